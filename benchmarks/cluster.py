@@ -41,7 +41,7 @@ def seconds_to_begin(engine: str) -> float:
     return max(pm.cluster.run(cluster_job.begin, **PARTS_OF_JOB, engine=engine).returned) - begin
 
 
-def in_rounds(steps: int, rounds: int, core: str) -> dict[str, list[object]]:
+def in_rounds(steps: int, barrier: int, core: str) -> dict[str, list[object]]:
     """What each measurement gave, once a round in turn."""
     found: dict[str, list[object]] = {}
 
@@ -51,13 +51,13 @@ def in_rounds(steps: int, rounds: int, core: str) -> dict[str, list[object]]:
 
     def bare(workload: str) -> float:
         command = [sys.executable, str(HERE / "cluster_bare.py")]
-        worker = start("cluster bare", command, workload, Settings(rounds, core))
+        worker = start("cluster bare", command, workload, Settings(barrier, core))
         try:
             return worker.result(steps)
         finally:
             worker.close()
 
-    for _ in range(rounds):
+    for _ in range(barrier):
         for engine in ENGINES:
             note(f"{engine} begins", lambda: seconds_to_begin(engine))
             note(f"{engine} training", lambda: job(engine, steps, True))
@@ -103,12 +103,12 @@ def rows(found: dict[str, list[object]]) -> Iterator[Row]:
             yield Row(f"{part}, {engine}", "ms/step", 1e3 * statistics.median(taken))
 
 
-def report(table: str, moved: int, steps: int, rounds: int) -> str:
+def report(table: str, moved: int, steps: int, barrier: int) -> str:
     processor = processor_facts().get("model name")
     return (
         f"# Trainers and parameter servers: {processor}, {os.cpu_count()} cores\n\n"
         f"Wide & deep with a table of 1,000,000 x 16, two trainers and two servers, async mode; a trainer's step "
-        f"moves {moved / 1e6:.2f} MB in 4 messages. Medians of {rounds} rounds of {steps} steps in turn. What the "
+        f"moves {moved / 1e6:.2f} MB in 4 messages. Medians of {barrier} rounds of {steps} steps in turn. What the "
         f"figures are: [benchmarks](../../docs/benchmarks.md).\n\n{table}\n"
     )
 
@@ -121,10 +121,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "results" / "cluster.md")
     arguments = parser.parse_args()
     os.environ.update(ONE_THREAD)
-    found = in_rounds(arguments.steps, arguments.rounds, arguments.cores)
+    found = in_rounds(arguments.steps, arguments.barrier, arguments.cores)
     table = markdown(list(rows(found)))
     moved = step_bytes(found["threads exchange"][0][0].messages)
-    arguments.out.write_text(report(table, moved, arguments.steps, arguments.rounds))
+    arguments.out.write_text(report(table, moved, arguments.steps, arguments.barrier))
     print(table)
 
 

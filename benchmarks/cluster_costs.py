@@ -89,7 +89,7 @@ class OneServer:
         self._client = Client(self.link, "job")
         self.parameters = RemoteParameters(self._client, held, 1)
         self.values = {info.name: np.full(info.shape, 0.5, info.dtype) for info in infos}
-        self.parameters.give([0], 1, self.values)
+        self.parameters.initialise([0], 1, self.values)
         self._draw, self._step = np.random.default_rng(0), 0
 
     def seconds(self, name: str, large: bool = False, rows: bool = False) -> tuple[float, float]:
@@ -141,8 +141,8 @@ def costs_of_threads() -> Costs:
         def more(name: str, what: str, where: int) -> float:
             return max(0.0, measured[name, what][where] - measured[name, ""][where])
 
-        beats = {count: coordinator_seconds(count)["beat"] for count in (SIZES[0], SIZES[-1])}
-        member = max(0.0, beats[SIZES[-1]] - beats[SIZES[0]]) / (SIZES[-1] - SIZES[0])
+        heartbeats = {count: coordinator_seconds(count)["heartbeat"] for count in (SIZES[0], SIZES[-1])}
+        member = max(0.0, heartbeats[SIZES[-1]] - heartbeats[SIZES[0]]) / (SIZES[-1] - SIZES[0])
         return Costs(
             client_message=(measured["pull", ""][0] + measured["push", ""][0]) / 2,
             client_byte=(more("pull", "large rows", 0) + more("push", "large rows", 0)) / (2 * (size + of_rows)),
@@ -155,8 +155,8 @@ def costs_of_threads() -> Costs:
             push_row=more("push", "rows", 1) / ROWS,
             sum_byte=one.sum_byte(),
             checkpoint_byte=one.checkpoint_byte(),
-            beat=beats[SIZES[0]] - member * SIZES[0],
-            beat_member=member,
+            heartbeat=heartbeats[SIZES[0]] - member * SIZES[0],
+            heartbeat_member=member,
         )
 
 
@@ -225,7 +225,7 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
         ask(SetData(list(range(10 * trainers)), 1))
         joins = iter(range(trainers, trainers + 2 * TIMES))
         return {
-            "beat": least_seconds(lambda: ask(Heartbeat(Role.TRAINER, *who))),
+            "heartbeat": least_seconds(lambda: ask(Heartbeat(Role.TRAINER, *who))),
             "ask_save": least_seconds(lambda: ask(AskSave(*who, directory="models", seconds=60.0))),
             "get_task": least_seconds(lambda: ask(GetTask(*who, pass_number=0))),
             "join": least_seconds(lambda: ask(Join(f"new {next(joins)}"))),

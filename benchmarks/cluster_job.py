@@ -93,9 +93,9 @@ def train(steps: int, computes: bool) -> Timing:
     ends = []
     for step in range(WARM + steps):
         if step == WARM - 1:
-            train_step._part.client._link = _Recording(train_step._part.client._link, messages)
+            train_step._process.client._link = _Recording(train_step._process.client._link, messages)
         elif step == WARM:
-            train_step._part.client._link = train_step._part.client._link.link
+            train_step._process.client._link = train_step._process.client._link.link
             _time_parts(train_step, parts)
         trainer.run(batches[step % POOL], [loss])
         ends.append(time.monotonic())
@@ -162,8 +162,8 @@ def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> None:
 
         setattr(owner, name, wrapped)
 
-    timed(train_step._part, "pull", "pull")
-    timed(train_step._part, "push", "push")
+    timed(train_step._process, "pull", "pull")
+    timed(train_step._process, "push", "push")
     for number, table in enumerate(train_step._tables.values()):
         timed(table, "write", "write rows", first=number == 0)
     train_step._exe = _Called(train_step._exe)

@@ -150,10 +150,10 @@ def saving() -> Iterator[list[Any]]:
 def coordinator() -> Iterator[list[Any]]:
     for count, seconds in FACTS["coordinator"].items():
         trainers = int(count)
-        beats = trainers * seconds["beat"] / Cluster(trainers, trainers // 10).beat_seconds
+        heartbeats = trainers * seconds["heartbeat"] / Cluster(trainers, trainers // 10).heartbeat_seconds
         yield [
             f"{trainers:,}",
-            f"{beats:.2%}",
+            f"{heartbeats:.2%}",
             f"{1e3 * seconds['join']:.3g} ms",
             f"{trainers * seconds['join']:.3g} s",
             f"{trainers * seconds['ask_save']:.3g} s",
@@ -198,7 +198,7 @@ TABLES = {
         failures,
     ),
     "Saving a model, 32 servers": (["model", "bytes", "trainer's link", "each server", "disk"], saving),
-    "The coordinator": (["trainers", "busy with beats", "a join", "all joins", "all ask to save", "tasks/s"], coordinator),
+    "The coordinator": (["trainers", "busy with heartbeats", "a join", "all joins", "all ask to save", "tasks/s"], coordinator),
 }
 
 

@@ -33,7 +33,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
 class Costs:
     """Seconds of a core, as cluster_costs.py measures them, with what the engine does: of a message at its client and
     at its server, and of each of its bytes at either; of each dense byte and row that a server gives (pull) and applies
-    (push), and of each byte that it adds to those of others in sync mode (sum); of each byte of a checkpoint; of a beat
+    (push), and of each byte that it adds to those of others in sync mode (sum); of each byte of a checkpoint; of a heartbeat
     at the coordinator, and for each member that it knows. message_wait: of no core, until a message is there and its
     reply is back."""
 
@@ -48,8 +48,8 @@ class Costs:
     push_row: float
     sum_byte: float
     checkpoint_byte: float
-    beat: float
-    beat_member: float
+    heartbeat: float
+    heartbeat_member: float
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Cluster:
     lease: float = 10.0
 
     @property
-    def beat_seconds(self) -> float:
-        return JobSettings("job", self.trainers, self.servers, lease=self.lease).beat_seconds
+    def heartbeat_seconds(self) -> float:
+        return JobSettings("job", self.trainers, self.servers, lease=self.lease).heartbeat_seconds
 
 
 class Machine:
@@ -153,7 +153,7 @@ class Job:
         for number, machine in enumerate(self.trainers):
             begin(self._train(number, machine))
         for _ in range(cluster.trainers + cluster.servers):
-            begin(self._beat(), draw.random() * cluster.beat_seconds)
+            begin(self._heartbeat(), draw.random() * cluster.heartbeat_seconds)
         for server in self.servers:
             if cluster.checkpoint_seconds is not None:
                 every = cluster.checkpoint_seconds / (1 if cluster.together else self.scale)
@@ -265,10 +265,10 @@ class Job:
             yield float(self.cluster.latency)
             yield from receives.use(into / self.cluster.bandwidth)
 
-    def _beat(self) -> Process:
-        members, every = self.cluster.trainers + self.cluster.servers, self.cluster.beat_seconds
+    def _heartbeat(self) -> Process:
+        members, every = self.cluster.trainers + self.cluster.servers, self.cluster.heartbeat_seconds
         while True:
-            yield from self.coordinator.use(self.costs.beat + self.costs.beat_member * members)
+            yield from self.coordinator.use(self.costs.heartbeat + self.costs.heartbeat_member * members)
             yield every
 
     def _write_checkpoints(self, server: Server, every: float) -> Process:

@@ -11,7 +11,7 @@ TITLES = {"coordinator": "the coordinator", "server": "a parameter server", "red
 
 
 def _fields(kind):
-    """What has a default may be missing, and has "?"."""
+    """Names of the fields; optional ones are marked with "?"."""
     return ", ".join(
         f"`{one.name}`" + "?" * (one.default is not dataclasses.MISSING or one.default_factory is not dataclasses.MISSING)
         for one in dataclasses.fields(kind)
@@ -21,13 +21,7 @@ def _fields(kind):
 def lines():
     """The tables, each with its heading."""
     for service, title in TITLES.items():
-        yield from (
-            "",
-            f"Requests to {title}:",
-            "",
-            "| request | what it says | fields | fields of the reply |",
-            "|---|---|---|---|",
-        )
+        yield from ("", f"Requests to {title}:", "", "| request | meaning | fields | fields of the reply |", "|---|---|---|---|")
         for kind in REQUESTS[service].values():
             yield f"| `{kind.name}` | {' '.join(kind.__doc__.split())} | {_fields(kind)} | {_fields(kind.reply)} |"
 

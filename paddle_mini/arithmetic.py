@@ -153,11 +153,11 @@ def _require_exact(x: Any, number: Any) -> None:
         raise ProgramError(f"'{printable(x.name)}' is {x.dtype} and the number is not whole: cast it to float32 first")
 
 
-def append(x: Any, op_type: str, inputs: Any, *more: str, **attrs: Any) -> Any:
+def append(x: Any, op_type: str, inputs: Any, *extra_outputs: str, **attrs: Any) -> Any:
     """The Out of an operator appended to the block that is being built in x's program; `more`: ports
     besides that get a variable."""
     program = x.block.program
-    names = {port: program.new_name("tmp") for port in ("Out", *more)}
+    names = {port: program.new_name("tmp") for port in ("Out", *extra_outputs)}
     block = program.current_block()
     block.append_op(op_type, inputs, names, attrs)
     return block.var(names["Out"])

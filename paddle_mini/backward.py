@@ -145,7 +145,7 @@ def _op_path(block: Block, targets: set[str], stops: set[str]) -> list[Operator]
     """The operators that lead to the targets, in order."""
     relevant, path = set(targets), []
     for op in reversed(block.ops):
-        # What an optimizer wrote before is a leaf here.
+        # A variable that an optimizer wrote before is a leaf here.
         if relevant.isdisjoint(op.output_names) or op.attr("op_role", 0) & (roles.OPTIMIZE | roles.LR_SCHEDULE):
             continue
         path.append(op)
@@ -256,11 +256,11 @@ def _plain(name: str) -> str:
 
 def _tell_role_vars(block: Block, pairs: list[tuple[Parameter, Variable]]) -> None:
     """op_role_var of the operator that last writes a parameter's gradient."""
-    told: dict[int, list[str]] = {}
+    listed: dict[int, list[str]] = {}
     writers = {name: i for i, op in enumerate(block.ops) for name in op.output_names}
     for parameter, gradient in pairs:
-        told.setdefault(writers[gradient.name], []).extend([parameter.name, gradient.name])
-    for i, names in told.items():
+        listed.setdefault(writers[gradient.name], []).extend([parameter.name, gradient.name])
+    for i, names in listed.items():
         block.ops[i].set_attr("op_role_var", names)
 
 

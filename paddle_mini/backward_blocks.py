@@ -1,5 +1,4 @@
-# Gradients of the operators that run blocks: for each block a block of gradients, and the operator
-# that runs it.
+# Gradients of control-flow operators: for each block a gradient block, and the operator that runs it.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -47,7 +46,7 @@ class _BlockGradient:
         return "Out"
 
     def next_of(self, received: set[str]) -> set[str]:
-        """What a step has to give a gradient for, since the step after it reads it and `received` one."""
+        """The variables of a step that need a gradient because the next step reads them and `received` one."""
         return received & set(self.writes) & set(self.reads) if self.op.type == "while" else set()
 
     def make(self) -> list[Description]:
@@ -58,11 +57,11 @@ class _BlockGradient:
             del self.program.blocks[block.idx + 1 :]  # those of loops inside, of another try
             received = set(targets)
             descriptions = self.of_ops(self.body.ops, received, inner, block.idx)
-            # What a step reads of the one before it has a gradient there, though nothing after the loop reads it.
-            more = self.next_of(received) - targets
-            if not more:
+            # A value that the next step reads has a gradient, even if no operator after the loop reads it.
+            added = self.next_of(received) - targets
+            if not added:
                 break
-            targets |= more
+            targets |= added
         descriptions += self.ended(targets, descriptions)
         for name in sorted(targets):
             declare_like(block, name + GRAD, name)
@@ -90,7 +89,7 @@ class _BlockGradient:
         return {name for name in [*self.reads, *self.writes] if name in self.reached}
 
     def fed_back(self, inner: set[str]) -> set[str]:
-        """What the next step reads of `inner` under another name."""
+        """The name under which the next step reads `inner`."""
         return set()
 
     def is_differentiable(self, name: str) -> bool:
@@ -117,7 +116,7 @@ class _BlockGradient:
         }
 
     def zeros(self, targets: set[str]) -> list[Description]:
-        """For what has no gradient from outside. Arrays begin without elements."""
+        """Zeros for variables without a gradient from outside. Arrays begin without elements."""
         missing = sorted(name for name in targets - self.produced if self.kind(name) == dtypes.TENSOR)
         return [self.zeros_like(name) for name in missing]
 
@@ -144,7 +143,7 @@ class _BlockGradient:
                 name + GRAD if name in self.reached and self.inside(port, i) + GRAD in given else EMPTY_NAME
                 for i, name in enumerate(self.op.input(port))
             ]
-            # PaddlePaddle's recurrent_grad asks for all its ports, whether it has to write them or not.
+            # PaddlePaddle's recurrent_grad requires all its ports, whether it has to write them or not.
             if self.op.type == "recurrent" or any(name != EMPTY_NAME for name in wanted):
                 outputs.append((port + GRAD, wanted))
                 self.produced.update(name[: -len(GRAD)] for name in wanted if name != EMPTY_NAME)
@@ -163,7 +162,7 @@ class _BlockGradient:
 
 
 class _RecurrentGradient(_BlockGradient):
-    """Of the operator `recurrent`, which says which states a step hands to the next one."""
+    """For the operator `recurrent`, whose attributes name the states that a step passes to the next one."""
 
     def read_ports(self) -> list[str]:
         return ["inputs", "initial_states", "parameters"]
@@ -206,8 +205,8 @@ class _RecurrentGradient(_BlockGradient):
 
 
 def declare(block: Block, description: Description) -> None:
-    """Makes the variables of gradients that an operator writes. Not every record says their shapes, and
-    a block of gradients has variables of its own."""
+    """Makes the variables of gradients that an operator writes. Not every schema infers their shapes, and a gradient
+    block has local variables."""
     for _, names in description["outputs"]:
         for name in names:
             if GRAD in name and name not in block.vars:

@@ -1,4 +1,4 @@
-# Block: operators and the variables they name; what layer functions append to.
+# Block: operators and the variables they name; layer functions append to it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class Block:
         return None
 
     def var(self, name: str) -> Variable:
-        """As find_var; ProgramError with the nearest name when there is none."""
+        """Like find_var; ProgramError with the most similar name if no such variable exists."""
         found = self.find_var(name)
         if found is None:
             raise _core.ProgramError(f"block {self.idx} has no variable '{printable(name)}'{near(name, self.vars)}")
@@ -84,7 +84,7 @@ class Block:
     ) -> Operator:
         """Adds an operator at the end.
 
-        Ports take variables, names or lists of them. The operator is held against its record, and
+        Ports take variables, names or lists of them. The operator is validated against its schema, and
         `infer` gives shape and dtype of the outputs; variables that are not there are made.
         Raises ProgramError or ShapeError, ending at the user's line.
         """
@@ -98,7 +98,7 @@ class Block:
         outputs: Mapping[str, Any] | None = None,
         attrs: Mapping[str, Any] | None = None,
     ) -> Operator:
-        """As append_op, before the operator that is at `index` now."""
+        """Like append_op, before the operator at `index`."""
         all_attrs = {**roles.current(), **(attrs or {})}
         if "op_callstack" not in all_attrs:
             all_attrs["op_callstack"] = callsite.user_callstack()
@@ -124,11 +124,11 @@ class Block:
         outputs: Mapping[str, Any] | None = None,
         attrs: Mapping[str, Any] | None = None,
     ) -> Operator:
-        """As append_op, before all others."""
+        """Like append_op, before all other operators."""
         return self.insert_op(0, type, inputs, outputs, attrs)
 
     def remove_op(self, index: int) -> None:
-        """Takes out the operator at `index`; its variables stay."""
+        """Removes the operator at `index`; its variables stay."""
         op = self.ops[index]
         on_undo(partial(self.ops.insert, index if index >= 0 else len(self.ops) + index, op))
         del self.ops[index]

@@ -19,7 +19,7 @@ _FRAME = re.compile(r'\s*File "(?P<path>[^"]*)", line (?P<line>\d+)')
 
 def user_callstack() -> list[str]:
     """The innermost frame outside this package, as two entries: place and code. One frame, because
-    the frames around it are this package's, or say nothing about the operator, and callstacks are
+    the frames around it are this package's, or not related to the operator, and callstacks are
     the largest part of a program's bytes."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
@@ -32,7 +32,7 @@ def user_callstack() -> list[str]:
 
 
 def place_of(callstack: list[str]) -> str:
-    """ "train.py:21", or "" when there is no callstack."""
+    """ "train.py:21", or "" without a callstack."""
     match = next((match for match in map(_FRAME.match, reversed(callstack)) if match), None)
     return printable(f"{match['path']}:{match['line']}") if match else ""
 
@@ -48,7 +48,7 @@ def added_at(callstack: list[str]) -> str:
 
 def raised_at(error: BaseException) -> str:
     """The last line of an error: "\\n  at train.py:12: rows = open(path)": the user's innermost line, which is outside
-    this package and, where there is such a one, outside all that is installed; or ""."""
+    this package and, if present, outside all installed packages; or ""."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((*_INSIDE, "<"))]
     own = [frame for frame in frames if not _INSTALLED.match(frame.filename)]
     if not frames:

@@ -1,4 +1,4 @@
-# The command paddle-mini: train, run and look at saved programs, start jobs, and ask what this build runs on.
+# The command paddle-mini: trains, runs and inspects saved programs, starts jobs, and reports the supported devices.
 from __future__ import annotations
 
 import argparse
@@ -32,7 +32,7 @@ EPILOG = (
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Does what the command line says; returns the exit status."""
+    """Executes a command line; returns the exit status."""
     arguments = _parser().parse_args(words)
     try:
         with sigterm_heeded():
@@ -41,7 +41,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return status or 0
     except KeyboardInterrupt as stopped:
         return _status_of(stopped)
-    except BrokenPipeError:  # the reader of `paddle-mini show … | head` has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe, as in `paddle-mini show … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -175,7 +175,7 @@ def _run(arguments: argparse.Namespace) -> None:
     program = pm.io.load_program(arguments.prefix, scope)
     fetches = _fetches(program, arguments.fetch)
     if not fetches:
-        raise pm.ProgramError("the program fetches nothing by itself: say what with --fetch")
+        raise pm.ProgramError("the program has no fetch operators: name its outputs with --fetch")
     exe = pm.Executor(pm.CPUPlace(), max_loop_steps=arguments.max_loop_steps)
     values = exe.run(program, _read_feeds(arguments.feed), fetches, scope)
     for name, value in zip(fetches, values):
@@ -208,7 +208,7 @@ def _show(arguments: argparse.Namespace) -> None:
 
 
 def _plan(program: pm.Program, shapes: dict[str, list[int]]) -> str:
-    """The plan depends on shapes and dtypes, so zeros do for all values."""
+    """The plan depends only on shapes and dtypes, so all values are zeros."""
     scope, variables = pm.Scope(), program.global_block().vars
     for name in pm.io.parameters.parameter_names(program):
         scope.set(name, np.zeros(variables[name].shape, variables[name].dtype))
@@ -228,7 +228,7 @@ def _doctor(_: argparse.Namespace) -> None:
         ("paddle_mini", f"{pm.__version__} in {Path(pm.__file__).parent}"),
         ("python", f"{sys.version.split()[0]}, {sys.executable}"),
         ("numpy", np.__version__),
-        ("processor", f"{cores} cores, runs {' '.join(_core.processor_levels())}"),
+        ("CPU", f"{cores} cores, runs {' '.join(_core.processor_levels())}"),
         ("kernels", f"{library['level']}: {library['reason']}"),
         ("", library["path"]),
         ("operators", str(len(_core.op_types()))),
@@ -272,7 +272,7 @@ def _read_feeds(pairs: list[tuple[str, str]]) -> dict[str, np.ndarray]:
 
 
 def _batches(feeds: dict[str, np.ndarray], size: int | None) -> Iterator[dict[str, np.ndarray]]:
-    """What each step is fed, without end."""
+    """The feeds of the steps, as an infinite iterator."""
     if size is None:
         while True:
             yield feeds
@@ -289,8 +289,8 @@ def _batches(feeds: dict[str, np.ndarray], size: int | None) -> Iterator[dict[st
             yield {name: array[first : first + size] for name, array in feeds.items()}
 
 
-def _fetches(program: pm.Program, asked: list[str]) -> list[str]:
-    names = [name for item in asked for name in item.split(",")]
+def _fetches(program: pm.Program, arguments: list[str]) -> list[str]:
+    names = [name for item in arguments for name in item.split(",")]
     return names or fetch_names(program)
 
 
@@ -323,7 +323,7 @@ def _shape(word: str) -> tuple[str, list[int]]:
 
 def _whole(word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 16):
-        raise argparse.ArgumentTypeError(f"'{printable(word)}' is not a whole number")
+        raise argparse.ArgumentTypeError(f"'{printable(word)}' is not an integer")
     return int(word)
 
 

@@ -17,7 +17,7 @@ class GradientClip(ABC):
     """Called with (parameter, gradient) pairs, appends operators and returns the pairs to use."""
 
     def __call__(self, pairs: Pairs) -> Pairs:
-        """Parameters whose need_clip is False pass."""
+        """Does not clip parameters whose need_clip is False."""
         chosen = [pair for pair in pairs if pair[0].need_clip]
         clipped = {parameter.name: gradient for parameter, gradient in self.clip(chosen)} if chosen else {}
         return [(parameter, clipped.get(parameter.name, gradient)) for parameter, gradient in pairs]
@@ -27,7 +27,7 @@ class GradientClip(ABC):
         """Appends the clipping; returns the pairs with the clipped gradients."""
 
     def config_values(self) -> dict[str, Any]:
-        """The fields of OptimizerConfig (proto/optimizer.proto) that clip alike."""
+        """The equivalent fields of OptimizerConfig (proto/optimizer.proto)."""
         raise ProgramError(
             f"{type(self).__name__}: an object of the C library sees the gradient of one parameter and "
             "clips it by value or by its own norm"
@@ -35,7 +35,7 @@ class GradientClip(ABC):
 
 
 class GradientClipByValue(GradientClip):
-    """Each element of a gradient is brought into [min, max]; min=None: −max."""
+    """Clips each element of a gradient to [min, max]; min=None: −max."""
 
     def __init__(self, max: float, min: float | None = None):
         self.max = float(max)

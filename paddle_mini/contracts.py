@@ -1,4 +1,4 @@
-# The records of operators as C++ states them, each asked for once.
+# The schemas of operators, from C++, each read once.
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _core, dtypes
 
-# Attributes that every operator may have, with their types; they say nothing about what it computes.
+# Attributes that every operator may have, with their types; they do not affect its results.
 GENERIC: Mapping[str, int] = _core.generic_attributes()
 
 TypedAttrs = list[tuple[str, int, Any]]
@@ -15,13 +15,14 @@ TypedAttrs = list[tuple[str, int, Any]]
 
 @cache
 def contract(op_type: str) -> dict[str, Any]:
-    """The record of an operator; ProgramError, with the nearest names, when there is none."""
+    """The schema of an operator; ProgramError, with the most similar names, if it is not known."""
     return _core.contract(op_type)
 
 
 @cache
 def attr_types(op_type: str) -> Mapping[str, int]:
-    """The types of its attributes. A gradient operator has all those of its operator, which PaddlePaddle's may ask for."""
+    """The types of its attributes. A gradient operator has all those of its operator, which PaddlePaddle's may
+    require."""
     types = {attr["name"]: attr["type"] for attr in contract(op_type)["attrs"]}
     forward = op_type[: -len("_grad")]
     inherited = attr_types(forward) if op_type.endswith("_grad") and forward in _op_types() else {}
@@ -39,7 +40,7 @@ def defaults(op_type: str) -> Mapping[str, Any]:
 
 
 def typed_attrs(op_type: str, attrs: Mapping[str, Any]) -> TypedAttrs:
-    """Python values as attributes of the types that the record wants."""
+    """Python values converted to the attribute types of the schema."""
     types = attr_types(op_type)
     result = []
     for name, value in attrs.items():

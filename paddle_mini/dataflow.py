@@ -1,4 +1,4 @@
-# What blocks of a program read and write, and which operators the value of a variable depends on.
+# Data flow: variables that blocks of a program read and write, and operators that a variable depends on.
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -10,8 +10,8 @@ from .place import Place
 
 
 class MemoryUse(NamedTuple):
-    """Bytes of a device's memory. in_use: that somebody holds; reserved: taken from the device, with those kept for the next
-    allocation; peak: the most ever in use; total: that it has."""
+    """Bytes of a device's memory. in_use: of live allocations; reserved: allocated on the device, including those
+    cached for the next allocation; peak: the most ever in use; total: that it has."""
 
     in_use: int
     reserved: int
@@ -20,8 +20,8 @@ class MemoryUse(NamedTuple):
 
 
 def memory_use(place: Place, forget_peak: bool = False) -> MemoryUse:
-    """How much memory of a device is in use. forget_peak: the peak begins anew afterwards. DeviceError for the processor,
-    whose memory nobody counts here, and for devices that are not there."""
+    """The memory of a device that is in use. forget_peak: resets the peak afterwards. DeviceError for the CPU, whose
+    memory is not counted, and for devices that do not exist."""
     use = MemoryUse(**_core.device_memory(place.name))
     if forget_peak:
         _core.forget_peak(place.name)
@@ -29,7 +29,7 @@ def memory_use(place: Place, forget_peak: bool = False) -> MemoryUse:
 
 
 def gpu_count() -> int:
-    """How many GPUs can be used; `paddle-mini doctor` says why not."""
+    """The number of usable GPUs; `paddle-mini doctor` reports why others are not usable."""
     return _core.gpu_count()
 
 

@@ -1,4 +1,4 @@
-# Environment variables that the code reads, in C++ and in Python: what `paddle-mini doctor` prints and docs/security.md lists.
+# Environment variables that C++ and Python read; `paddle-mini doctor` prints them, docs/security.md lists them.
 from __future__ import annotations
 
 import os
@@ -16,14 +16,14 @@ VARIABLES = {
     "PM_NCCL": "the file that is loaded as NCCL; its code runs in the process",
     "RAY_ADDRESS": "the cluster of Ray that a job joins where its script names none; that cluster runs code of the job",
 }
-"""What each does, by name."""
+"""The effect of each variable, by name."""
 
 
 def value_of(name: str) -> str:
-    """What a variable of the list is set to; "" when it is not."""
+    """The value of a variable of the list; "" if it is not set."""
     return os.environ.get(name, "")
 
 
 def described() -> list[tuple[str, str, str]]:
-    """(name, value, what it does) of all."""
+    """(name, value, effect) of all variables."""
     return [(name, value_of(name), does) for name, does in VARIABLES.items()]

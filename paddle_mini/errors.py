@@ -1,4 +1,4 @@
-# Additions to messages of errors: the nearest name, the operator, the user's line.
+# Additions to error messages: the most similar name, the operator, the user's line.
 from __future__ import annotations
 
 import difflib
@@ -10,18 +10,18 @@ from . import _core, callsite
 from ._core import printable
 
 _LINES, _LINE = 12, 2000  # of a message
-_LONGEST = 200  # characters of a name that may be like another one: comparing takes their product
+_LONGEST = 200  # characters of a name to compare: the cost is the product of the lengths
 _MOST = 20
 _MOST_COMPARED = 2000  # names
 
 
 def _text(error: _core.Error) -> str:
-    """What is printed of an error, whatever names, paths and messages of others its text holds."""
+    """The printable text of an error, with escaped control characters in names, paths and messages."""
     return _few(map(_bounded, Exception.__str__(error).split("\n")))
 
 
 def _few(lines: Iterable[str]) -> str:
-    """The first ones and the last ones, which say where it happened."""
+    """The first lines and the last ones, which locate the error."""
     some = list(lines)
     return "\n".join(some if len(some) <= _LINES else [*some[: _LINES - 6], "  …", *some[-5:]])
 
@@ -36,12 +36,12 @@ _core.Error.__str__ = _text  # type: ignore[assignment]
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it: as repr() writes it, and no longer than a name."""
+    """A value for messages: its repr(), shortened to the length of a name."""
     return printable(repr(value))
 
 
 def near(name: str, names: Any) -> str:
-    """ "; did you mean 'x'?" when there is a name like this one."""
+    """ "; did you mean 'x'?" if a similar name exists."""
     if len(name) > _LONGEST:
         return ""
     close = difflib.get_close_matches(
@@ -57,7 +57,7 @@ def listed(names: Iterable[Any]) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """A message from outside: its lines that are not empty, each printable, and no more of them than an error has."""
+    """A message from outside: its non-empty lines, made printable, up to the limit of an error."""
     return _few(printable(line, 500) for line in text.splitlines() if line.strip()) or "no reason is given"
 
 

@@ -19,10 +19,10 @@ from .variable import Variable
 
 
 def seed(number: int) -> None:
-    """Starts the random generators of all executors, made before or after, from this number: the
+    """Seeds the random generators of all existing and future executors: the
     same programs then give the same bits again."""
     if not isinstance(number, numbers.Integral) or not 0 <= number < 2**64:
-        raise ProgramError(f"seed {shown(number)} is not a whole number in [0, 2**64)")
+        raise ProgramError(f"seed {shown(number)} is not an integer in [0, 2**64)")
     now = state()
     now.seed = int(number)
     for executor in now.executors:
@@ -35,12 +35,12 @@ class Executor:
 
     files: whether the operators save, save_combine, load and load_combine may write and read the files
     that a program names. Leave it off for programs of others. allow_cpu_fallback: operators without a kernel on
-    the place run on the processor, and a line on standard error names them; otherwise they are a DeviceError.
+    the place run on the CPU, and a line on standard error names them; otherwise they are a DeviceError.
     max_loop_steps: how many steps each loop of a program may take in one run; one more is an OpError that names the loop, and the
     scope stays as it was. None: no bound. Ctrl-C ends a loop either way.
 
-    On a device run returns when the values of fetch_list are there. What the program does besides, such as averages
-    that are kept on the processor, may go on behind it; scope.get and everything else that looks at the scope waits.
+    On a device run returns when the values of fetch_list are there. Other work of the program, such as averages on the
+    CPU, may continue asynchronously; scope.get and all other accesses to the scope wait for it.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Executor:
             if type(fetch_list) is not list:
                 fetch_list = _as_fetches(fetch_list)
             call = program._calls.get((*feed, None, *fetch_list))
-        except (AttributeError, TypeError):  # _new_call says what is wrong
+        except (AttributeError, TypeError):  # _new_call raises the precise error
             call = None
         try:
             if call is None:
@@ -100,7 +100,7 @@ class Executor:
             if program.schedules:
                 _write_rates(program, scope)
             results = self._core.run(signature, scope, values)
-        except Error as error:  # the message says it all: what is below here would hide the user's frame
+        except Error as error:  # the message is complete: frames below this one would hide the user's frame
             raise error.with_traceback(None) from None
         except TypeError:
             _require_scope(scope)
@@ -111,11 +111,11 @@ class Executor:
         return results
 
     def random_state(self) -> str:
-        """Where this executor's random generator is, as text: operators whose seed is 0 draw from it."""
+        """The state of this executor's random generator, as text: operators whose seed is 0 draw from it."""
         return self._core.random_state()
 
     def set_random_state(self, state: str) -> None:
-        """Goes on from a random_state(), with the same bits; OpError for any other text."""
+        """Restores a random_state(), with the same bits; OpError for any other text."""
         self._core.set_random_state(state)
 
     def plan_text(
@@ -126,7 +126,7 @@ class Executor:
         scope: Any = None,
         stage: str = "plan",
     ) -> str:
-        """What run would do with the same arguments, as a table; needs the values that a run needs.
+        """The plan of run with the same arguments, as a table; needs the values that a run needs.
 
         stage: whose table: "plan", the steps with their memory; or one before it, in this order: "infer", variables with
         dtype and shape, and operators; "widen", with casts around operators that run in a wider element type; "place",
@@ -144,7 +144,7 @@ Call = tuple[_core.Signature, tuple[str, ...], tuple[Any, ...]]  # names and ele
 
 
 def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Call:
-    """Checks names and finds what can be kept for the next call with the same ones."""
+    """Validates names and caches what the next call with the same names can reuse."""
     if not isinstance(program, Program):
         raise ProgramError(f"run takes a Program, not {type(program).__name__}")
     if not isinstance(feed, Mapping):
@@ -181,7 +181,7 @@ def _loop_bound(max_loop_steps: int | None) -> int | None:
         return None
     whole = isinstance(max_loop_steps, numbers.Integral) and not isinstance(max_loop_steps, bool)
     if not whole or not 0 < max_loop_steps < 2**63:
-        raise ProgramError(f"max_loop_steps is {_short(max_loop_steps)}, it must be a whole number from 1 on, or None")
+        raise ProgramError(f"max_loop_steps is {_short(max_loop_steps)}, it must be an integer from 1 on, or None")
     return int(max_loop_steps)
 
 

@@ -10,7 +10,7 @@ Description = dict[str, Any]
 
 
 class GradientNames:
-    """What the gradient of a variable is called: marked where an earlier call took the name."""
+    """The name of the gradient of a variable, with a suffix if an earlier call has used the name."""
 
     def __init__(self, taken: set[str], mark: str):
         self.taken, self.mark = taken, mark
@@ -34,7 +34,7 @@ def renamed(descriptions: list[Description], names: GradientNames) -> list[Descr
 
 
 def with_sums(descriptions: list[Description], block_index: int) -> list[Description]:
-    """Where a gradient is written more than once, each writer gets a name of its own, and a sum is
+    """If a gradient is written more than once, each writer gets a separate name, and a sum is
     put before the first reader, or at the end."""
     result: list[Description] = []
     parts: dict[str, list[tuple[list[str], int, Any]]] = {}  # where each part of a gradient is written, and its line

@@ -1,4 +1,4 @@
-# program_guard: which program, and which startup program, layer functions append to.
+# program_guard: sets the program and the startup program to which layer functions append.
 from __future__ import annotations
 
 from collections.abc import Iterator

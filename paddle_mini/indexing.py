@@ -16,8 +16,8 @@ Cut = tuple[int, int, int, int]  # axis, start, end, stride
 
 @atomic
 def item(x: Any, key: Any) -> Any:
-    """x[key] as NumPy has it, for whole numbers, slices of whole numbers, `...` and None, which makes a
-    new axis. ShapeError when there is no such axis or position, ProgramError for other keys."""
+    """x[key] as NumPy has it, for integers, slices of integers, `...` and None, which makes a
+    new axis. ShapeError for an axis or position that does not exist, ProgramError for other keys."""
     keys = _one_for_each_axis(x, key if isinstance(key, tuple) else (key,))
     cuts: list[Cut] = []
     dropped: list[int] = []
@@ -78,7 +78,7 @@ def _whole(x: Any, value: Any) -> int:
     kind = type(value).__name__
     hint = "; layers.gather takes positions from a variable" if hasattr(value, "block") else ""
     raise ProgramError(
-        f"'{printable(x.name)}' is indexed with a {kind}; there are whole numbers, slices of them, '...' and None{hint}"
+        f"'{printable(x.name)}' is indexed with a {kind}; supported are integers, slices of them, '...' and None{hint}"
     )
 
 

@@ -35,7 +35,7 @@ class Constant(Initializer):
 
 
 class Uniform(Initializer):
-    """Each element from [low, high), all equally likely.
+    """Elements from the uniform distribution over [low, high).
 
     seed 0: the startup program's random_seed if it has one, else the executor's generator.
     """
@@ -52,7 +52,7 @@ class Uniform(Initializer):
 
 
 class Normal(Initializer):
-    """Each element from the normal distribution with mean `loc` and standard deviation `scale`.
+    """Elements from the normal distribution with mean `loc` and standard deviation `scale`.
 
     seed: as in Uniform.
     """
@@ -69,7 +69,7 @@ class Normal(Initializer):
 
 
 class Xavier(Initializer):
-    """Keeps the variance from layer to layer: uniform in ±√(6 / (fan_in + fan_out)), or normal with
+    """Keeps the variance between layers: uniform in ±√(6 / (fan_in + fan_out)), or normal with
     standard deviation √(2 / (fan_in + fan_out)).
 
     Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks",
@@ -116,13 +116,13 @@ class NumpyArrayInitializer(Initializer):
 
 def constant_attrs(shape: Any, dtype: str, value: float) -> dict[str, Any]:
     """The attributes of fill_constant. Its `value` is a float32; where that is not exact enough,
-    `str_value` says the number in digits."""
+    `str_value` has the number in digits."""
     if not isinstance(value, numbers.Real):
         raise ProgramError(f"value is {shown(value)}, it must be a number")
     if dtype in dtypes.INTEGER_NAMES:
         limits = np.iinfo(dtype)
         if value != value or not limits.min <= value <= limits.max or value != int(value):
-            raise ProgramError(f"value is {shown(value)}, which is no {dtype}")
+            raise ProgramError(f"value is {shown(value)}, which is not a valid {dtype}")
     attrs: dict[str, Any] = {"shape": shape, "dtype": dtype, "value": float(value)}
     if dtype in ("float64", "int32", "int64") and float(np.float32(value)) != value:
         attrs["str_value"] = repr(value.item() if isinstance(value, np.generic) else value)

@@ -11,7 +11,7 @@ from .transaction import before_setting
 if TYPE_CHECKING:
     from .block import Block
 
-EMPTY_NAME = "@EMPTY@"  # a hole in a list of names
+EMPTY_NAME = "@EMPTY@"  # marks a missing variable in a list of names
 
 
 class Operator:
@@ -71,13 +71,13 @@ class Operator:
         self.block.program.changed()
 
     def set_output(self, port: str, name: str) -> None:
-        """Writes what goes to a port to another variable."""
+        """Redirects an output port to another variable."""
         before_setting(self._outputs, port)
         self._outputs[port] = [name]
         self.block.program.changed()
 
     def rename(self, old: str, new: str) -> None:
-        """Puts another variable wherever this one is at a port."""
+        """Replaces a variable at all ports."""
         for slots in (self._inputs, self._outputs):
             before_setting(slots, *slots)
             for slot, names in slots.items():

@@ -14,7 +14,7 @@ from .errors import shown
 from .executor import Executor
 from .guards import default_main_program
 from .optimizer.replica_mean import ReplicaMean
-from .optimizer.wrapper import Around
+from .optimizer.wrapper import OptimizerWrapper
 from .place import Place
 from .program import Program
 from .replica_threads import ReplicaThreads
@@ -26,7 +26,7 @@ _SUM = "c_allreduce_sum"
 
 
 class DataParallel:
-    """Replicas of a training program, each on a place, with a scope and a thread of its own.
+    """Replicas of a training program, each on a place, with its own scope and thread.
 
         replicas = pm.DataParallel([pm.EmulatedPlace(0), pm.EmulatedPlace(1)])
         with pm.program_guard(main, startup):
@@ -50,7 +50,7 @@ class DataParallel:
             raise ProgramError(f"DataParallel({shown(places)}): give a list of places, such as [CUDAPlace(0), CUDAPlace(1)]")
         twice = next((place for i, place in enumerate(places) if place in places[:i]), None)
         if twice is not None:  # each would wait for the other in the same queue
-            raise ProgramError(f"DataParallel: {shown(twice)} is listed twice, but every replica needs a device of its own")
+            raise ProgramError(f"DataParallel: {shown(twice)} is listed twice, but every replica needs its own device")
         self.places = tuple(places)
         self.scopes = tuple(Scope() for _ in places)
         self._threads = ReplicaThreads([place.name for place in places])
@@ -61,7 +61,7 @@ class DataParallel:
         self._turn, self._running = threading.RLock(), False
         self._known: weakref.WeakKeyDictionary[Program, Any] = weakref.WeakKeyDictionary()
 
-    def wrap(self, optimizer: Any) -> Around:
+    def wrap(self, optimizer: Any) -> OptimizerWrapper:
         """The optimizer, with gradients that are the mean over all replicas: clipping, regularization, GradientMerge,
         LossScaling and averages inside see that. Averages may go around it too; GradientMerge and LossScaling are
         refused there. minimize raises ProgramError for sparse gradients."""
@@ -106,7 +106,7 @@ class DataParallel:
                 self._running = False
 
     def copy_from_first(self) -> None:
-        """Gives the other replicas all that the first one's scope holds, after parameters were loaded into that."""
+        """Copies all values of the first replica's scope to the others, after parameters were loaded into it."""
         self._copy(self.scopes[0].names())
 
     def check_equal(self, program: Program | None = None) -> None:
@@ -120,11 +120,11 @@ class DataParallel:
                     raise OpError(f"'{printable(name)}' differs between replica 0 and replica {rank}")
 
     def random_state(self) -> list[str]:
-        """Where each replica's random generator is, as Executor.random_state says it."""
+        """The state of each replica's random generator, as Executor.random_state returns it."""
         return [executor.random_state() for executor in self._executors]
 
     def set_random_state(self, states: Sequence[str]) -> None:
-        """Goes on from a random_state(), with the same bits."""
+        """Restores a random_state(), with the same bits."""
         if len(states) != len(self._executors):
             raise OpError(f"there are random states of {len(states)} replicas, these are {len(self._executors)}")
         for executor, state in zip(self._executors, states):
@@ -145,7 +145,7 @@ class DataParallel:
                     )
                 value = value.array
             var = variables.get(name)
-            if var is None or not var.shape or var.shape[0] != -1:  # names that are not there Executor.run refuses
+            if var is None or not var.shape or var.shape[0] != -1:  # Executor.run reports names that do not exist
                 parts = [value] * count
             else:
                 rows = len(value) if isinstance(value, (list, tuple)) else len(np.atleast_1d(value))
@@ -209,7 +209,7 @@ def _written(program: Program) -> list[str]:
 
 
 def _own(program: Program) -> set[str]:
-    """What each replica keeps for itself: what operators of the model write, and averages of that."""
+    """Variables that are local to each replica: those that operators of the model write, and their averages."""
     own: set[str] = set()
     persistable = _persistable(program)
     trained = {var.name for var in program.list_vars() if isinstance(var, Parameter) and var.trainable}

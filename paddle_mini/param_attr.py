@@ -1,4 +1,4 @@
-# ParamAttr: what a layer's caller may say about a parameter.
+# ParamAttr: settings of a parameter that a layer creates.
 from __future__ import annotations
 
 from typing import Any

@@ -19,7 +19,7 @@ class Place:
 
 
 class CPUPlace(Place):
-    """The processor."""
+    """The CPU."""
 
     def __init__(self) -> None:
         super().__init__("cpu")
@@ -39,7 +39,7 @@ class CUDAPlace(Place):
 
 
 class EmulatedPlace(Place):
-    """The emulated accelerator number `index`: memory, a queue and a link to the host of its own, made of the processor
+    """The emulated accelerator number `index`: with its own memory, queue and link to the host, emulated on the CPU
     (see emulate). For tests of everything that is about devices, on machines without one."""
 
     def __init__(self, index: int = 0):

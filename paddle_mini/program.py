@@ -1,4 +1,4 @@
-# Program: blocks of operators, in Python until they become bytes.
+# Program: blocks of operators and variables, built in Python and serialized to bytes.
 from __future__ import annotations
 
 import json
@@ -16,7 +16,7 @@ FORMAT_VERSION = 2006002
 
 
 class Program:
-    """What a machine is to compute: blocks of operators and variables.
+    """A computation: blocks of operators and variables.
 
     It is PaddlePaddle's ProgramDesc: to_bytes() is what PaddlePaddle reads and writes.
     print(program) shows one line an operator.
@@ -34,12 +34,12 @@ class Program:
         self._other: dict[str, Any] = {"version": FORMAT_VERSION, "op_versions": [], "unknown": b""}
         self._bytes: bytes | None = None
         self._handle: Any = None
-        self._calls: dict[Any, Any] = {}  # what the Executor keeps about this version
+        self._calls: dict[Any, Any] = {}  # the Executor's cache for this version
         self.schedules: dict[str, Callable[[], float]] = {}
-        """What the Executor writes into persistable variables, by name, before each run: the rates of
+        """Values that the Executor writes into persistable variables, by name, before each run: the rates of
         LRSchedulers. Copies share it; bytes do not hold it."""
         self.parameter_info: Mapping[str, Mapping[str, Any]] = {}
-        """By variable: what PaddlePaddle's jit.save keeps beside the values, in a file of its own: see io/parameter_info.py."""
+        """By variable: the facts that PaddlePaddle's jit.save writes to a separate file: see io/parameter_info.py."""
         self.minimizers: dict[str, tuple[Any, str]] = {}
         """By parameter: its optimizer, the outermost of several around each other, and its gradient's name. Copies with
         the gradient have it; bytes do not hold it."""
@@ -84,7 +84,7 @@ class Program:
         return block
 
     def rollback(self) -> None:
-        """Goes back to the block around the current one."""
+        """Makes the parent of the current block the current one."""
         before_setting(vars(self), "_current")
         self._current = max(self.current_block().parent_idx, 0)
 
@@ -112,7 +112,7 @@ class Program:
     @property
     def provenance(self) -> dict[str, Any]:
         """How the parameters that belong to the program were made, such as which average they are; kept in its file,
-        where PaddlePaddle looks past it. What JSON has; assign another dict to change it."""
+        where PaddlePaddle ignores it. JSON values; assign another dict to change it."""
         try:
             facts = json.loads(self._other.get("provenance") or "{}")
         except (ValueError, RecursionError):
@@ -127,7 +127,7 @@ class Program:
             before_setting(self._other, "provenance")
             self._other["provenance"] = json.dumps(dict(facts), sort_keys=True) if facts else ""
         except (TypeError, ValueError) as error:
-            raise _core.ProgramError(f"the provenance is no JSON object: {error}") from None
+            raise _core.ProgramError(f"the provenance is not a JSON object: {error}") from None
         self.changed()
 
     def to_bytes(self) -> bytes:
@@ -157,15 +157,17 @@ class Program:
         return self._copy(transform.for_test(description) if for_test else description)
 
     def without(self, left_out_roles: int) -> Program:
-        """A copy without the operators whose op_role has any of these bits, and without what only they name."""
+        """A copy without the operators whose op_role has any of these bits, and without variables that only they
+        name."""
         return self._copy(transform.without(self.describe(), left_out_roles))
 
     def only(self, kept_roles: int) -> Program:
-        """A copy with just the operators whose op_role has any of these bits, and without what only others name."""
+        """A copy with just the operators whose op_role has any of these bits, and without variables that only others
+        name."""
         return self._copy(transform.only(self.describe(), kept_roles))
 
     def prune(self, feeds: Sequence[Variable | str], fetches: Sequence[Variable | str]) -> Program:
-        """A copy with only what computes `fetches` from `feeds`. ProgramError when a variable that
+        """A copy with only the operators that compute `fetches` from `feeds`. ProgramError when a variable that
         is neither fed, nor persistable, nor computed is needed."""
         feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
         for name in feed_names + fetch_names:

@@ -18,10 +18,10 @@ class Regularizer(ABC):
 
     @abstractmethod
     def __call__(self, parameter: Parameter, block: Block) -> Variable:
-        """Appends the operators to the block and returns what they give."""
+        """Appends the operators to the block and returns their output variable."""
 
     def config_values(self) -> dict[str, Any]:
-        """The fields of OptimizerConfig (proto/optimizer.proto) that add the same to a gradient."""
+        """The equivalent fields of OptimizerConfig (proto/optimizer.proto)."""
         raise ProgramError(f"{type(self).__name__}: the C library knows L1Decay and L2Decay")
 
 

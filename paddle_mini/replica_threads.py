@@ -1,4 +1,4 @@
-# ReplicaThreads: work that all replicas do at the same time, each in a thread of its own, or that none does.
+# ReplicaThreads: runs work of all replicas concurrently, each in its own thread; either all do it or none.
 from __future__ import annotations
 
 import threading
@@ -19,7 +19,7 @@ class ReplicaThreads:
     they meet.
 
     An interrupt may come between any two steps of the thread that calls: so what others are given goes through queues in
-    C, and whoever was given something is waited for.
+    C, and every thread that got work is waited for.
     """
 
     def __init__(self, places: list[str]):
@@ -32,9 +32,9 @@ class ReplicaThreads:
         weakref.finalize(self, _end, self._tasks)
 
     def run(self, work: Callable[[int], Values]) -> list[Values]:
-        """What work(rank) returns, by rank. When one of them raises the others are told, and when all have ended that is
-        raised; Ctrl-C before all else."""
-        if self._unfinished is not None:  # by an interrupt while another one was dealt with
+        """The results of work(rank), by rank. If one raises, the others are stopped, and its error is raised when all
+        have ended; Ctrl-C takes precedence."""
+        if self._unfinished is not None:  # by an interrupt during the handling of another one
             self.communicator.give_up("the caller was interrupted")
             self._unfinished.finish(self._tasks)
         self.communicator.begin_anew()
@@ -55,13 +55,13 @@ class _Run:
     def __init__(self, work: Callable[[int], Values], count: int, communicator: Any):
         self.work, self.count, self.communicator = work, count, communicator
         self.results: dict[int, Values] = {}
-        self.errors: list[BaseException] = []  # the first one is no consequence of another
+        self.errors: list[BaseException] = []  # the first one is the original error
         self.given: set[int] = set()
         self.ended: SimpleQueue[None] = SimpleQueue()
 
     def stop(self, error: BaseException, who: str) -> None:
         self.errors.append(error)
-        self.communicator.give_up(f"{who} could not go on: {error}")
+        self.communicator.give_up(f"{who} failed: {error}")
 
     def one(self, rank: int) -> None:
         if rank in self.results:
@@ -78,13 +78,13 @@ class _Run:
         self.ended.put(None)
 
     def finish(self, all_tasks: list[SimpleQueue[Any]]) -> None:
-        """Begins what has not begun, and returns when all has ended."""
+        """Starts the remaining work, and returns when all of it has ended."""
         for rank, tasks in enumerate(all_tasks, 1):
-            if rank not in self.given:  # else an interrupt came before that was known: twice is as good as once
+            if rank not in self.given:  # else an interrupt came before this was recorded: repeating it is harmless
                 tasks.put((self.one, rank))
                 self.given.add(rank)
         if not self.errors:
-            self.one(0)  # in this thread, which is the one that is told of Ctrl-C
+            self.one(0)  # in this thread, which receives Ctrl-C
         while not self.given <= self.results.keys():
             with suppress(Empty):
                 self.ended.get(timeout=0.1)

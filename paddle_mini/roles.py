@@ -1,4 +1,4 @@
-# What an operator is for (op_role) and where it runs (op_device), as guards state it.
+# Guards that set the role (op_role) and the device (op_device) of operators.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

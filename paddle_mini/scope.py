@@ -1,4 +1,4 @@
-# Scopes: where values live between runs; and values that are more than an array.
+# Scopes: the values of variables between runs; LoDTensor and SelectedRows.
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -17,14 +17,14 @@ state().scope = Scope()
 
 
 def global_scope() -> Scope:
-    """The scope of runs that name none."""
+    """The default scope of runs."""
     scope: Scope = state().scope
     return scope
 
 
 @contextmanager
 def scope_guard(scope: Scope) -> Iterator[Scope]:
-    """Runs inside that name no scope use this one."""
+    """Sets the default scope of runs inside."""
     if not isinstance(scope, Scope):
         raise ProgramError(f"scope is of type {type(scope).__name__}, it must be a Scope")
     now = state()
@@ -36,12 +36,12 @@ def scope_guard(scope: Scope) -> Iterator[Scope]:
 
 
 def raw_name(name: str) -> str:
-    """Where a parameter's own value is kept while its average has its place (ParameterAverage.apply)."""
+    """The variable that holds a parameter's value while its average is swapped in (ParameterAverage.apply)."""
     return f"{name}@RAW"
 
 
 class LoDTensor:
-    """An array whose rows are sequences: lod=[[0, 2, 5]] says that rows 0–1 are one and rows 2–4
+    """An array whose rows are sequences: lod=[[0, 2, 5]] means that rows 0–1 are one and rows 2–4
     another. Further lists group the sequences of the list after them."""
 
     def __init__(self, array: Any, lod: list[list[int]] | None = None):
@@ -56,7 +56,7 @@ class LoDTensor:
 
 
 class SelectedRows(NamedTuple):
-    """Rows of a table: values[i] belongs to row rows[i]; rows may repeat. What fetching a sparse
+    """Rows of a table: values[i] belongs to row rows[i]; rows may repeat. The result of fetching a sparse
     gradient gives."""
 
     rows: np.ndarray
@@ -64,7 +64,7 @@ class SelectedRows(NamedTuple):
     height: int
 
     def to_dense(self) -> np.ndarray:
-        """The whole table: rows that repeat are added up, rows that are not named are zeros."""
+        """The whole table: repeated rows are summed, missing rows are zeros."""
         table = np.zeros((self.height,) + self.values.shape[1:], self.values.dtype)
         np.add.at(table, self.rows, self.values)
         return table

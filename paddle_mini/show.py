@@ -30,7 +30,7 @@ def program_text(program: Any) -> str:
 def operator_text(op: Any) -> str:
     """h float32[-1, 128] = mul(X=x, Y=fc_0.w_0)  # train.py:12"""
     read = set(op.input_names)
-    # What is changed in place is known from its first line.
+    # Variables that are changed in place appear in the first line.
     outputs = [name if name in read else _shown(op.block, name) for name in op.output_names]
     arguments = [f"{port}={_names(names)}" for port, names in op.inputs.items() if names]
     arguments += [f"{name}={_value(name, value)}" for name, value in _telling_attrs(op)]
@@ -42,7 +42,7 @@ def operator_text(op: Any) -> str:
 
 
 def provenance_text(facts: dict[str, Any]) -> str:
-    """What a program's provenance says, in one line."""
+    """A program's provenance, in one line."""
     return ", ".join(f"{name} {_value(name, value)}" for name, value in facts.items())
 
 
@@ -69,13 +69,13 @@ def _variable_lines(block: Any) -> list[str]:
 
 def _telling_attrs(op: Any) -> list[Any]:
     try:
-        presets = defaults(op.type)
+        default_values = defaults(op.type)
     except ProgramError:  # an operator of another build
-        presets = {}
+        default_values = {}
     return [
         (name, value)
         for name, value in op.attrs.items()
-        if name not in GENERIC and not (name in presets and presets[name] == value)
+        if name not in GENERIC and not (name in default_values and default_values[name] == value)
     ]
 
 

@@ -1,4 +1,4 @@
-# Schedulers and containers end a process with SIGTERM. It is answered as Ctrl-C is: what Ctrl-C saves, SIGTERM saves too.
+# SIGTERM handling: schedulers and containers stop a process with SIGTERM, which is treated like Ctrl-C.
 from __future__ import annotations
 
 import signal
@@ -24,7 +24,7 @@ _holders: set[object] = set()  # one for each caller of heed_sigterm whose resul
 
 
 def heed_sigterm() -> Callable[[], None]:
-    """From now on SIGTERM raises Terminated in the main thread. Returns a function that ends this; with several callers
+    """Makes SIGTERM raise Terminated in the main thread. Returns a function that ends this; with several callers
     the last one does. Another handler that is set already stays. Only the main thread can set a handler: elsewhere
     nothing is changed."""
     heard = signal.getsignal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-# ThreadState: what guards and seed() have set, for the process, or for one thread that began anew.
+# ThreadState: the state of guards and seed(), for the process, or for one thread inside own_state().
 from __future__ import annotations
 
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ThreadState:
-    """Each field belongs to the file that is named, which says what it means."""
+    """Each field belongs to the named file, which documents it."""
 
     def __init__(self) -> None:
         self.main: Any = None  # guards.py
@@ -35,8 +35,8 @@ def state() -> ThreadState:
 
 @contextmanager
 def own_state() -> Iterator[None]:
-    """What guards set inside, and in other threads, do not meet: a trainer in a thread builds its programs as it would
-    in a process of its own. The programs and the scope are to be given first, by program_guard and scope_guard."""
+    """Isolates the state of guards from other threads: a trainer in a thread builds its programs as in a separate
+    process. Set the programs and the scope first, with program_guard and scope_guard."""
     before = getattr(_of_thread, "state", None)
     _of_thread.state = ThreadState()
     try:

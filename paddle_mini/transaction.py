@@ -1,9 +1,8 @@
-# Transactions: a call that builds a part of a program either does all of it or leaves no trace.
-#
-# Whatever changes a program while it is built notes first how to take the change back; of lists and dicts that only
-# grow at their end the length is enough. Notes are kept only while a transaction is open; an exception that leaves a
-# transaction takes back what happened since it began. A transaction inside another one is a savepoint: a layer that
-# fails in a loop's block, where the user catches the error, takes back its own operators and no others.
+# Transactions: a call that builds part of a program either completes or is rolled back.
+# Each change of a program under construction first records how to undo it; for lists and dicts that only grow, the
+# length suffices. Records exist only while a transaction is open; an exception that leaves a transaction undoes all
+# changes since its start. A nested transaction is a savepoint: a layer that fails in a loop's block, where the user
+# catches the error, undoes only its own operators.
 from __future__ import annotations
 
 import functools
@@ -25,13 +24,13 @@ _here = _Here()
 
 
 class transaction:
-    """`with transaction():` an exception that leaves it takes back every change inside."""
+    """`with transaction():` an exception that leaves the block undoes all changes inside."""
 
     __slots__ = ("_around", "notes", "lengths", "last")
 
     def __enter__(self) -> None:
         self.notes: list[Undo] = []
-        self.lengths: dict[int, tuple[Any, int]] = {}  # of what has grown, by its id
+        self.lengths: dict[int, tuple[Any, int]] = {}  # of lists and dicts that have grown, by id
         self.last: set[Undo] = set()
         self._around, _here.transaction = _here.transaction, self
 
@@ -58,28 +57,28 @@ class transaction:
 
 
 def on_undo(undo: Undo) -> None:
-    """Notes how to take back the change that follows."""
+    """Records how to undo the change that follows."""
     here = _here.transaction
     if here is not None:
         here.notes.append(undo)
 
 
 def after_undo(call: Undo) -> None:
-    """Notes what is to be called, once, when all changes have been taken back."""
+    """Records a function to call, once, after all changes have been undone."""
     here = _here.transaction
     if here is not None:
         here.last.add(call)
 
 
 def before_growing(grows: list[Any] | MutableMapping[Any, Any]) -> None:
-    """Notes the length of a list, to which an element is about to be appended, or of a dict that gets a new key."""
+    """Records the length of a list before an append, or of a dict before a new key."""
     here = _here.transaction
     if here is not None and id(grows) not in here.lengths:
         here.lengths[id(grows)] = grows, len(grows)
 
 
 def before_setting(mapping: MutableMapping[Any, Any], *keys: Any) -> None:
-    """Notes the values of these keys, which are about to be set; for attributes of an object: vars(object)."""
+    """Records the values of these keys before they are set; for attributes of an object: vars(object)."""
     here = _here.transaction
     if here is None:
         return
@@ -91,7 +90,7 @@ def before_setting(mapping: MutableMapping[Any, Any], *keys: Any) -> None:
 
 
 def before_changing(thing: Any) -> None:
-    """Notes all attributes of an object that is about to change, and what their lists, dicts and sets hold."""
+    """Records all attributes of an object before it changes, with the contents of their lists, dicts and sets."""
     if _here.transaction is not None:
         on_undo(
             functools.partial(
@@ -108,7 +107,7 @@ def _put_all_back(attributes: dict[str, Any], before: dict[str, Any]) -> None:
 
 
 def atomic(function: F) -> F:
-    """The function, each call of which is a transaction."""
+    """Wraps a function so that each call is a transaction."""
 
     @functools.wraps(function)  # type: ignore[arg-type]
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -119,7 +118,7 @@ def atomic(function: F) -> F:
 
 
 def atomic_method(function: F) -> F:
-    """A method, each call of which is a transaction that the attributes of its object belong to."""
+    """Wraps a method so that each call is a transaction that includes the attributes of its object."""
 
     @functools.wraps(function)  # type: ignore[arg-type]
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -131,7 +130,7 @@ def atomic_method(function: F) -> F:
 
 
 def make_methods_atomic(kind: type, names: Iterable[str]) -> None:
-    """Replaces these methods where the class itself defines them."""
+    """Wraps these methods if the class itself defines them."""
     for name in names:
         method = vars(kind).get(name)
         if inspect.isfunction(method):

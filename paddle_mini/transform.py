@@ -1,4 +1,4 @@
-# Programs made from programs: descriptions in, descriptions out.
+# Program transformations on descriptions: pruning, selection by role, renumbering of blocks.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,12 +21,12 @@ def for_test(program: Description) -> Description:
 
 
 def without(program: Description, left_out_roles: int) -> Description:
-    """Without the operators that have any of these roles, and what only they name."""
+    """Without the operators that have any of these roles, and variables that only they name."""
     return _keeping(program, lambda op: not _role(op) & left_out_roles)
 
 
 def only(program: Description, kept_roles: int) -> Description:
-    """With the operators that have any of these roles, and without what only others name."""
+    """With the operators that have any of these roles, and without variables that only others name."""
     return _keeping(program, lambda op: bool(_role(op) & kept_roles))
 
 
@@ -53,7 +53,7 @@ def pruned(program: Description, needed: list[int], interface: list[str]) -> Des
 
 
 def _owned_blocks(program: Description) -> Description:
-    """The program without the blocks that no operator runs; the others are numbered anew, in their order."""
+    """The program without the blocks that no operator runs; the others are renumbered, in their order."""
     owned, blocks = [0], program["blocks"]
     for index in owned:
         owned += [inner for op in blocks[index]["ops"] for inner in _blocks_of(op)]

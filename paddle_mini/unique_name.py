@@ -32,7 +32,7 @@ def generate(key: str, *others: Counters) -> str:
 
 @contextmanager
 def guard(counters: Counters | None = None) -> Iterator[Counters]:
-    """Names start anew inside, whatever program they are for: to build a network once more over
+    """Restarts the numbering of names inside, for all programs: to build a network again over
     the parameters of the first."""
     inside = {} if counters is None else counters
     before = switch(inside)

@@ -1,4 +1,4 @@
-# Variable and Parameter: what a name stands for in a program, before any run.
+# Variable and Parameter: the declarations of a program's variables.
 from __future__ import annotations
 
 from functools import partial
@@ -11,7 +11,7 @@ from .transaction import before_setting, on_undo
 if TYPE_CHECKING:
     from .block import Block
 
-Dtype = str | int  # a number where it is no element type
+Dtype = str | int  # a number if it is not an element type
 
 
 class Variable:
@@ -21,7 +21,7 @@ class Variable:
     built; `==` asks whether two are the same variable, layers.equal whether their elements are equal.
     """
 
-    # NumPy then leaves `array + variable` to the variable, instead of adding element by element.
+    # NumPy then calls the variable's operator for `array + variable`, instead of adding element by element.
     __array_ufunc__ = None
 
     def __init__(
@@ -49,7 +49,7 @@ class Variable:
         self._persistable = persistable
         self._stop_gradient = stop_gradient
         self._is_parameter: bool | None = False
-        self._other: dict[str, Any] = {}  # what the format says besides
+        self._other: dict[str, Any] = {}  # other facts of the file format
 
     @property
     def dtype(self) -> Any:
@@ -92,7 +92,7 @@ class Variable:
         return info
 
     def set_info(self, info: dict[str, Any]) -> None:
-        """Takes over what `infer` found."""
+        """Sets the facts that `infer` found."""
         on_undo(partial(vars(self).update, dict(vars(self))))
         self._take_info(info)
         self.block.program.changed()
@@ -181,7 +181,7 @@ class Variable:
     __getitem__ = indexing.item
     __bool__ = arithmetic.truth
     __array__ = arithmetic.as_array
-    __iter__ = None  # else Python would ask for x[0], x[1], … without end
+    __iter__ = None  # else Python would iterate over x[0], x[1], … forever
 
 
 def name_of(var: Variable | str) -> str:
@@ -205,7 +205,7 @@ class Parameter(Variable):
         self, learning_rate: float = 1.0, regularizer: Any = None, do_model_average: bool = True, need_clip: bool = True
     ) -> None:
         """learning_rate multiplies the optimizer's; regularizer is used instead of the optimizer's;
-        do_model_average and need_clip say whether averaging and clipping take this parameter."""
+        do_model_average and need_clip: whether averaging and clipping include this parameter."""
         before_setting(vars(self), "learning_rate", "regularizer", "do_model_average", "need_clip")
         self.learning_rate = learning_rate
         self.regularizer = regularizer

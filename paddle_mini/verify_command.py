@@ -1,4 +1,4 @@
-# paddle-mini verify: whether files are as they were written, and which of them have a checksum at all.
+# paddle-mini verify: compares files with their checksums, and reports files without a checksum.
 from __future__ import annotations
 
 import argparse
@@ -21,11 +21,11 @@ from .io.values import naming
 from .program import Program
 
 UNPROTECTED = 3
-"""The exit status where nothing is damaged, but a file has no checksum."""
+"""The exit status if no file is damaged, but one has no checksum."""
 
 
 def add_verify(commands: Any) -> None:
-    """The command, for a parser's commands."""
+    """Adds the command to a parser's subcommands."""
     parser = commands.add_parser(
         "verify",
         help="compare files with their checksums",
@@ -44,15 +44,15 @@ def add_verify(commands: Any) -> None:
 def _verify(arguments: argparse.Namespace) -> int:
     all_found = [verify(path) for path in arguments.files]
     for found in all_found:
-        said = found.damage or ("whole: " if found.protected else "") + found.fact
-        print(f"{printable(found.path)}: {printable_lines(said)}")
+        result = found.damage or ("whole: " if found.protected else "") + found.fact
+        print(f"{printable(found.path)}: {printable_lines(result)}")
     if any(found.damage for found in all_found):
         return 1
     return 0 if all(found.protected for found in all_found) else UNPROTECTED
 
 
 class Verified(NamedTuple):
-    """What is known of a file. protected: it has a checksum; damage: what is wrong with it, "" where nothing is."""
+    """The result of verifying a file. protected: it has a checksum; damage: the error, "" if the file is intact."""
 
     path: str
     protected: bool
@@ -61,8 +61,8 @@ class Verified(NamedTuple):
 
 
 def verify(path: Path) -> Verified:
-    """Compares a file, or a folder that is a checkpoint or a model, with its checksum. Where it is damaged or can't be
-    read, nothing is raised: `damage` says why."""
+    """Compares a file, or a folder that is a checkpoint or a model, with its checksum. Does not raise if it is damaged
+    or can't be read: `damage` has the reason."""
     path = os.fspath(path)
     try:
         path_of(path)

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 
-from cluster_meetings import begin_again
+from cluster_moments import begin_again
 from paddle_mini.cluster import Timeout
 from paddle_mini.cluster.thread_engine import ThreadEngine
 

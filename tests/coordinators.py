@@ -36,8 +36,8 @@ class Asked:
         reply = self.ask("register", key=key, server=number, address=f"at {key}", token=token)
         return [reply["number"], reply["incarnation"]]
 
-    def beat(self, part, number, incarnation, **report):
-        return self.ask("heartbeat", part=part, number=number, incarnation=incarnation, report=report)
+    def heartbeat(self, part, number, incarnation, **report):
+        return self.ask("heartbeat", role=part, number=number, incarnation=incarnation, report=report)
 
 
 class ToService(Link):

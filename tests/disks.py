@@ -7,10 +7,10 @@ from contextlib import contextmanager
 @contextmanager
 def disk_of(size):
     """No file may become larger than so many bytes."""
-    limits, heard = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits, note_reply = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, heard)
+        signal.signal(signal.SIGXFSZ, note_reply)

@@ -6,7 +6,7 @@ import numpy as np
 from one_parameter import KINDS
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
-from paddle_mini.cluster.shards import ParameterInfo, join, part, plan_shards
+from paddle_mini.cluster.shards import ParameterInfo, block_values, join_blocks, plan_shards
 from paddle_mini.optimizer.config import config_class
 from raw_messages import request, understood
 
@@ -90,7 +90,7 @@ class Group:
         for index, server in enumerate(self.servers):
             mine = self.blocks(index)
             described = [new_block(self.infos[block.parameter], block, self.configs[block.parameter]) for block in mine]
-            arrays = [part(self.infos[block.parameter], block, values[block.parameter]) for block in mine]
+            arrays = [block_values(self.infos[block.parameter], block, values[block.parameter]) for block in mine]
             call(server, "init", arrays, token=token, blocks=described)
         if finish:
             for index, server in enumerate(self.servers):
@@ -116,7 +116,7 @@ class Group:
     def parts(self, block, gradient):
         info = self.infos[block.parameter]
         if not info.sparse:
-            return [part(info, block, gradient)]
+            return [block_values(info, block, gradient)]
         rows, values = gradient
         mine = (rows >= block.begin) & (rows < block.end)
         return [rows[mine], np.ascontiguousarray(values[mine])]
@@ -130,7 +130,7 @@ class Group:
             assert "wait" not in reply
             for block, values in zip(mine, arrays):
                 found[block.parameter].append((block.begin, block.end, values))
-        return {name: join(self.infos[name], pieces) for name, pieces in found.items()}
+        return {name: join_blocks(self.infos[name], pieces) for name, pieces in found.items()}
 
     def status(self, index=0):
         return call(self.servers[index], "status")[0]

@@ -148,7 +148,7 @@ def test_doctor(call):
     [
         (["run", "nothing"], "can't open 'nothing.pdmodel': No such file"),
         (["run", "infer"], "feed 'x' is missing"),
-        (["run", "train", "--feed", "x=x.npy"], "say what with --fetch"),
+        (["run", "train", "--feed", "x=x.npy"], "name its outputs with --fetch"),
         (["run", "infer", "--feed", "x=no.npy"], "No such file or directory: 'no.npy'"),
         (["run", "infer", "--feed", "x=infer.pdmodel"], "'infer.pdmodel' is not an .npy file"),
         (["run", "infer", "--feed", "x=pipe"], "not a regular file: 'pipe'"),

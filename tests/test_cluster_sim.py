@@ -38,8 +38,8 @@ def costs(sim):
         push_row=8e-7,
         sum_byte=9e-10,
         checkpoint_byte=1e-9,
-        beat=1e-5,
-        beat_member=1e-7,
+        heartbeat=1e-5,
+        heartbeat_member=1e-7,
     )
 
 

@@ -297,7 +297,7 @@ def test_averages_count_steps_not_runs(wrap):
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda sgd: GradientMerge(sgd, 0), "k_steps is 0, it must be a whole number, at least 1"),
+        (lambda sgd: GradientMerge(sgd, 0), "k_steps is 0, it must be an integer, at least 1"),
         (lambda sgd: GradientMerge(sgd, 2.0), "k_steps is 2.0"),
         (lambda sgd: GradientMerge(sgd, True), "k_steps is True"),
         (lambda sgd: GradientMerge(sgd, None), "k_steps is None"),

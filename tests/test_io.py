@@ -230,7 +230,7 @@ def test_what_is_refused(tmp_path, model, call, words):
 
 def test_a_training_program_is_no_inference_model(tmp_path, model):
     pm.io.save_program(tmp_path / "training", model.main, model.scope)
-    with pytest.raises(pm.ProgramError, match="fetches nothing: it is no inference model; load_program reads it"):
+    with pytest.raises(pm.ProgramError, match="fetches nothing: it is not an inference model; load_program reads it"):
         pm.io.load_inference_model(tmp_path / "training", scope=pm.Scope())
 
 

@@ -248,7 +248,7 @@ def test_stopping_and_going_on(tmp_path):
         ({"init_loss_scaling": "auto"}, "is 'auto'"),
         ({"init_loss_scaling": 1e39}, "init_loss_scaling is 1e[+]39, it must be a float32 above 0"),
         ({"init_loss_scaling": 1e-50}, "init_loss_scaling is 1e-50, it must be a float32 above 0"),
-        ({"incr_every_n_steps": 0}, "incr_every_n_steps is 0, it must be a whole number, at least 1"),
+        ({"incr_every_n_steps": 0}, "incr_every_n_steps is 0, it must be an integer, at least 1"),
         ({"decr_every_n_nan_or_inf": 1.5}, "decr_every_n_nan_or_inf is 1.5"),
         ({"incr_ratio": 1.0}, "incr_ratio is 1.0, it must be a finite number, above 1"),
         ({"decr_ratio": 1.0}, "decr_ratio is 1.0, it must be below 1"),

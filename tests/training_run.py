@@ -9,7 +9,7 @@ import pytest
 import paddle_mini as pm
 from paddle_mini import averaging
 from paddle_mini.optimizer import Optimizer, ParameterAverage
-from paddle_mini.optimizer.averaged import Averaged
+from paddle_mini.optimizer.averaging_optimizer import AveragingOptimizer
 from paddle_mini.optimizer.optimizer import Minimizer
 from small_model import assert_same_bits, batch
 
@@ -20,13 +20,15 @@ def public(module, wanted):
 
 
 OPTIMIZERS = public(pm.optimizer, lambda kind: issubclass(kind, Optimizer) and kind is not Optimizer)
-WRAPPERS = public(pm.optimizer, lambda kind: issubclass(kind, Minimizer) and not issubclass(kind, (Optimizer, Averaged)))
+WRAPPERS = public(
+    pm.optimizer, lambda kind: issubclass(kind, Minimizer) and not issubclass(kind, (Optimizer, AveragingOptimizer))
+)
 # Optimizers with averages of their own.
 AVERAGED = {
     "AveragedSGD": lambda rate: pm.optimizer.AveragedSGD(0.05, decay=0.1),
     "ScheduleFree": lambda rate: pm.optimizer.ScheduleFree(pm.optimizer.Adam(rate)),
 }
-assert {*AVERAGED, "ParameterAverage"} == set(public(pm.optimizer, lambda kind: issubclass(kind, Averaged)))
+assert {*AVERAGED, "ParameterAverage"} == set(public(pm.optimizer, lambda kind: issubclass(kind, AveragingOptimizer)))
 SCHEMES = public(averaging, lambda kind: issubclass(kind, averaging.Scheme) and kind is not averaging.Scheme)
 MORE = {"LarsMomentum": {"momentum": 0.9}, "RMSProp": {"momentum": 0.5, "centered": True}, "GradientMerge": {"k_steps": 3}}
 ARGUMENTS = {"Window": [4], "Exponential": [0.8], "Latest": [3], "Power": [2.0], "Tail": [3]}

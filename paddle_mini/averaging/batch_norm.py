@@ -36,7 +36,7 @@ def batch_statistics(
     ops = _operators(measuring)
     for number, op in enumerate(ops):
         op.set_attr("is_test", False)
-        # What training would move is moved under other names, which nobody reads.
+        # The moving statistics of training are renamed to variables that are not read.
         for port in ("MeanOut", "VarianceOut"):
             op.set_output(port, _unused(measuring, op.output(port)[0], f"batch_norm_{number}.{port}@UNUSED"))
     fetches = [op.output(port)[0] for op in ops for port in ("SavedMean", "SavedVariance")]

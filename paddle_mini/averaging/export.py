@@ -1,4 +1,4 @@
-# Models with averaged parameters, and a note in each of how its parameters were made.
+# Export of models with averaged parameters, and their provenance.
 from __future__ import annotations
 
 import hashlib
@@ -9,12 +9,12 @@ from ..executor import Executor
 from ..io.model import Vars, prefix_of, program_to_save, save_inference_model
 from ..io.parameters import Path
 from ..program import Program
-from .applied import Applier
+from .average_swapper import AverageSwapper
 from .scheme import Scheme
 
 
 def save_models(
-    averages: Applier,
+    averages: AverageSwapper,
     prefix: Path,
     feed_vars: Vars,
     fetch_vars: Vars,
@@ -34,7 +34,7 @@ def save_models(
         save_inference_model(prefix_of(prefix) + ".raw", feed_vars, fetch_vars, exe, noted, scope)
 
 
-def provenance(averages: Applier, scope: Scope | None, scheme: Scheme | None) -> dict[str, Any]:
+def provenance(averages: AverageSwapper, scope: Scope | None, scheme: Scheme | None) -> dict[str, Any]:
     """Which average of which training the parameters of a model are."""
     average, found = averages.of(scheme), averages.statistics(scope, scheme)
     return {

@@ -1,5 +1,5 @@
-# Lengths of averages in the units people think in; inside they are steps.
-"""A length stays what it says whatever the batch size, `every` and gradient accumulation are: it is turned into steps
+# Lengths of averages in samples, epochs or fractions, converted to steps.
+"""A length does not depend on the batch size, `every` and gradient accumulation: it is converted to steps
 of the optimizer, and steps that are not averaged still count (Busbridge et al. 2023)."""
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ def steps(n: float) -> Length:
 
 
 def samples(n: float, batch_size: int) -> Length:
-    """As many steps as n samples take in batches of batch_size, gradients that are merged for one step together."""
+    """The steps of n samples in batches of batch_size, counting merged gradients as one step."""
     return Length(steps=_positive("samples", "n", n) / _positive("samples", "batch_size", batch_size))
 
 
 def epochs(n: float, steps_per_epoch: int) -> Length:
-    """As many steps as n epochs take."""
+    """The steps of n epochs."""
     return Length(steps=_positive("epochs", "n", n) * _positive("epochs", "steps_per_epoch", steps_per_epoch))
 
 
 def fraction(part: float, total_steps: int | None = None) -> Length:
-    """This part of total_steps steps; without total_steps, of the steps so far: an average that grows with the run."""
+    """A fraction of total_steps steps; without total_steps, of the steps so far: an average that grows with the run."""
     if _positive("fraction", "part", part) >= 1:
         raise ProgramError(f"fraction({shown(part)}): the part is below 1")
     if total_steps is None:
@@ -62,10 +62,10 @@ def steps_of(what: str, length: Any, least: float = 1) -> float:
 
 
 def whole_steps(what: str, length: Any, least: int = 1) -> int:
-    """The same, rounded to a whole number for a Length; a plain number must be whole."""
+    """The same, rounded to an integer for a Length; a plain number must be whole."""
     number = steps_of(what, length, least)
     if not isinstance(length, Length) and (isinstance(length, bool) or not isinstance(length, numbers.Integral)):
-        raise ProgramError(f"{what} is {shown(length)}, it must be a whole number of steps, at least {least}")
+        raise ProgramError(f"{what} is {shown(length)}, it must be an integer number of steps, at least {least}")
     if number >= 2**62:
         raise ProgramError(f"{what} is {shown(length)}, it must be below 2**62")
     return max(least, round(number))

@@ -73,7 +73,7 @@ def share(scheme: Any | None, at: int, steps: np.ndarray, every: int = 1, start_
 
 
 def is_scheme(scheme: Any) -> bool:
-    """Whether `share` knows its profile: all schemes but BiasCorrected, which adds what is no average."""
+    """Whether `share` knows its profile: all schemes but BiasCorrected, which adds a term that is not an average."""
     return isinstance(scheme, LearningRateDecay) or (getattr(scheme, "is_mean", False) and not isinstance(scheme, type))
 
 

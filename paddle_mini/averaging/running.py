@@ -1,4 +1,4 @@
-# RunningAverage: one scheme in one program: what it keeps, and the operators that keep it up and read it.
+# RunningAverage: the state of one averaging scheme in one program, and the operators that update and read it.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ AddOp = Callable[..., Any]
 
 
 @dataclass
-class Member:
-    """A parameter, or another variable, and what its average is made of."""
+class AveragedParameter:
+    """A parameter, or another variable, with the variables of its average."""
 
     parameter: Variable
     average: Variable  # of Latest the ring of parameters
@@ -34,31 +34,31 @@ class Member:
     sums: Variable | None = None  # of the weights in `block`
     initial: Variable | None = None
     stamps: Variable | None = None  # of the rows of a table that is averaged lazily
-    source: Variable | None = None  # what is averaged, where it is not the parameter itself
+    source: Variable | None = None  # the averaged variable, if it is not the parameter itself
 
     @property
     def pending(self) -> str:
-        """Where the average is computed before it takes the parameter's place."""
+        """The variable in which the average is computed before it is swapped in."""
         return f"{self.parameter.name}@AVERAGE"
 
     @property
     def raw(self) -> str:
-        """Where the raw value is kept while the average has its place."""
+        """The variable that holds the raw value while the average is swapped in."""
         return raw_name(self.parameter.name)
 
     @property
     def exchange(self) -> tuple[str, str, str]:
-        """As Scope takes it: name, what takes its place, where its own value is kept meanwhile."""
+        """The swap for Scope: name, its substitute, the variable that holds its own value meanwhile."""
         return self.parameter.name, self.pending, self.raw
 
     def kept(self) -> list[Variable]:
-        """Everything the average is made of."""
+        """All variables of the average."""
         parts = (self.average, self.previous, self.residue, self.block, self.sums, self.initial, self.stamps)
         return [one for one in parts if one is not None]
 
     @property
     def is_read_as_it_is(self) -> bool:
-        """Whether the average is one variable like the parameter, so that its name may stand for the parameter's."""
+        """Whether the average is one variable like the parameter, so that its name can replace the parameter's."""
         return (
             self.previous is None
             and self.block is None
@@ -71,7 +71,7 @@ class Member:
 
 @dataclass
 class RunningAverage:
-    """One scheme with its counters. `append_...` put operators into a program by `add`, which is append_op or places
+    """One scheme with its counters. `append_...` add operators to a program with `add`, which is append_op or places
     them elsewhere; variables that are kept between runs are persistable ones of the global block, which the startup
     program begins."""
 
@@ -79,7 +79,7 @@ class RunningAverage:
     every: int
     start_step: int
     check_finite: bool
-    members: list[Member] = field(default_factory=list)
+    members: list[AveragedParameter] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.every = self.scheme.every_of(self.every)
@@ -95,7 +95,7 @@ class RunningAverage:
         self._first: str | None = None
 
     def check(self, parameter: Variable, sparse: bool) -> None:
-        """ProgramError when the scheme does not suit a parameter; nothing is made yet."""
+        """ProgramError if the scheme does not support a parameter; creates nothing."""
         needs_its_dtype = self.scheme.latest is not None or isinstance(self.scheme, BiasCorrected)
         if needs_its_dtype and average_dtype(parameter) != parameter.dtype:
             raise ProgramError(
@@ -111,13 +111,13 @@ class RunningAverage:
             )
 
     def add(self, parameter: Variable, lazily: bool) -> None:
-        """Makes what is kept for a parameter; beginning with its value, so that its average is never anything else."""
+        """Creates the state of a parameter's average, initialised with the parameter's value."""
         dtype = average_dtype(parameter)
 
         def kept(key: str) -> Variable:
             return like(parameter, key, dtype)
 
-        member = Member(
+        member = AveragedParameter(
             parameter,
             like(parameter, "average", dtype, self.scheme.latest) if self.scheme.latest is not None else kept("average"),
         )
@@ -175,7 +175,7 @@ class RunningAverage:
             self._first = self.append_second_weight(add, "first", {"scheme": "first"})
 
     def append_second_weight(self, add: AddOp, key: str, attrs: dict[str, Any]) -> str:
-        """Another weight for the same steps; it counts nothing. Returns its name."""
+        """Another weight for the same steps, without counters. Returns its name."""
         unused = {port: f"{name}.{key}" for port, name in {**self._next, "Roll": self._roll}.items()}
         weight = f"{self._weight}.{key}"
         add("average_weight", self._inputs, {**unused, "Weight": weight}, {**self._attrs(), **attrs})
@@ -194,7 +194,7 @@ class RunningAverage:
             )
         values = self._attrs()
         if values.get("warmup") == "power":
-            values["warmup"] = "warmup_by_power"  # as a scheme is called, names of one message differ
+            values["warmup"] = "warmup_by_power"  # a scheme has this name; names within a message must differ
         return values
 
     def append_averages(self, add: AddOp) -> None:
@@ -206,7 +206,7 @@ class RunningAverage:
         add("assign", {"X": self._next["CountersOut"]}, {"Out": self.counters})
         add("assign", {"X": self._next["StateOut"]}, {"Out": self.state})
 
-    def _append_average(self, add: AddOp, member: Member) -> None:
+    def _append_average(self, add: AddOp, member: AveragedParameter) -> None:
         param, average = member.parameter if member.source is None else member.source, member.average
         attrs = {"check_finite": self.check_finite}
         if self.scheme.latest is not None:
@@ -236,8 +236,8 @@ class RunningAverage:
                 attrs,
             )
 
-    def append_value(self, add: AddOp, member: Member, out: str) -> None:
-        """Writes what stands for a parameter to `out`. Only names are used: `add` may put operators anywhere."""
+    def append_value(self, add: AddOp, member: AveragedParameter, out: str) -> None:
+        """Writes the average of a parameter to `out`. Uses only names: `add` may place operators anywhere."""
         inputs = {"Param": member.parameter.name, "Counters": self.counters.name}
         if self.scheme.latest is not None:
             add("ring_mean", {**inputs, "Ring": member.average.name}, {"Out": out})
@@ -264,13 +264,13 @@ class RunningAverage:
 
 
 class _Beginning(Scheme):
-    """The first parameters for ever."""
+    """The initial parameters, which are kept."""
 
     def attrs(self, every: int) -> dict[str, Any]:
         return {"scheme": "first"}
 
 
-def append_beginning(add: AddOp, members: list[Member]) -> None:
+def append_beginning(add: AddOp, members: list[AveragedParameter]) -> None:
     """Before an optimizer: in the first run averages become what their parameters are, which may have been loaded after
     the startup program ran."""
     begin = RunningAverage(_Beginning(), 1, 0, check_finite=False, members=members)
@@ -280,12 +280,12 @@ def append_beginning(add: AddOp, members: list[Member]) -> None:
 
 
 def average_dtype(parameter: Variable) -> str:
-    """Sums of numbers of two bytes are kept in four."""
+    """The dtype of sums: float32 for 16-bit floats."""
     return "float32" if parameter.dtype in ("float16", "bfloat16") else parameter.dtype
 
 
 def state(name: str, shape: Any, dtype: str) -> Variable:
-    """A persistable variable that begins with zeros."""
+    """A persistable variable, initialised with zeros."""
     facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
     startup = default_startup_program().global_block()
     Constant(0.0)(startup.create_var(name, **facts), startup)
@@ -293,7 +293,7 @@ def state(name: str, shape: Any, dtype: str) -> Variable:
 
 
 def like(parameter: Variable, key: str, dtype: str, copies: int | None = None) -> Variable:
-    """A persistable variable that begins as the parameter does, or as so many copies of it."""
+    """A persistable variable, initialised like the parameter, or with so many copies of it."""
     main, startup = default_main_program(), default_startup_program().global_block()
     name = main.new_name(f"{parameter.name}_{key}")
     shape = list(parameter.shape) if copies is None else [copies, *parameter.shape]

@@ -11,27 +11,27 @@ from .profiles import cumulative_of
 
 
 class Scheme(ABC):
-    """What all schemes say of themselves."""
+    """Base class of averaging schemes."""
 
     start = 0
-    """Steps that this scheme leaves out, whatever start_step of ParameterAverage is."""
+    """Initial steps that this scheme skips, for any start_step of ParameterAverage."""
     own_every: int | None = None
-    """Steps from one update to the next, where the scheme and not ParameterAverage says them."""
+    """Steps from one update to the next, if the scheme and not ParameterAverage sets them."""
     generations = 1
-    """Averages that are kept: 2 for a window."""
+    """Number of averages in the state: 2 for a window."""
     compensated = False
-    """Whether the average is kept as one variable, beside what rounding added to it, and not in blocks."""
+    """Whether the average is one variable with its compensation for rounding, and not in blocks."""
     plain = False
     """Whether the average is one variable without a block: the scheme is defined by its rounded value."""
     latest: int | None = None
-    """How many single parameters are kept, where they are."""
+    """Number of stored parameters, for schemes that store them."""
     is_mean = True
     """Whether it is a mean of parameters and nothing else."""
     lazy = True
     """Whether rows of a table that did not change need no work."""
 
     def __repr__(self) -> str:
-        """As it was written: what is not the default."""
+        """The constructor call, without default arguments."""
         given = [(one, getattr(self, one.name)) for one in fields(self) if one.init]  # type: ignore[arg-type]
         texts = [
             repr(value) if number == 0 else f"{one.name}={value!r}"
@@ -49,5 +49,5 @@ class Scheme(ABC):
         return cumulative_of(self, updates, total, every)
 
     def every_of(self, every: int) -> int:
-        """Steps from one update to the next: the scheme's own, or else what ParameterAverage says."""
+        """Steps from one update to the next: the scheme's, or else those of ParameterAverage."""
         return every if self.own_every is None else self.own_every

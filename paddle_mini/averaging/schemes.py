@@ -1,5 +1,5 @@
 # Averages of parameters: the schemes, each a small value.
-"""A scheme says how much the newest parameters weigh in their average, step by step (operator `average_weight`); the
+"""A scheme defines the weight of the newest parameters in their average, step by step (operator `average_weight`); the
 averaging itself (`parameter_average`) is the same for all. See optimizer.ParameterAverage, which puts both into a
 program. Where a length is asked for, a number means steps; averaging.steps, samples, epochs and fraction make others.
 """
@@ -42,16 +42,16 @@ class Window(Scheme):
             return
         if not is_number(self.rate) or not 0 < self.rate <= 1:
             raise ProgramError(f"Window(rate={shown(self.rate)}): the rate is a part of all steps, above 0 and at most 1")
-        least, most = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
-        if least > most:
-            raise ProgramError(f"Window(min_size={least}, max_size={most}): the smallest window is larger than the largest one")
+        minimum, maximum = whole_steps("Window(min_size)", self.min_size), whole_steps("Window(max_size)", self.max_size)
+        if minimum > maximum:
+            raise ProgramError(f"Window(min_size={minimum}, max_size={maximum}): min_size is larger than max_size")
 
     def attrs(self, every: int) -> dict[str, Any]:
         if self.size is not None:
             updates = max(1, round(whole_steps("Window(size)", self.size) / every))
             return {"scheme": "window", "window_min": updates, "window_max": updates}
-        least, most = (max(1, round(whole_steps("Window", size) / every)) for size in (self.min_size, self.max_size))
-        return {"scheme": "window", "window_rate": float(self.rate or 0), "window_min": least, "window_max": most}
+        minimum, maximum = (max(1, round(whole_steps("Window", size) / every)) for size in (self.min_size, self.max_size))
+        return {"scheme": "window", "window_rate": float(self.rate or 0), "window_min": minimum, "window_max": maximum}
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,7 +85,7 @@ class Tail(Scheme):
 class Latest(Scheme):
     """The mean of the k latest parameters, taken every `every` steps (LAWA, Kaddour 2022). k floats a parameter.
 
-    every: None: as ParameterAverage says; a number goes before that of ParameterAverage.
+    every: None: that of ParameterAverage; a number overrides that of ParameterAverage.
     """
 
     k: int
@@ -94,7 +94,7 @@ class Latest(Scheme):
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k < 2**20:
-            raise ProgramError(f"Latest({shown(self.k)}): k is a whole number of parameters that are kept, at least 1")
+            raise ProgramError(f"Latest({shown(self.k)}): k, the number of kept parameters, must be an integer, at least 1")
         if self.every is not None:
             object.__setattr__(self, "every", whole_steps("Latest(every)", self.every))
 
@@ -112,7 +112,7 @@ class Latest(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Polynomial(Scheme):
-    """Step s weighs about s^eta: a tail that need not be told where to begin (Shamir and Zhang 2013). Two floats a
+    """The weight of step s is about s^eta: a tail average without a chosen begin (Shamir and Zhang 2013). Two floats a
     parameter; eta=3 is close to the mean of the last half."""
 
     eta: float = 3.0
@@ -126,7 +126,8 @@ class Polynomial(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Power(Scheme):
-    """Step s of t weighs as (s/t)^gamma: an exponential average whose length grows with the run (Karras et al. 2024).
+    """The weight of step s of t is proportional to (s/t)^gamma: an exponential average whose length grows with the run
+    (Karras et al. 2024).
 
     Give gamma, or relative_width: the standard deviation of the weights as part of the run, such as 0.1. What two of
     these have kept, averaging.synthesize turns into any other. Two floats a parameter.
@@ -155,7 +156,7 @@ class Power(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Exponential(Scheme):
-    """Each step back weighs `decay` times as much as the one after it.
+    """The weight of each step is `decay` times that of the next one.
 
     decay: at least 0 and below 1; or half_life: the age at which a step weighs half as much as the newest one.
     half_life=fraction(0.05) grows with the run. bias_correction: the weights of the steps add up to 1 from the first

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._core import Scope
-from .running import Member, RunningAverage
+from .running import AveragedParameter, RunningAverage
 from .schemes import Exponential, Latest, Window
 
 
@@ -28,7 +28,7 @@ class Statistics:
     warming_up: bool
 
 
-def statistics(average: RunningAverage, scope: Scope, value_of: Callable[[Member], np.ndarray]) -> Statistics:
+def statistics(average: RunningAverage, scope: Scope, value_of: Callable[[AveragedParameter], np.ndarray]) -> Statistics:
     """value_of: the averaged value of a member."""
     updates, newer, older, steps, skipped = (int(count) for count in scope.get(average.counters.name))
     squares, age, older_age = scope.get(average.state.name)[1:4]
@@ -52,7 +52,7 @@ def statistics(average: RunningAverage, scope: Scope, value_of: Callable[[Member
     )
 
 
-def _distance(average: RunningAverage, scope: Scope, value_of: Callable[[Member], np.ndarray]) -> float | None:
+def _distance(average: RunningAverage, scope: Scope, value_of: Callable[[AveragedParameter], np.ndarray]) -> float | None:
     apart = size = 0.0
     for member in average.members:
         value = value_of(member)

@@ -25,9 +25,9 @@ from ..program import Program
 from .profiles import is_scheme, share
 from .weighted_sum import EPSILON, Source, WeightedSum, check_rounding
 
-# Up to here every step is looked at; beyond, steps are taken together where they are far from every checkpoint.
+# Up to here every step is a sample; beyond, steps far from every checkpoint are grouped.
 EVERY_STEP = 1 << 16
-# ... by this part of their distance from the next checkpoint.
+# ... by this fraction of their distance from the next checkpoint.
 GRAIN = 256
 ROWS = 4096
 # Weights below this are rounding.
@@ -36,7 +36,7 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Where parameters are kept and what they are.
+    """The location and the profile of stored parameters.
 
     step: the optimizer's steps before they were written, at least 1. source: a path (.pdparams, .safetensors, or
     .pdiparams with its program), or a dict of arrays by name. average: None: the parameters as they were after that
@@ -92,10 +92,10 @@ class Plan:
     def state(self, names: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """Reads each file of non-zero weight once, one at a time, and returns the arrays by name, in the files' dtypes.
 
-        Computed in float64: memory is that of the result in float64 and of one file. What is no float is copied from
-        the newest file. names: only these variables; None: all. ProgramError or ShapeError, with the file's name, when
-        files differ in names, dtypes or shapes, hold values that are not finite, or have a dtype that is too coarse for
-        this plan. Statistics of batch normalization are summed as all floats are; estimate them anew.
+        Computed in float64: memory is that of the result in float64 and of one file. Arrays that are not floats are
+        copied from the newest file. names: only these variables; None: all. ProgramError or ShapeError, with the file's
+        name, when files differ in names, dtypes or shapes, hold values that are not finite, or have a dtype that is too
+        coarse for this plan. Statistics of batch normalization are summed as all floats are; estimate them again.
         """
         if isinstance(names, str):
             raise ProgramError("state: names is a list of names")
@@ -191,7 +191,7 @@ def _checked(checkpoints: Any, target: Any) -> tuple[Checkpoint, ...]:
 
 def _check_whole(name: str, number: Any, low: int) -> None:
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not low <= number < 2**53:
-        raise ProgramError(f"{name} is {shown(number)}, it must be a whole number, at least {low}")
+        raise ProgramError(f"{name} is {shown(number)}, it must be an integer, at least {low}")
 
 
 def _steps(last: int, used: list[Checkpoint], target: Any) -> np.ndarray:
@@ -243,7 +243,7 @@ def _errors(steps: np.ndarray, used: list[Checkpoint], shares: np.ndarray, targe
     gaps = np.diff(steps)
     error, signal = (math.sqrt(np.sum(size * values**2)) for values in (rest, wanted))
     noise, own = (math.sqrt(np.sum(np.diff(values) ** 2 / gaps)) for values in (rest, wanted))
-    # A target that is the last parameters has no distance from them: the error is then in updates.
+    # If the target is the last parameters, the distance is 0: the error is then in updates.
     return error / (signal or 1.0), noise / own
 
 

@@ -1,4 +1,4 @@
-# Weighted sums of files of parameters, read one after the other.
+# Weighted sums of parameter files, read sequentially.
 from __future__ import annotations
 
 import os
@@ -17,7 +17,7 @@ from ..program import Program
 
 Source = Union[str, "os.PathLike[str]", Mapping[str, np.ndarray]]
 
-# The distance from 1 to the next number.
+# Machine epsilon: the distance from 1 to the next number.
 EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 
 
@@ -97,7 +97,7 @@ class WeightedSum:
 
 
 def check_rounding(dtype: str, amplification: float, tolerance: float, where: str = "") -> None:
-    """ProgramError when weights of this sum of absolute values make too much of the rounding of the dtype."""
+    """ProgramError if weights with this sum of absolute values amplify the rounding of the dtype too much."""
     error = EPSILON.get(dtype, 0.0) * amplification
     if error > tolerance:
         raise ProgramError(

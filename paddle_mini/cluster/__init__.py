@@ -1,4 +1,4 @@
-# Training by several trainers and parameter servers.
+# Distributed training with several trainers and parameter servers.
 from .errors import (
     AlreadyInitialised,
     ClusterError,

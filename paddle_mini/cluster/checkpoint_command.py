@@ -1,4 +1,4 @@
-# paddle-mini checkpoint: what the checkpoints of a job's servers are, whether they are whole, and a state made of them.
+# paddle-mini checkpoint: lists, verifies and converts the checkpoints of a job's servers.
 from __future__ import annotations
 
 import argparse
@@ -23,7 +23,7 @@ def add_checkpoint(commands: Any) -> None:
     for name, does, text in (
         ("list", _list, "one line a checkpoint, newest first"),
         ("verify", _verify, "read all of them; status 1 when one is damaged or missing"),
-        ("convert", _convert, "one file with all parameters, however the servers had cut them"),
+        ("convert", _convert, "one file with all parameters, for any number of servers"),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("directory", type=Path, metavar="DIR", help="of the job")
@@ -44,13 +44,13 @@ def _verify(arguments: argparse.Namespace) -> int:
         trouble = _trouble(checkpoint)
         damaged += trouble is not None
         print(f"{_line(checkpoint)}  {printable_lines(trouble or 'whole')}")
-    read_parameters(os.fspath(arguments.directory))  # of every server, one that is whole
+    read_parameters(os.fspath(arguments.directory))  # every server needs an intact one
     return 1 if damaged else 0
 
 
 def _convert(arguments: argparse.Namespace) -> None:
     if arguments.out.suffix not in (".pdparams", ".safetensors"):
-        raise StorageError(f"'{arguments.out}': the file is to end with .pdparams or .safetensors")
+        raise StorageError(f"'{arguments.out}': the file name must end with .pdparams or .safetensors")
     parameters = read_parameters(os.fspath(arguments.directory), arguments.average)
     save_state(arguments.out, parameters)
     print(f"{len(parameters)} parameters in {printable(arguments.out)}")
@@ -59,7 +59,7 @@ def _convert(arguments: argparse.Namespace) -> None:
 def _some(directory: Path) -> list[Found]:
     checkpoints = sorted(found(path_of(directory)), key=lambda one: (one.server, -one.facts["number"]))
     if not checkpoints:
-        raise StorageError(f"there are no checkpoints of servers in '{directory}'")
+        raise StorageError(f"no checkpoints of servers in '{directory}'")
     return checkpoints
 
 

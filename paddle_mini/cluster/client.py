@@ -1,4 +1,4 @@
-# Client: how a part of a job asks services: until they answer, and as long as they say that it is to wait.
+# Client: sends requests to services, with retries until they answer and while they reply "wait".
 from __future__ import annotations
 
 import time
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from .engine import Envelope, Link
 from .errors import ClusterError, StorageError, Timeout
 from .messages import R, Request, Wait, decode_reply, encode
-from .part_log import PartLogger
+from .process_log import ProcessLogger
 
 OnWait = Callable[[int, Wait], None]
 Result = Any | ClusterError
 """The reply, or the error."""
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Ask(NamedTuple):
@@ -24,7 +24,7 @@ class Ask(NamedTuple):
 
 
 class _Open:
-    """An Ask that has no result yet."""
+    """A pending Ask."""
 
     def __init__(self, index: int, ask: Ask, job: str, now: float):
         self.index, self.ask = index, ask
@@ -40,11 +40,11 @@ class _Open:
 
 
 class Client:
-    """timeout: seconds in which a service must be reached; it may not be there yet, or be begun again meanwhile, or be
-    the coordinator, whose disk is full for a while.
-    wait_timeout: seconds for a reply that depends on others. attempt: seconds for one message.
+    """timeout: seconds in which a service must answer; it may not have started yet, or restart meanwhile, or be the
+    coordinator while its disk is full.
+    wait_timeout: seconds for a reply that depends on other processes. attempt: seconds for one message.
 
-    Every request may come twice to a service, which has to know it: (trainer, step), a token, a key.
+    A request may reach a service twice, which must recognise the repetition: by (trainer, step), a token, a key.
     """
 
     LOG_SECONDS = 5.0
@@ -65,13 +65,13 @@ class Client:
         self._logged: dict[str, float] = {}
 
     def ask(self, service: str, request: Request[R]) -> R:
-        """The reply of one service; an error in it is raised, and says where it is from."""
+        """The reply of one service; raises an error in it, with the name of the service."""
         reply: R = required(self.ask_all([Ask(service, request)]))[0]
         return reply
 
     def ask_all(self, asks: Sequence[Ask], on_wait: OnWait | None = None) -> list[Result]:
-        """The reply, or the error, of each service, in their order. on_wait(index, reply) is called for each reply
-        that says that it is to be asked again."""
+        """The reply, or the error, of each service, in their order. on_wait(index, reply) is called for each "wait"
+        reply, after which the request is repeated."""
         now = self._clock()
         open_ones = [_Open(index, ask, self._job, now) for index, ask in enumerate(asks)]
         results: list[Any] = [None] * len(asks)
@@ -89,12 +89,13 @@ class Client:
                     open_ones.remove(one)
         return results
 
-    def tell_all(self, asks: Sequence[Ask], timeout: float = 1.0) -> None:
-        """Sends each once: for what services would come to know by themselves, a little later."""
+    def notify_all(self, asks: Sequence[Ask], timeout: float = 1.0) -> None:
+        """Sends each request once and ignores the replies: for notifications that services would otherwise learn
+        later."""
         self._link.send([Envelope(ask.service, *encode(self._job, ask.request)) for ask in asks], timeout)
 
     def once(self, service: str, request: Request[R], timeout: float = 1.0) -> R:
-        """The reply to one message: for what is asked again and again. Timeout where there is no reply."""
+        """Sends a request once, without retries: for periodic requests. Timeout if no reply arrives."""
         (answer,) = self._link.send([Envelope(service, *encode(self._job, request))], timeout)
         if isinstance(answer, ClusterError):
             raise Timeout(f"{service}: {answer}")
@@ -102,10 +103,10 @@ class Client:
         return reply
 
     def _result(self, one: _Open, answer: Any, on_wait: OnWait | None) -> Result | None:
-        """None while the service is to be asked again."""
+        """None while the request has to be repeated."""
         service, now = one.ask.service, self._clock()
         result = answer if isinstance(answer, ClusterError) else _understood(one.ask, answer)
-        # A coordinator does nothing that it can't write down; a server goes on without its checkpoint.
+        # A coordinator does nothing that it can't make durable; a server continues without its checkpoint.
         if result is answer or (isinstance(result, StorageError) and service == "coordinator"):
             one.again(now, False, 0.01, 0.5)
             self._log_once(service, now - one.since, result)
@@ -116,7 +117,7 @@ class Client:
             return result
         one.again(now, True, 0.001, 0.02)
         if now - one.since >= self._wait_timeout:
-            return Timeout(f"{service}: what it was asked for is not there after {self._wait_timeout:g} s")
+            return Timeout(f"{service}: it still replies 'wait' after {self._wait_timeout:g} s")
         if on_wait is not None:
             on_wait(one.index, result)
         return None
@@ -125,11 +126,11 @@ class Client:
         now = self._clock()
         if seconds > 0.5 and now - self._logged.get(service, -1e9) >= self.LOG_SECONDS:
             self._logged[service] = now
-            _log.warning("%s does not do what it is asked for, since %.1f s: %s", service, seconds, error)
+            _log.warning("%s has failed for %.1f s: %s", service, seconds, error)
 
 
 def required(results: Sequence[Result]) -> list[Any]:
-    """The replies; the first error among them is raised."""
+    """The replies; raises the first error among them."""
     replies = []
     for result in results:
         if isinstance(result, ClusterError):

@@ -1,4 +1,4 @@
-# The parameters that the checkpoints of all servers of a job hold together, by name.
+# Assembles whole parameters from the checkpoints of all servers of a job.
 from __future__ import annotations
 
 import warnings
@@ -10,18 +10,18 @@ from ..errors import shown
 from ..io.regular_files import path_of
 from .errors import StorageError
 from .servers.server_checkpoint import blocks, found, verified
-from .shards import ParameterInfo, join
+from .shards import ParameterInfo, join_blocks
 from .wire import Header
 
 _Piece = tuple[ParameterInfo, int, int, np.ndarray]
 
 
 def read_parameters(directory: str, average: int | None = None) -> dict[str, np.ndarray]:
-    """The parameters, or one of their averages, of the newest whole checkpoint of each server, however they were cut.
+    """The parameters, or one of their averages, from the newest intact checkpoint of each server.
 
-    StorageError when a server's is missing, or servers are of different jobs or numbers; WrongShape when blocks do not
-    make a whole parameter; ClusterError when a parameter does not have that average. A warning when checkpoints were
-    not taken at the same time or version: then parameters are of different steps.
+    StorageError when a server's checkpoint is missing, or jobs or numbers of servers differ; WrongShape when blocks do
+    not make a whole parameter; ClusterError when a parameter does not have this average. Warns when checkpoints differ
+    in time or version: then parameters belong to different steps.
     """
     pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {}
     infos: dict[str, ParameterInfo] = {}
@@ -34,7 +34,7 @@ def read_parameters(directory: str, average: int | None = None) -> dict[str, np.
                 raise StorageError(f"servers in '{directory}' do not agree about '{info.name}'")
             pieces.setdefault(info.name, []).append((begin, end, values))
     _require_all(directory, all_facts)
-    return {name: join(info, pieces[name]) for name, info in sorted(infos.items())}
+    return {name: join_blocks(info, pieces[name]) for name, info in sorted(infos.items())}
 
 
 def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Header, list[_Piece]]:
@@ -49,7 +49,7 @@ def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Head
         for problem in damaged:
             warnings.warn(f"{printable(problem, 2000)}; '{printable(checkpoint.path)}' is taken", stacklevel=4)
         return facts, shards
-    raise StorageError(f"no checkpoint of server {index} in '{directory}' is whole: {'; '.join(damaged)}")
+    raise StorageError(f"no checkpoint of server {index} in '{directory}' is intact: {'; '.join(damaged)}")
 
 
 def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
@@ -57,7 +57,7 @@ def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
         return sorted({shown(facts.get(word)) for facts in all_facts.values()})
 
     if not all_facts:
-        raise StorageError(f"there are no checkpoints of servers in '{directory}'")
+        raise StorageError(f"no checkpoints of servers in '{directory}'")
     for word in ("job", "servers"):
         if len(different(word)) > 1:
             raise StorageError(f"the checkpoints in '{directory}' differ in '{word}': {', '.join(different(word))}")

@@ -1,4 +1,4 @@
-# Engine: where the parts of a job run, and how requests reach them.
+# Engine: starts the processes of a job and carries requests between them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -20,8 +20,8 @@ class Envelope(NamedTuple):
 
 
 class Service(Protocol):
-    """What answers requests, one at a time; tick() comes between them, some times a second. Gone: it does not serve, at
-    the moment, so that who asks asks again."""
+    """Answers requests, one at a time; tick() is called between them, several times a second. Gone: it does not serve
+    at the moment, and the sender retries."""
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer: ...
 
@@ -29,35 +29,36 @@ class Service(Protocol):
 
 
 class Link(ABC):
-    """The way from one part of a job to the services."""
+    """The connection of one process of a job to the services."""
 
     @abstractmethod
     def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
-        """What became of each request, in their order: the reply; Gone: there is no such service, at the moment;
-        Timeout, after so many seconds. Whether a request without a reply was done is not known."""
+        """The result of each request, in their order: the reply; Gone: the service does not run at the moment; Timeout,
+        after so many seconds. A request without a reply may or may not have been handled."""
 
 
 class Killed(BaseException):
-    """This life of a trainer is over: a link raises it, and no code of users or ours deals with it."""
+    """Ends a trainer: raised by its link, and not caught by code of users or of this package."""
 
 
 class Engine(ABC):
-    """Starts services and trainers, and ends them."""
+    """Starts and stops services and trainers."""
 
     @abstractmethod
     def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
-        """Starts services, by name, at the same time; what makes one is called for each life of it, with a link to the
-        other services. What the first call raises is raised here, of the first service that has such a one."""
+        """Starts services, by name, concurrently; the factory of a service is called at each start, with a link to the
+        other services. Raises the first error of the first calls."""
 
     @abstractmethod
     def link(self) -> Link:
-        """A link for whoever started the job."""
+        """A link for the process that started the job."""
 
     @abstractmethod
     def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
-        """Runs work(number, link) for each trainer, all at the same time; what they return, in order. One that dies is
-        begun again, so many times; when one raises, the others are ended, and TrainerFailed is raised from it."""
+        """Runs work(number, link) for all trainers concurrently; returns their results, in order. A trainer that dies
+        is restarted, at most `restarts` times; when one raises, the others are stopped, and TrainerFailed is raised
+        from it."""
 
     @abstractmethod
     def stop(self) -> None:
-        """Ends what is left."""
+        """Stops all services."""

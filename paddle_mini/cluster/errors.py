@@ -1,4 +1,4 @@
-# What the parts of a cluster refuse, by kind: the same class on both ends of a wire.
+# Errors of a cluster: a class for each kind of error in messages, the same at sender and receiver.
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -8,61 +8,61 @@ from .._core import Error
 
 
 class ClusterError(Error):
-    """A part of a cluster refuses; whoever asked is told, and nothing has changed unless the text says so."""
+    """A request failed. Nothing has changed, unless the text says so."""
 
-    kind = "failed"  # a part met something that it has no other word for; its log has more
+    kind = "failed"  # an unexpected error; the log of the process has details
 
 
 class NotInitialised(ClusterError):
-    """Parameters are wanted or changed before an initialiser has given them all."""
+    """Parameters are pulled or changed before they are initialised."""
 
     kind = "not_initialised"
 
 
 class AlreadyInitialised(ClusterError):
-    """Parameters are given to a server that has them all."""
+    """The server is initialised already."""
 
     kind = "already_initialised"
 
 
 class NotElected(ClusterError):
-    """Something that only an elected trainer may do."""
+    """Only an elected trainer may do this."""
 
     kind = "not_elected"
 
 
 class UnknownParameter(ClusterError):
-    """A parameter, or a block of one, that the server does not hold."""
+    """The server does not have this parameter or block."""
 
     kind = "unknown_parameter"
 
 
 class WrongShape(ClusterError):
-    """An array has another shape than its block."""
+    """The shape of an array is not that of its block."""
 
     kind = "wrong_shape"
 
 
 class WrongDtype(ClusterError):
-    """An array has another dtype than its parameter."""
+    """The dtype of an array is not that of its parameter."""
 
     kind = "wrong_dtype"
 
 
 class WrongRow(ClusterError):
-    """The number of a row that is not in the block."""
+    """A row index is not in the block."""
 
     kind = "wrong_row"
 
 
 class Stale(ClusterError):
-    """A push comes too late: it was made from a version too far behind, or its step is over. It was dropped."""
+    """A push was dropped because its parameters were too old, or its step was complete."""
 
     kind = "stale"
 
 
 class StaleToken(ClusterError):
-    """Someone else was elected since."""
+    """Another trainer was elected since."""
 
     kind = "stale_token"
 
@@ -74,47 +74,48 @@ class NotFinite(ClusterError):
 
 
 class WrongJob(ClusterError):
-    """Of another job."""
+    """A message or file belongs to another job."""
 
     kind = "wrong_job"
 
 
 class WrongVersion(ClusterError):
-    """Of another version of the protocol."""
+    """A message or file has another version of the protocol or format."""
 
     kind = "wrong_version"
 
 
 class Malformed(ClusterError):
-    """A message or a setting that says nothing that could be done."""
+    """A message or a setting is invalid."""
 
     kind = "malformed"
 
 
 class Timeout(ClusterError):
-    """No answer in the time that was given."""
+    """No answer arrived in time."""
 
     kind = "timeout"
 
 
 class StorageError(ClusterError):
-    """A disk refuses, or what is on it can't be used."""
+    """The disk failed, or a file or directory can't be used."""
 
     kind = "storage"
 
 
 class Gone(ClusterError):
-    """A trainer or server that the job goes on without."""
+    """A trainer, server or service is no longer part of the job."""
 
     kind = "gone"
 
 
 class TrainerFailed(ClusterError):
-    """A trainer's function raised, which is the cause of this, or it died too often. It is in no message."""
+    """A trainer's function raised (then the cause of this error), or the trainer died too often. Not used in
+    messages."""
 
     @classmethod
     def of(cls, number: int, error: BaseException) -> TrainerFailed:
-        """For what trainer `number` raised; its last line is the user's line that did."""
+        """For an error of trainer `number`; the last line names the user's line that raised it."""
         return cls(f"trainer {number}: {type(error).__name__}: {error}{getattr(error, 'raised_at', '')}")
 
 
@@ -144,8 +145,8 @@ ERRORS: dict[str, type[ClusterError]] = {
 
 
 @contextmanager
-def told_storage(what: str) -> Iterator[None]:
-    """What the system refuses inside is a StorageError that begins with `what`."""
+def storage_errors(what: str) -> Iterator[None]:
+    """Maps OSError to a StorageError whose message begins with `what`."""
     try:
         yield
     except OSError as error:

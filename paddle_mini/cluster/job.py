@@ -1,4 +1,4 @@
-# Jobs: run() begins one, and join() makes the function that it runs one of its trainers.
+# Jobs: run() starts a job, and join() connects the function that it runs to the job as a trainer.
 from __future__ import annotations
 
 import fcntl
@@ -26,12 +26,12 @@ from ..thread_state import own_state
 from .client import Ask, Client, required
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
-from .errors import Malformed, NotInitialised, StorageError, told_storage
+from .errors import Malformed, NotInitialised, StorageError, storage_errors
 from .job_settings import COLLECTIVE, JobSettings
-from .part_log import speaking
+from .process_log import log_context
 from .protocol import Checkpoint, GetReducerStatus, GetServerStatus
 from .servers.reducer import Reducer
-from .servers.server_part import ServerPart
+from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
 from .trainers.collective import CollectiveTrainer
 from .trainers.trainer import JobTrainer, Trainer, Vars
@@ -43,10 +43,10 @@ LOCK = "job.lock"
 
 
 class JobResult(NamedTuple):
-    """returned: what each trainer's function returned. counts: pushes, each at each server: "sent", of which "applied"
-    and "dropped"; "repeated", which came once more and were not applied again; "lost", which were applied and then gone
-    with a server that began again from an older checkpoint, of trainers that did not begin again themselves. servers:
-    what each server says of itself in the end."""
+    """returned: the result of each trainer's function. counts: pushes, each at each server: "sent", of which "applied"
+    and "dropped"; "repeated", which were received again and not applied again; "lost", which were applied and then lost
+    when a server restarted from an older checkpoint, without those of restarted trainers. servers: the final status of
+    each server."""
 
     returned: list[Any]
     counts: dict[str, int]
@@ -54,7 +54,7 @@ class JobResult(NamedTuple):
 
 
 class _TrainerContext:
-    """Where a thread or process is in a job, and its Trainer when it has joined."""
+    """The trainer that a thread or process runs, and its Trainer after join()."""
 
     def __init__(self, number: int, link: Link, settings: JobSettings, folder: str):
         self.number, self.link, self.settings, self.folder = number, link, settings, folder
@@ -90,40 +90,38 @@ def run(
     tensorboard: Path | None = None,
     **settings: Any,
 ) -> JobResult:
-    """Runs train_fn(*args) in several trainers, with parameter servers; returns when all of them have returned.
+    """Runs train_fn(*args) in several trainers, with parameter servers; returns when all trainers have returned.
 
-    train_fn is what would train on one machine, but that it calls join() after its startup program has run, and run()
-    of the Trainer that this gives. It has default programs, a global scope and seeds of its own.
-    mode: "async", each gradient is applied as it comes; "sync", the mean of all trainers' gradients is, step by step;
-    "delta", trainers optimize, and after local_steps steps servers add 1 / trainers of the difference; "elastic",
+    train_fn trains as on one machine, except that it calls join() after its startup program has run, and run() of the
+    Trainer that join() returns. Each trainer has its own default programs, global scope and seeds.
+    mode: "async", each gradient is applied when it arrives; "sync", the mean of all trainers' gradients is, step by
+    step; "delta", trainers optimize, and after local_steps steps servers add 1 / trainers of the difference; "elastic",
     servers and trainers move towards each other by alpha of it (None: 0.9 / trainers); "collective", trainers optimize
-    with the mean of all trainers' gradients, of which each server makes its share. servers: None: 1, or in collective
-    mode as many as trainers. stale_limit: in async mode a
-    gradient that is made from parameters more than stale_limit times the trainers' number updates old is dropped.
-    engine: "threads", all in this process; "ray", each part an actor of Ray, on the cluster at `address` (None: that of
-    RAY_ADDRESS, else one on this machine, for this job); or an Engine.
-    directory: what the job keeps: the coordinator's file and, every checkpoint_seconds, 600, and at the end, a
-    checkpoint of each server, or, in collective mode, of one trainer. A job with the same name goes on from there.
-    None: a temporary one.
-    restarts: how often a trainer that dies is begun again. lease: seconds of silence after which the others go on
-    without a trainer. timeout: seconds in which a server must be back. wait_timeout: seconds for which a trainer waits
-    for the others. task_timeout: seconds for a task of Trainer.batches.
-    on_status(snapshot) is called with a Snapshot of what all parts do every status_seconds, by another thread, and at
-    the end. tensorboard: a directory to which the same figures are written as scalars (pip install
-    'paddle_mini[cluster]').
+    with the mean of all trainers' gradients, of which each server computes its share. servers: None: 1, or in
+    collective mode as many as trainers. stale_limit: in async mode a gradient is dropped if its parameters are more
+    than stale_limit × trainers updates old.
+    engine: "threads", all in this process; "ray", each trainer and service a Ray actor, on the cluster at `address`
+    (None: that of RAY_ADDRESS, else a local one for this job); or an Engine.
+    directory: for the coordinator's file and, every checkpoint_seconds, 600, and at the end, a checkpoint of each
+    server, or, in collective mode, of one trainer. A job with the same name resumes from it. None: a temporary one.
+    restarts: how often a trainer that dies is restarted. lease: seconds without a message after which a trainer is
+    lost. timeout: seconds in which a server must be back. wait_timeout: seconds for which a trainer waits for the
+    others. task_timeout: seconds for a task of Trainer.batches.
+    on_status(snapshot) is called with a Snapshot of the job every status_seconds, by another thread, and at the end.
+    tensorboard: a directory to which the same figures are written as scalars (pip install 'paddle_mini[cluster]').
 
-    TrainerFailed, from what the function raised, when it does so in a trainer; StorageError for a directory that can't
-    be used, or in which a job runs. Ctrl-C and SIGTERM end a job, with checkpoints as at its end.
+    TrainerFailed, from the exception of the function, when it raises in a trainer; StorageError for a directory that
+    can't be used, or in which another job runs. Ctrl-C and SIGTERM stop a job, with checkpoints as at its end.
     """
     if _thread.job is not None:
         raise Malformed(
-            f"this is trainer {_thread.job.number} of a job, which can't run() another one: a script that "
+            f"trainer {_thread.job.number} of a job can't run() another job: a script that "
             "calls run() is started by itself, one that only calls join() by `paddle-mini launch`"
         )
     if servers is None:
         servers = trainers if mode == COLLECTIVE else 1
     facts = JobSettings(job, trainers, servers, mode, **settings)
-    keeps = directory is not None and not facts.is_collective  # in that mode trainers keep what there is
+    keeps = directory is not None and not facts.is_collective  # in collective mode trainers write the checkpoints
     with sigterm_heeded(), _directory(directory) as folder, ExitStack() as ends:
         seen_by: list[OnStatus] = [] if on_status is None else [on_status]
         if tensorboard is not None:
@@ -136,7 +134,7 @@ def run(
                 **{f"server {index}": partial(_server, index, facts, folder) for index in range(servers)},
             }
         )
-        client = Client(begun.link(), **facts.of_clients())
+        client = Client(begun.link(), **facts.client_options())
         ends.enter_context(watching(client, seen_by, status_seconds))
         try:
             ended = begun.run_trainers(partial(_train, train_fn, tuple(args), facts, folder), trainers, restarts)
@@ -150,13 +148,13 @@ def run(
 
 
 def join(main_program: Program | None = None, exe: Executor | None = None, scope: Scope | None = None) -> Trainer:
-    """The Trainer of the function that run() runs; outside of a job one that trains alone, so that the same code does
+    """The Trainer of the function that run() runs; outside of a job one that trains alone, so that the same code runs
     on one machine.
 
-    main_program: on which minimize() was called; None: the default one. scope: where its startup program has run; None:
-    the global one. Returns when all parameters are at their servers, with the values of one of the trainers; in
-    collective mode, when this trainer has the state that all have.
-    ProgramError for what servers can't do; Malformed for a second call, as a trainer trains one program.
+    main_program: on which minimize() was called; None: the default one. scope: in which its startup program has run;
+    None: the global one. Returns when all parameters are on their servers, with the values of one of the trainers; in
+    collective mode, when this trainer has the common state. ProgramError for a program that servers don't support;
+    Malformed for a second call, as a trainer trains one program.
     """
     main = default_main_program() if main_program is None else main_program
     own_exe, own_scope = Executor() if exe is None else exe, global_scope() if scope is None else scope
@@ -173,13 +171,13 @@ def join(main_program: Program | None = None, exe: Executor | None = None, scope
 
 def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
     """Saves the model that computes fetch_vars from feed_vars as DIRECTORY/<number>/model.pdmodel and .pdiparams, with
-    averages where parameters are averaged. Returns its folder; None: "not you".
+    averages in place of averaged parameters. Returns its folder, or None if another trainer was elected.
 
-    In a job all trainers call this, and the one that is elected saves; the others are not for so many seconds. The
-    parameters are the servers' now; in async modes they may be of different updates. In collective mode they are those
-    of the trainer that saves, as batch normalization's statistics always are. Outside of a job it just saves. Call it
-    after join(). Who saves stays elected while it saves. StaleToken: the coordinator did not hear of it for `seconds`, and
-    another trainer was elected since, whose model is the one to use.
+    In a job all trainers call this, and the elected one saves; no other is elected for so many seconds. The parameters
+    are the servers' current ones; in async modes they may come from different updates. In collective mode they are
+    those of the trainer that saves, as batch normalization's statistics always are. Outside of a job the only trainer
+    saves. Call it after join(). The trainer stays elected while it saves. StaleToken: the coordinator received nothing
+    from it for `seconds`, and another trainer was elected since, whose model is the one to use.
     """
     trainer = _thread.job.trainer if _thread.job is not None else _thread.alone
     if trainer is None:
@@ -190,9 +188,9 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
 def _train(
     train_fn: Callable[..., Any], args: tuple[Any, ...], settings: JobSettings, folder: str, number: int, link: Link
 ) -> Any:
-    """A trainer's life; returns what its function returns, and its counts."""
+    """Runs one incarnation of a trainer; returns the result of its function, and its counts."""
     context = _TrainerContext(number, link, settings, folder)
-    with speaking(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
+    with log_context(f"trainer {number}"), own_state(), program_guard(Program(), Program()), scope_guard(Scope()):
         _thread.job = context
         try:
             returned = train_fn(*args)
@@ -200,7 +198,7 @@ def _train(
                 context.trainer.finish()
             return returned, dict(context.trainer.counts) if context.trainer is not None else {}
         except Exception as error:
-            vars(error)["raised_at"] = raised_at(error)  # it goes to where a traceback does not
+            vars(error)["raised_at"] = raised_at(error)  # other processes don't get the traceback
             if context.trainer is not None:
                 context.trainer.fail()
             raise
@@ -211,61 +209,62 @@ def _train(
 
 
 def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
-    return Coordinator(settings.of_coordinator(), folder)
+    return Coordinator(settings.coordinator_settings(), folder)
 
 
 def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Service:
-    return Reducer(index, settings) if settings.is_collective else ServerPart(index, settings, folder, link)
+    return Reducer(index, settings) if settings.is_collective else ServerProcess(index, settings, folder, link)
 
 
 def _checkpoint(link: Link, settings: JobSettings) -> None:
-    """Of all servers, with the same timestamp. A large one is written for minutes, and then must not be asked again."""
-    client = Client(link, **{**settings.of_clients(), "attempt": settings.wait_timeout})
+    """Requests a checkpoint of all servers, with one timestamp. A large one takes minutes, so the request has a long
+    timeout and is not repeated."""
+    client = Client(link, **{**settings.client_options(), "attempt": settings.wait_timeout})
     request = Checkpoint(time.time_ns())
     written = client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)])
-    required([one for one in written if not isinstance(one, NotInitialised)])  # where no trainer has joined
+    required([one for one in written if not isinstance(one, NotInitialised)])  # if no trainer has joined
 
 
 def _result(client: Client, settings: JobSettings, ended: Sequence[Any]) -> JobResult:
     request = GetReducerStatus() if settings.is_collective else GetServerStatus()
-    said = required(client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)]))
-    counts = {word: sum(getattr(one.pushes, word) for one in said) for word in ("sent", "applied", "dropped", "repeated")}
+    statuses = required(client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)]))
+    counts = {word: sum(getattr(one.pushes, word) for one in statuses) for word in ("sent", "applied", "dropped", "repeated")}
     trained = sum(counts_of.get("applied", 0) for _, counts_of in ended)
     return JobResult(
         [returned for returned, _ in ended],
         {**counts, "lost": max(0, trained - counts["applied"])},
-        [asdict(one) for one in said],
+        [asdict(one) for one in statuses],
     )
 
 
 def _engine(engine: str | Engine, address: str | None) -> Engine:
     if address is not None and engine != "ray":
-        raise Malformed(f"address is {shown(address)}, which is of engine 'ray'")
+        raise Malformed(f"address is {shown(address)}, which only engine 'ray' supports")
     if isinstance(engine, Engine):
         return engine
     if engine not in ENGINES:
         raise Malformed(f"engine is {shown(engine)}, it must be one of {', '.join(ENGINES)}, or an Engine")
     if engine == "threads":
         return ThreadEngine()
-    from .ray_engine import RayEngine  # only here, as Ray is large and may not be installed
+    from .ray_engine import RayEngine  # imported here, as Ray is large and may not be installed
 
     return RayEngine(address)
 
 
 @contextmanager
 def _directory(directory: Path | None) -> Iterator[str]:
-    """The directory, which no other job has as long as this one runs."""
+    """The directory, locked for this job."""
     if directory is None:
         with tempfile.TemporaryDirectory(prefix="paddle_mini_job_") as folder:
             yield folder
         return
     folder = os.path.abspath(path_of(directory))
-    with told_storage(f"can't use '{folder}'"):
+    with storage_errors(f"can't use '{folder}'"):
         os.makedirs(folder, exist_ok=True)
         lock = open_regular(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     with os.fdopen(lock, "wb"):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise StorageError(f"a job runs in '{folder}': give each a directory of its own") from None
+            raise StorageError(f"a job runs in '{folder}': give each job its own directory") from None
         yield folder

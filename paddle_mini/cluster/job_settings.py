@@ -1,7 +1,8 @@
-# JobSettings: what is the same for all parts of a job.
+# JobSettings: the settings that all processes of a job share.
 from __future__ import annotations
 
 import uuid
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,7 @@ COLLECTIVE = "collective"
 
 @dataclass(frozen=True)
 class JobSettings:
-    """Malformed for what can't be. As of run(); job is the job's name, run another text each time."""
+    """See run(). job: the job's name; run: a unique text for each start. Malformed for invalid values."""
 
     job: str
     trainers: int
@@ -34,11 +35,11 @@ class JobSettings:
     def __post_init__(self) -> None:
         if self.mode not in (*MODES, COLLECTIVE):
             raise Malformed(f"mode is {shown(self.mode)}, it must be one of {', '.join((*MODES, COLLECTIVE))}")
-        self.of_servers()
+        self.server_settings()
         if type(self.local_steps) is not int or self.local_steps < 1:
-            raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be a whole number, at least 1")
+            raise Malformed(f"local_steps is {shown(self.local_steps)}, it must be an integer, at least 1")
         if self.local_steps > 1 and not self.by_trainers:
-            raise Malformed(f"local_steps is of modes delta and elastic, this is {self.mode} mode")
+            raise Malformed(f"local_steps is only supported in modes delta and elastic, not in {self.mode} mode")
         for name in ("lease", "timeout", "wait_timeout", "task_timeout"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
@@ -50,24 +51,30 @@ class JobSettings:
         return self.mode in ("delta", "elastic")
 
     @property
-    def beat_seconds(self) -> float:
-        """From one beat of a part to the next, which also says what it does: often enough to be watched, and at most
-        1000 a second of all parts together, as long as that is four times a lease."""
+    def heartbeat_seconds(self) -> float:
+        """Seconds between two heartbeats of a process, which also carry its report: 1, or more to limit the job to 1000
+        heartbeats a second, but at most a quarter of the lease."""
         return min(self.lease / 4, max(1.0, (self.trainers + self.servers) / 1000))
 
     @property
+    def beat_seconds(self) -> float:
+        """The former name of heartbeat_seconds."""
+        warnings.warn("JobSettings.beat_seconds is deprecated: use heartbeat_seconds", DeprecationWarning, stacklevel=2)
+        return self.heartbeat_seconds
+
+    @property
     def is_collective(self) -> bool:
-        """Whether trainers keep the parameters, and servers only add up."""
+        """Whether trainers hold the parameters, and servers only reduce gradients."""
         return self.mode == COLLECTIVE
 
-    def of_servers(self) -> ServerSettings:
-        mode = "sync" if self.is_collective else self.mode  # of which only the numbers are looked at, then
+    def server_settings(self) -> ServerSettings:
+        mode = "sync" if self.is_collective else self.mode  # collective mode only uses the numbers
         return ServerSettings(self.job, self.servers, self.trainers, mode, self.stale_limit, self.alpha, self.checkpoint_seconds)
 
-    def of_coordinator(self) -> CoordinatorSettings:
+    def coordinator_settings(self) -> CoordinatorSettings:
         return CoordinatorSettings(
             self.job, self.trainers, self.servers, self.lease, task_timeout=self.task_timeout, run=self.run
         )
 
-    def of_clients(self) -> dict[str, Any]:
+    def client_options(self) -> dict[str, Any]:
         return {"job": self.job, "timeout": self.timeout, "wait_timeout": self.wait_timeout, "attempt": self.timeout}

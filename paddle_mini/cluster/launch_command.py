@@ -1,4 +1,4 @@
-# paddle-mini launch: a script for one machine, run by each trainer of a job.
+# paddle-mini launch: runs a single-machine script in each trainer of a job.
 from __future__ import annotations
 
 import argparse
@@ -19,11 +19,11 @@ from .servers.settings import MODES
 from .view.status_view import status_view
 
 _OWN = ("job", "trainers", "servers", "mode", "run")
-"""Settings whose options are written here, or that have none."""
+"""Settings whose options are declared below, or that have no option."""
 
 
 def add_launch(commands: Any) -> None:
-    """The command, for a parser's commands."""
+    """Adds the command to a parser's subcommands."""
     parser = commands.add_parser(
         "launch",
         help="run a script as a job of several trainers and parameter servers",
@@ -35,7 +35,9 @@ def add_launch(commands: Any) -> None:
     parser.add_argument("--mode", choices=(*MODES, COLLECTIVE), default="async")
     parser.add_argument("--engine", choices=ENGINES, default="threads")
     parser.add_argument("--address", help="of a cluster of Ray; default: RAY_ADDRESS, or this machine")
-    parser.add_argument("--directory", type=Path, metavar="DIR", help="what the job keeps; it goes on from there")
+    parser.add_argument(
+        "--directory", type=Path, metavar="DIR", help="for the job's state and checkpoints; a job resumes from it"
+    )
     parser.add_argument("--job", default="job", metavar="NAME")
     parser.add_argument("--restarts", type=int, default=argparse.SUPPRESS, metavar="N")
     parser.add_argument("--tensorboard", type=Path, metavar="DIR", help="write scalars for TensorBoard there")
@@ -51,7 +53,7 @@ def add_launch(commands: Any) -> None:
 def _launch(arguments: argparse.Namespace) -> None:
     settings = {name: value for name, value in vars(arguments).items() if name not in ("command", "script", "args")}
     script = os.path.abspath(arguments.script)
-    with open(script, "rb", opener=open_regular) as file:  # what is not there, or no Python, needs no job to be told
+    with open(script, "rb", opener=open_regular) as file:  # reports a missing or invalid script before the job starts
         compile(file.read(), script, "exec", dont_inherit=True)
     with status_view(sys.stderr) as show:
         counts = run(partial(_run_script, script, arguments.args), on_status=show, **settings).counts
@@ -59,8 +61,8 @@ def _launch(arguments: argparse.Namespace) -> None:
 
 
 def _run_script(script: str, args: Sequence[str]) -> None:
-    """As `python script args`. On threads the trainers share what a process has once, as runpy documents: sys.argv
-    and sys.path are the same for all, sys.modules["__main__"] is that of one of them; each has a module of its own."""
+    """Runs like `python script args`. On threads the trainers share process-wide state, as runpy documents: sys.argv
+    and sys.path are the same for all, sys.modules["__main__"] belongs to one of them; each has its own module."""
     folder = os.path.dirname(script)
     if folder not in sys.path:
         sys.path.insert(0, folder)

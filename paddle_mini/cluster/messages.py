@@ -1,14 +1,15 @@
-# Typed messages: dataclasses which are checked where bytes become one of them, and written by one encoder.
+# Typed messages: dataclasses with one encoder and a decoder that validates against their annotations.
 """
 A request's header is a JSON object: "protocol", "job", "request" (the name of its class) and its fields. A reply's has
-its fields and "ok": true, or "wait": true where the sender is to ask again later, or is {"error": {"kind", "text"}}.
+its fields and "ok": true, or "wait": true if the sender has to repeat the request later, or is {"error": {"kind",
+"text"}}.
 The field `arrays` is not in the header: arrays are C-contiguous, little-endian float32, float64 or int64, and travel
 beside it as they are.
 
 A field's annotation says what decode() accepts: bool, str, int (0 ... 2^63 - 1), float (finite), bytes (base64), Any
 (JSON), Optional, List, Tuple, Dict[str, ...], an enumeration of texts, a named tuple (a JSON list), a dataclass (a JSON
-object). A field with a default may be missing; a field that the class does not have is refused. What annotations can't
-say, such as limits, a class checks in __post_init__, so that no such object exists on either side.
+object). A field with a default may be missing; a field that the class does not have is refused. A class checks in
+__post_init__ what annotations can't express, such as limits, so invalid objects exist on neither side.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ..errors import printable_lines, shown
 from .errors import ERRORS, ClusterError, Malformed, WrongJob, WrongVersion
 from .wire import Arrays, Header, check_arrays, pack, unpack
 
-PROTOCOL = 2
+PROTOCOL = 3
 _INTEGERS = 1 << 63
 _TEXT_LIMIT = 2000
 
@@ -40,17 +41,17 @@ R = TypeVar("R", bound=Reply)
 
 
 class Request(Generic[R]):
-    """Base of requests; R: the class of the reply. to: which kind of service answers it; name: in headers, by default
-    the name of the class in small letters."""
+    """Base of requests; R: the class of the reply. service: the kind of service that answers it; name: in headers, by
+    default the class name in snake case."""
 
     name: ClassVar[str]
     reply: ClassVar[type[Reply]]
 
-    def __init_subclass__(cls, to: str, name: str = "") -> None:
+    def __init_subclass__(cls, service: str, name: str = "") -> None:
         cls.name = name or re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         if "__orig_bases__" in vars(cls):
             (cls.reply,) = (get_args(base)[0] for base in vars(cls)["__orig_bases__"] if get_origin(base) is Request)
-        REQUESTS.setdefault(to, {})[cls.name] = cls
+        REQUESTS.setdefault(service, {})[cls.name] = cls
 
 
 REQUESTS: dict[str, dict[str, type[Request[Any]]]] = {}
@@ -59,8 +60,7 @@ REQUESTS: dict[str, dict[str, type[Request[Any]]]] = {}
 
 @dataclass
 class ServerReply(Reply):
-    """life: another one after a restart of the server: what was pushed in another life may be lost. version: of its
-    parameters."""
+    """life: an id that changes when the server restarts, which may lose earlier pushes. version: of its parameters."""
 
     life: str = field(default="", kw_only=True)
     version: int = field(default=0, kw_only=True)
@@ -68,7 +68,7 @@ class ServerReply(Reply):
 
 @dataclass
 class Wait(ServerReply):
-    """Not yet: the sender asks again later. It may come in place of any reply."""
+    """The result is not available yet: the sender repeats the request later. May replace any reply."""
 
 
 @dataclass
@@ -78,40 +78,41 @@ class _Refusal:
 
 
 def encode(job: str, request: Request[Any]) -> tuple[bytes, Arrays]:
-    """Header and arrays; Malformed for what JSON can't have, NaN included, and for more than a header may have."""
+    """Header and arrays; Malformed for values that JSON does not support, NaN included, and for a header that is too
+    large."""
     return _encoded({"protocol": PROTOCOL, "job": job, "request": request.name, **vars(request)})
 
 
 def decode(job: str, known: Mapping[str, type[Request[Any]]], header: bytes, arrays: Sequence[Any]) -> Request[Any]:
-    """The request, of one of the `known` classes by their names. Malformed, WrongDtype, WrongJob or WrongVersion for
-    all else."""
+    """The request, of one of the `known` classes, by name. Malformed, WrongDtype, WrongJob or WrongVersion for anything
+    else."""
     found, given = unpack(header), check_arrays(arrays)
     envelope = [found.pop(word, None) for word in ("protocol", "job", "request")]
     if [type(word) for word in envelope] != [int, str, str]:
         raise Malformed(f"'protocol', 'job' and 'request' are {shown(envelope)}, they must be an integer and two texts")
     protocol, of, name = envelope
     if protocol != PROTOCOL:
-        raise WrongVersion(f"the request has protocol {shown(protocol)}, this part has {PROTOCOL}")
+        raise WrongVersion(f"the request has protocol {shown(protocol)}, this process has {PROTOCOL}")
     if of != job:
-        raise WrongJob(f"the request is of job {shown(of)}, this part is of {shown(job)}")
+        raise WrongJob(f"the request is for job {shown(of)}, this process belongs to {shown(job)}")
     if name not in known:
-        raise Malformed(f"there is no request {shown(name)} here")
+        raise Malformed(f"this service has no request {shown(name)}")
     request: Request[Any] = _decoded(known[name], found, given)
     return request
 
 
 def encode_reply(reply: Reply) -> tuple[bytes, Arrays]:
-    """As encode()."""
+    """See encode()."""
     return _encoded({"wait" if isinstance(reply, Wait) else "ok": True, **vars(reply)})
 
 
 def encode_error(kind: str, text: str) -> tuple[bytes, Arrays]:
-    """As encode()."""
+    """See encode()."""
     return _encoded({"error": vars(_Refusal(kind, text[:_TEXT_LIMIT]))})
 
 
 def decode_reply(kind: type[R], header: bytes, arrays: Sequence[Any]) -> R | Wait:
-    """The reply; an error in it is raised, of the class of its kind."""
+    """The reply; raises an error in it, as the class of its kind."""
     found, given = unpack(header), check_arrays(arrays)
     if "error" in found:
         refusal = _decoded(_Refusal, found["error"] if isinstance(found["error"], dict) else {}, [])
@@ -135,18 +136,19 @@ def _plain(value: Any) -> Any:
         return b64encode(value).decode("ascii")
     if is_dataclass(value):
         return vars(value)
-    raise TypeError(f"{type(value).__name__} is not a value of JSON")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 _JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
 
 
 class _Unfit(Exception):
-    """A value that its annotation does not allow."""
+    """A value does not fit its annotation."""
 
 
 class _Checker(NamedTuple):
-    """check(value): the value as its annotation has it, or _Unfit. expects: for messages. kind: of plain values."""
+    """check(value): returns the converted value or raises _Unfit. expects: for error messages. kind: of plain
+    values."""
 
     check: Callable[[Any], Any]
     expects: str
@@ -161,7 +163,7 @@ class _Field(NamedTuple):
 
 
 def _decoded(kind: Any, header: Header, arrays: Arrays) -> Any:
-    """The message whose fields these are; the header is used up."""
+    """The message with these fields; removes them from the header."""
     takes_arrays, known = _fields(kind)
     values: dict[str, Any] = {"arrays": arrays} if takes_arrays else {}
     for name, check, expects, required in known:
@@ -174,7 +176,7 @@ def _decoded(kind: Any, header: Header, arrays: Arrays) -> Any:
         elif required:
             raise Malformed(f"'{name}' is missing")
     if header:
-        raise Malformed(f"there is no field {shown(next(iter(header)))} in {kind.__name__}")
+        raise Malformed(f"{kind.__name__} has no field {shown(next(iter(header)))}")
     if arrays and not takes_arrays:
         raise Malformed(f"{kind.__name__} has no arrays, {len(arrays)} come with it")
     return kind(**values)

@@ -1,4 +1,4 @@
-# The requests of a job, by the service that answers; their replies are in replies.py, docs/cluster.md lists both.
+# The requests of a job, by the service that answers them; replies.py has the replies, docs/cluster.md lists both.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -11,44 +11,44 @@ from ..errors import shown
 from .errors import Malformed, NotFinite
 from .messages import Request
 from .replies import (
+    Arrived,
     Checkpointed,
     Compared,
-    Departed,
     Done,
-    Entered,
-    Heard,
-    HeldState,
+    HeartbeatReply,
     Initialiser,
     JobMembers,
     JobStatus,
     Mean,
-    Met,
     Pulled,
     Pushed,
     ReducerStatus,
+    RendezvousJoined,
+    RendezvousLeft,
     Saver,
     ServerStatus,
+    StoredState,
     Task,
     TaskEnded,
     Welcome,
 )
-from .values import At, BlockDigest, BlockKey, Life, NewBlock, OfMember, OfTrainer, State
+from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, State, StepId
 from .wire import Arrays
 
 # To the coordinator
 
 
 @dataclass
-class Join(Request[Welcome], to="coordinator"):
-    """A trainer comes. key: its own name for this life; trainer: the number that it had before."""
+class Join(Request[Welcome], service="coordinator"):
+    """A trainer joins. key: its unique name for this incarnation; trainer: its previous number."""
 
     key: str
     trainer: int | None = None
 
 
 @dataclass
-class Register(Request[Welcome], to="coordinator"):
-    """A server comes. token: of the initialiser that gave its parameters."""
+class Register(Request[Welcome], service="coordinator"):
+    """A server joins. token: of the initialiser of its parameters."""
 
     key: str
     address: str
@@ -57,60 +57,60 @@ class Register(Request[Welcome], to="coordinator"):
 
 
 @dataclass
-class Heartbeat(OfMember, Request[Heard], to="coordinator"):
-    """A member is there."""
+class Heartbeat(FromMember, Request[HeartbeatReply], service="coordinator"):
+    """Renews the lease of a member."""
 
 
 @dataclass
-class Leave(OfMember, Request[Done], to="coordinator"):
-    """A member goes."""
+class Leave(FromMember, Request[Done], service="coordinator"):
+    """A member leaves."""
 
 
 @dataclass
-class View(Request[JobMembers], to="coordinator"):
-    """Who is in the job."""
+class View(Request[JobMembers], service="coordinator"):
+    """The members of the job."""
 
 
 @dataclass
-class BeginInit(OfTrainer, Request[Initialiser], to="coordinator"):
-    """Whether this trainer is to give servers their parameters; waits while another one does."""
+class BeginInit(FromTrainer, Request[Initialiser], service="coordinator"):
+    """Whether this trainer must initialise servers; waits while another trainer does."""
 
 
 @dataclass
-class EndInit(OfTrainer, Request[Done], to="coordinator"):
-    """These servers have their parameters."""
+class EndInit(FromTrainer, Request[Done], service="coordinator"):
+    """These servers are initialised."""
 
     token: int
-    servers: list[Life]
+    servers: list[MemberId]
 
 
 @dataclass
-class AskSave(OfTrainer, Request[Saver], to="coordinator"):
-    """Whether this trainer saves to a directory; if so, no other one is elected for so many seconds."""
+class AskSave(FromTrainer, Request[Saver], service="coordinator"):
+    """Whether this trainer is elected to save to a directory; if so, no other one is elected for so many seconds."""
 
     directory: str
     seconds: float
 
 
 @dataclass
-class SetData(Request[Done], to="coordinator"):
-    """The data set: what trainers are told to read, in tasks of so many chunks."""
+class SetData(Request[Done], service="coordinator"):
+    """Defines the data set: chunks for trainers to read, in tasks of so many chunks."""
 
     chunks: list[Any]
     chunks_per_task: int = 10
 
 
 @dataclass
-class GetTask(OfTrainer, Request[Task], to="coordinator"):
-    """A task of a pass over the data. ask: number of the request, which rises."""
+class GetTask(FromTrainer, Request[Task], service="coordinator"):
+    """A task of a pass over the data. serial: of the request; increases."""
 
     pass_number: int
-    ask: int | None = None
+    serial: int | None = None
 
 
 @dataclass
-class EndTask(OfTrainer, Request[TaskEnded], to="coordinator"):
-    """A task was trained on, or failed."""
+class EndTask(FromTrainer, Request[TaskEnded], service="coordinator"):
+    """A task is done, or failed."""
 
     task: int
     epoch: int
@@ -118,46 +118,46 @@ class EndTask(OfTrainer, Request[TaskEnded], to="coordinator"):
 
 
 @dataclass
-class Enter(OfTrainer, Request[Entered], to="coordinator"):
-    """Collective mode: the trainer wants the state of the others. ask: number of the request, which rises. has: the
-    state that it has; lost: key of one that servers do not have any more; layout: of its state."""
+class JoinRendezvous(FromTrainer, Request[RendezvousJoined], service="coordinator"):
+    """Collective mode: the trainer joins and gets the common state. serial: of the request; increases. has: the state
+    that it has; lost: the key of a state that servers have lost; layout: digest of its variables."""
 
-    ask: int
+    serial: int
     layout: str
-    has: At | None = None
+    has: StepId | None = None
     lost: str | None = None
 
 
 @dataclass
-class Given(OfTrainer, Request[Done], to="coordinator"):
-    """Collective mode: servers have the trainer's state, under this key."""
+class StateStored(FromTrainer, Request[Done], service="coordinator"):
+    """Collective mode: the trainer has stored its state on the servers, under this key."""
 
-    ask: int
-    at: At
+    serial: int
+    step_id: StepId
     key: str
 
 
 @dataclass
-class Meet(OfTrainer, Request[Met], to="coordinator"):
-    """Collective mode: the trainer has come to a step. full: with a gradient, which servers have."""
+class Arrive(FromTrainer, Request[Arrived], service="coordinator"):
+    """Collective mode: the trainer has arrived at a step. has_gradient: servers have its gradient."""
 
-    ask: int
-    at: At
-    full: bool
+    serial: int
+    step_id: StepId
+    has_gradient: bool
 
 
 @dataclass
-class Depart(OfTrainer, Request[Departed], to="coordinator"):
-    """Collective mode: the others go on without the trainer. done: it has done what the last one does."""
+class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], service="coordinator"):
+    """Collective mode: the trainer leaves. done: it has finished the work of the last trainer."""
 
-    ask: int
-    at: At
+    serial: int
+    step_id: StepId
     done: bool
 
 
 @dataclass
-class GetJobStatus(Request[JobStatus], to="coordinator", name="status"):
-    """What the job does. after: the last reply's events_end, so that events come once."""
+class GetJobStatus(Request[JobStatus], service="coordinator", name="status"):
+    """The status of the job. after: events_end of the previous reply, so that each event is sent once."""
 
     after: int = 0
 
@@ -166,8 +166,8 @@ class GetJobStatus(Request[JobStatus], to="coordinator", name="status"):
 
 
 @dataclass
-class Init(Request[Done], to="server"):
-    """Blocks of the initialiser with this token, and their values: an array each. A newer token begins anew."""
+class Init(Request[Done], service="server"):
+    """Blocks from the initialiser with this token, and an array of values for each. A newer token starts over."""
 
     token: int
     blocks: list[NewBlock]
@@ -179,17 +179,17 @@ class Init(Request[Done], to="server"):
 
 
 @dataclass
-class FinishInit(Request[Done], to="server"):
-    """The initialiser has given all blocks, so many."""
+class FinishInit(Request[Done], service="server"):
+    """The initialiser has sent all blocks, so many."""
 
     token: int
     count: int
 
 
 @dataclass
-class Push(OfTrainer, Request[Pushed], to="server"):
-    """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the pull
-    that they were made from; pass_number: over the data. NotFinite where a value is not finite."""
+class Push(FromTrainer, Request[Pushed], service="server"):
+    """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the
+    parameters that they were computed from; pass_number: over the data. NotFinite if a value is not finite."""
 
     step: int
     blocks: list[BlockKey]
@@ -202,25 +202,25 @@ class Push(OfTrainer, Request[Pushed], to="server"):
         for number, array in enumerate(self.arrays):
             if not np.isfinite(array).all():
                 raise NotFinite(
-                    f"what trainer {self.trainer} pushes for step {self.step} is not finite in "
+                    f"the push of trainer {self.trainer} for step {self.step} is not finite in "
                     f"{self._name_at(number)}: none of it is applied"
                 )
 
     def _name_at(self, number: int) -> str:
-        """Which parameter an array is of, as far as is known: rows of tables come before their values."""
+        """The parameter of an array, as far as it is known: rows of tables precede their values."""
         before = sum(array.dtype.kind == "f" for array in self.arrays[:number])
         return f"'{printable(self.blocks[before].parameter)}'" if before < len(self.blocks) else "an array"
 
 
 @dataclass
-class PushDelta(Push, to="server"):
-    """Differences, where trainers optimize; else as push."""
+class PushDelta(Push, service="server"):
+    """Differences, in modes in which trainers optimize; otherwise like push."""
 
 
 @dataclass
-class Pull(Request[Pulled], to="server"):
-    """Copies of blocks, and of rows of tables, of each an array of numbers; all of one version. Waits for min_version.
-    average: one of the averages in place of the values."""
+class Pull(Request[Pulled], service="server"):
+    """Copies of blocks, and of rows of tables, whose indices are the arrays; all of one version. Waits for min_version.
+    average: the index of an average to pull in place of the values."""
 
     blocks: list[BlockKey] = field(default_factory=list)
     rows: list[BlockKey] = field(default_factory=list)
@@ -234,77 +234,77 @@ class Pull(Request[Pulled], to="server"):
 
 
 @dataclass
-class Compare(Request[Compared], to="server"):
-    """Which parameters the server trains otherwise."""
+class Compare(Request[Compared], service="server"):
+    """The parameters that the server trains with another configuration."""
 
     blocks: list[BlockDigest]
 
 
 @dataclass
-class SetMembers(Request[Done], to="server", name="members"):
-    """Who the trainers are, from this membership on."""
+class SetMembers(Request[Done], service="server", name="members"):
+    """Sets the trainers, from this membership on."""
 
     membership: int
-    trainers: list[Life]
+    trainers: list[MemberId]
 
     def __post_init__(self) -> None:
         if len({one.number for one in self.trainers}) != len(self.trainers):
-            raise Malformed(f"members are {shown([list(one) for one in self.trainers])}, each number may be there once")
+            raise Malformed(f"members are {shown([list(one) for one in self.trainers])}: each number may occur once")
 
 
 @dataclass
-class Checkpoint(Request[Checkpointed], to="server"):
-    """Write a checkpoint now. timestamp: nanoseconds since 1970, the same for servers that are asked together."""
+class Checkpoint(Request[Checkpointed], service="server"):
+    """Writes a checkpoint now. timestamp: nanoseconds since 1970, the same for all servers of a request."""
 
     timestamp: int | None = None
 
 
 @dataclass
-class GetServerStatus(Request[ServerStatus], to="server", name="status"):
-    """What the server is and has done; also before it has parameters."""
+class GetServerStatus(Request[ServerStatus], service="server", name="status"):
+    """State and counts of the server; also before it is initialised."""
 
 
 # To a server of collective mode
 
 
 @dataclass
-class Add(OfTrainer, Request[Done], to="reducer"):
-    """A trainer's gradient for a step. serial: rises in a trainer's life."""
+class Add(FromTrainer, Request[Done], service="reducer"):
+    """A trainer's gradient for a step. serial: increases within an incarnation."""
 
     serial: int
-    at: At
+    step_id: StepId
     arrays: Arrays = field(default_factory=list)
 
 
 @dataclass
-class GetMean(Request[Mean], to="reducer", name="mean"):
+class GetMean(Request[Mean], service="reducer", name="mean"):
     """The mean of these trainers' gradients, in their order."""
 
-    at: At
-    of: list[Life]
+    step_id: StepId
+    of: list[MemberId]
 
     def __post_init__(self) -> None:
         if not self.of:
-            raise Malformed("'of' is empty, a mean is of at least one gradient")
+            raise Malformed("'of' is empty, a mean needs at least one gradient")
 
 
 @dataclass
-class PutState(Request[Done], to="reducer"):
+class PutState(Request[Done], service="reducer"):
     """A share of a trainer's state, under a key."""
 
     key: str
-    at: At
+    step_id: StepId
     state: State
     arrays: Arrays = field(default_factory=list)
 
 
 @dataclass
-class GetState(Request[HeldState], to="reducer"):
+class GetState(Request[StoredState], service="reducer"):
     """The share of the state with this key."""
 
     key: str
 
 
 @dataclass
-class GetReducerStatus(Request[ReducerStatus], to="reducer", name="status"):
-    """What the server has added up."""
+class GetReducerStatus(Request[ReducerStatus], service="reducer", name="status"):
+    """Counts of the gradients that the server has averaged."""

@@ -1,4 +1,4 @@
-# RayEngine: each part of a job is an actor of Ray, a process on one of a cluster's machines.
+# RayEngine: runs each trainer and service of a job as a Ray actor, a process on one machine of a cluster.
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ from typing import Any
 from ..environment import value_of
 from .engine import Answer, Engine, Envelope, Link, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
-from .part_log import PartLogger, forward_log
+from .process_log import ProcessLogger, forward_log
 
 try:
     import ray
@@ -23,21 +23,21 @@ except ImportError as error:
 TICK = 0.1
 """Seconds from one tick of a service to the next."""
 SHOWN = 0.5
-"""Seconds after which Ray has shown what parts printed."""
+"""Seconds after which Ray has shown the output of actors."""
 REST = 10.0
-"""Seconds in which a service that is to end finishes what it does."""
+"""Seconds for a service to finish its work when the job stops."""
 NAMESPACE = "paddle_mini"
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class RayEngine(Engine):
-    """address: of a cluster of Ray, as of ray.init; None: the one of the environment's RAY_ADDRESS, or one that begins
-    and ends with the job, on this machine. A Ray that this process has begun is used as it is, and left running.
-    service_options, trainer_options: more options of Ray for these actors, such as {"num_gpus": 1}. start_timeout:
-    seconds in which the cluster must have begun them.
+    """address: of a Ray cluster, as for ray.init; None: that of the environment's RAY_ADDRESS, or a local one for this
+    job. If this process has initialised Ray, that cluster is used and left running. service_options, trainer_options:
+    additional Ray options of these actors, such as {"num_gpus": 1}. start_timeout: seconds in which the cluster must
+    start them.
 
-    A service that dies is begun again by Ray, as often as it takes. Ray must not repeat what was asked of it: whether
-    a request without a reply was done is not known, and who asked asks again.
+    Ray restarts a service that dies, without limit. Ray must not repeat requests: the client does, as it is not known
+    whether a request without a reply was handled.
     """
 
     def __init__(
@@ -56,18 +56,18 @@ class RayEngine(Engine):
             if address == "local":
                 self._sockets = os.path.dirname(context.address_info["object_store_address"])
         self._prefix = uuid.uuid4().hex
-        # A part has threads of its own choice and mostly waits for others: Ray need not count processors for it.
+        # An actor has its own threads and mostly waits for others: Ray need not reserve CPUs for it.
         common = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
         self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
         self._of_trainers = {**common, "max_restarts": 0, **(trainer_options or {})}
         self._services: dict[str, Any] = {}
-        self._trainers: dict[int, tuple[Any, Any]] = {}  # the actor, and its process's number, of the newest life
+        self._trainers: dict[int, tuple[Any, Any]] = {}  # the actor and process id of the newest incarnation
 
     def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
         errors: dict[Any, str] = {}
         for name, make in services.items():
             options = {**self._of_services, "name": _actor_name(self._prefix, name)}
-            actor: Any = ray.remote(_ServicePart).options(**options).remote(name, make, self._prefix)
+            actor: Any = ray.remote(_ServiceActor).options(**options).remote(name, make, self._prefix)
             self._services[name] = actor
             errors[actor.error.remote()] = name
         self._require_begun(errors)
@@ -85,7 +85,7 @@ class RayEngine(Engine):
 
         def begin(number: int) -> None:
             lives[number] += 1
-            actor: Any = ray.remote(_TrainerPart).options(**self._of_trainers).remote(number)
+            actor: Any = ray.remote(_TrainerActor).options(**self._of_trainers).remote(number)
             self._trainers[number] = actor, actor.process.remote()
             running[actor.run.remote(work, self._prefix)] = number
 
@@ -99,13 +99,13 @@ class RayEngine(Engine):
                 try:
                     results[number] = ray.get(ended)
                 except ray.exceptions.RayActorError as error:
-                    ray.kill(self._trainers[number][0])  # if it was only out of reach
+                    ray.kill(self._trainers[number][0])  # if it was only unreachable
                     if lives[number] > restarts:
-                        raise TrainerFailed(f"trainer {number} died, and was begun again {restarts} times before") from error
-                    _log.warning("trainer %d died; it is begun again", number)
+                        raise TrainerFailed(f"trainer {number} died, and was restarted {restarts} times before") from error
+                    _log.warning("trainer %d died; it is restarted", number)
                     begin(number)
                 except Exception as error:
-                    raised = getattr(error, "cause", None) or error  # of Ray's, which has the part's traceback as well
+                    raised = getattr(error, "cause", None) or error  # Ray's has the actor's traceback as well
                     raise TrainerFailed.of(number, raised) from error
             return results
         finally:
@@ -114,26 +114,26 @@ class RayEngine(Engine):
     def stop(self) -> None:
         resting = [actor.rest.remote() for actor in self._services.values()]
         if resting:
-            ray.wait(resting, num_returns=len(resting), timeout=REST)  # Ray kills a process a while after it is told to
+            ray.wait(resting, num_returns=len(resting), timeout=REST)  # Ray kills processes with a delay
         self._end(self._services.values())
         if self._own:
             time.sleep(SHOWN)
             ray.shutdown()
-            if self._sockets:  # of a cluster that has ended
+            if self._sockets:  # of the cluster that has stopped
                 shutil.rmtree(self._sockets, ignore_errors=True)
 
     def _require_begun(self, parts: Mapping[Any, str]) -> None:
-        """parts: the name by the first reply that each will give, or fail to."""
+        """parts: the names of actors by the references of their first replies."""
         _, missing = ray.wait(list(parts), num_returns=len(parts), timeout=self._start_timeout)
         if missing:
-            raise Timeout(f"Ray has no place for {parts[missing[0]]} since {self._start_timeout:g} s: see `ray status`")
+            raise Timeout(f"Ray has not started {parts[missing[0]]} in {self._start_timeout:g} s: see `ray status`")
 
     def _end(self, actors: Iterable[Any]) -> None:
         for actor in actors:
             ray.kill(actor)
 
     def kill(self, name: str) -> None:
-        """kill -9 of a part on this machine, for tests."""
+        """kill -9 of an actor's process on this machine, for tests."""
         if name.startswith("trainer "):
             process = self._trainers[int(name.split()[1])][1]
         else:
@@ -141,8 +141,8 @@ class RayEngine(Engine):
         os.kill(ray.get(process), signal.SIGKILL)
 
 
-class _ServicePart:
-    """A service in a process of its own, one call at a time."""
+class _ServiceActor:
+    """The actor of a service, with one call at a time."""
 
     def __init__(self, name: str, make: Callable[[Link], Service], prefix: str):
         self._name, self._make, self._prefix = name, make, prefix
@@ -153,11 +153,11 @@ class _ServicePart:
         self._begin()
         threading.Thread(target=self._tick, name=f"{name} ticks", daemon=True).start()
 
-    def __repr__(self) -> str:  # Ray shows it in front of what a part prints
+    def __repr__(self) -> str:  # Ray prefixes the actor's output with it
         return self._name
 
     def error(self) -> Exception | None:
-        """What the service could not begin for."""
+        """The error with which the service failed to start."""
         return self._error
 
     def process(self) -> int:
@@ -166,15 +166,15 @@ class _ServicePart:
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
         with self._lock:
             if self._service is None:
-                return Gone(f"it could not begin: {self._error}")
+                return Gone(f"it could not start: {self._error}")
             return self._service.handle(header, arrays)
 
     def rest(self) -> None:
-        """Nothing is done any more: when this returns, what was being written is written, and no file is open."""
+        """Stops handling requests: when this returns, all writes have finished, and no file is open."""
         self._lock.acquire()
 
     def _begin(self) -> None:
-        """An actor whose constructor raises would be begun again at once, without end."""
+        """Starts the service; keeps an error, as Ray would restart an actor whose constructor raises forever."""
         try:
             self._service = self._make(_RayLink(self._prefix))
             self._service.tick()
@@ -186,18 +186,18 @@ class _ServicePart:
             time.sleep(TICK)
             with self._lock:
                 try:
-                    if self._service is None:  # what it could not begin for, as a full disk, may be over
+                    if self._service is None:  # the reason of the failure, such as a full disk, may be gone
                         self._begin()
                     else:
                         self._service.tick()
                 except ClusterError as error:
                     _log.error("%s", error)
-                except Exception:  # it may be better next time
+                except Exception:  # retried at the next tick
                     _log.exception("a tick failed")
 
 
-class _TrainerPart:
-    """A trainer's life."""
+class _TrainerActor:
+    """The actor of a trainer."""
 
     def __init__(self, number: int):
         self._number = number
@@ -214,7 +214,7 @@ class _TrainerPart:
 
 
 class _RayLink(Link):
-    """Requests go out together, and arrays of a request as one object of Ray."""
+    """Sends requests concurrently, with the arrays of a request as one Ray object."""
 
     def __init__(self, prefix: str):
         self._prefix = prefix
@@ -225,9 +225,9 @@ class _RayLink(Link):
         refs = [one for one in sent if not isinstance(one, ClusterError)]
         end = time.monotonic() + timeout
         try:
-            replies = iter(ray.get(refs, timeout=timeout))  # of all at once, which costs Ray least
+            replies = iter(ray.get(refs, timeout=timeout))  # all at once, which is fastest
             return [one if isinstance(one, ClusterError) else next(replies) for one in sent]
-        except ray.exceptions.RayError:  # of one of them, or some are late: each has its own answer
+        except ray.exceptions.RayError:  # one of them failed, or some are late: each gets its own answer
             ray.wait(refs, num_returns=len(refs), timeout=max(0.0, end - time.monotonic()))
             return [one if isinstance(one, ClusterError) else _answer(one, timeout) for one in sent]
 
@@ -237,7 +237,7 @@ class _RayLink(Link):
             try:
                 actor = ray.get_actor(_actor_name(self._prefix, request.service), NAMESPACE)
             except ValueError:
-                return Gone("it is not there")
+                return Gone("it does not run")
             self._actors[request.service] = actor
         return actor.handle.remote(request.header, request.arrays)
 
@@ -253,5 +253,5 @@ def _answer(ref: Any, timeout: float) -> Answer:
 
 
 def _actor_name(prefix: str, service: str) -> str:
-    """Of one job among all that are on a cluster."""
+    """The name of an actor, unique on the cluster."""
     return f"{prefix} {service}"

@@ -1,23 +1,23 @@
-# The replies of a job's services, to the requests of protocol.py.
+# The replies of a job's services to the requests of protocol.py.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from .messages import Reply, ServerReply
-from .part_log import Event
+from .process_log import Event
 from .values import (
-    At,
+    ArriveAnswer,
     CheckpointStatus,
-    DepartAnswer,
-    EnterAnswer,
     Holder,
-    Life,
-    MeetAnswer,
+    JoinAnswer,
+    LeaveAnswer,
+    MemberId,
     MemberStatus,
     PushCounts,
     ServerRow,
     State,
+    StepId,
     TaskAnswer,
 )
 from .wire import Arrays
@@ -25,14 +25,14 @@ from .wire import Arrays
 
 @dataclass
 class Done(Reply):
-    """repeated: it was done before, so that nothing has changed."""
+    """repeated: the request was handled before, so nothing has changed."""
 
     repeated: bool = False
 
 
 @dataclass
 class Welcome(Reply):
-    """membership rises when trainers or servers come or go; facts: what each part is told."""
+    """membership increases when trainers or servers join or leave; facts: of CoordinatorSettings."""
 
     number: int
     incarnation: int
@@ -42,15 +42,15 @@ class Welcome(Reply):
 
 
 @dataclass
-class Heard(Reply):
+class HeartbeatReply(Reply):
     membership: int
 
 
 @dataclass
 class JobMembers(Reply):
-    """started: whether all trainers that the job begins with were there once."""
+    """started: whether all initial trainers have joined once."""
 
-    trainers: list[Life]
+    trainers: list[MemberId]
     servers: list[ServerRow]
     started: bool
     initialised: bool
@@ -59,7 +59,7 @@ class JobMembers(Reply):
 
 @dataclass
 class Initialiser(Reply):
-    """token: of the trainer that is selected to give these servers their parameters; None: all have theirs."""
+    """token: of the trainer, which is selected to initialise these servers; None: all are initialised."""
 
     token: int | None
     servers: list[ServerRow]
@@ -67,14 +67,14 @@ class Initialiser(Reply):
 
 @dataclass
 class Saver(Reply):
-    """token: of the trainer that is elected; None: another one is."""
+    """token: of the trainer, which is elected; None: another one is."""
 
     token: int | None
 
 
 @dataclass
 class Task(Reply):
-    """task, epoch, chunks: of a TASK."""
+    """task, epoch, chunks: for the answer TASK."""
 
     answer: TaskAnswer
     task: int = 0
@@ -84,36 +84,36 @@ class Task(Reply):
 
 @dataclass
 class TaskEnded(Reply):
-    """counted: False when the task was taken back before."""
+    """counted: False if the task was reassigned before."""
 
     counted: bool
 
 
 @dataclass
-class Entered(Reply):
-    """key: of the state to take."""
+class RendezvousJoined(Reply):
+    """key: of the state to load."""
 
-    answer: EnterAnswer
-    at: At
+    answer: JoinAnswer
+    step_id: StepId
     key: str = ""
 
 
 @dataclass
-class Met(Reply):
-    """made: whose gradients the step is made of."""
+class Arrived(Reply):
+    """contributors: the trainers whose gradients make the step."""
 
-    answer: MeetAnswer
-    made: list[Life] = field(default_factory=list)
+    answer: ArriveAnswer
+    contributors: list[MemberId] = field(default_factory=list)
 
 
 @dataclass
-class Departed(Reply):
-    answer: DepartAnswer
+class RendezvousLeft(Reply):
+    answer: LeaveAnswer
 
 
 @dataclass
 class JobStatus(Reply):
-    """trainers, servers: by number. leases: by right. events_end: what to ask for events after, next time."""
+    """trainers, servers: by number. leases: by right. events_end: `after` of the next request."""
 
     trainers: dict[str, MemberStatus]
     servers: dict[str, MemberStatus]
@@ -129,7 +129,7 @@ class JobStatus(Reply):
 
 @dataclass
 class Pushed(ServerReply):
-    """repeated: it came before."""
+    """repeated: the push was received before."""
 
     repeated: bool = False
 
@@ -143,7 +143,7 @@ class Pulled(ServerReply):
 
 @dataclass
 class Compared(ServerReply):
-    """other: parameters that have another OptimizerConfig here."""
+    """other: parameters with another OptimizerConfig on the server."""
 
     other: list[str]
 
@@ -155,7 +155,7 @@ class Checkpointed(ServerReply):
 
 @dataclass
 class ServerStatus(ServerReply):
-    """members: numbers and incarnations of trainers, null until it is known. received, given: bytes of arrays."""
+    """members: numbers and incarnations of trainers, null if unknown. received, given: bytes of arrays."""
 
     index: int
     mode: str
@@ -181,15 +181,15 @@ class ReducerStatus(Reply):
 
 @dataclass
 class Mean(Reply):
-    """missing: the server does not have all gradients any more."""
+    """missing: the server has lost some of the gradients."""
 
     missing: bool
     arrays: Arrays = field(default_factory=list)
 
 
 @dataclass
-class HeldState(Reply):
-    """One server's share of the state with the key that was asked for; state: None where it is not here."""
+class StoredState(Reply):
+    """One server's share of the state with the requested key; state: None if the server does not have it."""
 
     state: State | None = None
     arrays: Arrays = field(default_factory=list)

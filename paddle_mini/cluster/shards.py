@@ -1,14 +1,13 @@
-# Which server holds which part of which parameter: the same answer in every process and language.
+# Sharding: assigns blocks of parameters to servers, with the same result in every process and language.
 """
-Only whole numbers and the names' UTF-8 bytes decide, in this way. A dense parameter of at least twice BLOCK elements
-is cut into as many equal blocks as there are servers, fewer where they would have less than BLOCK elements; a table,
-between rows, likewise; block i of n begins at element (or row) floor(i size / n). A parameter whose optimizer looks at
-the whole gradient stays in one block. Then the blocks, those with most bytes first, equal ones by name and number, each
-go to the server that has the fewest bytes so far, of several the first.
+The assignment depends only on integers and the names' UTF-8 bytes. A dense parameter of at least twice BLOCK elements
+is split into as many equal blocks as there are servers, or fewer if they would have less than BLOCK elements; a table
+is split likewise, between rows; block i of n begins at element (or row) floor(i size / n). A parameter whose optimizer
+needs the whole gradient stays in one block. Then the blocks, sorted by descending bytes, then name and number, each go
+to the server with the fewest bytes so far, and of several to the first.
 
-So the most loaded server has at most as many bytes more than the least loaded one as the largest block of a parameter
-that was not cut for all servers, and hardly more where there is none. Where servers have three such blocks on average,
-that is at most 1.5 times as many.
+So the loads of two servers differ at most by the largest block of a parameter that was not split for all servers, and
+hardly if all were. With three such blocks per server on average, the ratio is at most 1.5.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from ..errors import shown
 from .errors import Malformed, WrongShape
 
 BLOCK = 8192
-"""Elements that a block of a parameter that is cut has at least: smaller ones cost messages and balance little."""
+"""Minimal elements of a block of a split parameter: smaller ones need more messages and hardly improve the balance."""
 
 
 class ParameterInfo(NamedTuple):
-    """What sharding needs to know. dtype: "float32" or "float64". sparse: a table, whose gradients come by rows.
+    """Description of a parameter for sharding. dtype: "float32" or "float64". sparse: a table with sparse gradients.
     whole: its optimizer needs the norm of the whole gradient."""
 
     name: str
@@ -41,7 +40,7 @@ class ParameterInfo(NamedTuple):
 
     @property
     def units(self) -> int:
-        """What blocks are counted in: rows of a table, elements of others."""
+        """The number of units that blocks consist of: rows of a table, elements of other parameters."""
         return self.shape[0] if self.sparse else prod(self.shape)
 
     @property
@@ -54,7 +53,7 @@ class ParameterInfo(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Rows of a table, or elements of a dense parameter laid out flat, from begin to before end, and their server."""
+    """Rows of a table, or elements of a flattened dense parameter, in [begin, end), and their server."""
 
     parameter: str
     number: int
@@ -64,9 +63,9 @@ class Block(NamedTuple):
 
 
 def check_info(info: ParameterInfo) -> None:
-    """Malformed for what no parameter can be."""
+    """Malformed for an invalid description."""
     if not info.name or len(info.name.encode("utf-8", "replace")) > 1024 or not info.name.isprintable():
-        raise Malformed(f"{shown(info.name)} is no name of a parameter: 1 to 1024 bytes without control characters")
+        raise Malformed(f"{shown(info.name)} is not a valid parameter name: 1 to 1024 bytes without control characters")
     if info.dtype not in ("float32", "float64"):
         raise Malformed(f"'{info.name}' is {shown(info.dtype)}, it must be float32 or float64")
     dims_fit = len(info.shape) <= 9 and all(isinstance(dim, int) and 0 <= dim <= 1 << 40 for dim in info.shape)
@@ -77,7 +76,7 @@ def check_info(info: ParameterInfo) -> None:
 
 
 def check_block(info: ParameterInfo, block: Block) -> None:
-    """Malformed for a block that its parameter does not have, and for what no parameter can be."""
+    """Malformed for a block that its parameter does not have, and for an invalid description."""
     check_info(info)
     if block.parameter != info.name or not block.begin <= block.end <= info.units:
         raise Malformed(
@@ -87,16 +86,16 @@ def check_block(info: ParameterInfo, block: Block) -> None:
 
 
 def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> list[Block]:
-    """Every parameter's blocks, in the order of names and numbers. Malformed for fewer than one server, for a name that
-    is there twice, and for what no parameter can be."""
+    """The blocks of all parameters, sorted by name and number. Malformed for fewer than one server, for a repeated
+    name, and for an invalid description."""
     if isinstance(servers, bool) or not isinstance(servers, int) or servers < 1:
-        raise Malformed(f"servers is {shown(servers)}, it must be a whole number, at least 1")
+        raise Malformed(f"servers is {shown(servers)}, it must be an integer, at least 1")
     sizes: dict[str, int] = {}
     cut: list[tuple[int, bytes, Block]] = []
     for info in infos:
         check_info(info)
         if info.name in sizes:
-            raise Malformed(f"parameter '{info.name}' is there twice")
+            raise Malformed(f"parameter '{info.name}' is repeated")
         sizes[info.name] = info.unit_bytes
         count = _block_count(info, servers)
         edges = [number * info.units // count for number in range(count + 1)]
@@ -116,32 +115,31 @@ def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> list[Block]:
 def _block_count(info: ParameterInfo, servers: int) -> int:
     if info.whole:
         return 1
-    most = prod(info.shape) // BLOCK
-    return max(1, min(servers, most, info.units))
+    max_blocks = prod(info.shape) // BLOCK
+    return max(1, min(servers, max_blocks, info.units))
 
 
 def block_shape(info: ParameterInfo, block: Block) -> tuple[int, ...]:
-    """Of an array with a block's values: [elements], or [rows, ...] of a table."""
+    """The shape of a block's values: [elements], or [rows, ...] of a table."""
     return (block.end - block.begin, *info.unit_shape)
 
 
-def part(info: ParameterInfo, block: Block, values: np.ndarray) -> np.ndarray:
-    """A block's values in an array of the parameter's shape: a view where that is possible."""
+def block_values(info: ParameterInfo, block: Block, values: np.ndarray) -> np.ndarray:
+    """A block's values in an array of the parameter's shape; a view if possible."""
     if values.shape != tuple(info.shape):
         raise WrongShape(f"'{info.name}' is {list(values.shape)}, it must be {list(info.shape)}")
     return values.reshape(info.units, *info.unit_shape)[block.begin : block.end]
 
 
-def join(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
-    """The parameter from (begin, end, values) of all its blocks; WrongShape when they leave elements out, or have some
-    twice."""
+def join_blocks(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
+    """The parameter from (begin, end, values) of all its blocks; WrongShape if elements are missing or repeated."""
     values = np.empty((info.units, *info.unit_shape), info.dtype)
-    at = 0
+    offset = 0
     for begin, end, piece in sorted(parts, key=lambda found: found[:2]):
-        if begin != at or piece.shape != (end - begin, *info.unit_shape):
-            raise WrongShape(f"'{info.name}': after {at} its blocks go on at {begin} with an array {list(piece.shape)}")
+        if begin != offset or piece.shape != (end - begin, *info.unit_shape):
+            raise WrongShape(f"'{info.name}': after {offset} its blocks continue at {begin} with an array {list(piece.shape)}")
         values[begin:end] = piece
-        at = end
-    if at != info.units:
-        raise WrongShape(f"'{info.name}': its blocks end at {at} of {info.units}")
+        offset = end
+    if offset != info.units:
+        raise WrongShape(f"'{info.name}': its blocks end at {offset} of {info.units}")
     return values.reshape(info.shape)

@@ -1,4 +1,4 @@
-# ThreadEngine: all parts of a job in threads of one process.
+# ThreadEngine: runs trainers and services of a job in threads of one process.
 from __future__ import annotations
 
 import logging
@@ -15,12 +15,12 @@ from .errors import ClusterError, Gone, Timeout, TrainerFailed
 TICK = 0.1
 """Seconds from one tick of the services to the next."""
 GRACE = 10.0
-"""Seconds that trainers have to come to their next request when a job is ended before its time."""
+"""Seconds for trainers to reach their next request when a job is stopped early."""
 _log = logging.getLogger(__name__)
 
 
 class _Served:
-    """A service by its name. service: None when it was killed; lock: one call at a time, and for all lives."""
+    """A service. service: None after kill(); lock: serialises calls, also across restarts."""
 
     def __init__(self, make: Callable[[], Service]):
         self.make, self.lock = make, threading.Lock()
@@ -28,8 +28,8 @@ class _Served:
 
 
 class ThreadEngine(Engine):
-    """Services are objects that are called by whoever asks; each trainer is a thread, and one more ticks. kill() and
-    restart() are what happens to processes elsewhere, for tests."""
+    """Services are objects, called in the threads of their clients; each trainer is a thread, and another thread ticks.
+    kill() and restart() simulate failures of processes, for tests."""
 
     def __init__(self) -> None:
         self._served: dict[str, _Served] = {}
@@ -73,9 +73,9 @@ class ThreadEngine(Engine):
                 elif not isinstance(error, Killed):
                     raise TrainerFailed.of(number, error) from error
                 elif lives[number] > restarts:
-                    raise TrainerFailed(f"trainer {number} died, and was begun again {restarts} times before")
+                    raise TrainerFailed(f"trainer {number} died, and was restarted {restarts} times before")
                 else:
-                    _log.warning("trainer %d died; it is begun again", number)
+                    _log.warning("trainer %d died; it is restarted", number)
                     begin(number)
             return results
         finally:
@@ -98,30 +98,30 @@ class ThreadEngine(Engine):
             served.service = None
 
     def kill(self, name: str) -> None:
-        """The service is not there any more, as after kill -9; or this life of "trainer N" ends at its next request."""
+        """Removes a service, as kill -9 would; or ends "trainer N" at its next request."""
         if name.startswith("trainer "):
             self._links[int(name.split()[1])].killed = True
         else:
             self._served[name].service = None
 
     def restart(self, name: str) -> None:
-        """A new life of a service that was killed."""
+        """Starts a killed service again."""
         served = self._served[name]
-        with served.lock:  # what the life before still does comes to its end
+        with served.lock:  # waits for a call of the killed one
             served.service = served.make()
             served.service.tick()
 
     def call(self, request: Envelope, timeout: float) -> Answer:
-        """One request of a link."""
+        """Handles one request of a link."""
         served = self._served.get(request.service)
         if served is None or served.service is None:
-            return Gone("it is not there")
+            return Gone("it does not run")
         if not served.lock.acquire(timeout=timeout):
             return Timeout(f"it was busy for {timeout:g} s")
         try:
             service = served.service
             if service is None:
-                return Gone("it is not there")
+                return Gone("it does not run")
             reply = service.handle(request.header, request.arrays)
             return reply if served.service is service else Gone("it died before it answered")
         finally:
@@ -136,7 +136,7 @@ class ThreadEngine(Engine):
                             served.service.tick()
                     except ClusterError as error:
                         _log.error("%s: %s", name, error)
-                    except Exception:  # the others are ticked nevertheless
+                    except Exception:  # the other services still tick
                         _log.exception("%s: a tick failed", name)
 
 

@@ -1,4 +1,4 @@
-# What requests and replies of a job are made of: words, pairs, and descriptions.
+# Values in requests and replies of a job: enumerations, named tuples and dataclasses.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from ..errors import shown
 from .errors import Malformed
-from .part_log import AT_ONCE, TEXT_LIMIT, Event
+from .process_log import AT_ONCE, TEXT_LIMIT, Event
 from .shards import Block, ParameterInfo, check_block
 
 REPORT_LIMIT = 32
-"""Values in one report of a part."""
+"""Maximal values in one report of a process."""
 
 
 class BlockKey(NamedTuple):
@@ -22,74 +22,75 @@ class BlockKey(NamedTuple):
 
 
 class BlockDigest(NamedTuple):
-    """What tells the OptimizerConfig of a block from another one."""
+    """The digest of a block's OptimizerConfig."""
 
     parameter: str
     number: int
     digest: str
 
 
-class Life(NamedTuple):
-    """One life of a trainer or a server: the incarnation rises when it is started again."""
+class MemberId(NamedTuple):
+    """A trainer or a server: the incarnation increases when it restarts."""
 
     number: int
     incarnation: int
 
 
-class At(NamedTuple):
-    """A state of collective mode, and the step that begins with it."""
+class StepId(NamedTuple):
+    """A training state of collective mode, and the step that begins with it."""
 
-    era: str
+    epoch: str
     step: int
 
 
 class Role(str, Enum):
-    """What a member of a job is."""
+    """The kind of a member of a job."""
 
     TRAINER, SERVER = "trainer", "server"
 
 
-class EnterAnswer(str, Enum):
-    """FIRST: this trainer has the state that all begin with. GO_ON: it has the state of the others. TAKE: it is to take
-    the state from the servers."""
+class JoinAnswer(str, Enum):
+    """FIRST: this trainer provides the initial state. CONTINUE: it has the state of the others. LOAD: it must load the
+    state from the servers."""
 
-    FIRST, GO_ON, TAKE = "first", "go on", "take"
-
-
-class MeetAnswer(str, Enum):
-    """MADE: the step is made. GIVE: this trainer is to give its state to the servers. ENTER: it is to enter first."""
-
-    MADE, GIVE, ENTER = "made", "give", "enter"
+    FIRST, CONTINUE, LOAD = "first", "continue", "load"
 
 
-class DepartAnswer(str, Enum):
-    """LEFT: the trainer is not waited for any more. LAST: it is the last one; GIVE, ENTER: as of MeetAnswer."""
+class ArriveAnswer(str, Enum):
+    """COMPLETE: the step is complete. STORE: this trainer must store its state on the servers. REJOIN: it must join the
+    rendezvous again."""
 
-    LEFT, LAST, GIVE, ENTER = "left", "last", "give", "enter"
+    COMPLETE, STORE, REJOIN = "complete", "store", "rejoin"
+
+
+class LeaveAnswer(str, Enum):
+    """LEFT: the trainer has left. LAST: it is the last one; STORE, REJOIN: as for ArriveAnswer."""
+
+    LEFT, LAST, STORE, REJOIN = "left", "last", "store", "rejoin"
 
 
 class TaskAnswer(str, Enum):
-    """TASK: here it is. NONE_NOW: all are with others, ask again. OVER: the pass that was asked for is over. EARLIER:
-    it was over before another one began. LATER: it has not begun, since the one before is not over. ALL_FAILED: every
-    task of a pass failed, so there is nothing more to read."""
+    """TASK: a task is assigned. NONE_NOW: all are assigned to others, retry later. OVER: the requested pass is
+    complete. EARLIER: a later pass has begun. LATER: the pass has not begun, since the one before is not complete.
+    ALL_FAILED: every task of a pass failed, so no data are left."""
 
     TASK, NONE_NOW, OVER = "task", "none_now", "over"
     EARLIER, LATER, ALL_FAILED = "earlier", "later", "all_failed"
 
 
 @dataclass
-class OfTrainer:
-    """Which life of which trainer sends it."""
+class FromTrainer:
+    """The trainer that sends the request."""
 
     trainer: int
     incarnation: int
 
 
 @dataclass
-class OfMember:
-    """report: what the member does, for who watches; events: what it has logged."""
+class FromMember:
+    """report: the status of the member; events: its log events."""
 
-    part: Role
+    role: Role
     number: int
     incarnation: int
     report: dict[str, Any] = field(default_factory=dict)
@@ -128,8 +129,7 @@ class ServerRow:
 
 @dataclass
 class MemberStatus:
-    """restarts: how often it came back after it was lost, or another life of it came; silent: seconds since it was
-    heard of; report: its last one."""
+    """restarts: joins after it was lost or replaced; silent: seconds since its last message; report: its last one."""
 
     present: bool
     restarts: int
@@ -139,7 +139,7 @@ class MemberStatus:
 
 @dataclass
 class Holder:
-    """The trainer that has a right, for so many seconds more."""
+    """The holder of a lease, and the remaining seconds."""
 
     trainer: str
     seconds: float
@@ -147,7 +147,7 @@ class Holder:
 
 @dataclass
 class PushCounts:
-    """Pushes that fit, each once: sent is applied, dropped and waiting together."""
+    """Valid pushes, without repetitions: sent is the sum of applied, dropped and waiting."""
 
     sent: int
     applied: int
@@ -158,7 +158,7 @@ class PushCounts:
 
 @dataclass
 class CheckpointStatus:
-    """recovered: what the server went on from; newest: what it wrote last; seconds: that this took."""
+    """recovered: the checkpoint from which the server resumed; newest: the last one written; seconds: its duration."""
 
     recovered: dict[str, Any] | None = None
     newest: dict[str, Any] | None = None
@@ -169,9 +169,9 @@ class CheckpointStatus:
 
 @dataclass
 class State:
-    """What a collective trainer's state has besides its arrays: schedules of learning rates, the optimizer's random
-    generator, and whose gradients made the last step."""
+    """The state of a collective trainer without its arrays: learning-rate schedules, the optimizer's random generator,
+    and the contributors of the last step."""
 
     schedules: dict[str, Any]
     random: str
-    made: list[Life]
+    contributors: list[MemberId]

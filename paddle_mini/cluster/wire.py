@@ -1,4 +1,4 @@
-# Headers and arrays as the bytes and memory that go between the parts of a cluster: limits, and JSON without surprises.
+# Encoding of message headers as JSON bytes, with limits, and validation of arrays.
 from __future__ import annotations
 
 import json
@@ -21,31 +21,31 @@ JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 def pack(header: Mapping[str, Any], encoder: json.JSONEncoder = JSON) -> bytes:
-    """The bytes of a header; Malformed for what JSON has no word for, NaN included, and for more than HEADER_LIMIT."""
+    """Encodes a header; Malformed for values that JSON does not support, NaN included, and above HEADER_LIMIT bytes."""
     try:
         data = encoder.encode(header).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise Malformed(f"the header is no JSON: {error}") from None
+        raise Malformed(f"the header is not JSON: {error}") from None
     _require_small(data)
     return data
 
 
 def unpack(data: bytes) -> Header:
-    """The header that pack() made into bytes; Malformed for all else."""
+    """Decodes a header of pack(); Malformed for anything else."""
     if not isinstance(data, (bytes, bytearray)):
         raise Malformed(f"the header is {type(data).__name__}, it must be bytes")
     _require_small(data)
     try:
         header = _DECODER.decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"the header is no JSON: {error}") from None
+        raise Malformed(f"the header is not JSON: {error}") from None
     if not isinstance(header, dict):
         raise Malformed(f"the header is {type(header).__name__}, it must be an object")
     return header
 
 
 def check_arrays(arrays: Sequence[Any]) -> Arrays:
-    """The arrays as a list; Malformed, or WrongDtype, when they are none that a message may have."""
+    """The arrays as a list; Malformed or WrongDtype if a message does not support them."""
     if not isinstance(arrays, (list, tuple)):
         raise Malformed(f"arrays are {type(arrays).__name__}, they must be a list")
     for number, array in enumerate(arrays):
@@ -57,8 +57,8 @@ def check_arrays(arrays: Sequence[Any]) -> Arrays:
 
 
 def field(header: Mapping[str, Any], name: str, kind: type, default: Any = _REQUIRED) -> Any:
-    """A value of a header, of this kind; Malformed when it is another one, or is missing and there is no default.
-    Whole numbers are 0 ... 2^63 - 1; float takes finite numbers."""
+    """A value of a header, of this type; Malformed if it has another type, or is missing and has no default.
+    Integers are 0 ... 2^63 - 1; float takes finite numbers."""
     if name not in header:
         if default is _REQUIRED:
             raise Malformed(f"'{name}' is missing")
@@ -82,12 +82,12 @@ def _require_small(data: bytes) -> None:
 def _no_repeats(pairs: list[tuple[str, Any]]) -> Header:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name is repeated")
     return found
 
 
 def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is not a number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_no_repeats, parse_constant=_no_constant)

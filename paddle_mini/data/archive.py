@@ -52,7 +52,7 @@ def lines(content: bytes, encoding: str = "utf-8") -> list[str]:
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise ProgramError(f"it is no text in {encoding}: {error}") from None
+        raise ProgramError(f"it is not valid {encoding} text: {error}") from None
     rows = text.split("\n")  # not splitlines, which also ends lines at characters that words of the data hold
     return [row.rstrip("\r") for row in (rows[:-1] if rows[-1] == "" else rows)]
 
@@ -60,7 +60,7 @@ def lines(content: bytes, encoding: str = "utf-8") -> list[str]:
 def _files(path: str) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
     """Names, and functions that open the files."""
     if not os.path.exists(path):
-        raise FileNotFoundError("there is no such file")
+        raise FileNotFoundError("no such file")
     if not os.path.isdir(path):
         os.close(open_regular(path))  # the modules of archives would wait for a pipe
     if os.path.isdir(path):

@@ -1,8 +1,8 @@
 # CoNLL-2005: who did what to whom (book chapter 7).
 """Samples, one for each verb of a sentence, every one of them a list with an element for each word: (words, the words
 two before the verb, one before it, the verb's own, one and two after it, verb, mark, labels). The six after `words`
-say the same at every word; mark is 1 at the verb and the two words on each side of it. Vocabularies: words, verbs,
-labels. Labels say B- at the first word of a part, I- inside it and O outside; they are numbered for chunk_eval with
+are the same at every word; mark is 1 at the verb and the two words on each side of it. Vocabularies: words, verbs,
+labels. Labels are B- at the first word of a phrase, I- inside it and O outside; they are numbered for chunk_eval with
 the scheme IOB: B- and I- of one kind, then of the next, and O last.
 
 Carreras and Màrquez, "Introduction to the CoNLL-2005 Shared Task: Semantic Role Labeling", 2005.
@@ -39,8 +39,8 @@ def load(path: Path, test_ratio: float = 0.1, min_word_freq: int = 0) -> DataSet
 
 
 def synthetic(seed: int = 0, clauses: int = 600) -> DataSet:
-    """Stands for the Wall Street Journal: someone does something, to something, somewhere, sometimes said in the
-    passive, which turns who and whom; the parts have one to three words."""
+    """Synthetic substitute for the Wall Street Journal: an agent does something, to something, somewhere, sometimes in
+    the passive, which turns who and whom; the parts have one to three words."""
     random = np.random.default_rng(seed)
 
     def part(label: str, kind: str) -> list[list[str]]:

@@ -12,7 +12,7 @@ UNKNOWN = "<unk>"
 
 
 class DataSet(NamedTuple):
-    """Samples to train and to test with, tuples in the order that the module of the data set says; and, by
+    """Samples to train and to test with, tuples in the order that the module of the data set documents; and, by
     name, the numbers that stand for words: 0, 1, 2, ..."""
 
     train: Sequence[Sample]

@@ -37,11 +37,11 @@ class DataFeeder:
                 raise ProgramError(f"DataFeeder: '{printable(var.name)}' has no first dimension, along which rows are put")
 
     def feed(self, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
-        """{name: array or LoDTensor} of a batch. Raises ShapeError when there are no rows, or a row or one of
+        """{name: array or LoDTensor} of a batch. Raises ShapeError for a batch without rows, or a row or one of
         its values does not fit."""
         rows = list(rows)
         if not rows:
-            raise ShapeError("DataFeeder: there are no rows")
+            raise ShapeError("DataFeeder: the batch has no rows")
         wanted = len(self.variables)
         for i, row in enumerate(rows):
             if not isinstance(row, (list, tuple)) or len(row) != wanted:

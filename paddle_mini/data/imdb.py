@@ -24,7 +24,7 @@ Review = tuple[list[str], int]
 def load(path: Path, min_word_freq: int = 150) -> DataSet:
     """From aclImdb_v1.tar.gz or the folder in it: a file a review. Words are in lower case, without
     punctuation; those that don't occur more than min_word_freq times are <unk>.
-    ProgramError when there are no reviews of one kind."""
+    ProgramError when one kind of reviews is missing."""
     parts: dict[str, list[Review]] = {"train": [], "test": []}
     for name, content in members(path, _REVIEW):
         part, kind = re.search(_REVIEW, name).group(2, 3)  # type: ignore[union-attr]
@@ -43,9 +43,9 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
     reviews: list[Review] = []
     for label in random.integers(0, 2, train + test):
         parts = [[f"word{i}"] for i in random.integers(0, 80, random.integers(8, 25))]
-        told = random.choice([label, label, label, label, 1 - label], 5)
-        told[:3] = label
-        for kind in told:
+        kinds = random.choice([label, label, label, label, 1 - label], 5)
+        kinds[:3] = label
+        for kind in kinds:
             turned = random.random() < 0.3
             word = ("bad" if kind != turned else "good") + str(random.integers(5))
             parts.insert(int(random.integers(len(parts) + 1)), ["not", word] if turned else [word])
@@ -55,5 +55,5 @@ def synthetic(seed: int = 0, train: int = 800, test: int = 200) -> DataSet:
 
 def _data_set(train: list[Review], test: list[Review], rare: int) -> DataSet:
     known = vocabulary(count(words for words, _ in train), last=[UNKNOWN], more_than=rare)
-    learnt, asked = ([(numbers(words, known), label) for words, label in reviews] for reviews in (train, test))
-    return DataSet(learnt, asked, {"words": known})
+    train_samples, test_samples = ([(numbers(words, known), label) for words, label in reviews] for reviews in (train, test))
+    return DataSet(train_samples, test_samples, {"words": known})

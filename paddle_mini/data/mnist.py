@@ -72,5 +72,5 @@ def _array(name: str, content: bytes) -> np.ndarray:
     dims: list[int] = list(struct.unpack(f">{axes}I", content[4 : 4 + 4 * axes]))
     elements = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
     if elements.size != np.prod(dims, dtype=object):
-        raise ProgramError(f"'{printable(name)}' says that it holds {dims} bytes, it holds {elements.size}")
+        raise ProgramError(f"'{printable(name)}' declares {dims} bytes, it holds {elements.size}")
     return elements.reshape(dims)

@@ -46,4 +46,4 @@ def _shuffled(samples: Iterable[Item], size: int, random: np.random.Generator) -
 
 def _require_positive(function: str, argument: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ProgramError(f"{function}: {argument} is {shown(value)}, it must be a whole number, at least 1")
+        raise ProgramError(f"{function}: {argument} is {shown(value)}, it must be an integer, at least 1")

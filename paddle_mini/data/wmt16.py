@@ -34,7 +34,7 @@ def load(path: Path, source_words: int = 10_000, target_words: int = 10_000, sou
 
 
 def synthetic(seed: int = 0, train: int = 1500, test: int = 150, words: int = 20) -> DataSet:
-    """Stands for the captions: sentences of three to six words. In the translation every word has one of its own, the
+    """Synthetic substitute for the captions: sentences of three to six words. Each word has one translation, the
     last, a verb, comes first, and "a" becomes one of two words by what follows."""
     random = np.random.default_rng(seed)
     made: list[Pair] = []

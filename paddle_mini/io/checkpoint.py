@@ -1,4 +1,4 @@
-# CheckpointManager: the checkpoints in a folder; when one is due, which is read, which go.
+# CheckpointManager: writes, rotates and restores the checkpoints in a folder.
 from __future__ import annotations
 
 import fcntl
@@ -39,14 +39,14 @@ from .values import naming
 # checkpoint-NUMBER-step-STEP: the number rises with every save, also when training went back to an earlier step.
 _NAME = re.compile(r"checkpoint-([0-9]{6,})-step-(0|[1-9][0-9]*)")
 
-# Locked while a save goes on. It holds a random id that the folder's manifests repeat: what another folder's
-# manager wrote, and someone copied here, is read but never removed.
+# Locked during a save. It holds a random id that the folder's manifests repeat: checkpoints that were copied here from
+# another folder are read but never removed.
 _OWNER = ".checkpoints"
 _OWNER_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class Restored(NamedTuple):
-    """What CheckpointManager.restore went back to."""
+    """The checkpoint that CheckpointManager.restore has loaded."""
 
     step: int
     data: Any
@@ -60,14 +60,14 @@ class _Found(NamedTuple):
 
 
 class CheckpointManager:
-    """Saves all that a training run needs to go on with the same bits, and goes back to it.
+    """Saves all that a training run needs to resume with the same bits, and restores it.
 
     A checkpoint holds the program's persistable variables (parameters, averages, counters, the optimizer's
     accumulators), the executor's random generator, the state of learning-rate schedules, and `data`, such as the
     position in the data set. It is there whole or not at all, whenever the process dies or the disk is full.
 
     Until close(), or the end of a `with` block or of the manager itself, SIGTERM raises KeyboardInterrupt, as Ctrl-C does,
-    unless the program has a handler of its own.
+    unless the program has installed a handler.
 
     directory: made by the first save. keep: how many checkpoints stay; older ones of this directory go after a
     newer one is on the disk. every_steps, every_seconds: when save() does something; both None: each time.
@@ -107,7 +107,7 @@ class CheckpointManager:
         back as it was.
 
         OpError when a variable has no value, averages are applied, or another process saves here; ProgramError
-        for data that is no JSON, and when the disk refuses; older checkpoints are as they were.
+        for data that is not JSON, and when the disk fails; older checkpoints do not change.
         """
         scope = _require(program, exe, scope)
         step = _whole("step", step, 0)
@@ -125,7 +125,7 @@ class CheckpointManager:
                 write_checkpoint(hidden, {"folder": owner, "number": number, **facts}, names, scope, exe)
                 os.rename(hidden, path)
             except BaseException:
-                with suppress(OSError):  # the first error is told; the next save removes what is left
+                with suppress(OSError):  # the first error is raised; the next save removes the remaining files
                     self._remove_hidden(owner)
                 raise
             sync_directory(self.directory)
@@ -134,10 +134,10 @@ class CheckpointManager:
         return path
 
     def restore(self, program: Program, exe: Executor, scope: Scope | None = None, step: int | None = None) -> Restored:
-        """Goes back to the newest checkpoint, or to the newest of a step: instead of running the startup program.
+        """Restores the newest checkpoint, or the newest of a step, instead of running the startup program.
 
         A damaged checkpoint is left out, with a warning, and the one saved before it is taken. ProgramError when
-        there is none; ProgramError or ShapeError when it does not fit the program, and a warning when it fits a
+        none exists; ProgramError or ShapeError if it does not fit the program, and a warning when it fits a
         program that has changed; OpError while averages are applied. All is read and checked before anything in
         scope, executor or schedules changes.
         """
@@ -170,11 +170,11 @@ class CheckpointManager:
         return Restored(found.step, checkpoint.data, found.path)
 
     def steps(self) -> list[int]:
-        """The steps of which there are checkpoints, rising, by their names: restore() says which are damaged."""
+        """The steps of all checkpoints, ascending, by their names: restore() detects damaged ones."""
         return sorted({found.step for found in self._found()})
 
     def latest(self) -> int | None:
-        """The step that was saved last, by its name; None when there is none."""
+        """The last saved step, by its name; None without checkpoints."""
         return next((found.step for found in reversed(self._found())), None)
 
     def _is_due(self, step: int) -> bool:
@@ -186,7 +186,7 @@ class CheckpointManager:
 
     @contextmanager
     def _owned(self) -> Iterator[str]:
-        """Makes the folder and holds it for one save; gives its id."""
+        """Creates the folder and locks it for one save; returns its id."""
         if not os.path.isdir(self.directory):
             os.makedirs(self.directory)
             sync_directory(os.path.dirname(self.directory))
@@ -199,14 +199,14 @@ class CheckpointManager:
                 raise OpError(f"another process is saving a checkpoint in '{self.directory}'") from None
             try:
                 owner = os.read(descriptor, 64).decode("ascii", "replace")
-                if not _OWNER_ID.fullmatch(owner):  # a new file, or one that nobody finished
+                if not _OWNER_ID.fullmatch(owner):  # a new file, or an incomplete one
                     owner = secrets.token_hex(16)
                     os.ftruncate(descriptor, 0)
                     os.pwrite(descriptor, owner.encode("ascii"), 0)
                     os.fsync(descriptor)
                 yield owner
             finally:
-                fcntl.flock(descriptor, fcntl.LOCK_UN)  # a child forked meanwhile would hold it on
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # else a forked child would keep the lock
         finally:
             os.close(descriptor)
 
@@ -214,7 +214,8 @@ class CheckpointManager:
         return os.path.join(self.directory, f".checkpoint-{owner}-{secrets.token_hex(8)}")
 
     def _remove_hidden(self, owner: str) -> None:
-        """Removes what a save that died left, and what _rotate hid. Who holds the folder is the only one at work."""
+        """Removes files of interrupted saves, and folders that _rotate renamed. The caller holds the lock of the
+        folder."""
         with os.scandir(self.directory) as entries:
             hidden = [entry.path for entry in entries if re.fullmatch(f"\\.checkpoint-{owner}-[0-9a-f]{{16}}", entry.name)]
         for path in filter(_holds_only_our_files, hidden):
@@ -223,7 +224,7 @@ class CheckpointManager:
             os.rmdir(path)
 
     def _rotate(self, owner: str) -> None:
-        """Hides old checkpoints before it removes them: none is ever seen without some of its files."""
+        """Renames old checkpoints before it removes them, so that no incomplete one is visible."""
         old = [found.path for found in self._found() if self._is_own(found, owner)][: -self.keep]
         for path in old:
             os.rename(path, self._hidden(owner))
@@ -232,7 +233,7 @@ class CheckpointManager:
             self._remove_hidden(owner)
 
     def _is_own(self, found: _Found, owner: str) -> bool:
-        """Whether this folder's manager wrote it under this name and nobody has put anything in."""
+        """Whether this folder's manager wrote it under this name and no file was added."""
         try:
             facts = read_manifest(found.path)
         except ProgramError:
@@ -252,7 +253,7 @@ class CheckpointManager:
 
 def _require_step(step: Any, found: _Found) -> None:
     if step != found.step:
-        raise ProgramError(f"'{found.path}' is of step {shown(step)}, which its name does not say")
+        raise ProgramError(f"'{found.path}' is of step {shown(step)}, which differs from its name")
 
 
 def _holds_only_our_files(path: str) -> bool:
@@ -268,7 +269,7 @@ def _require(program: Any, exe: Any, scope: Any) -> Scope:
 
 def _whole(what: str, value: Any, low: int) -> int:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
-        raise ProgramError(f"{what} is {shown(value)}, it must be a whole number, at least {low}")
+        raise ProgramError(f"{what} is {shown(value)}, it must be an integer, at least {low}")
     return int(value)
 
 

@@ -1,11 +1,11 @@
-# One checkpoint: a folder with all that a training run needs to go on, and the manifest that vouches for its files.
+# One checkpoint: a folder with all that a training run needs to resume, and a manifest with checksums of its files.
 """
     variables.pdiparams   the program's persistable tensors, in the format of parameter files and in their order
     rows.pdiparams        its persistable selected rows, where it has some: of each the rows' numbers, then the values
     random.txt            the state of the executor's random generator
     manifest.json         written last: step, data, schedules, and length and SHA-256 of each file
 
-A manifest is {"sha256": …, "checkpoint": {…}} in one spelling: who reads it spells what it says again and compares
+A manifest is {"sha256": …, "checkpoint": {…}} in a canonical encoding: a reader encodes the contents again and compares
 bytes, so no damage to it goes unseen either.
 """
 
@@ -37,7 +37,7 @@ _CHUNK = 1 << 20
 
 
 class Checkpoint(NamedTuple):
-    """A checkpoint that was read and is whole."""
+    """An intact checkpoint in memory."""
 
     step: int
     data: Any
@@ -50,7 +50,7 @@ class Checkpoint(NamedTuple):
 
 @contextmanager
 def naming_failures(what: str) -> Iterator[None]:
-    """What the system refuses inside is a ProgramError that begins with `what`."""
+    """Maps OSError to a ProgramError whose message begins with `what`."""
     try:
         yield
     except OSError as error:
@@ -68,7 +68,7 @@ class NewFile:
 
     def write(self, data: bytes) -> int:
         rest = memoryview(data)
-        while rest:  # a file system may take less than it was given
+        while rest:  # a write may be short
             rest = rest[os.write(self._descriptor, rest) :]
         self._sum.update(data)
         self._bytes += len(data)
@@ -129,7 +129,8 @@ def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: list
 
 
 def schedule_states(program: Program) -> dict[str, Any]:
-    """Class and state of the program's learning-rate schedules, by variable; ProgramError for what is no JSON."""
+    """Class and state of the program's learning-rate schedules, by variable; ProgramError for a state that is not
+    JSON."""
     schedules: Mapping[str, Any] = program.schedules
     states = {name: {"class": type(rate).__name__, "state": rate.state_dict()} for name, rate in schedules.items()}
     try:
@@ -143,7 +144,7 @@ def write_checkpoint(
     folder: str, facts: Mapping[str, Any], names: tuple[list[str], list[str]], scope: Scope, exe: Executor
 ) -> None:
     """Fills an empty folder; all of it is on the disk afterwards. facts: step, data, schedules, program and what
-    else the manifest shall hold. names: what held_names said."""
+    else the manifest shall hold. names: the result of held_names."""
     tensors, rows = names
     files: dict[str, NewFile] = {}
     about_rows: dict[str, Any] = {}
@@ -201,7 +202,7 @@ def _spelled(facts: Mapping[str, Any]) -> bytes:
 
 
 def read_manifest(folder: str) -> dict[str, Any]:
-    """What write_checkpoint was told and wrote; ProgramError when the manifest is missing or damaged."""
+    """The contents of the manifest; ProgramError if it is missing or damaged."""
     path = os.path.join(folder, MANIFEST)
     data = _core.read_file(path)
     with naming(path):
@@ -241,7 +242,7 @@ def read_checkpoint(folder: str) -> Checkpoint:
 
 @contextmanager
 def _whole_file(folder: str, name: str, facts: Mapping[str, Any]) -> Iterator[BinaryIO]:
-    """The file, at its beginning, when it is what the manifest says; it is read to its end inside."""
+    """The file, at its beginning; the block must read it to its end, after which its checksum is verified."""
     path, expected = os.path.join(folder, name), facts["files"][name]
     with naming(path), open(path, "rb", opener=open_regular) as file:
         found = os.fstat(file.fileno())
@@ -269,7 +270,7 @@ def _tensor(file: BinaryIO, size: int) -> tuple[np.ndarray, Lod]:
 
 
 def require_fit(checkpoint: Checkpoint, program: Program, exe: Executor, scope: Scope) -> None:
-    """ProgramError, ShapeError or OpError when put_back would not be right; changes nothing."""
+    """ProgramError, ShapeError or OpError if put_back would fail; changes nothing."""
     kinds = (dtypes.TENSOR, dtypes.SELECTED_ROWS)
     for name, zeros in zeros_of_averages(program, checkpoint.tensors).items():
         checkpoint.tensors[name] = (zeros, [])
@@ -285,12 +286,12 @@ def require_fit(checkpoint: Checkpoint, program: Program, exe: Executor, scope: 
     saved = {name: kind for name, (kind, _) in checkpoint.schedules.items()}
     if schedules != saved:
         raise ProgramError(f"the program's learning-rate schedules are {schedules or 'none'}, the checkpoint's {saved or 'none'}")
-    Executor(exe.place).set_random_state(checkpoint.random)  # refuses what is none
+    Executor(exe.place).set_random_state(checkpoint.random)  # raises for an invalid state
 
 
 def put_back(checkpoint: Checkpoint, program: Program, exe: Executor, scope: Scope) -> None:
     """Gives the program's variables, its schedules and the executor the state of a checkpoint that fits; the
-    schedules go on from where they were when the scope is in use by a run, or refuses for another reason."""
+    schedules keep their state if the scope is in use by a run, or another check fails."""
     schedules: Mapping[str, Any] = program.schedules
     before = {name: rate.state_dict() for name, rate in schedules.items()}
     try:

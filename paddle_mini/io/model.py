@@ -36,7 +36,7 @@ def save_inference_model(
     """Writes what computes `fetch_vars` from `feed_vars`, and the parameters that takes.
 
     prefix.pdmodel and prefix.pdiparams are what PaddlePaddle's save_inference_model writes, and what
-    pm_run and PaddlePaddle read; there is no .pdiparams when there are no parameters. program: None:
+    pm_run and PaddlePaddle read; without parameters no .pdiparams is written. program: None:
     the program of fetch_vars[0]. Operators of training are left out and is_test is set.
 
     model_filename or params_filename: prefix is a folder, which is made, as PaddlePaddle 1.x writes it:
@@ -62,7 +62,7 @@ def save_inference_model(
 
 
 def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Program | None) -> Program:
-    """The program that save_inference_model is about; ProgramError when these arguments do not say it."""
+    """The program for save_inference_model; ProgramError if these arguments do not determine it."""
     for argument, given in (("feed_vars", feed_vars), ("fetch_vars", fetch_vars)):
         if not isinstance(given, (list, tuple)):
             raise ProgramError(f"save_inference_model: {argument} must be a list, not {type(given).__name__}")
@@ -105,18 +105,18 @@ def load_inference_model(
 def _feeds_and_fetches(program: Program, path: str) -> tuple[list[str], list[Variable]]:
     feeds, fetches = feed_names(program), fetch_names(program)
     if not fetches:
-        raise ProgramError(f"'{path}' fetches nothing: it is no inference model; load_program reads it")
+        raise ProgramError(f"'{path}' fetches nothing: it is not an inference model; load_program reads it")
     block = program.global_block()
     return [block.var(name).name for name in feeds], [block.var(name) for name in fetches]
 
 
 def feed_names(program: Program) -> list[str]:
-    """What the program's own operators feed, by column."""
+    """The variables that the program's feed operators write, by column."""
     return _by_column(program, "feed", lambda op: op.output("Out")[0])
 
 
 def fetch_names(program: Program) -> list[str]:
-    """What the program's own operators fetch, by column."""
+    """The variables that the program's fetch operators read, by column."""
     return _by_column(program, "fetch", lambda op: op.input("X")[0])
 
 
@@ -168,7 +168,7 @@ def _load_values(prefix: Path, program: Program, scope: Scope | None, checksum: 
 
 
 def read_program(prefix: Path) -> Program:
-    """The program in prefix.pdmodel, without its parameters; ProgramError when there is none."""
+    """The program in prefix.pdmodel, without its parameters; ProgramError if the file does not exist."""
     return _program_in(prefix_of(prefix) + ".pdmodel")[0]
 
 

@@ -18,7 +18,7 @@ _TYPES = {"structured_name": str, "stop_gradient": bool, "trainable": bool}
 
 
 def read_parameter_info(prefix: str, program: Program) -> None:
-    """Gives the program what the file says of its variables, if there is a file. ProgramError for a damaged file."""
+    """Copies the facts in the file, if it exists, to the program's variables. ProgramError for a damaged file."""
     path = prefix + ".pdiparams.info"
     if not os.path.exists(path):
         return
@@ -28,7 +28,9 @@ def read_parameter_info(prefix: str, program: Program) -> None:
         raise ProgramError(f"'{path}': {error}") from None
     for name, entry in entries.items():
         if not isinstance(entry, dict) or any(not isinstance(entry.get(key, kind()), kind) for key, kind in _TYPES.items()):
-            raise ProgramError(f"'{path}': what it says of {shown(name)} is not what PaddlePaddle keeps of a parameter")
+            raise ProgramError(
+                f"'{path}': its entry {shown(name)} is not the description of a parameter that PaddlePaddle writes"
+            )
     program.parameter_info = {name: {key: entry[key] for key in _TYPES if key in entry} for name, entry in entries.items()}
 
 

@@ -42,7 +42,7 @@ def require_values(names: Iterable[str], scope: Scope) -> None:
 
 
 def make_folder(folder: str) -> None:
-    """ProgramError when the folder is not there and can't be made."""
+    """ProgramError if the folder does not exist and can't be created."""
     try:
         os.makedirs(folder or ".", exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-# Pickled states (.pdparams, .pdopt): dicts of NumPy arrays, read by a machine that knows data only and runs nothing.
+# Pickled states (.pdparams, .pdopt): dicts of NumPy arrays, read by a restricted unpickler that executes no code.
 from __future__ import annotations
 
 import io
@@ -15,7 +15,7 @@ from ..errors import shown
 from .checksums import is_marked, require_whole
 
 # A state of paddle_mini begins with a constant that is taken off the stack again: this, its CRC-32C in 4 bytes, and POP.
-# PaddlePaddle reads past it. The checksum is of all that follows it.
+# PaddlePaddle ignores it. The checksum covers all that follows.
 _PROTOCOL = b"\x80\x04"
 MARK_OF_CHECKSUM = _PROTOCOL + b"C\x0epm-crc32c:"
 _BEHIND_MARK, POP = len(MARK_OF_CHECKSUM) + 4, b"0"
@@ -34,7 +34,7 @@ _NAMES = {
 }
 _PUT = {"BINPUT", "LONG_BINPUT", "PUT"}
 _GET = {"BINGET", "LONG_BINGET", "GET"}
-# Operations that push what they carry.
+# Operations that push their argument.
 _CONSTANTS = {
     "BININT",
     "BININT1",
@@ -78,7 +78,7 @@ def pickled_state(data: bytes) -> dict[str, Any]:
     """The dict that the bytes hold: arrays, NumPy scalars, numbers, strings, lists, tuples and dicts of them.
 
     A tensor that PaddlePaddle writes as (name, array) becomes the array. ProgramError when the file is cut
-    off, damaged, goes on behind its end, holds anything else, or nests or refers to itself as no state does.
+    off, damaged, continues after its end, holds anything else, or nests or refers to itself as no state does.
     """
     machine = _Machine()
     stream = io.BytesIO(data)
@@ -93,7 +93,7 @@ def pickled_state(data: bytes) -> dict[str, Any]:
             ):
                 raise ProgramError("it is not pickled with protocol 2 to 5")
             if operation.name == "FRAME" and argument > len(data) - stream.tell():
-                raise ProgramError(f"it is cut off: a frame has {argument} bytes, {len(data) - stream.tell()} are left")
+                raise ProgramError(f"it is truncated: a frame has {argument} bytes, {len(data) - stream.tell()} are left")
             if number >= MOST_STEPS:
                 raise ProgramError(f"it takes more than {MOST_STEPS} steps to read, which no state does")
             machine.step(operation.name, argument)
@@ -196,7 +196,7 @@ class _Machine:
 
 
 def _shared(value: Any) -> Any:
-    """What may be met twice: a container that is, may hold itself or grow without end."""
+    """Values that may be referenced twice: a container could then contain itself or grow without limit."""
     if isinstance(value, _Unfinished) and value.array is not None:
         return value.array
     nested = isinstance(value, tuple) and any(isinstance(item, (tuple, list, dict)) for item in value)
@@ -232,7 +232,7 @@ def _set_items(target: dict[Any, Any], items: list[Any]) -> None:
 
 
 def _made(made: Any, arguments: Any) -> Any:
-    """What calling this name would give: a dict, bytes, a scalar, or a dtype or array without its state."""
+    """The result of calling this name: a dict, bytes, a scalar, or a dtype or array without its state."""
     name = made.name
     if name == "collections.OrderedDict" and arguments == ():
         return {}

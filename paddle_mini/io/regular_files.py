@@ -1,5 +1,4 @@
-# Files that Python opens itself: no call waits for a pipe, links are not followed when a file is replaced, and files are
-# replaced whole.
+# Regular files: opening never blocks on a pipe, replacing does not follow links and is atomic.
 from __future__ import annotations
 
 import errno
@@ -14,7 +13,7 @@ from ..errors import shown
 
 
 def path_of(path: str | os.PathLike[str]) -> str:
-    """A path as text; ProgramError for one that no file can have."""
+    """A path as text; ProgramError for an invalid path."""
     text = os.fspath(path)
     try:
         if b"\0" not in os.fsencode(text):
@@ -35,7 +34,7 @@ def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """As _core.write_file, but raises OSError: the file gets all of the data and keeps its mode, or stays as it was."""
+    """Like _core.write_file, but raises OSError: replaces the file atomically and keeps its mode."""
     folder = os.path.dirname(path) or "."
     _core.remove_unfinished(folder)
     mode = 0

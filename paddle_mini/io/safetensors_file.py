@@ -26,7 +26,7 @@ NUMPY = {
 }
 
 
-# The format's own place for notes, which its writer puts first: CRC-32C of the file with these digits as zeros.
+# The format's metadata, which its writer puts first: CRC-32C of the file with these digits as zeros.
 _MARK, _AT, _DIGITS = b'{"__metadata__":{"paddle_mini.crc32c":"', 8, 8
 
 
@@ -56,7 +56,7 @@ def safetensors_bytes(state: dict[str, np.ndarray]) -> list[bytes]:
 
 
 def _pieces(data: memoryview) -> tuple[Any, Any, Any]:
-    """What is before the checksum, its digits, and what follows."""
+    """The bytes before the checksum, its digits, and the bytes after it."""
     begin = _AT + len(_MARK)
     return data[:begin], data[begin : begin + _DIGITS], data[begin + _DIGITS :]
 
@@ -72,7 +72,7 @@ def has_checksum(data: bytes) -> bool:
 
 
 def safetensors_state(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays in the file's bytes; ProgramError when they are damaged or of a type that is no element type."""
+    """The arrays in the file's bytes; ProgramError if they are damaged or of an unsupported type."""
     package = _package()
     try:
         entries = package.deserialize(data)

@@ -18,7 +18,7 @@ from .pickled import pickled_state
 from .safetensors_file import safetensors_bytes, safetensors_state
 from .values import check_names, element_type, naming, plain, set_values, zeros_of_averages
 
-# What PaddlePaddle puts into a state besides arrays.
+# Entries of a PaddlePaddle state that are not arrays.
 NAME_TABLE = "StructuredToParameterName@@"
 SLICES = "UnpackBigParamInfor@@"
 
@@ -72,7 +72,7 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
     """Writes a dict of arrays: a safetensors file where the path ends with .safetensors (uint16 there is
     bfloat16), otherwise what paddle.load and paddle.static.load read (.pdparams, .pdopt). The folder is made.
 
-    The file is there whole or as it was before. ProgramError for what is no array of an element type.
+    The file is replaced atomically. ProgramError for a value that is not an array of an element type.
     """
     arrays = {}
     for name, value in state.items():
@@ -116,17 +116,17 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
 
 
 def load(program: Program, prefix: Path, scope: Scope | None = None, strict: bool = True) -> tuple[list[str], list[str]]:
-    """Reads prefix.pdparams and, where the program has persistable variables that are no parameters,
+    """Reads prefix.pdparams and, if the program has persistable variables that are not parameters,
     prefix.pdopt. Returns and raises as set_state; strict=False does without a .pdopt file."""
     prefix = state_prefix(prefix)
     state = load_state(prefix + ".pdparams", variable_names=True)
     others = set(parameter_names(program)) - {parameter.name for parameter in program.all_parameters()}
     if others and (strict or os.path.exists(prefix + ".pdopt")):
-        more = load_state(prefix + ".pdopt")
-        twice = sorted(state.keys() & more.keys())
+        optimizer_state = load_state(prefix + ".pdopt")
+        twice = sorted(state.keys() & optimizer_state.keys())
         if twice:
             raise ProgramError(f"'{prefix}.pdopt': '{twice[0]}' is in the .pdparams file too")
-        state.update(more)
+        state.update(optimizer_state)
     with naming(prefix + ".pdparams"):
         return set_state(program, state, scope, strict)
 
@@ -151,7 +151,7 @@ def _joined(state: dict[str, Any]) -> dict[str, Any]:
 
 def _renamed(state: dict[str, Any], table: Any) -> dict[str, Any]:
     if not isinstance(table, dict):
-        raise ProgramError("its table of names is no dict")
+        raise ProgramError("its table of names is not a dict")
     renamed = {table.get(name, name): value for name, value in state.items()}
     if len(renamed) != len(state) or not all(isinstance(name, str) for name in renamed):
         raise ProgramError("its table gives one name to two arrays, or none")

@@ -1,4 +1,4 @@
-# Values from files, held against the variables of a program before any of them goes to the scope.
+# Values from files, validated against the variables of a program before any is written to the scope.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
@@ -49,7 +49,7 @@ def set_values(scope: Scope, program: Program, values: Mapping[str, tuple[np.nda
     ScopeInUse while a run is at work there, and the scope is as it was."""
     for name, (array, lod) in values.items():
         _check(program, name, array)
-        Scope().set(name, array, lod)  # what only a scope knows: offsets that end at the rows, the number of dimensions
+        Scope().set(name, array, lod)  # validates what only a scope can: offsets that end at the rows, the number of dimensions
     with scope.editing(list(values)):
         for name, (array, lod) in values.items():
             scope.set(name, array, lod)
@@ -73,9 +73,9 @@ def _check(program: Program, name: str, array: Any) -> None:
 def check_names(missing: list[str], unexpected: list[str]) -> None:
     """ProgramError that lists the names."""
     lists = {"without a value": missing, "not in the program": unexpected}
-    told = [f"{len(names)} {what}: {_some(names)}" for what, names in lists.items() if names]
-    if told:
-        raise ProgramError("values and variables differ: " + "; ".join(told))
+    differences = [f"{len(names)} {what}: {_some(names)}" for what, names in lists.items() if names]
+    if differences:
+        raise ProgramError("values and variables differ: " + "; ".join(differences))
 
 
 def _some(names: list[str]) -> str:

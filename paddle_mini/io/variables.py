@@ -1,4 +1,4 @@
-# Variables in a folder, one stream a file or all in one file: the calls and files of PaddlePaddle 1.x.
+# Variables in a folder, one per file or all in one file: the functions and formats of PaddlePaddle 1.x.
 from __future__ import annotations
 
 import os
@@ -141,5 +141,5 @@ def _files(dirname: Path, names: list[str], filename: str | None) -> dict[str, l
         return {os.path.join(folder, filename): names} if names else {}
     for name in names:
         if any(part in ("", ".", "..") for part in name.split("/")):
-            raise ProgramError(f"{shown(name)} is no name of a file inside a folder; give filename, one file for all")
+            raise ProgramError(f"{shown(name)} is not a valid file name; pass filename to write one file for all")
     return {os.path.join(folder, name): [name] for name in names}

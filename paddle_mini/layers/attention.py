@@ -62,7 +62,7 @@ def multi_head_attention(
     bias_attr: Any = None,
     name: str | None = None,
 ) -> Variable:
-    """W_o of num_heads attentions side by side, each of its own projections of queries, keys and values.
+    """W_o of num_heads parallel attentions, each with its own projections of queries, keys and values.
 
     queries [N, q, features], keys and values [N, k, features], float; features must be known. keys=None: the
     queries; values=None: the keys. d_model: width of all heads together, a multiple of num_heads; None: the
@@ -122,7 +122,7 @@ def dropped(x: Variable, rate: float, name: str) -> Variable:
 
 
 def unnamed(layer: str, attr: Any) -> Any:
-    """What a caller says about several parameters: one name cannot be for all of them."""
+    """The attributes of several parameters, which can't share one name."""
     if attr is False:
         return False
     with at_users_line():
@@ -149,14 +149,14 @@ def _projected(
     for group in groups:
         x, count, name = group[0], len(group), f"{prefix}.{'qkv'[len(parts) : len(parts) + len(group)]}"
         attr = copy.copy(param_attr)
-        if attr.initializer is None:  # as if each part had a weight of its own
+        if attr.initializer is None:  # as if each part had a separate weight
             attr.initializer = Xavier(fan_in=known_dim(x, 2, "multi_head_attention"), fan_out=width)
         parts += split_heads(fc(x, count * width, 2, attr, bias_attr, name=name), heads, width, prefix, count)
     return parts
 
 
 def _later_hidden(scores: Variable, name: str) -> Variable:
-    """What hides from query i the keys behind i: [1, ..., q, k]."""
+    """The causal mask, which hides from query i the keys after i: [1, ..., q, k]."""
     axes = list(range(len(scores.shape) - 2))
     one = slice(scores, axes, [0] * len(axes), [1] * len(axes), name=name) if axes else scores
     return triu(full_like(one, HIDDEN, name=name), diagonal=1, name=name)

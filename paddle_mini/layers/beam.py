@@ -1,4 +1,4 @@
-# Beam search: the layers that choose at each step what goes on, and read the sentences in the end.
+# Beam search: layers that select the prefixes of each step, and reconstruct the sentences at the end.
 from __future__ import annotations
 
 from ..guards import default_main_program
@@ -26,7 +26,7 @@ def beam_search(
     pre_ids, pre_scores: [n, 1], the last word of each prefix and its score; a prefix that ended with end_id stays as it
     is. ids, scores: [n, k], candidates for the next word; ids None: the column numbers. Level `level` of the sequences
     of scores groups the prefixes by source. is_accumulated: scores include those of the prefix; else they are
-    probabilities. The results have two levels: the prefixes of each source, what goes on from each prefix.
+    probabilities. The results have two levels: the prefixes of each source, and the continuations of each prefix.
     """
     attrs = {
         "level": level,

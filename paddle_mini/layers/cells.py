@@ -122,7 +122,7 @@ def _weight_and_bias(cell: Any, width: int, size: int, value: float) -> list[Var
 
 
 def _own(attr: Any) -> Any:
-    # One attribute serves several parameters of a cell: each gets a name of its own.
+    # One attribute serves several parameters of a cell: each gets a separate name.
     if isinstance(attr, ParamAttr) and attr.name:
         attr = copy.copy(attr)
         attr.name = layer_name(attr.name)
@@ -147,7 +147,7 @@ def rnn(
     if initial_states is None:
         initial_states = cell.get_initial_states(steps, inputs.dtype, batch_dim_idx=1)
     mask = None
-    if sequence_length is not None:  # [T, N, 1]: 1 while a row goes on
+    if sequence_length is not None:  # [T, N, 1]: 1 until the end of a row
         ones = sequence_mask(sequence_length, maxlen=known_dim(steps, 0, "rnn"), dtype=inputs.dtype)
         mask = unsqueeze(transpose(ones, [1, 0]), [2])
         mask.stop_gradient = True

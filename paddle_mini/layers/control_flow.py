@@ -20,8 +20,8 @@ from .tensor import assign, cast, fill_constant
 
 @contextmanager
 def inner_block(complete: Callable[[Block], None]) -> Iterator[Block]:
-    """What is appended inside goes into a new block of the program; complete(block) then appends what runs it to the
-    block around. An exception on the way takes back all of it."""
+    """Inside, operators are appended to a new block of the program; complete(block) then appends the operator that runs
+    it to the block around. An exception on the way takes back all of it."""
     program = default_main_program()
     with transaction():
         inside = program.create_block()
@@ -44,7 +44,7 @@ def _require_condition(layer: str, condition: Variable) -> None:
 
 
 class While:
-    """A loop over a block that changes the variables around it:
+    """A loop over a block that changes outer variables:
 
         loop = layers.While(condition)
         with loop.block():
@@ -72,7 +72,7 @@ class While:
                 ProgramError,
                 f"While: the block never writes its condition '{printable(self.condition.name)}', it would run for ever",
             )
-        # What the block writes is a loop variable, which its gradient reads as well.
+        # Variables that the block writes are loop variables, which its gradient reads as well.
         given = [name for name in dict.fromkeys([*reads, *writes]) if name != self.condition.name]
         here.append_op(
             "while",
@@ -89,12 +89,12 @@ def while_loop(
     is_test: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Runs body(*loop_vars), which gives the next loop_vars, while cond(*loop_vars) is true.
+    """Runs body(*loop_vars), which returns the next loop_vars, while cond(*loop_vars) is true.
 
     cond: gives one bool. loop_vars: Variables, or lists, tuples and dicts of them; their shapes may
     change from step to step. Tensor arrays are changed by array_write and given back as they are.
     Returns the last loop_vars. The variables passed in stay as they are.
-    Raises ProgramError when body gives something else than it takes.
+    Raises ProgramError if the results of body do not match its arguments.
     """
     if not callable(cond) or not callable(body):
         refuse(ProgramError, "while_loop: cond and body must be functions")
@@ -147,7 +147,7 @@ class ConditionalBlock:
     def _complete(self, inside: Block) -> None:
         here = block()
         reads, writes = outer_reads_and_writes(inside)
-        # What had a value before the block keeps it where the condition does not hold, and its gradient.
+        # If the condition is false, variables keep the values and gradients that they had before the block.
         before = {name for op in here.ops for name in op.output_names}
         reads = list(dict.fromkeys([*reads, *(name for name in writes if name in before)]))
         here.append_op(
@@ -161,7 +161,7 @@ class ConditionalBlock:
 def cond(
     pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
-    """What true_fn() gives where pred is true, else what false_fn() gives; only that one runs.
+    """The result of true_fn() if pred is true, else of false_fn(); only that one runs.
 
     pred: one bool. Both functions give Variables nested alike, of the same dtypes, or None.
     Raises ProgramError when they do not.
@@ -180,7 +180,7 @@ def _branch(condition: Variable, function: Callable[[], Any] | None, name: str) 
     if function is None:
         return None
     if not callable(function):
-        refuse(ProgramError, f"cond: {shown(function)} is no function")
+        refuse(ProgramError, f"cond: {shown(function)} is not callable")
     here = block()
     with ConditionalBlock(condition).block():
         results = function()
@@ -191,7 +191,7 @@ def _branch(condition: Variable, function: Callable[[], Any] | None, name: str) 
 
 
 def _outside(here: Block, var: Variable, name: str) -> Variable:
-    """A variable of the block around, which the branch gives the value of `var`."""
+    """A variable of the outer block, to which the branch assigns the value of `var`."""
     outer = here.create_var(
         default_main_program().new_name(f"{name}.out"), dtype=var.dtype, shape=var.shape, kind=var.kind, lod_level=var.lod_level
     )
@@ -215,7 +215,7 @@ def _select(which: Variable, yes: Variable, no: Variable, name: str) -> Variable
 def case(
     pred_fn_pairs: Sequence[tuple[Variable, Callable[[], Any]]], default: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
-    """What the function of the first pred that is true gives; else default(), or the last function."""
+    """The result of the function of the first pred that is true; else of default(), or of the last function."""
     pairs = list(pred_fn_pairs)
     if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         refuse(ProgramError, "case: pred_fn_pairs must be a list of (bool Variable, function)")
@@ -234,7 +234,7 @@ def _chosen(pred: Variable, function: Callable[[], Any], other: Callable[[], Any
 def switch_case(
     branch_index: Variable, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
-    """What branch_fns[branch_index]() gives; default(), or the function of the largest index, for an
+    """The result of branch_fns[branch_index](); of default(), or the function of the largest index, for an
     index that is not there.
 
     branch_index: one int32 or int64. branch_fns: a dict {index: function}, a list of (index, function)

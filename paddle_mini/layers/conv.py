@@ -125,7 +125,7 @@ def pool2d(
     name: str | None = None,
     data_format: str = "NCHW",
 ) -> Variable:
-    """The greatest ("max") or the mean ("avg") of each window of an image.
+    """Pooling: the maximum ("max") or the mean ("avg") of each window of an image.
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC". pool_size, pool_stride,
     pool_padding: as in conv2d. global_pooling: the window is the whole image. ceil_mode: a last
@@ -159,7 +159,7 @@ def max_pool2d_with_index(
     adaptive: bool = False,
     name: str | None = None,
 ) -> tuple[Variable, Variable]:
-    """The greatest of each window, and where it lies in its channel's plane, counted row by row.
+    """The maximum of each window, and its flat index in the channel's plane.
 
     input: [N, C, H, W] float. Arguments are as in pool2d; adaptive: pool_size is that of the result, as in
     adaptive_pool2d. Returns ([N, C, H', W'], int32 of this shape: −1 where a window sees only padding).
@@ -177,14 +177,14 @@ def max_pool2d_with_index(
 
 
 def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max", name: str | None = None) -> Variable:
-    """The greatest ("max") or the mean ("avg") of each of pool_size parts of an image, as equal as can be.
+    """Adaptive pooling: the maximum ("max") or the mean ("avg") of each of pool_size nearly equal parts of an image.
 
     input: [N, C, H, W] float. Returns [N, C, *pool_size].
     """
     if pool_type not in ("max", "avg"):
         refuse(ProgramError, f"adaptive_pool2d: pool_type is {shown(pool_type)}, it must be 'max' or 'avg'")
     name = name or layer_name("adaptive_pool2d")
-    if pool_type == "max":  # PaddlePaddle's pool2d looks past `adaptive` here
+    if pool_type == "max":  # PaddlePaddle's pool2d ignores `adaptive` here
         return max_pool2d_with_index(input, pool_size, adaptive=True, name=name)[0]
     attrs = {"ksize": sizes(pool_size, "pool_size"), "pooling_type": pool_type, "adaptive": True}
     return emit("pool2d", {"X": input}, attrs, name=name)
@@ -201,12 +201,12 @@ def sizes(size: Size, what: str, axes: int = 2) -> list[int]:
     each: list[Any] = list(size) if np.ndim(size) else [size] * axes  # type: ignore[arg-type]
     if len(each) != axes or not all(isinstance(item, numbers.Integral) for item in each):
         names = ["depth", "height", "width"][-axes:]
-        refuse(ProgramError, f"{what} is {shown(size)}, it must be a whole number or [{', '.join(names)}]")
+        refuse(ProgramError, f"{what} is {shown(size)}, it must be an integer or [{', '.join(names)}]")
     return [int(item) for item in each]
 
 
 def paddings(padding: Size | str, axes: int = 2) -> dict[str, Any]:
-    """The attributes that say how much lies around an image: numbers for axes, or for their ends."""
+    """The padding attributes: numbers for axes, or for their ends."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
             refuse(ProgramError, f"padding is {shown(padding)}, as a string it must be 'SAME' or 'VALID'")

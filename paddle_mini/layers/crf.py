@@ -45,7 +45,7 @@ def crf_decoding(
     if weight is None:
         refuse(
             ProgramError,
-            f"crf_decoding: there is no parameter {shown(weight_name)}: param_attr must name the weight of linear_chain_crf",
+            f"crf_decoding: parameter {shown(weight_name)} does not exist: param_attr must name the weight of linear_chain_crf",
         )
     out = emit("crf_decoding", {"Emission": input, "Transition": weight, "Label": label, "Length": length}, name=name)
     out.stop_gradient = True
@@ -53,7 +53,7 @@ def crf_decoding(
 
 
 class ChunkCounts(NamedTuple):
-    """What chunk_eval gives: float32 [1] thrice, int64 [1] thrice."""
+    """The results of chunk_eval: three float32 [1], three int64 [1]."""
 
     precision: Variable
     recall: Variable

@@ -36,7 +36,7 @@ def warpctc(
 def ctc_greedy_decoder(
     input: Variable, blank: int, input_length: Variable | None = None, padding_value: int = 0, name: str | None = None
 ) -> Variable | tuple[Variable, Variable]:
-    """What the best class of each step spells, repetitions and then blanks taken away.
+    """Greedy decoding: the best class of each step, without repetitions and then without blanks.
 
     input: scores, sequences [T, classes]; with input_length, [sequences, longest, classes].
     Returns sequences [L, 1], int64; with input_length, ([sequences, longest] filled up with padding_value,

@@ -18,7 +18,7 @@ from .select import gather
 from .structure import map_structure
 from .tensor import assign, cast, fill_constant, fill_constant_batch_size_like
 
-IMPOSSIBLE = -1e9  # logarithm of the probability of what can't be chosen
+IMPOSSIBLE = -1e9  # log-probability of words that can't be chosen
 
 
 class BeamSearchDecoder:
@@ -71,7 +71,7 @@ class BeamSearchDecoder:
         scores = outputs if self.output_fn is None else self.output_fn(outputs)
         vocabulary = known_dim(scores, -1, "BeamSearchDecoder")
         chance = reshape(log_softmax(scores), [-1, self.beam_size, vocabulary])
-        # A sentence that has ended goes on with the end word only, at no cost.
+        # A finished sentence continues with the end word only, at no cost.
         end = [IMPOSSIBLE] * vocabulary
         end[self.end_token] = 0.0
         has_ended = unsqueeze(cast(ended, "float32"), [2])
@@ -101,14 +101,14 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
     the best beam first; logarithms of their probabilities [n, beam]).
     """
     if not isinstance(decoder, BeamSearchDecoder):
-        refuse(ProgramError, f"dynamic_decode: {shown(decoder)} is no BeamSearchDecoder")
-    most = fill_constant([1], "int64", whole("dynamic_decode", "max_step_num", max_step_num))
+        refuse(ProgramError, f"dynamic_decode: {shown(decoder)} is not a BeamSearchDecoder")
+    max_steps = fill_constant([1], "int64", whole("dynamic_decode", "max_step_num", max_step_num))
     words, chances, ended, states = decoder.begin(inits)
     time = fill_constant([1], "int64", 0)
     all_words, all_parents = (array_write(words, time) for _ in range(2))  # place 0 is written over by the first step
 
     def goes_on(time: Variable, words: Variable, chances: Variable, ended: Variable, states: Any, *arrays: Any) -> Variable:
-        return logical_and(time < most, logical_not(reshape(reduce_all(ended), [1])))
+        return logical_and(time < max_steps, logical_not(reshape(reduce_all(ended), [1])))
 
     def body(
         time: Variable,

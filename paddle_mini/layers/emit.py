@@ -1,4 +1,4 @@
-# The only door into a program: layer functions append operators and parameters through here.
+# emit: the functions with which all layers append operators and parameters to a program.
 from __future__ import annotations
 
 import numbers
@@ -27,7 +27,7 @@ def refuse(kind: type[Error], message: str) -> NoReturn:
 
 @contextmanager
 def at_users_line() -> Iterator[None]:
-    """Errors from inside end at the user's line."""
+    """Errors inside end at the user's line."""
     try:
         yield
     except Error as error:
@@ -48,14 +48,14 @@ def require_float(layer: str, x: Variable) -> None:
 
 
 def whole(layer: str, argument: str, value: Any, low: int = 1) -> int:
-    """The value as an int; ProgramError when it is no whole number or below `low`."""
+    """The value as an int; ProgramError unless it is an integer of at least `low`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < low:
-        refuse(ProgramError, f"{layer}: {argument} is {_kind(value)}, it must be a whole number, at least {low}")
+        refuse(ProgramError, f"{layer}: {argument} is {_kind(value)}, it must be an integer, at least {low}")
     return int(value)
 
 
 def layer_name(kind: str, name: str | None = None) -> str:
-    """What the variables of one call of a layer function begin with: fc_0, or the name given."""
+    """The prefix of the variables of one call of a layer function: fc_0, or the given name."""
     if name is not None and not isinstance(name, str):
         refuse(ProgramError, f"{kind}: name is {_kind(name)}, it must be a string")
     return name if name else unique_name.generate(kind)
@@ -91,10 +91,10 @@ def emit_all(
     `outputs` says otherwise: a variable to write, or a number of new ones (for an optional port,
     and for a port that takes a list).
     """
-    record = record_of(op_type)
+    schema = schema_of(op_type)
     name = layer_name(op_type, name)
     _check_attrs(op_type, attrs or {})
-    lists = {port["name"] for ports in ("inputs", "outputs") for port in record[ports] if port["list"]}
+    lists = {port["name"] for ports in ("inputs", "outputs") for port in schema[ports] if port["list"]}
     for port, value in inputs.items():
         if port in lists and not isinstance(value, (list, tuple)):
             refuse(ProgramError, f"{op_type}: {port} is {_kind(value)}, it must be a list of Variables")
@@ -102,7 +102,7 @@ def emit_all(
             if item is not None and not isinstance(item, Variable):
                 refuse(ProgramError, f"{op_type}: {port} is {_kind(item)}, it must be a Variable")
     bound = dict(outputs or {})
-    for port in record["outputs"]:
+    for port in schema["outputs"]:
         if not port["optional"]:
             bound.setdefault(port["name"], 1)
     names: dict[str, list[str]] = {}
@@ -119,7 +119,7 @@ def emit_all(
     }
 
 
-def record_of(op_type: str) -> dict[str, Any]:
+def schema_of(op_type: str) -> dict[str, Any]:
     with at_users_line():
         return contract(op_type)
 
@@ -189,10 +189,10 @@ def activation(op_type: str | None, x: Variable, name: str) -> Variable:
     if not isinstance(op_type, str):
         known = getattr(op_type, "__name__", "relu")
         refuse(ProgramError, f"act is {'a function' if callable(op_type) else _kind(op_type)}, give its name '{known}'")
-    record = record_of(op_type)
-    if len([port for port in record["inputs"] if not port["optional"]]) != 1:
+    schema = schema_of(op_type)
+    if len([port for port in schema["inputs"] if not port["optional"]]) != 1:
         refuse(ProgramError, f"act='{op_type}': that operator does not take one input")
-    return emit(op_type, {record["inputs"][0]["name"]: x}, name=name)
+    return emit(op_type, {schema["inputs"][0]["name"]: x}, name=name)
 
 
 def add_bias(x: Variable, attr: Any, size: int, axis: int, name: str) -> Variable:
@@ -204,7 +204,7 @@ def add_bias(x: Variable, attr: Any, size: int, axis: int, name: str) -> Variabl
 
 
 def known_dim(x: Variable, axis: int, layer: str) -> int:
-    """x.shape[axis]; ShapeError when there is no such axis or the dimension is not known."""
+    """x.shape[axis]; ShapeError if the axis does not exist or the dimension is not known."""
     if not -len(x.shape) <= axis < len(x.shape):
         refuse(ShapeError, f"{layer}: '{printable(x.name)}' has shape {list(x.shape)}, which has no axis {axis}")
     if x.shape[axis] < 0:
@@ -216,7 +216,7 @@ def from_front(x: Any, axis: Any, added: int = 0) -> Any:
     """A negative axis, or each of several, counted from the first axis, as PaddlePaddle's own layers write it and some of
     its kernels need it. added: how many axes the result has more than x.
 
-    Unchanged where the rank of x is not known, and where there is no such axis, which the operator's record then refuses.
+    Unchanged if the rank of x is not known, or the axis does not exist, which the operator's validation then reports.
     """
     if isinstance(axis, (list, tuple, np.ndarray)):
         return [from_front(x, one, added) for one in axis]
@@ -229,7 +229,7 @@ def _check_attrs(op_type: str, attrs: Mapping[str, Any]) -> None:
     for attr in attrs:
         if attr not in types:
             own = [known for known in types if known not in GENERIC]
-            refuse(ProgramError, f"{op_type}: there is no attribute '{attr}'{near(attr, own)}")
+            refuse(ProgramError, f"{op_type} has no attribute '{attr}'{near(attr, own)}")
 
 
 def _require_same(existing: Variable, dims: list[int], dtype: str) -> None:

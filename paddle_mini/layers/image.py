@@ -1,4 +1,4 @@
-# Layers that change the size of images, and take them apart and together.
+# Layers that resize and pad images, and extract and fold patches.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def resize_bilinear(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Variable:
-    """Images of another size; each pixel is the mixture of the four around its place.
+    """Bilinear resizing: each pixel is interpolated from the four source pixels around its position.
 
     input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or
     this multiple of input's, rounded down. align_corners: the centers of the corner pixels lie over each
@@ -42,7 +42,7 @@ def resize_nearest(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Variable:
-    """Images of another size; each pixel is the one next to its place. Arguments are as in resize_bilinear."""
+    """Nearest-neighbour resizing. Arguments are as in resize_bilinear."""
     attrs = {"interp_method": "nearest", "align_corners": align_corners, **_size("resize_nearest", out_shape, scale, data_format)}
     return emit("nearest_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_nearest"))
 
@@ -80,7 +80,7 @@ def pad2d(
 def unfold(
     x: Variable, kernel_sizes: Size, strides: Size = 1, paddings: Size = 0, dilations: Size = 1, name: str | None = None
 ) -> Variable:
-    """The patches of images, one a column: [N, C · height · width, patches].
+    """The patches of images, one per column: [N, C · height · width, patches].
 
     x: [N, C, H, W] float. kernel_sizes, strides, dilations: one number, or [height, width]. paddings: zeros
     around the image: one number, [height, width], or [above, left, below, right].

@@ -1,7 +1,7 @@
 # Learning-rate schedules made of operators, so that a program carries its schedule wherever it runs.
 """Each function returns a variable of one float32 element for an optimizer's learning_rate. In the
 formulas t counts the runs of the program: 0 in the first run, 1 in noam_decay's; η is learning_rate.
-The schedules of a program share the counter `@LR_DECAY_COUNTER@`, and the first one says where it
+The schedules of a program share the counter `@LR_DECAY_COUNTER@`, and the first one defines where it
 begins. Program.clone(for_test=True) leaves all of it out. Formulas and names are those of
 PaddlePaddle's fluid.layers; where it branches (piecewise_decay, linear_lr_warmup), `where` chooses.
 """
@@ -146,7 +146,7 @@ def linear_lr_warmup(learning_rate: float | Variable, warmup_steps: int, start_l
 @_schedule
 def pow2_decay_with_linear_warmup(warmup_steps: int, total_steps: int, base_lr: float, end_lr: float) -> Variable:
     """Rises in a line to base_lr within warmup_steps runs, then falls in a parabola to end_lr at
-    total_steps: one operator, with a counter of its own. The variable is persistable."""
+    total_steps: one operator, with a separate counter. The variable is persistable."""
     layer, main = "pow2_decay_with_linear_warmup", default_main_program()
     warmup = whole(layer, "warmup_steps", warmup_steps, low=0)
     attrs = {
@@ -177,7 +177,7 @@ def _step(begin: int) -> Variable:
 
 def _periods(layer: str, length: float, whole_ones: bool, what: str = "decay_steps") -> Variable:
     """t / length, or the whole part of it."""
-    # A true division: t · (1 / length) falls short of a whole number for some lengths, as 41 / 41 does.
+    # A true division: t · (1 / length) falls short of an integer for some lengths, as 41 / 41 does.
     length = _positive(layer, what, length)
     periods = _step(0) / _constant(length)
     return ops.floor(periods) if whole_ones else periods

@@ -1,4 +1,4 @@
-# Layers that multiply and sum: by a matrix, by two, by what an equation says.
+# Linear layers: fully connected, matrix products, einsum.
 from __future__ import annotations
 
 import math
@@ -21,7 +21,7 @@ def fc(
     """Out = act(X W + b), with the axes of X from num_flatten_dims on flattened to one.
 
     input: [rows..., features...], float; its features must be known. Of several inputs each gets a
-    weight of its own, and the products are summed.
+    separate weight, and the products are summed.
     size: number of outputs. act: operator applied at the end, such as "relu".
     param_attr, bias_attr: ParamAttr, name or initializer; bias_attr=False: no bias. Of several inputs
     param_attr may be a list, one for each.
@@ -52,7 +52,7 @@ def fc(
 def matmul(
     x: Variable, y: Variable, transpose_x: bool = False, transpose_y: bool = False, alpha: float = 1.0, name: str | None = None
 ) -> Variable:
-    """Out = alpha X Y over the last two axes, with axes before them stretched as NumPy does.
+    """Out = alpha X Y over the last two axes, with leading axes broadcast as in NumPy.
 
     x [..., m, k], y [..., k, n], float. transpose_x, transpose_y: the last two axes change places
     first. With alpha other than 1, the axes before them must be alike, or missing in x or y.
@@ -96,7 +96,7 @@ def einsum(equation: str, *operands: Variable, name: str | None = None) -> Varia
     A label twice in one operand is its diagonal, "..." stands for any axes. Raises ProgramError when the
     equation and the operands do not fit.
     """
-    caches = {port: len(operands) for port in ("InnerCache", "XShape")}  # PaddlePaddle asks for them
+    caches = {port: len(operands) for port in ("InnerCache", "XShape")}  # required by PaddlePaddle
     return emit("einsum", {"Operands": operands}, {"equation": equation}, name=name, outputs={"Out": 1, **caches})
 
 

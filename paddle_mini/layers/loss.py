@@ -1,4 +1,4 @@
-# Layers that measure how wrong a prediction is.
+# Loss functions.
 from __future__ import annotations
 
 import warnings
@@ -13,12 +13,12 @@ from .emit import create_parameter, emit, emit_all, known_dim, layer_name, refus
 def cross_entropy(
     input: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100, name: str | None = None
 ) -> Variable:
-    """Y = −log input[label], for probabilities such as softmax gives.
+    """Y = −log input[label], for probabilities such as those of softmax.
 
     input: [..., classes] float. label: [..., 1] int64; rows where it is ignore_index give 0. With
     soft_label: the shape of input, the probability of each class; then Y = −Σ label log input.
     Returns [..., 1]. For logits, softmax_with_cross_entropy is faster and exact where a probability
-    is tiny; a warning says where input can be nothing else: the output of fc, say, without activation.
+    is tiny; a warning is issued if input must be logits, such as the output of fc without activation.
     Raises OpError at a run when a label is not a class.
     """
     prefix = name or layer_name("cross_entropy")
@@ -53,7 +53,7 @@ _MULTIPLIES = {"mul", "matmul", "matmul_v2", "conv2d", "conv3d", "conv2d_transpo
 
 
 def _are_logits(x: Variable) -> bool:
-    """Whether x is a product with a parameter, with or without a bias: nothing has brought it into [0, 1]."""
+    """Whether x is a product with a parameter, with or without a bias, and thus not limited to [0, 1]."""
     while True:
         op = next((op for op in reversed(x.block.ops) if x.name in op.output_names), None)
         sources = [] if op is None else [var for var in map(x.block.find_var, op.input_names) if var is not None]
@@ -122,7 +122,7 @@ def nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Variable:
-    """−input[label] weight[label], for logarithms of probabilities such as log_softmax gives.
+    """−input[label] weight[label], for log-probabilities such as those of log_softmax.
 
     input: [N, classes] or [N, classes, H, W] float. label: [N] or [N, H, W] int64; where it is
     ignore_index, it counts nothing. weight: [classes]. reduction: "mean": the sum by the sum of the
@@ -156,7 +156,7 @@ def hsigmoid(
     path_code: Variable | None = None,
     is_custom: bool = False,
 ) -> Variable:
-    """−log of the class's probability, in a tree of yes-or-no choices: log₂ num_classes rows of W are read.
+    """Hierarchical sigmoid: −log of the class's probability in a binary tree; reads log₂ num_classes rows of W.
 
     input: [rows, width] float; width must be known. label: [rows, 1] int64. The tree is a full binary one; or
     with is_custom, num_classes counts its inner nodes, path_table [rows, length] int64 names those on the way

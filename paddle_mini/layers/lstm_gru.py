@@ -156,7 +156,7 @@ def lstm(
 ) -> tuple[Variable, Variable, Variable]:
     """A stack of LSTM layers over padded sequences: (outputs, last states, last cells); see stacked_rnn.
 
-    max_len: not read; input says how many steps there are. seed: −1: not fixed.
+    max_len: ignored; input determines the number of steps. seed: −1: not fixed.
     """
     outputs, states = stacked_rnn(
         input,

@@ -43,7 +43,7 @@ def auc(
     input: [rows, 2] or [rows, 1] float: the last column is the probability of the positive class.
     label: [rows, 1] int64, 0 or 1. slide_steps: of the last so many runs; 0: of all runs.
     Returns (one float64 element, [counts of positives, counts of negatives]); the counts are kept
-    between runs: set them to zeros to begin anew. Raises OpError at a run for a score outside [0, 1].
+    between runs: set them to zeros to restart. Raises OpError at a run for a score outside [0, 1].
     """
     bins = whole("auc", "num_thresholds", num_thresholds) + 1
     steps = whole("auc", "slide_steps", slide_steps, low=0)

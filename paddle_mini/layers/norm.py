@@ -1,4 +1,4 @@
-# Layers that normalize.
+# Normalization layers: batch, layer, group, instance and local response normalization.
 from __future__ import annotations
 
 import math
@@ -55,7 +55,7 @@ def batch_norm(
             "use_global_stats": use_global_stats,
         },
         name=prefix,
-        # PaddlePaddle asks for ReserveSpace in training; it stays empty here.
+        # PaddlePaddle requires ReserveSpace in training; it stays empty here.
         outputs={"MeanOut": mean, "VarianceOut": variance, "SavedMean": 1, "SavedVariance": 1, "ReserveSpace": 1, "Y": 1},
     )
     return activation(act, outputs["Y"], prefix)  # type: ignore[arg-type]
@@ -76,7 +76,7 @@ def layer_norm(
 
     input: [rows..., features...] float; its features must be known. Returns the shape of input. scale
     [features] begins with ones, shift [features] with zeros; False: neither, as param_attr=False and
-    bias_attr=False say too. Ba, Kiros and Hinton, "Layer Normalization", 2016.
+    bias_attr=False do too. Ba, Kiros and Hinton, "Layer Normalization", 2016.
     """
     require_float("layer_norm", input)
     begin = whole("layer_norm", "begin_norm_axis", begin_norm_axis)

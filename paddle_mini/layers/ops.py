@@ -1,4 +1,4 @@
-# One line an operator that is a layer: its signature and docs are those of its record in C++.
+# Layers that are single operators: signature and documentation come from the operator's schema in C++.
 from __future__ import annotations
 
 import inspect
@@ -15,14 +15,14 @@ from .emit import emit
 
 def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
     """The layer function of an operator: input ports in lower case and attributes that it needs, then
-    other attributes by keyword. `hidden` ports and attributes are no parameters; `called` says which
+    other attributes by keyword. `hidden` ports and attributes are not parameters; `called` maps which
     have another name as a parameter."""
-    record = contract(op_type)
+    schema = contract(op_type)
     ports = {
-        called.get(port["name"], port["name"].lower()): port["name"] for port in record["inputs"] if port["name"] not in hidden
+        called.get(port["name"], port["name"].lower()): port["name"] for port in schema["inputs"] if port["name"] not in hidden
     }
-    attrs = {called.get(attr["name"], attr["name"]): attr for attr in record["attrs"] if attr["name"] not in hidden}
-    signature = _signature(record, ports, attrs)
+    attrs = {called.get(attr["name"], attr["name"]): attr for attr in schema["attrs"] if attr["name"] not in hidden}
+    signature = _signature(schema, ports, attrs)
 
     def function(*args: Any, **kwargs: Any) -> Variable:
         try:
@@ -35,12 +35,12 @@ def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
 
     function.__name__ = function.__qualname__ = op_type
     function.__signature__ = signature  # type: ignore[attr-defined]
-    function.__doc__ = _doc(record, ports, attrs)
+    function.__doc__ = _doc(schema, ports, attrs)
     return function
 
 
-def _signature(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> inspect.Signature:
-    optional = {port["name"]: port["optional"] for port in record["inputs"]}
+def _signature(schema: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> inspect.Signature:
+    optional = {port["name"]: port["optional"] for port in schema["inputs"]}
     by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [
         inspect.Parameter(parameter, by_position, annotation=Variable) for parameter, port in ports.items() if not optional[port]
@@ -55,9 +55,9 @@ def _signature(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, d
     return inspect.Signature(parameters, return_annotation=Variable)
 
 
-def _doc(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> str:
-    described = {port["name"]: port["doc"] for port in record["inputs"]}
-    # The record names ports; the caller of the function knows parameters.
+def _doc(schema: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> str:
+    described = {port["name"]: port["doc"] for port in schema["inputs"]}
+    # The schema names ports; the caller of the function knows parameters.
     called = {port: parameter for parameter, port in ports.items()} | {
         attr["name"]: parameter for parameter, attr in attrs.items()
     }
@@ -67,15 +67,15 @@ def _doc(record: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[st
     def renamed(text: str) -> str:
         return words.sub(lambda match: called[match.group()], text)
 
-    lines = [renamed(record["doc"]), ""]
+    lines = [renamed(schema["doc"]), ""]
     lines += [f"{parameter}: {renamed(described[port])}" for parameter, port in ports.items()]
     lines += [f"{parameter}: {renamed(attr['doc'])}" for parameter, attr in attrs.items()]
     lines.append("name: beginning of the names of its variables")
-    out = record["outputs"][0]
+    out = schema["outputs"][0]
     lines += [
         "",
         f"Returns {out['name']}: {renamed(out['doc'])}.",
-        f"Element types: {', '.join(record['dtypes']) or 'any'}.",
+        f"Element types: {', '.join(schema['dtypes']) or 'any'}.",
         "Raises ShapeError when shapes or element types do not fit, ProgramError when an attribute does not.",
     ]
     return "\n".join(lines)

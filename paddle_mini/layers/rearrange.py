@@ -66,7 +66,7 @@ def stack(x: Sequence[Variable], axis: int = 0, name: str | None = None) -> Vari
 
 
 def unstack(x: Variable, axis: int = 0, num: int | None = None, name: str | None = None) -> list[Variable]:
-    """The positions along an axis, without the axis. num: how many there are; None: as the shape says."""
+    """The positions along an axis, without the axis. num: their number; None: from the shape."""
     require_variable("unstack", x)
     count = known_dim(x, axis, "unstack") if num is None else whole("unstack", "num", num)
     made = emit_all("unstack", {"X": x}, {"axis": axis, "num": count}, name=name, outputs={"Y": count})
@@ -103,7 +103,7 @@ def tile(x: Variable, repeat_times: Sequence[int], name: str | None = None) -> V
 
 
 def pad(x: Variable, paddings: Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Variable:
-    """x with pad_value around it: paddings says for each axis how many before and how many after."""
+    """x with pad_value around it: paddings has the numbers of elements before and after, for each axis."""
     return emit("pad", {"X": x}, {"paddings": paddings, "pad_value": pad_value}, name=name)
 
 

@@ -71,7 +71,7 @@ class StaticRNN:
         init_batch_dim_idx: int = 0,
         ref_batch_dim_idx: int = 1,
     ) -> Variable:
-        """What update_memory gave at the step before; `init` before the first.
+        """The value that update_memory set in the previous step; `init` in the first one.
 
         Without init: `shape` filled with init_value, whose dimension init_batch_dim_idx is that of
         batch_ref, a sequence, at ref_batch_dim_idx.
@@ -90,16 +90,16 @@ class StaticRNN:
         self._require_inside("update_memory")
         places = [i for i, before in enumerate(self._before) if before is mem]
         if not places:
-            refuse(ProgramError, f"update_memory: '{getattr(mem, 'name', mem)}' is no memory of this recurrence")
+            refuse(ProgramError, f"update_memory: '{getattr(mem, 'name', mem)}' is not a memory of this recurrence")
         require_variable("update_memory", var)
-        # Under a name of its own: its gradient comes from the next step, and is added to others inside this one.
+        # Under a separate name: its gradient comes from the next step, and is added to others inside this one.
         self._after[places[0]] = assign(var)
 
     def step_output(self, o: Variable) -> None:
         """`o` of every step becomes a sequence [T, ...] that the recurrence gives."""
         self._require_inside("step_output")
         require_variable("step_output", o)
-        self._outputs.append(assign(o))  # under a name of its own, which a state may have as well
+        self._outputs.append(assign(o))  # under a separate name, as a state may have this one
 
     def output(self, *outputs: Variable) -> None:
         for o in outputs:
@@ -108,7 +108,7 @@ class StaticRNN:
     def __call__(self) -> Variable | list[Variable]:
         """The outputs, each [T, ...]; one alone is given as it is."""
         if not self._results:
-            refuse(ProgramError, "StaticRNN: there is no output: call step_output in the step")
+            refuse(ProgramError, "StaticRNN has no output: call step_output in the step")
         return self._results[0] if len(self._results) == 1 else list(self._results)
 
     def _here(self) -> Block:
@@ -137,7 +137,7 @@ class StaticRNN:
     def _complete(self, inside: Block) -> None:
         self._inside = None
         if not self._inputs:
-            refuse(ProgramError, "StaticRNN: there is no step_input: how many steps are there?")
+            refuse(ProgramError, "StaticRNN has no step_input, which determines the number of steps")
         missing = [mem.name for mem, after in zip(self._before, self._after) if after is None]
         if missing:
             refuse(ProgramError, f"StaticRNN: memory '{printable(missing[0])}' is never updated")

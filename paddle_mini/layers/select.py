@@ -10,10 +10,10 @@ from .tensor import full_like
 
 
 def gather(input: Variable, index: Variable, axis: int = 0, name: str | None = None) -> Variable:
-    """What input has along the axis at each of the positions in index.
+    """Gathers the slices of input at the positions in index, along the axis.
 
     index: [n] or [n, 1], int32 or int64. Returns the shape of input with n elements along the axis.
-    Raises OpError at a run when there is no such position.
+    Raises OpError at a run if a position is out of range.
     """
     return emit("gather", {"X": input, "Index": index}, {"axis": from_front(input, axis)}, name=name)
 
@@ -27,7 +27,7 @@ def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: st
     """x with value added along the axis at the positions in index, as often as they are named.
 
     index: [n], int32 or int64. value: the shape of x with n elements along the axis. Raises OpError at a
-    run when there is no such position.
+    run if a position is out of range.
     """
     return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": from_front(x, axis)}, name=name)
 
@@ -36,7 +36,7 @@ def take_along_axis(arr: Variable, indices: Variable, axis: int, name: str | Non
     """arr's elements at the same places but along the axis, where they are at the positions in indices.
 
     indices: arr's shape but for the axis, int32 or int64. Returns the shape of indices. Raises OpError at a
-    run when there is no such position.
+    run if a position is out of range.
     """
     return emit("take_along_axis", {"Input": arr, "Index": indices}, {"Axis": from_front(arr, axis)}, name=name)
 
@@ -64,7 +64,7 @@ def multiplex(inputs: Sequence[Variable], index: Variable, name: str | None = No
     """Row i is row i of inputs[index[i]].
 
     inputs: [rows, ...], all of one shape. index: [rows, 1], int32 or int64. Raises OpError at a run when there
-    is no such input.
+    is out of range.
     """
     return emit("multiplex", {"Ids": index, "X": inputs}, name=name)
 
@@ -105,7 +105,7 @@ def where(condition: Variable, x: Variable, y: Variable, name: str | None = None
 def one_hot(
     input: Variable, depth: int, allow_out_of_range: bool = False, dtype: Any = "float32", name: str | None = None
 ) -> Variable:
-    """Rows of zeros with a 1 at the position that the element of input says.
+    """Rows of zeros with a 1 at the position given by the element of input.
 
     input: any shape, int32 or int64. Returns [..., depth]. Raises OpError at a run for a position that is
     not in [0, depth), or gives zeros there with allow_out_of_range.

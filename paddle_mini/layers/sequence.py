@@ -145,14 +145,14 @@ def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any 
     """1 where a position is before the end of its sequence, else 0: Out[..., j] = j < x[...].
 
     x: lengths of any shape, int32 or int64. maxlen: how many positions; None: the largest of x; or a Variable with
-    one whole number. Returns [..., maxlen].
+    one integer. Returns [..., maxlen].
     """
     given = isinstance(maxlen, Variable)
-    most = -1 if given or maxlen is None else whole("sequence_mask", "maxlen", maxlen)
+    max_length = -1 if given or maxlen is None else whole("sequence_mask", "maxlen", maxlen)
     out = emit(
         "sequence_mask",
         {"X": x, "MaxLenTensor": maxlen if given else None},
-        {"maxlen": most, "out_dtype": dtypes.dtype_name(dtype)},
+        {"maxlen": max_length, "out_dtype": dtypes.dtype_name(dtype)},
         name=name,
     )
     out.stop_gradient = True
@@ -162,7 +162,7 @@ def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any 
 def lod_reset(
     x: Variable, y: Variable | None = None, target_lod: Sequence[int] | None = None, name: str | None = None
 ) -> Variable:
-    """x with other sequences: those of y; or, where y has none, the offsets that are its values (int32 or int64);
+    """x with other sequences: those of y; or, if y has no LoD, the offsets that are its values (int32 or int64);
     or, without y, the offsets target_lod, such as [0, 2, 5]."""
     if (y is None) == (target_lod is None):
         refuse(ProgramError, "lod_reset: give y or target_lod")

@@ -41,4 +41,4 @@ def require_same_structure(layer: str, what: str, first: Any, second: Any) -> No
 def require_variables(layer: str, what: str, value: Any) -> None:
     for leaf in flatten_structure(value):
         if not isinstance(leaf, Variable):
-            refuse(ProgramError, f"{layer}: {what} holds {shown(leaf)}, which is no Variable")
+            refuse(ProgramError, f"{layer}: {what} holds {shown(leaf)}, which is not a Variable")

@@ -45,8 +45,7 @@ def create_parameter(
     is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Parameter:
-    """A parameter of its own; begins with Xavier, or zeros with is_bias, unless attr or
-    default_initializer says otherwise."""
+    """A new parameter; initialised with Xavier, or zeros with is_bias, unless attr or default_initializer is set."""
     if name is not None and attr is None:
         attr = name
     return door.create_parameter(

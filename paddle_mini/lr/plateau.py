@@ -45,7 +45,7 @@ class ReduceOnPlateau(LRScheduler):
         self.best: float | None = None
         self.num_bad_epochs = 0
         self.cooldown_counter = 0
-        # The first metric comes with the first step(): until then there is no step to take.
+        # The first metric comes with the first step(); no step is taken before.
         self.base_lr = self.last_lr = number(self, "learning_rate", learning_rate, low=0.0)
         self.last_epoch = 0
 

@@ -1,4 +1,4 @@
-# LRScheduler: a learning rate that step() moves on.
+# LRScheduler: base class of learning-rate schedules, which step() advances.
 from __future__ import annotations
 
 import itertools
@@ -25,7 +25,7 @@ class LRScheduler(ABC):
     """
 
     state_keys: tuple[str, ...] = ("last_epoch", "last_lr")
-    """What state_dict holds besides; each is an attribute."""
+    """Names of further attributes in state_dict."""
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1):
         self.base_lr = number(self, "learning_rate", learning_rate, low=0.0)
@@ -38,17 +38,17 @@ class LRScheduler(ABC):
         """The rate after `last_epoch` steps."""
 
     def __call__(self) -> float:
-        """The rate now: what the Executor writes."""
+        """The current rate, which the Executor writes."""
         return self.last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """Goes on by one step, or to step `epoch`."""
+        """Advances by one step, or to step `epoch`."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else whole(self, "epoch", epoch, low=0)
         self.last_lr = number(self, "get_lr()", self.get_lr())
 
     @property
     def shift(self) -> int:
-        """What is added to the number of an update, from 1, to get its t when each takes one step from here on."""
+        """The offset from the number of an update, from 1, to its t, if each update takes one step from now on."""
         return self.last_epoch - 1
 
     def config_values(self) -> dict[str, Any]:
@@ -59,11 +59,11 @@ class LRScheduler(ABC):
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """What set_state_dict needs to go on from here: plain numbers."""
+        """The state for set_state_dict: plain numbers."""
         return {key: getattr(self, key) for key in self.state_keys}
 
     def set_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from what state_dict() said; ProgramError when it is of another kind of schedule."""
+        """Restores a result of state_dict(); ProgramError if it belongs to another kind of schedule."""
         missing = [key for key in self.state_keys if key not in state]
         if missing:
             raise ProgramError(
@@ -75,7 +75,7 @@ class LRScheduler(ABC):
 
 
 def number(owner: Any, what: str, value: Any, low: float = -math.inf, above: float = -math.inf) -> float:
-    """The value as a float; ProgramError when it is no finite number, below `low`, or not above `above`."""
+    """The value as a float; ProgramError if it is not a finite number, below `low`, or not above `above`."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if real and math.isfinite(value) and value >= low and value > above:
         return float(value)
@@ -84,16 +84,16 @@ def number(owner: Any, what: str, value: Any, low: float = -math.inf, above: flo
 
 
 def whole(owner: Any, what: str, value: Any, low: int = 1) -> int:
-    """The value as an int; ProgramError when it is no whole number or below `low`."""
+    """The value as an int; ProgramError unless it is an integer of at least `low`."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= low:
         return int(value)
-    raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be a whole number, at least {low}")
+    raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be an integer, at least {low}")
 
 
 def rising(owner: Any, what: str, values: Sequence[int]) -> list[int]:
-    """The values as ints; ProgramError when they are not a list of whole numbers that rise."""
+    """The values as ints; ProgramError if they are not a list of ascending integers."""
     if not isinstance(values, (list, tuple)):
-        raise ProgramError(f"{_named(owner)}: {what} is {shown(values)}, it must be a list of whole numbers")
+        raise ProgramError(f"{_named(owner)}: {what} is {shown(values)}, it must be a list of integers")
     steps = [whole(owner, what, value, low=0) for value in values]
     if any(after <= before for before, after in itertools.pairwise(steps)):
         raise ProgramError(f"{_named(owner)}: {what} is {shown(values)}, it must rise")
@@ -101,7 +101,7 @@ def rising(owner: Any, what: str, values: Sequence[int]) -> list[int]:
 
 
 def one_of(owner: Any, what: str, value: Any, choices: Sequence[str]) -> str:
-    """The value; ProgramError when it is none of the choices."""
+    """The value; ProgramError if it is not one of the choices."""
     if value not in choices:
         raise ProgramError(f"{_named(owner)}: {what} is {shown(value)}, it must be one of {', '.join(choices)}")
     return str(value)

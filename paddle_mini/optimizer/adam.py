@@ -62,7 +62,7 @@ class AdamW(Adam):
     moments, not in them.
 
     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019.
-    apply_decay_param_fun: says for the name of a parameter whether it decays; None: all do.
+    apply_decay_param_fun: returns, for the name of a parameter, whether it decays; None: all do.
     lr_ratio: gives for a parameter the factor of its decay; None: 1. Dense gradients only.
     """
 

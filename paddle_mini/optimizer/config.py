@@ -1,4 +1,4 @@
-# OptimizerConfig: the message that says to the C library what an optimizer does.
+# OptimizerConfig: the protobuf message that configures an optimizer of the C library.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from .._core import ProgramError
 
 @cache
 def config_class() -> Any:
-    """The class of OptimizerConfig, from what proto/optimizer.proto says; needs the package protobuf."""
+    """The class of OptimizerConfig, from proto/optimizer.proto; needs the package protobuf."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     described = Path(_core.__file__).with_name("optimizer.desc").read_bytes()
@@ -30,8 +30,8 @@ def new_config(values: dict[str, Any]) -> Any:
         raise ProgramError(f"OptimizerConfig: {error}") from None
 
 
-def said_by(owner: Any, says: str, does: str, base: type) -> Callable[..., dict[str, Any]]:
-    """The method `says` of owner. Where a class of the user's changed `does` and not what it says of itself, that of
+def overridden_method(owner: Any, says: str, does: str, base: type) -> Callable[..., dict[str, Any]]:
+    """The method `says` of owner. If a user's subclass overrides `does` but not `says`, the method of
     `base`, which refuses."""
     for kind in type(owner).__mro__:
         if says in vars(kind):

@@ -46,6 +46,6 @@ class Dpsgd(Optimizer):
 
     def step_values(self, parameter: Parameter | None) -> dict[str, Any]:
         if not self.seed:
-            raise ProgramError("Dpsgd: the program chooses the seed, and an object of the C library has none; give one")
+            raise ProgramError("Dpsgd: the program chooses the seed, but an object of the C library needs one; pass seed")
         fields = {"clip": self.clip, "batch_size": self.batch_size, "sigma": self.sigma, "seed": self.seed}
         return {"optimizer": "Dpsgd", "dpsgd": fields}

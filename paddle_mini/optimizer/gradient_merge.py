@@ -68,11 +68,11 @@ class GradientMerge(Wrapper):
         block.append_op("increment", {"X": count}, {"Out": count})
         block.append_op("greater_equal", {"X": count, "Y": self._constant("int64", [1])}, {"Out": updated})
 
-        def begin_anew(sums: Pairs) -> None:
+        def reset_sums(sums: Pairs) -> None:
             for variable in [count, *(merged for _, merged in sums)]:
                 Constant(0)(variable, program.current_block())
 
-        return self.append_where(updated, sums, self._mean, begin_anew)
+        return self.append_where(updated, sums, self._mean, reset_sums)
 
     def _mean(self, sums: Pairs) -> None:
         """Divides: a factor in an attribute would be float32 for float64 gradients too."""

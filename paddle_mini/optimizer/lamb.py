@@ -18,7 +18,7 @@ class Lamb(Adam):
 
     You et al., "Large Batch Optimization for Deep Learning", ICLR 2020. lamb_weight_decay is λ; where it
     is 0, the ratio of the norms is left out unless always_adapt.
-    exclude_from_weight_decay_fn: says for a parameter whether λ is 0. A sparse gradient counts as zeros
+    exclude_from_weight_decay_fn: returns for a parameter whether λ is 0. A sparse gradient counts as zeros
     in the rows it does not name.
     """
 
@@ -60,5 +60,5 @@ class Lamb(Adam):
     def _decay_of(self, parameter: Parameter | None) -> float:
         if self.exclude_from_weight_decay_fn is None:
             return self.lamb_weight_decay
-        asked = given("Lamb: exclude_from_weight_decay_fn", parameter)
-        return 0.0 if self.exclude_from_weight_decay_fn(asked) else self.lamb_weight_decay
+        checked = given("Lamb: exclude_from_weight_decay_fn", parameter)
+        return 0.0 if self.exclude_from_weight_decay_fn(checked) else self.lamb_weight_decay

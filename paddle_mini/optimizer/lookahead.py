@@ -12,9 +12,9 @@ from ..lr.scheduler import whole
 from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
-from .averaged import Averaged
+from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Pairs, finite
-from .wrapper import Around, chain, require_dense, updated_by
+from .wrapper import OptimizerWrapper, chain, require_dense, updated_by
 
 
 class _Slow(Scheme):
@@ -33,7 +33,7 @@ class _Slow(Scheme):
         return {"scheme": "constant", "decay": (1 - self.alpha) ** (1 / every)}
 
 
-class Lookahead(Around):
+class Lookahead(OptimizerWrapper):
     """Every k steps of the optimizer: slow ← slow + alpha (p − slow), p ← slow; slow begins as p before the first step.
 
     Zhang et al., "Lookahead Optimizer: k steps forward, 1 step back", NeurIPS 2019. optimizer: any, GradientMerge and
@@ -43,7 +43,7 @@ class Lookahead(Around):
 
     def __init__(self, optimizer: Any, k: int = 5, alpha: float = 0.5):
         super().__init__(optimizer)
-        inside = next((one for one in chain(optimizer) if isinstance(one, (Averaged, Lookahead))), None)
+        inside = next((one for one in chain(optimizer) if isinstance(one, (AveragingOptimizer, Lookahead))), None)
         if inside is not None:
             advice = "one of them is enough" if isinstance(inside, Lookahead) else "put that around Lookahead instead"
             raise ProgramError(f"Lookahead around {type(inside).__name__}: {advice}")

@@ -1,4 +1,4 @@
-# NativeOptimizer: one parameter and its optimizer in the C library, without a program.
+# NativeOptimizer: a parameter with its optimizer in the C library, without a program.
 from __future__ import annotations
 
 import ctypes
@@ -26,7 +26,7 @@ class BusyError(Error):
 
 
 class NotFiniteError(OpError):
-    """A gradient is not finite, and the configuration says nan_policy Refuse; nothing has changed."""
+    """A gradient is not finite, and the configuration has nan_policy Refuse; nothing has changed."""
 
 
 class NativeOptimizer:
@@ -38,8 +38,8 @@ class NativeOptimizer:
     replaces the values.
 
     After an error nothing has changed. ProgramError: a configuration, state or argument is wrong; ShapeError: an array
-    has another shape or dtype; NotFiniteError, BusyError; DeviceError: there is no memory, or no library. Objects are
-    independent of each other, and calls let other threads run.
+    has another shape or dtype; NotFiniteError, BusyError; DeviceError: out of memory, or the library is missing.
+    Objects are independent of each other, and calls let other threads run.
     """
 
     def __init__(self, config: Any, parameter: np.ndarray, state: bytes | None = None):
@@ -110,7 +110,7 @@ class NativeOptimizer:
         return values
 
     def state(self) -> bytes:
-        """Everything that is kept, exact to the bit."""
+        """The complete state, exact to the bit."""
         state, size = ctypes.c_void_p(), ctypes.c_size_t()
         self._call("paddle_optimizer_get_state", ctypes.byref(state), ctypes.byref(size))
         try:
@@ -135,16 +135,16 @@ class NativeOptimizer:
 
     @property
     def updates(self) -> int:
-        """How many were made."""
+        """The number of updates."""
         return self._counts()[0]
 
     @property
     def skipped(self) -> int:
-        """How many were left out because a gradient was not finite (nan_policy Skip)."""
+        """The number of updates that were skipped because a gradient was not finite (nan_policy Skip)."""
         return self._counts()[1]
 
     def close(self) -> None:
-        """Gives the memory back, as soon as no view() of it is left."""
+        """Releases the memory, as soon as no view() of it exists."""
         self._handle = None
 
     def __enter__(self) -> NativeOptimizer:
@@ -154,7 +154,7 @@ class NativeOptimizer:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy, in another process too, goes on with a memory of its own."""
+        """Pickles the state: a copy, also in another process, has separate memory."""
         return NativeOptimizer, (self.config, self.parameter(), self.state())
 
     def __repr__(self) -> str:
@@ -176,8 +176,8 @@ class NativeOptimizer:
         if getattr(load_library(), function)(handle.pointer, *arguments):
             raise _failure()
 
-    def _give(self, function: str, values: np.ndarray, *more: float) -> None:
-        self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *more)
+    def _give(self, function: str, values: np.ndarray, *extra: float) -> None:
+        self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *extra)
 
     def _values(self, what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
         values = np.asarray(given)
@@ -190,12 +190,12 @@ class NativeOptimizer:
             raise ShapeError("a parameter of shape [] has no rows")
         rows = np.asarray(given)
         if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-            raise ShapeError(f"rows are {list(rows.shape)} {rows.dtype}, they must be a list of whole numbers")
+            raise ShapeError(f"rows are {list(rows.shape)} {rows.dtype}, they must be a list of integers")
         return np.ascontiguousarray(rows, np.int64)
 
 
 class _Handle:
-    """An object of the library, released when nobody has it: neither its NativeOptimizer nor a view of its memory."""
+    """An object of the library, released when neither its NativeOptimizer nor a view of its memory refers to it."""
 
     def __init__(self, config: bytes, parameter: np.ndarray, state: bytes | None):
         library = load_library()
@@ -261,7 +261,7 @@ def load_library() -> ctypes.CDLL:
 
 
 def _failure() -> Exception:
-    """What this thread's last call that failed said, as an exception."""
+    """The error of this thread's last failed call, as an exception."""
     library, kinds = load_library(), {-2: BusyError, -3: NotFiniteError, -4: DeviceError}
     kind = kinds.get(library.paddle_optimizer_last_status(), ProgramError)
     return kind(library.paddle_optimizer_last_error().decode(errors="replace"))
@@ -276,5 +276,5 @@ def _serialized(config: Any) -> bytes:
 
 def _size(what: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ProgramError(f"{what} is {shown(value)}, it must be a whole number, at least 0")
+        raise ProgramError(f"{what} is {shown(value)}, it must be an integer, at least 0")
     return int(value)

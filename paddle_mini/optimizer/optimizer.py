@@ -22,7 +22,7 @@ from ..regularizer import L2Decay, Regularizer, append_regularization_ops
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, name_of
-from .config import new_config, said_by
+from .config import new_config, overridden_method
 
 Pairs = list[tuple[Parameter, Variable]]
 Rate = float | Variable | LRScheduler
@@ -63,7 +63,7 @@ class Minimizer(ABC):
         """Appends to the current block what changes the parameters."""
 
     def note(self, params_grads: Pairs) -> None:
-        """Says in the program that this changes these parameters: after what is inside said so of itself."""
+        """Registers in the program that this minimizer changes these parameters, after the inner optimizers."""
         program = default_main_program()
         before_setting(program.minimizers, *(parameter.name for parameter, _ in params_grads))
         program.minimizers.update((parameter.name, (self, gradient.name)) for parameter, gradient in params_grads)
@@ -73,7 +73,7 @@ class Minimizer(ABC):
         this does: a message of google.protobuf, to be changed or serialized. See NativeOptimizer.
 
         parameter: whose learning-rate factor, regularizer, clipping, averaging and rows are meant. None: one without
-        any of its own. A schedule goes on from the step where it is, one step an update. ProgramError, naming it,
+        any of its own. A schedule continues from its current step, one step per update. ProgramError, naming it,
         where an object that sees one parameter can't do something.
         """
         if parameter is not None and not isinstance(parameter, Parameter):
@@ -89,7 +89,7 @@ class Minimizer(ABC):
 
 
 class Optimizer(Minimizer):
-    """What every optimizer shares.
+    """Base class of optimizers.
 
     learning_rate: a number, a variable of one element that the program computes, or an LRScheduler,
     whose rate the Executor writes before each run.
@@ -183,12 +183,12 @@ class Optimizer(Minimizer):
         # A penalty makes a sparse gradient dense. The library catches SGD's rows up to the same; what others keep would
         # have changed with every gradient.
         rests = self.leaves_other_rows and (regularizer is None or self.keeps_nothing)
-        step = said_by(self, "step_values", "append_optimize_op", Optimizer)
+        step = overridden_method(self, "step_values", "append_optimize_op", Optimizer)
         values = {**step(parameter), **self.rate_values(), "row_policy": "Lazy" if rests else "LikeZeros"}
         if clip is not None:
-            values.update(said_by(clip, "config_values", "clip", GradientClip)())
+            values.update(overridden_method(clip, "config_values", "clip", GradientClip)())
         if regularizer is not None:
-            values.update(said_by(regularizer, "config_values", "__call__", Regularizer)())
+            values.update(overridden_method(regularizer, "config_values", "__call__", Regularizer)())
         if parameter is not None:
             values["learning_rate_factor"] = parameter.learning_rate
             values["row_width"] = math.prod(parameter.shape[1:])
@@ -202,7 +202,7 @@ class Optimizer(Minimizer):
         """The fields of the learning rate."""
         rate = self.learning_rate
         if isinstance(rate, LRScheduler):
-            return said_by(rate, "config_values", "get_lr", LRScheduler)()
+            return overridden_method(rate, "config_values", "get_lr", LRScheduler)()
         if isinstance(rate, Variable):
             raise ProgramError(
                 f"{type(self).__name__}: the program computes the learning rate '{printable(rate.name)}', which an "
@@ -271,7 +271,7 @@ class Optimizer(Minimizer):
 
 
 def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:
-    """The number as a float; ProgramError when it is none, not finite, or not in [low, below)."""
+    """The number as a float; ProgramError if it is not a number, not finite, or not in [low, below)."""
     if isinstance(value, numbers.Real) and math.isfinite(value) and low <= float(value) < below:
         return float(value)
     limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
@@ -279,7 +279,7 @@ def finite(what: str, value: Any, low: float = -math.inf, below: float = math.in
 
 
 def given(what: str, parameter: Parameter | None) -> Parameter:
-    """The parameter; ProgramError where there is none for `what` to look at."""
+    """The parameter; ProgramError if `what` needs a parameter and got none."""
     if parameter is None:
         raise ProgramError(f"{what} depends on the parameter: give it to to_config")
     return parameter

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import dtypes
 from .._core import ProgramError, printable
-from ..averaging.applied import Applier
+from ..averaging.average_swapper import AverageSwapper
 from ..averaging.lengths import Lengthy, whole_steps
 from ..averaging.running import RunningAverage
 from ..averaging.scheme import Scheme
@@ -21,14 +21,14 @@ from ..place import CPUPlace, Place
 from ..program import Program
 from ..roles import LOSS, OPTIMIZE, device_guard, op_role_guard
 from ..variable import Parameter, Variable, name_of
-from .averaged import Averaged
+from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Minimizer, Pairs
 from .wrapper import chain, updated_by
 
 Schemes = Scheme | Sequence[Scheme]
 
 
-class ParameterAverage(Averaged):
+class ParameterAverage(AveragingOptimizer):
     """Any optimizer, with averages of the parameters it changes.
 
     optimizer: what changes the parameters, GradientMerge and LossScaling too; its results are the same bits with and
@@ -61,7 +61,7 @@ class ParameterAverage(Averaged):
         non_finite: str = "raise",
     ):
         super().__init__(optimizer)
-        if any(isinstance(one, Averaged) for one in chain(optimizer)):
+        if any(isinstance(one, AveragingOptimizer) for one in chain(optimizer)):
             raise ProgramError(
                 f"ParameterAverage around {type(optimizer).__name__}, which has averages: give one of them a list of schemes"
             )
@@ -98,12 +98,12 @@ class ParameterAverage(Averaged):
                 for buffer in _buffers(block.program) if self.buffers == "average" else ():
                     average.add(buffer, False)
             self._append(block, ops, begin, running, averaged, rows)
-        self.averages = Applier(block.program, running, self._device())
+        self.averages = AverageSwapper(block.program, running, self._device())
         self.note(params_grads)
         return ops
 
     def config_values(self, parameter: Parameter | None) -> dict[str, Any]:
-        """Where a gradient is not finite, the object refuses or skips the update as non_finite says."""
+        """If a gradient is not finite, the object rejects or skips the update, according to non_finite."""
         if self.buffers == "average":
             raise ProgramError(
                 "ParameterAverage: an object of the C library has a parameter and no buffers to average; write buffers='copy'"
@@ -120,7 +120,7 @@ class ParameterAverage(Averaged):
             for average in averages:
                 average.check(parameter, False)
         if "l1_rate" in values or "l2_rate" in values:
-            values["row_policy"] = "LikeZeros"  # averages of rows that go on while nobody names them
+            values["row_policy"] = "LikeZeros"  # averages of rows continue while no gradient names them
         return {
             **values,
             "averaging": [average.config_values() for average in averages],
@@ -200,7 +200,7 @@ class ParameterAverage(Averaged):
                 )
             chosen = [by_name[name] for name in self._wanted]
         if not chosen:
-            raise ProgramError("there is no parameter to average")
+            raise ProgramError("no parameter to average")
         return sorted(chosen, key=lambda parameter: parameter.name)
 
     @staticmethod
@@ -251,7 +251,7 @@ def _schemes(scheme: Schemes | None, window_size: Lengthy | None, every: int) ->
 
 
 def _buffers(main: Program) -> list[Variable]:
-    """What operators of the model keep between runs: floats that they both read and write."""
+    """State of the model's operators between runs: floats that they both read and write."""
     names: list[str] = []
     block = main.global_block()
     for op in block.ops:

@@ -12,11 +12,11 @@ from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from ..variable import Variable
 from .optimizer import Pairs
-from .wrapper import Around
+from .wrapper import OptimizerWrapper
 
 
-class ReplicaMean(Around):
-    """What DataParallel.wrap puts around an optimizer: gradients become their mean over `count` replicas, in place."""
+class ReplicaMean(OptimizerWrapper):
+    """The wrapper of DataParallel.wrap: replaces gradients by their mean over `count` replicas, in place."""
 
     sums_replicas = True
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 from typing import Any
 
 from .._core import ProgramError
-from ..averaging.applied import Applier
-from ..averaging.running import Member, RunningAverage, append_beginning, like, state
+from ..averaging.average_swapper import AverageSwapper
+from ..averaging.running import AveragedParameter, RunningAverage, append_beginning, like, state
 from ..averaging.scheme import Scheme
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
-from .averaged import Averaged
+from .averaging_optimizer import AveragingOptimizer
 from .optimizer import Pairs, finite
 from .wrapper import chain, require_dense, updated_by
 
@@ -27,7 +27,7 @@ class ByRate(Scheme):
         return {"scheme": "rate"}
 
 
-class ScheduleFree(Averaged):
+class ScheduleFree(AveragingOptimizer):
     """z ← the optimizer's step with the gradient at y; x ← x + c (z − x); y ← z + beta (x − z), where y are the
     parameters while training and x, an average of z, those that apply(), program() and save() use.
 
@@ -40,7 +40,7 @@ class ScheduleFree(Averaged):
 
     def __init__(self, optimizer: Any, beta: float = 0.9):
         super().__init__(optimizer)
-        inside = next((one for one in chain(optimizer) if isinstance(one, Averaged)), None)
+        inside = next((one for one in chain(optimizer) if isinstance(one, AveragingOptimizer)), None)
         if inside is not None:
             raise ProgramError(f"ScheduleFree around {type(inside).__name__}: what it trains is an average already")
         self.beta = finite("ScheduleFree: beta", beta, low=0.0, below=1.0)
@@ -59,11 +59,11 @@ class ScheduleFree(Averaged):
             for parameter, _ in params_grads:
                 z, x = (like(parameter, f"schedule_free_{key}", parameter.dtype) for key in "zx")
                 residue = state(main.new_name(f"{parameter.name}_schedule_free_residue"), parameter.shape, parameter.dtype)
-                average.members.append(Member(parameter, x, residue=residue, source=z))
+                average.members.append(AveragedParameter(parameter, x, residue=residue, source=z))
             append_beginning(
                 block.append_op,
                 [
-                    Member(one.parameter, kept)
+                    AveragedParameter(one.parameter, kept)
                     for one in average.members
                     for kept in (one.source, one.average)
                     if kept is not None
@@ -79,12 +79,12 @@ class ScheduleFree(Averaged):
             for member in average.members:
                 inputs = {"Param": member.average, "Average": member.source, "Weight": beta}
                 block.append_op("parameter_average", inputs, {"AverageOut": member.parameter})
-        self.averages = Applier(main, [average], None)
+        self.averages = AverageSwapper(main, [average], None)
         self.note(params_grads)
         return ops
 
     def _optimize_sources(self, main: Program, average: RunningAverage, params_grads: Pairs) -> list[Operator]:
-        """The optimizer's operators, which change z in place of the parameters. Functions that it asks about a
+        """The optimizer's operators, which change z in place of the parameters. Functions that it calls for a
         parameter, and the names of what it keeps, see the parameter itself."""
         before = {id(op) for block in main.blocks for op in block.ops}
         ops = self.optimizer.apply_gradients(params_grads)

@@ -1,4 +1,4 @@
-# Wrapper: an optimizer around another one, whose operators then run only where parameters are to change.
+# OptimizerWrapper: base class of optimizers around another one; Wrapper: runs its operators conditionally.
 from __future__ import annotations
 
 from abc import abstractmethod
@@ -19,11 +19,11 @@ from .optimizer import Minimizer, Pairs, require_unchanged
 Step = Callable[[Pairs], None] | None
 
 
-class Around(Minimizer):
-    """What is put around an optimizer, which may be another one of these."""
+class OptimizerWrapper(Minimizer):
+    """Base class of optimizer wrappers; wrappers nest."""
 
     sums_replicas = False
-    """Whether it adds up the gradients of replicas, all of which must come to that."""
+    """Whether it reduces the gradients of replicas, which all replicas must reach."""
 
     def __init__(self, optimizer: Any):
         kind = type(self).__name__
@@ -40,18 +40,18 @@ class Around(Minimizer):
         return self.optimizer.backward(loss, startup_program, parameter_list, no_grad_set)
 
     def check(self, program: Program, pairs: Pairs) -> None:
-        """ProgramError when this can't be done for these pairs."""
+        """ProgramError if the wrapper does not support these pairs."""
 
     def check_all(self, program: Program, pairs: Pairs) -> None:
         """check() of this and of all inside; before anything is appended."""
         require_unchanged(program, pairs)
         for one in chain(self):
-            if isinstance(one, Around):
+            if isinstance(one, OptimizerWrapper):
                 one.check(program, pairs)
 
 
-class Wrapper(Around):
-    """What GradientMerge and LossScaling share. `updated`, after minimize: a variable of the global block, bool [1]:
+class Wrapper(OptimizerWrapper):
+    """Base class of GradientMerge and LossScaling. `updated`, after minimize: a variable of the global block, bool [1]:
     whether this run changed the parameters."""
 
     def __init__(self, optimizer: Any):
@@ -59,7 +59,8 @@ class Wrapper(Around):
         self.updated: Variable | None = None
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
-        """Appends to the current block what says whether parameters change, and the optimizer's operators.
+        """Appends to the current block the operators that decide whether parameters change, and the optimizer's
+        operators.
         Returns those of one operator a parameter, in the order of the parameters' names."""
         program = default_main_program()
         pairs = sorted(params_grads, key=lambda pair: pair[0].name)
@@ -88,7 +89,7 @@ class Wrapper(Around):
         """Appends everything: what writes `updated`, and the optimizer's operators."""
 
     def append_optimizer(self, pairs: Pairs, updated: Variable) -> list[Operator]:
-        """The optimizer's operators; `updated` is then what wrappers inside say."""
+        """The optimizer's operators; `updated` is then the result of inner wrappers."""
         ops = self.optimizer.apply_gradients(pairs)
         inside = updated_by(self.optimizer)
         if inside is not None:
@@ -107,7 +108,7 @@ class Wrapper(Around):
 
 
 def chain(optimizer: Any) -> list[Any]:
-    """The optimizer and those that it is around, one in the other."""
+    """The optimizer and the optimizers that it wraps, from outside to inside."""
     found = [optimizer]
     while hasattr(found[-1], "optimizer"):
         found.append(found[-1].optimizer)
@@ -125,5 +126,5 @@ def require_dense(kind: str, pairs: Pairs) -> None:
 
 
 def updated_by(optimizer: Any) -> Variable | None:
-    """Whether a run changes the parameters, as the outermost Wrapper says; None: every run does."""
+    """The outermost Wrapper's variable that is True if a run changes the parameters; None: every run does."""
     return next((one.updated for one in chain(optimizer) if getattr(one, "updated", None) is not None), None)

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import cluster_jobs
-import cluster_meetings
+import cluster_moments
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from server_calls import BOTH, Group, train
 from server_checkpoints import checkpoint
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(config, items):
 def ray_cluster():
     """One Ray for all tests: it begins in seconds."""
     ray = pytest.importorskip("ray")
-    for module in (cluster_jobs, cluster_meetings):
+    for module in (cluster_jobs, cluster_moments):
         ray.cloudpickle.register_pickle_by_value(module)
     ray.init("local", include_dashboard=False)
     yield ray

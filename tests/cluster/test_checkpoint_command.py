@@ -74,7 +74,7 @@ def test_convert(job, call, tmp_path, suffix, average):
     [
         (["list", "nowhere"], "no checkpoints of servers in 'nowhere'"),
         (["verify", "nowhere"], "no checkpoints of servers in 'nowhere'"),
-        (["convert", "nowhere", "a.txt"], "'a.txt': the file is to end with .pdparams or .safetensors"),
+        (["convert", "nowhere", "a.txt"], "'a.txt': the file name must end with .pdparams or .safetensors"),
         (["convert", "nowhere", "a.pdparams"], "no checkpoints of servers in 'nowhere'"),
     ],
 )

@@ -136,14 +136,14 @@ def test_fetches_of_model_and_optimizer_come_in_their_order():
     assert pm.cluster.run(fetching, 2, mode="collective").returned == [(alone(fetching))] * 2
 
 
-def poisoned(steps, optimizer, at, by):
+def poisoned(steps, optimizer, step_id, by):
     """Trains; at a step the rows of these trainers have an element that is no number. Returns what it was told."""
     _, _, loss = classifier(lambda loss: optimizer().minimize(loss))
     trainer, told = begun(), []
     for step in range(steps):
         feed = batch(16 * step + 8 * trainer.number, 16 * step + 8 * trainer.number + 8)
         before = everything()
-        if step == at and trainer.number in by:
+        if step == step_id and trainer.number in by:
             feed["x"][0, 0] = np.nan
         try:
             trainer.run(feed, [loss])
@@ -159,7 +159,7 @@ def test_a_step_is_made_without_a_gradient_that_is_not_finite():
     assert_same_bits(other, one)
     assert told == [] and len(not_told) == 1 and all(np.isfinite(value).all() for value in one.values())
     step, text = not_told[0]
-    assert step == 2 and "step 2 is not finite in 'fc_0" in text and text.endswith("of the others' gradients")
+    assert step == 2 and "step 2 is not finite in 'fc_0" in text and text.endswith("the others' gradients")
 
 
 @pytest.mark.parametrize("trainers", [1, 2])

@@ -128,10 +128,10 @@ def test_the_others_go_on_without_one_that_is_silent_and_it_takes_their_state(mi
                 assert gone_on.wait(20)
             if step == 2 + missed and trainer.number == 0:
                 gone_on.set()
-                while 1 not in engine._served["coordinator"].service._meeting._waiting:
+                while 1 not in engine._served["coordinator"].service._rendezvous._waiting:
                     time.sleep(0.01)
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
-        return trainer._exchange.at.step
+        return trainer._exchange.step_id.step
 
     ended, other_ended = pm.cluster.run(silent, 2, None, "collective", engine, args=(8,), lease=0.4).returned
     assert ended == 8 and other_ended == 8 + missed, "none of its batches was left out, and none counts twice"
@@ -192,11 +192,11 @@ def test_one_that_the_others_wait_for_in_vain_is_told_of():
         _, _, loss = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
         trainer = begun()
         if trainer.number == 1:
-            threading.Event().wait(1.5)  # it beats, and does not train
+            threading.Event().wait(1.5)  # it sends heartbeats, and does not train
         for _ in range(2):
             trainer.run(batch(0, 8), [loss])
 
-    with pytest.raises(TrainerFailed, match="trainer 0: Timeout: coordinator: what it was asked for is not") as caught:
+    with pytest.raises(TrainerFailed, match="trainer 0: Timeout: coordinator: it still replies 'wait'") as caught:
         pm.cluster.run(waits, 2, mode="collective", wait_timeout=0.4)
     assert isinstance(caught.value.__cause__, Timeout)
 

@@ -52,7 +52,7 @@ def test_parameters_that_can_not_be_put_together(two, tmp_path):
     with pytest.raises(StorageError, match="no checkpoints"):
         read_parameters(str(directory / "nothing"))
     DAMAGES["flipped"](directory / newer)
-    with pytest.warns(UserWarning, match=f"{newer}.* is cut off or damaged.*{older}' is taken"):
+    with pytest.warns(UserWarning, match=f"{newer}.* is truncated or damaged.*{older}' is taken"):
         assert read_parameters(str(directory))["w"].tobytes() == expected(3)["w"]
     DAMAGES["flipped"](directory / older)
     with pytest.raises(StorageError, match="no checkpoint of server 0 in"):

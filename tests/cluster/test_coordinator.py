@@ -28,7 +28,7 @@ def trainers(job):
 def test_trainers_get_the_lowest_free_number(job):
     first, second, third = (job.trainer(key) for key in "abc")
     assert [one["trainer"] for one in (first, second, third)] == [0, 1, 2]
-    job.ask("leave", part="trainer", number=1, incarnation=1)
+    job.ask("leave", role="trainer", number=1, incarnation=1)
     assert job.trainer("d") == {"trainer": 1, "incarnation": 2}
     assert trainers(job) == [(0, 1), (1, 2), (2, 1)]
 
@@ -47,8 +47,8 @@ def test_a_trainer_that_begins_again_is_counted_once(job):
     with pytest.raises(Gone, match="another one has its number"):
         job.ask("get_task", **old, pass_number=0)
     with pytest.raises(Gone):
-        job.beat("trainer", 0, 1)
-    job.ask("leave", part="trainer", number=0, incarnation=1)  # of the one before: too late to mean anything
+        job.heartbeat("trainer", 0, 1)
+    job.ask("leave", role="trainer", number=0, incarnation=1)  # of the one before: too late to mean anything
     assert trainers(job) == [(0, 2)]
 
 
@@ -56,28 +56,28 @@ def test_who_is_silent_for_the_lease_is_lost(job):
     a, b = job.trainer("a"), job.trainer("b")
     before = job.ask("view")["membership"]
     job.clock.pass_by(9.999)
-    job.beat("trainer", b["trainer"], 1)
+    job.heartbeat("trainer", b["trainer"], 1)
     job.clock.now = 1010.0
     assert trainers(job) == [(1, 1)]
     assert job.ask("view")["membership"] > before
-    with pytest.raises(Gone, match="not heard of for too long"):
-        job.beat("trainer", a["trainer"], 1)
+    with pytest.raises(Gone, match="sent nothing for too long"):
+        job.heartbeat("trainer", a["trainer"], 1)
     with pytest.raises(Gone, match="never joined"):
-        job.beat("trainer", 7, 1)
+        job.heartbeat("trainer", 7, 1)
 
 
 def test_the_job_starts_when_all_expected_trainers_are_there_and_does_not_stop_when_one_goes(job):
     job.trainer("a")
     assert job.ask("view")["started"] is False
     job.trainer("b")
-    job.ask("leave", part="trainer", number=0, incarnation=1)
+    job.ask("leave", role="trainer", number=0, incarnation=1)
     job.restart()
     assert job.ask("view")["started"] is True
 
 
 def test_a_job_that_goes_on_in_the_same_directory_waits_for_all_its_trainers_again(job):
     for one in (job.trainer("a"), job.trainer("b")):
-        job.ask("leave", part="trainer", number=one["trainer"], incarnation=1)
+        job.ask("leave", role="trainer", number=one["trainer"], incarnation=1)
     job.settings = replace(job.settings, run="again")
     job.restart()
     job.trainer("c")
@@ -94,9 +94,9 @@ def test_servers_never_share_a_number(job):
         job.server("c", 7)
     assert job.server("c", 1) == [1, 2]  # it was started in the place of b
     with pytest.raises(Gone):
-        job.beat("server", 1, 1)
+        job.heartbeat("server", 1, 1)
     job.clock.pass_by(5)
-    job.beat("server", 1, 2)
+    job.heartbeat("server", 1, 2)
     job.clock.pass_by(5)
     assert job.server("d") == [0, 2]  # a is lost
     rows = job.ask("view")["servers"]
@@ -105,7 +105,7 @@ def test_servers_never_share_a_number(job):
 
 def test_who_leaves_and_joins_again_was_not_lost(job):
     job.trainer("a")
-    job.ask("leave", part="trainer", number=0, incarnation=1)
+    job.ask("leave", role="trainer", number=0, incarnation=1)
     job.trainer("b", 0)
     assert job.ask("status")["trainers"]["0"]["restarts"] == 0
     job.clock.pass_by(60)
@@ -117,13 +117,13 @@ def test_who_leaves_and_joins_again_was_not_lost(job):
 def test_the_status_board(job):
     a = job.trainer("a")
     job.server("s")
-    job.beat("trainer", a["trainer"], 1, steps_per_second=12.5, staleness=1)
+    job.heartbeat("trainer", a["trainer"], 1, steps_per_second=12.5, staleness=1)
     job.clock.pass_by(4)
-    job.beat("server", 0, 1, bytes=10**9, checkpoints=2)
+    job.heartbeat("server", 0, 1, bytes=10**9, checkpoints=2)
     job.trainer("b", 0)
     job.ask("ask_save", trainer=0, incarnation=2, directory="out", seconds=60)
     job.restart()
-    job.beat("server", 0, 1, bytes=10**9, checkpoints=2)
+    job.heartbeat("server", 0, 1, bytes=10**9, checkpoints=2)
     job.clock.pass_by(1)
     status = job.ask("status")
     assert status["servers"]["0"] == {"present": True, "restarts": 0, "silent": 1.0, "report": {"bytes": 10**9, "checkpoints": 2}}
@@ -137,7 +137,7 @@ def test_the_status_board(job):
 def test_reports_are_small(job, report):
     job.trainer("a")
     with pytest.raises(Malformed, match="a report has at most 32"):
-        job.beat("trainer", 0, 1, **report)
+        job.heartbeat("trainer", 0, 1, **report)
 
 
 # Data
@@ -206,7 +206,7 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
             ("get_task", {**a, "pass_number": 0}),
             ("set_data", {"chunks": [1, 2], "chunks_per_task": 1}),
             ("ask_save", {**a, "directory": "out", "seconds": 1}),
-            ("leave", {"part": "trainer", "number": 0, "incarnation": 1}),
+            ("leave", {"role": "trainer", "number": 0, "incarnation": 1}),
         ]:
             if name == "set_data":
                 job.ask(name, **fields)  # changes nothing, so there is nothing to write
@@ -214,7 +214,7 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
             with pytest.raises(StorageError, match="No space left on device"):
                 job.ask(name, **fields)
             assert job.service._snapshot() == before
-        job.beat("trainer", 0, 1, steps=3)
+        job.heartbeat("trainer", 0, 1, steps=3)
     assert job.ask("status")["storage_errors"] == 5
     assert sorted(os.listdir(job.directory)) == ["coordinator.json"]
     assert job.ask("get_task", **a, pass_number=0)["answer"] == "task"
@@ -256,18 +256,18 @@ def test_time_goes_on_while_the_disk_is_full(job, monkeypatch):
 def test_a_file_of_something_else_is_refused(tmp_path):
     job = Asked(tmp_path)
     job.trainer("a")
-    with pytest.raises(WrongJob, match="is of job 'job', not of 'other'"):
+    with pytest.raises(WrongJob, match="belongs to job 'job', not 'other'"):
         Coordinator(CoordinatorSettings("other", 1, 1), str(tmp_path))
     path = tmp_path / "coordinator.json"
     whole = path.read_bytes()
     changed = whole.replace(b'"started": false', b'"started": true')
     for damaged in (b"", whole[:-1], changed, whole + b" ", b"[1]", b"\xff"):
         path.write_bytes(damaged)
-        with pytest.raises(StorageError, match="cut off or damaged"):
+        with pytest.raises(StorageError, match="truncated or damaged"):
             job.restart()
         assert path.read_bytes() == damaged
     path.write_bytes(coordinator_file._spelled({**json.loads(whole)["coordinator"], "format": 2}))
-    with pytest.raises(WrongVersion, match="of format 2, 1 is known"):
+    with pytest.raises(WrongVersion, match="has format 2, only 1 is supported"):
         job.restart()
     path.unlink()
     path.mkdir()

@@ -102,7 +102,7 @@ def test_the_service_outlives_what_it_is_sent(job):
         (request("job", "no such thing"), "malformed"),
         (request("other", "view"), "wrong_job"),
         (request("job", "join", key=""), "malformed"),
-        (request("job", "leave", part="saver", number=0, incarnation=1), "malformed"),
+        (request("job", "leave", role="saver", number=0, incarnation=1), "malformed"),
         *(
             (request("job", "end_init", trainer=0, incarnation=1, token=1, servers=servers), "malformed")
             for servers in ([0], [[0]], [[0, "a"]], [[0, True]], {})

@@ -50,7 +50,7 @@ def test_the_holder_outlives_a_restart_of_the_coordinator(job):
     assert ask_save(job, b)["token"] is None and ask_save(job, a)["token"] == 1
     job.clock.pass_by(9)
     job.restart()
-    job.beat("trainer", 1, 1)
+    job.heartbeat("trainer", 1, 1)
     job.clock.pass_by(9)
     assert ask_save(job, b)["token"] is None
 
@@ -103,15 +103,15 @@ def test_an_initialiser_that_does_not_finish_is_followed_by_another(job, end):
     a, b = job.trainer("a"), job.trainer("b")
     job.server("s"), job.server("t")
     first = begin(job, a)["token"]
-    beats = {"lost": 2, "slow": 12}.get(end, 0)
-    for _ in range(beats):
+    heartbeats = {"lost": 2, "slow": 12}.get(end, 0)
+    for _ in range(heartbeats):
         assert begin(job, b).get("wait")
         job.clock.pass_by(5)
-        job.beat("server", 0, 1), job.beat("server", 1, 1)
+        job.heartbeat("server", 0, 1), job.heartbeat("server", 1, 1)
         if end == "slow":
-            job.beat("trainer", 0, 1)
+            job.heartbeat("trainer", 0, 1)
     if end == "left":
-        job.ask("leave", part="trainer", number=0, incarnation=1)
+        job.ask("leave", role="trainer", number=0, incarnation=1)
     if end == "began again":
         job.trainer("x", 0)
     second = begin(job, b)
@@ -157,7 +157,7 @@ def test_a_server_that_comes_back_with_its_parameters_needs_none(job):
 
 
 def test_a_server_of_a_job_that_the_coordinator_does_not_know(job):
-    with pytest.raises(WrongJob, match="knows nothing of"):
+    with pytest.raises(WrongJob, match="does not know"):
         job.server("s", 0, 3)
 
 
@@ -248,13 +248,13 @@ class Electing(RuleBasedStateMachine):
             self.finished.append(token)
             assert self.job.ask("view")["initialised"] is True
 
-    @rule(seconds=st.sampled_from([1, 5, 12]), heard=st.booleans())
-    def pass_by(self, seconds, heard):
+    @rule(seconds=st.sampled_from([1, 5, 12]), note_reply=st.booleans())
+    def pass_by(self, seconds, note_reply):
         self.job.clock.pass_by(seconds)
-        for part, lives in (("trainer", self.lives), ("server", self.servers)) if heard else ():
+        for part, lives in (("trainer", self.lives), ("server", self.servers)) if note_reply else ():
             for number, life in lives.items():
                 with contextlib.suppress(Gone):
-                    self.job.beat(part, number, life)
+                    self.job.heartbeat(part, number, life)
 
     @rule()
     def restart(self):

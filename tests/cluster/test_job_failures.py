@@ -10,7 +10,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import ByPasses, alone, batch, begun, classifier, train, values
-from cluster_meetings import at, die, note, notes, reach, ticket, wait_for
+from cluster_moments import at, die, note, notes, reach, ticket, wait_for
 from paddle_mini.cluster import Timeout, TrainerFailed
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.engine import Envelope
@@ -170,7 +170,7 @@ def test_in_sync_mode_the_others_go_on_without_one_that_is_silent(engine, tmp_pa
         trainer = begun()
         for step in range(6):
             if step == 3 and trainer.number == 1:
-                trainer._part.membership.stop_heartbeat()
+                trainer._process.membership.stop_heartbeat()
                 wait_for(tmp_path / "gone on")
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
             note(tmp_path / "steps", trainer.number)
@@ -194,7 +194,7 @@ def test_a_trainer_that_dies_too_often_ends_the_job(engine, tmp_path):
     with ExitStack() as moments:
         for life in range(3):
             moments.enter_context(at(tmp_path / f"life {life}", partial(die, begun_engine, "trainer 0")))
-        with pytest.raises(TrainerFailed, match="trainer 0 died, and was begun again 2 times before"):
+        with pytest.raises(TrainerFailed, match="trainer 0 died, and was restarted 2 times before"):
             pm.cluster.run(mortal, 1, 1, "async", begun_engine, restarts=2)
 
 
@@ -202,7 +202,7 @@ def test_a_trainer_that_dies_too_often_ends_the_job(engine, tmp_path):
 def test_a_part_that_stays_away_is_named(part, tmp_path):
     """On threads, as no other engine leaves it so."""
     engine, begin, moment = ThreadEngine(), time.monotonic(), tmp_path / "moment"
-    problem = f"trainer 0: Timeout: {part}: no answer in 0.3 s: it is not there"
+    problem = f"trainer 0: Timeout: {part}: no answer in 0.3 s: it does not run"
     with at(moment, partial(engine.kill, part)), pytest.raises(TrainerFailed, match=problem) as caught:
         pm.cluster.run(interrupted, 1, 2, engine=engine, timeout=0.3, args=[3, 1, moment])
     assert isinstance(caught.value.__cause__, Timeout) and time.monotonic() - begin < 10
@@ -213,11 +213,11 @@ def test_a_trainer_that_the_others_wait_for_in_vain_is_told_of(engine):
         _, _, loss = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
         trainer = begun()
         if trainer.number == 1:
-            time.sleep(1.5)  # it beats, and does not train
+            time.sleep(1.5)  # it sends heartbeats, and does not train
         for _ in range(2):
             trainer.run(batch(0, 8), [loss])
 
-    with pytest.raises(TrainerFailed, match="trainer 0: Timeout: server 0: what it was asked for is not there"):
+    with pytest.raises(TrainerFailed, match="trainer 0: Timeout: server 0: it still replies 'wait'"):
         pm.cluster.run(waits, 2, 1, "sync", engine(), wait_timeout=0.4)
 
 

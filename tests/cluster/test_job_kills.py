@@ -8,7 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import begun
-from cluster_meetings import TIMEOUT, at, die, note, notes, ticket
+from cluster_moments import TIMEOUT, at, die, note, notes, ticket
 from paddle_mini.cluster.convert import read_parameters
 
 RUNS = int(os.environ.get("PM_KILL_RUNS", "4"))

@@ -8,7 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import ByPasses, alone, batch, begun, classifier, train
-from cluster_meetings import wait_for
+from cluster_moments import wait_for
 from paddle_mini.cluster import Malformed, NotFinite, StorageError, TrainerFailed
 from small_model import assert_same_bits
 
@@ -234,7 +234,7 @@ def test_a_program_without_an_optimizer(mode):
     [
         ({"mode": "elastic"}, "elastic mode needs at least 2 trainers"),
         ({"mode": "delta", "local_steps": 0}, "local_steps is 0"),
-        ({"local_steps": 2}, "local_steps is of modes delta and elastic"),
+        ({"local_steps": 2}, "local_steps is only supported in modes delta and elastic"),
         ({"mode": "fast"}, "mode is 'fast'"),
         ({"servers": 0}, "servers is 0"),
         ({"trainers": 0}, "trainers is 0"),
@@ -251,7 +251,7 @@ def test_a_directory_has_one_job_at_a_time(engine, tmp_path):
     def meanwhile():
         with ThreadPoolExecutor() as pool, pytest.raises(StorageError, match="a job runs in"):
             pool.submit(pm.cluster.run, train, directory=tmp_path, args=(1, sgd)).result()
-        with pytest.raises(Malformed, match=r"this is trainer 0 of a job, which can't run\(\) another one"):
+        with pytest.raises(Malformed, match=r"trainer 0 of a job can't run\(\) another job"):
             pm.cluster.run(train, args=(1, sgd))
         return True
 
@@ -259,7 +259,7 @@ def test_a_directory_has_one_job_at_a_time(engine, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="can't use"):
         pm.cluster.run(train, directory=tmp_path / "file" / "below")
-    with pytest.raises(pm.cluster.WrongJob, match="a job has a directory of its own"):
+    with pytest.raises(pm.cluster.WrongJob, match="give each job its own directory"):
         pm.cluster.run(train, engine=engine(), directory=tmp_path, job="other", args=(1, sgd))
 
 
@@ -282,6 +282,6 @@ def test_a_job_goes_on_with_the_optimizer_that_it_was_begun_with(tmp_path, caplo
     assert caplog.messages == []
     assert_same_bits(last("other", adam, lambda: pm.optimizer.SGD(0.1)), expected)
     assert caplog.messages == [
-        "trainer 0: the job goes on with the optimizer that it was begun with, which is not this program's, for "
-        "fc_0.b_0, fc_0.w_0, fc_1.b_0, fc_1.w_0: in a new directory it begins anew"
+        "trainer 0: the job continues with the optimizer that it was started with, which is not this program's, for "
+        "fc_0.b_0, fc_0.w_0, fc_1.b_0, fc_1.w_0: to start over, use a new directory"
     ]

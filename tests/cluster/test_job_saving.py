@@ -8,7 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import INPUTS, alone, batch, begun, classifier, values
-from cluster_meetings import ticket
+from cluster_moments import ticket
 from paddle_mini.cluster import Malformed
 from paddle_mini.cluster.trainers import saving as saving_module
 from paddle_mini.io.model import save_inference_model

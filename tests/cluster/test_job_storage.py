@@ -11,7 +11,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import alone, batch, begun, classifier, train, values
-from cluster_meetings import TIMEOUT, at, die, reach
+from cluster_moments import TIMEOUT, at, die, reach
 from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.convert import read_parameters
@@ -162,6 +162,6 @@ def test_what_another_version_has_written(engine, tmp_path):
     facts = json.loads(path.read_bytes())["coordinator"]
     path.write_bytes(coordinator_file._spelled({**facts, "format": 2}))
     before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
-    with pytest.raises(WrongVersion, match="of format 2, 1 is known"):
+    with pytest.raises(WrongVersion, match="has format 2, only 1 is supported"):
         pm.cluster.run(train, 1, 1, "async", engine(), tmp_path, [1, adam])
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before

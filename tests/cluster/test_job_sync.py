@@ -7,7 +7,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import WORDS, alone, begun, threads, train, values
-from cluster_meetings import note, notes, ticket
+from cluster_moments import note, notes, ticket
 from small_model import assert_same_bits
 
 OPTIMIZERS = {

@@ -134,8 +134,8 @@ def test_on_ray_it_is_the_same(launch):
     [
         (
             "import paddle_mini as pm\nprint(1)\npm.cluster.run(print)",
-            r"Malformed: this is trainer 0 of a job, which can't "
-            r"run\(\) another one: .*`paddle-mini launch`\n  at script.py:3: pm.cluster.run\(print\)",
+            r"Malformed: trainer 0 of a job can't "
+            r"run\(\) another job: .*`paddle-mini launch`\n  at script.py:3: pm.cluster.run\(print\)",
         ),
         ("import sys\nsys.exit(3)", r"ClusterError: the script ended with status 3\n  at script.py:2: sys.exit\(3\)"),
         ("import paddle_mini as pm\npm.layers.data('x', [-1])\npm.layers.fc(\n", r"SyntaxError: .*script.py, line 3\)"),
@@ -178,9 +178,9 @@ def test_a_script_that_is_not_there(capsys, tmp_path):
     "words, problem",
     [
         (["--trainers", "0"], "trainers is 0, it must be at least 1"),
-        (["--local-steps", "2"], "local_steps is of modes delta"),
+        (["--local-steps", "2"], "local_steps is only supported in modes delta"),
         (["--lease", "-1"], "lease is -1.0"),
-        (["--address", "auto"], "address is 'auto', which is of engine 'ray'"),
+        (["--address", "auto"], "address is 'auto', which only engine 'ray' supports"),
     ],
 )
 def test_settings_are_those_of_run(capsys, folder, words, problem):

@@ -15,7 +15,7 @@ from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSett
 from paddle_mini.cluster.errors import ERRORS
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Reply, Request, Wait, decode, decode_reply, encode, encode_reply
-from paddle_mini.cluster.part_log import Event
+from paddle_mini.cluster.process_log import Event
 from paddle_mini.cluster.protocol import Push
 from paddle_mini.cluster.servers.reducer import Reducer
 from paddle_mini.cluster.servers.server import ParameterServer
@@ -75,7 +75,7 @@ WHOLE = Everything(
 
 
 @dataclasses.dataclass
-class Ask(Request[Everything], to="test"):
+class Ask(Request[Everything], service="test"):
     """A request of this test."""
 
     number: int
@@ -133,12 +133,12 @@ def test_a_message_comes_back_as_it_was():
         ({"inner": {"flag": 1, "data": ""}}, "'flag' is 1, it must be true or false"),
         ({"inner": {"flag": True}}, "'data' is missing"),
         ({"inner": {"flag": True, "data": "?"}}, "'data' is '\\?', it must be base64"),
-        ({"inner": {"flag": True, "data": "", "x": 1}}, "no field 'x' in Inner"),
+        ({"inner": {"flag": True, "data": "", "x": 1}}, "Inner has no field 'x'"),
         ({"by_name": [1]}, "'by_name'"),
         ({"two": [1]}, "'two'"),
         ({"shape": [1, -1]}, "'shape'"),
         ({"perhaps": "x"}, "a finite number, or null"),
-        ({"more": 1}, "no field 'more' in Everything"),
+        ({"more": 1}, "Everything has no field 'more'"),
         ({"\x1b[2J": 1}, "no field '\\\\x1b\\[2J'"),
     ],
 )
@@ -317,5 +317,5 @@ def test_every_request_has_a_handler(service, made, tmp_path):
 
 def test_a_push_that_is_not_finite_can_not_be_made():
     for wrong in (np.nan, np.inf):
-        with pytest.raises(NotFinite, match="what trainer 2 pushes for step 4 is not finite in 't': none of it"):
+        with pytest.raises(NotFinite, match="the push of trainer 2 for step 4 is not finite in 't': none of it"):
             dataclasses.replace(PUSH, arrays=[np.ones(2), np.array([1]), np.full((1, 2), wrong)])

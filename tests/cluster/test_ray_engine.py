@@ -17,7 +17,7 @@ import pytest
 import paddle_mini as pm
 from paddle_mini.cluster import Gone, Malformed, StorageError, Timeout, TrainerFailed
 from paddle_mini.cluster.engine import Envelope
-from paddle_mini.cluster.part_log import PartLogger
+from paddle_mini.cluster.process_log import ProcessLogger
 
 ray = pytest.importorskip("ray")
 RayEngine = pytest.importorskip("paddle_mini.cluster.ray_engine").RayEngine
@@ -150,7 +150,7 @@ def test_what_a_service_can_not_begin_for_is_raised(engine):
 def test_a_part_that_ray_has_no_place_for():
     engine = RayEngine(trainer_options={"resources": {"unobtainium": 1}}, start_timeout=1.0)
     try:
-        with pytest.raises(Timeout, match="no place for trainer 0 since 1 s"):
+        with pytest.raises(Timeout, match="Ray has not started trainer 0 in 1 s"):
             engine.run_trainers(lambda number, link: number, 1, 0)
     finally:
         engine.stop()
@@ -200,7 +200,7 @@ def test_what_parts_log_arrives_once_with_its_origin(caplog, tmp_path):
         pm.Executor().run(pm.default_startup_program())
         trainer = pm.cluster.join()
         logging.getLogger("paddle_mini.cluster.other").info("nobody needs this")
-        PartLogger("paddle_mini.cluster.other").warning("careful, it is %s", "hot")
+        ProcessLogger("paddle_mini.cluster.other").warning("careful, it is %s", "hot")
         os.remove(os.path.join(folder, "server-0.json"))
         os.makedirs(os.path.join(folder, "server-0.json", "in the way"))
         while not os.path.exists(os.path.join(folder, "seen")):
@@ -221,7 +221,7 @@ def test_what_a_trainer_logs_before_it_fails_arrives(caplog):
         pm.optimizer.SGD(0.1).minimize(pm.layers.reduce_sum(pm.layers.create_parameter([3], "float32")))
         pm.Executor().run(pm.default_startup_program())
         pm.cluster.join()
-        PartLogger("paddle_mini.cluster.other").warning("it is too hot")
+        ProcessLogger("paddle_mini.cluster.other").warning("it is too hot")
         raise ValueError("melted")
 
     with pytest.raises(TrainerFailed, match="trainer 0: ValueError: melted\n  at .*test_ray_engine.py:"):
@@ -230,7 +230,7 @@ def test_what_a_trainer_logs_before_it_fails_arrives(caplog):
 
 
 def test_an_address_is_of_ray():
-    with pytest.raises(Malformed, match="address is 'here', which is of engine 'ray'"):
+    with pytest.raises(Malformed, match="address is 'here', which only engine 'ray' supports"):
         pm.cluster.run(os.getpid, address="here")
 
 

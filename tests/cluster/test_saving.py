@@ -142,7 +142,7 @@ def test_who_saves_stays_elected_while_it_writes(tmp_path):
         saver.join()
         other.join()
         assert save_if_elected(saver, tmp_path / "out", 60, slow)
-        saver.stop_heartbeat()  # a beat may still be on its way
+        saver.stop_heartbeat()  # a heartbeat may still be on its way
         job.clock.pass_by(60)
         assert save_if_elected(other, tmp_path / "out", 60, writing("b"))
     finally:

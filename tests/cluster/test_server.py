@@ -30,7 +30,7 @@ def test_life_of_a_server():
     with pytest.raises(NotInitialised):
         group.push({"w": OTHER})
     assert call(server, "pull", blocks=[["w", 0]])[0]["wait"] and not group.status()["initialised"]
-    with pytest.raises(NotInitialised, match="2 blocks have come, the initialiser gave 3"):
+    with pytest.raises(NotInitialised, match="2 blocks have arrived, the initialiser sent 3"):
         call(server, "finish_init", token=1, count=3)
     call(server, "finish_init", token=1, count=2)
     assert call(server, "finish_init", token=1, count=2)[0]["repeated"]
@@ -52,7 +52,7 @@ def test_another_initialiser():
     call(group.servers[0], "init", [3 * OTHER], token=5, blocks=[described])
     with pytest.raises(StaleToken):
         group.init({"w": OTHER, "t": np.ones((5, 2), "float32")}, token=1)
-    with pytest.raises(NotInitialised, match="1 blocks have come"):
+    with pytest.raises(NotInitialised, match="1 blocks have arrived"):
         call(group.servers[0], "finish_init", token=5, count=2)
     group.init({"w": 2 * OTHER, "t": np.zeros((5, 2), "float32")}, token=5)
     assert np.array_equal(group.pull()["w"], 2 * OTHER)

@@ -225,7 +225,7 @@ def test_what_is_left_out_is_named(tmp_path, caplog):
         path.write_bytes(damaged)
         assert server_checkpoint.found(str(tmp_path)) == []
         (record,) = caplog.records
-        assert path.name in record.getMessage() and record.getMessage().endswith("it is left out")
+        assert path.name in record.getMessage() and record.getMessage().endswith("it is skipped")
 
 
 def test_a_disk_that_refuses(tmp_path, caplog):

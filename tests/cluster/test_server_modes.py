@@ -127,11 +127,11 @@ def test_elastic(alpha, factor):
 
 def test_what_trainers_that_optimize_can_not_have():
     for mode in ("delta", "elastic"):
-        with pytest.raises(Malformed, match=f"'t' is a table: in {mode} mode there are none"):
+        with pytest.raises(Malformed, match=f"'t' is a table, which {mode} mode does not support"):
             Group(1, BOTH, 2, mode=mode)
-        with pytest.raises(Malformed, match="there is no request 'push' here"):
+        with pytest.raises(Malformed, match="this service has no request 'push'"):
             Group(1, ONE, 2, mode=mode).push({"w": VALUE})
-    with pytest.raises(Malformed, match="there is no request 'push_delta' here"):
+    with pytest.raises(Malformed, match="this service has no request 'push_delta'"):
         Group(1, ONE).push({"w": VALUE}, name="push_delta")
     with pytest.raises(NotFinite):
         Group(1, ONE, mode="delta").push({"w": VALUE * np.float32("nan")}, name="push_delta")

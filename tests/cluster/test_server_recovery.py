@@ -138,7 +138,7 @@ def test_another_version(two):
     data = (directory / older).read_bytes().replace(b"checkpoint 1", b"checkpoint 2")
     (directory / older).write_bytes(data[:-32] + sha256(data[:-32]).digest())
     before = files(directory)
-    with pytest.raises(WrongVersion, match="'paddle_mini server checkpoint 2', this is of another version"):
+    with pytest.raises(WrongVersion, match="'paddle_mini server checkpoint 2', another version than this one"):
         recovered(directory)
     assert files(directory) == before
 

@@ -151,7 +151,7 @@ def test_other_requests(name, fields, arrays, error):
         ({"dtype": "float64"}, "must be float64"),
         ({"shape": [1 << 40, 1 << 40]}, "2\\^48"),
         ({"shape": [True]}, "'info' is .*a list, each an integer"),
-        ({"name": ""}, "no name"),
+        ({"name": ""}, "not a valid parameter name"),
         ({"parameter": "x"}, "of 'x' is 0 to 6 of 6 of 'w'"),
         ({"sparse": 1}, "'info' is .*sparse: true or false"),
         ({"dtype": "int64"}, "float32 or float64"),
@@ -186,7 +186,7 @@ def test_optimizers_that_cannot_do_rows_are_refused_at_the_beginning():
 
 @pytest.mark.parametrize("index, servers", [(4, 4), (7, 4), (-1, 4), (True, 4), (0.0, 4)])
 def test_no_such_server(index, servers):
-    with pytest.raises(Malformed, match="is none of 4"):
+    with pytest.raises(Malformed, match="is not in \\[0, 4\\)"):
         ParameterServer(index, ServerSettings(JOB, servers, 1))
 
 

@@ -78,7 +78,7 @@ def test_a_trainer_that_leaves_is_waited_for_no_more():
     group.push({"w": gradient(2)}, 2)
     np.testing.assert_allclose(group.pull(min_version=1)["w"], VALUE - 0.05 * (gradient(0) + gradient(2)), rtol=1e-5)
     assert counts(group) == {"sent": 3, "applied": 2, "dropped": 1, "repeated": 0, "waiting": 0}
-    with pytest.raises(Gone, match="trainer 1 is no member"):
+    with pytest.raises(Gone, match="trainer 1 is not a member"):
         group.push({"w": gradient(1)}, 1, 1)
     group.push({"w": gradient(0)}, 0, 1)
     call(group.servers[0], "members", membership=2, trainers=[[0, 0]])

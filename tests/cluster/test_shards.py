@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle_mini.cluster import Malformed, ParameterInfo, WrongShape, plan_shards
-from paddle_mini.cluster.shards import BLOCK, join, part
+from paddle_mini.cluster.shards import BLOCK, block_values, join_blocks
 
 SHAPES = st.lists(st.sampled_from([0, 1, 2, 3, 7, 64, 1000, 20001]), max_size=2).map(tuple)
 
@@ -142,15 +142,15 @@ def test_parts_join(infos, servers):
     for info in infos:
         value = np.arange(prod(info.shape), dtype=info.dtype).reshape(info.shape)
         mine = [block for block in reversed(plan) if block.parameter == info.name]
-        pieces = [(block.begin, block.end, part(info, block, value)) for block in mine]
-        assert np.array_equal(join(info, pieces), value)
+        pieces = [(block.begin, block.end, block_values(info, block, value)) for block in mine]
+        assert np.array_equal(join_blocks(info, pieces), value)
         with pytest.raises(WrongShape, match="it must be"):
-            part(info, mine[0], value[None])
+            block_values(info, mine[0], value[None])
         if value.size:
             with pytest.raises(WrongShape):
-                join(info, pieces[1:])
+                join_blocks(info, pieces[1:])
             with pytest.raises(WrongShape):
-                join(info, [*pieces, pieces[0]])
+                join_blocks(info, [*pieces, pieces[0]])
 
 
 @pytest.mark.parametrize(
@@ -180,5 +180,5 @@ def test_no_number_of_servers(servers):
 
 
 def test_a_name_twice():
-    with pytest.raises(Malformed, match="'a' is there twice"):
+    with pytest.raises(Malformed, match="'a' is repeated"):
         plan_shards([ParameterInfo("a", (1,), "float32"), ParameterInfo("a", (2,), "float32")], 2)

@@ -62,7 +62,7 @@ def test_a_request_that_comes_again_takes_no_further_task():
     assert tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW) and tasks.counts()["todo"] == 1
     last = tasks.get("0", 0, (1, 1))
     assert last.answer == TaskAnswer.TASK and tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW)
-    tasks.give_back("0", failed=True)
+    tasks.release("0", failed=True)
     assert tasks.get("0", 0, (2, 0)).task == last.task  # of its next life
 
 
@@ -123,7 +123,7 @@ def test_who_is_not_there_any_more_gives_back(lost, left_out):
     tasks, _ = some(chunks=3, failure_limit=1)
     tasks.get("0", 0)
     mine = tasks.get("1", 0)
-    tasks.give_back("0", failed=lost)
+    tasks.release("0", failed=lost)
     assert tasks.counts() == {"pass": 0, "todo": 2 - left_out, "pending": 1, "done": 0, "failed": left_out}
     assert tasks.finish(mine.task, mine.epoch)
 
@@ -222,7 +222,7 @@ class Reading(RuleBasedStateMachine):
 
     @rule(trainer=st.sampled_from("012"), lost=st.booleans())
     def end_of_a_trainer(self, trainer, lost):
-        self.tasks.give_back(trainer, lost)
+        self.tasks.release(trainer, lost)
         self.forget(lambda key: key[2] == trainer)
 
     @rule()

@@ -300,7 +300,7 @@ def test_programs_without_an_optimizer():
     with pytest.raises(pm.ProgramError, match=r"call minimize\(\) first"):
         transpile(main.clone(for_test=True))
     main.minimizers.pop("w")  # as if the operator that changes it were appended by hand
-    with pytest.raises(pm.ProgramError, match="nothing says which optimizer changes 'w'"):
+    with pytest.raises(pm.ProgramError, match="the program does not record which optimizer changes 'w'"):
         transpile(main)
     with pytest.raises(pm.ProgramError, match="takes a Program, not str"):
         transpile("main")

@@ -9,7 +9,7 @@ from paddle_mini.cluster import Malformed, TrainerStatus
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.protocol import GetJobStatus
-from paddle_mini.cluster.servers.server_part import ServerPart
+from paddle_mini.cluster.servers.server_process import ServerProcess
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.view.watch import Watch, snapshot, watching
 from server_calls import Group, W, config
@@ -38,7 +38,7 @@ def test_versions_behind_of_pushes():
 def test_a_server_reports_what_it_does(tmp_path):
     job = Asked(tmp_path, 1, 1)
     settings = JobSettings("job", 1, 1)
-    part = ServerPart(0, settings, str(tmp_path), ToService(job.service), job.clock)
+    part = ServerProcess(0, settings, str(tmp_path), ToService(job.service), job.clock)
     group = Group(1, {"w": (W, config(), False)}, begin=False)
     group.servers = [part]
     part.tick()
@@ -48,7 +48,7 @@ def test_a_server_reports_what_it_does(tmp_path):
     for step in range(4):
         group.push({"w": W}, step=step, incarnation=1, version=0)
     group.pull()
-    job.clock.pass_by(settings.beat_seconds)
+    job.clock.pass_by(settings.heartbeat_seconds)
     part.tick()
     (seen,) = snapshot(job.typed(GetJobStatus()), 5.0).servers
     assert seen.version == 4 and seen.received == 5 * W.nbytes and seen.given == W.nbytes
@@ -56,7 +56,7 @@ def test_a_server_reports_what_it_does(tmp_path):
     assert seen.behind == (0 + 1 + 2 + 3) / 4 and seen.worst_behind == 3
     assert seen.checkpoint == 1 and seen.checkpoint_age >= 0 and seen.checkpoint_errors == 0
     assert seen.silent == 0 and seen.restarts == 0
-    job.clock.pass_by(settings.beat_seconds)
+    job.clock.pass_by(settings.heartbeat_seconds)
     part.tick()
     (seen,) = snapshot(job.typed(GetJobStatus()), 5.0).servers
     assert seen.behind is None and seen.worst_behind == 3 and seen.given_per_second == 0
@@ -65,19 +65,21 @@ def test_a_server_reports_what_it_does(tmp_path):
 def test_the_last_report_stays(tmp_path):
     job = Asked(tmp_path)
     job.trainer("a")
-    job.beat("trainer", 0, 1, steps=3)
+    job.heartbeat("trainer", 0, 1, steps=3)
     with pytest.raises(Malformed):
         job.ask("ask_save", trainer=0, incarnation=1, directory="", seconds=1)
     assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, 0.0, 0, steps=3),)
-    job.ask("leave", part="trainer", number=0, incarnation=1, report={"steps": 5})
-    job.ask("leave", part="trainer", number=0, incarnation=1, report={"steps": 7})  # of one who is not there
+    job.ask("leave", role="trainer", number=0, incarnation=1, report={"steps": 5})
+    job.ask("leave", role="trainer", number=0, incarnation=1, report={"steps": 7})  # of one who is not there
     assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, None, 0, steps=5),)
 
 
 def test_beats_are_often_enough_to_watch_and_to_be_alive():
-    assert JobSettings("job", 1, 1, lease=0.4).beat_seconds == pytest.approx(0.1)
-    assert JobSettings("job", 1, 1, lease=100.0).beat_seconds == 1.0
-    assert JobSettings("job", 4000, 1000, lease=100.0).beat_seconds == 5.0
+    assert JobSettings("job", 1, 1, lease=0.4).heartbeat_seconds == pytest.approx(0.1)
+    assert JobSettings("job", 1, 1, lease=100.0).heartbeat_seconds == 1.0
+    assert JobSettings("job", 4000, 1000, lease=100.0).heartbeat_seconds == 5.0
+    with pytest.warns(DeprecationWarning, match="use heartbeat_seconds"):
+        assert JobSettings("job", 4000, 1000, lease=100.0).beat_seconds == 5.0
 
 
 # Snapshots
@@ -120,7 +122,7 @@ def test_a_status_that_is_refused_is_told_once(tmp_path, caplog):
     watch.look()
     watch.look()
     (message,) = caplog.messages
-    assert message.startswith("the status can't be shown: coordinator: the request is of job 'other job'")
+    assert message.startswith("the status can't be shown: coordinator: the request is for job 'other job'")
 
 
 @pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf")])

@@ -92,7 +92,7 @@ def test_mnist(tmp_path):
     assert label == 5 and image.dtype == np.float32 and image.shape == (1, 28, 28)
     np.testing.assert_allclose(image[0], images[4] / 127.5 - 1, atol=1e-6)
     (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(idx(labels)[:-1])
-    with pytest.raises(pm.ProgramError, match=r"says that it holds \[5\] bytes, it holds 4"):
+    with pytest.raises(pm.ProgramError, match=r"declares \[5\] bytes, it holds 4"):
         data.mnist.load(tmp_path)
     (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(idx(labels))
     with pytest.raises(pm.ProgramError, match="don't belong together"):

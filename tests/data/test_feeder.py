@@ -41,7 +41,7 @@ def test_dimensions_that_are_not_known():
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([], "there are no rows"),
+        ([], "the batch has no rows"),
         ([(1,)], "row 0 is 1 values, it must be a tuple of 2: x, words"),
         ([((1, 2), [1]), 3], "row 1 is a int"),
         ([((1, 2, 3), [1])], "values of 'x' don't make an array of 1 × \\[2\\]"),

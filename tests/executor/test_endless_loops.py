@@ -70,7 +70,7 @@ def test_steps_over_sequences_are_bounded_too():
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.5, "7", True, 2**63], ids=repr)
 def test_a_bound_is_a_whole_number(wrong):
-    with pytest.raises(pm.ProgramError, match="it must be a whole number from 1 on, or None"):
+    with pytest.raises(pm.ProgramError, match="it must be an integer from 1 on, or None"):
         pm.Executor(pm.CPUPlace(), max_loop_steps=wrong)
 
 

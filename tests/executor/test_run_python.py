@@ -144,5 +144,5 @@ def test_a_variable_is_no_key_of_a_feed():
 
 @pytest.mark.parametrize("number", ["a", 1.5, -1, 2**64, None])
 def test_what_is_no_seed(number):
-    with pytest.raises(pm.ProgramError, match="is not a whole number in"):
+    with pytest.raises(pm.ProgramError, match="is not an integer in"):
         pm.seed(number)

@@ -164,7 +164,7 @@ def test_one_save_at_a_time(tmp_path, run):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ({"keep": 0}, "keep is 0, it must be a whole number, at least 1"),
+        ({"keep": 0}, "keep is 0, it must be an integer, at least 1"),
         ({"keep": 2.0}, "keep is 2.0"),
         ({"every_steps": 0}, "every_steps is 0"),
         ({"every_steps": True}, "every_steps is True"),

@@ -134,7 +134,7 @@ def deep():
         (b"\x80\x63}.", "protocol 2 to 5"),
         (b"}.", "protocol 2 to 5"),
         (b"\x80\x04}\x80\x04.", "protocol 2 to 5"),
-        (b"\x80\x04\x95" + (3).to_bytes(8, "little") + b"}.", "cut off: a frame has 3 bytes, 2 are left"),
+        (b"\x80\x04\x95" + (3).to_bytes(8, "little") + b"}.", "truncated: a frame has 3 bytes, 2 are left"),
         (pickle.dumps([ARRAYS["x"]]), "holds no dict"),
         (pickle.dumps(ARRAYS["x"]), "holds no dict|names"),
         (pickle.dumps({1: 2}), "a key of its dict is not a string"),

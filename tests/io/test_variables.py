@@ -107,9 +107,7 @@ def test_names_with_folders_stay_inside(tmp_path):
         program.global_block().create_var(name, shape=[1], dtype="float32", persistable=True)
         scope.set(name, np.ones(1, "float32"))
         for call in (pm.io.save_persistables, pm.io.load_persistables):
-            refused(
-                lambda call=call: call(None, tmp_path / "in", program, scope=scope), scope, "no name of a file inside a folder"
-            )
+            refused(lambda call=call: call(None, tmp_path / "in", program, scope=scope), scope, "is not a valid file name")
         pm.io.save_persistables(None, tmp_path / "one", program, "all", scope=scope)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "save"]
 

@@ -72,7 +72,7 @@ def test_a_program_with_a_loop_clones_for_test_and_prunes():
         (lambda x: L.while_loop(lambda v: v, lambda v: v, [x]), "one bool"),
         (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: [v, v], [x]), "nest differently"),
         (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: L.cast(v, "int64"), [x]), "float32"),
-        (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: 3, [x]), "no Variable"),
+        (lambda x: L.while_loop(lambda v: L.reduce_sum(v) > 0.0, lambda v: 3, [x]), "not a Variable"),
         (lambda x: L.while_loop(lambda v: v, lambda v: v, []), "at least one"),
         (lambda x: L.cond(x, lambda: x, lambda: x), "one bool"),
         (lambda x: L.cond(L.reduce_sum(x) > 0.0, lambda: x, lambda: None), "nest differently"),

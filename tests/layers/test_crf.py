@@ -74,7 +74,7 @@ def test_a_field_learns_its_labels():
 
 def test_decoding_without_the_weight():
     x, _, _ = field()
-    with pytest.raises(pm.ProgramError, match=r"(?s)there is no parameter 'movs'.*test_crf.py:"):
+    with pytest.raises(pm.ProgramError, match=r"(?s)parameter 'movs' does not exist.*test_crf.py:"):
         pm.layers.crf_decoding(x, "movs")
 
 

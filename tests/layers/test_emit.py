@@ -93,7 +93,7 @@ def test_operator_layers_compute(name, function):
         (lambda x: pm.layers.fc(x, 3, param_attr=np.ones((99, 99))), "ndarray does not describe a parameter"),
         (lambda x: pm.layers.relu(x, name=3), "relu: name is 3, it must be a string"),
         (lambda x: pm.layers.create_parameter("4"), "'4' is not a shape"),
-        (lambda x: pm.layers.create_global_var([1], 1.5, "int64"), "value is 1.5, which is no int64"),
+        (lambda x: pm.layers.create_global_var([1], 1.5, "int64"), "value is 1.5, which is not a valid int64"),
     ],
 )
 def test_arguments_of_every_layer_that_are_refused(mistake, words):

@@ -38,7 +38,7 @@ def test_fc_refuses():
         pm.layers.fc(pm.layers.data("m", [-1, -1]), 2)
     x = pm.layers.data("x", [-1, 3])
     for size in (0, -1, 2.0, "2", True):
-        with pytest.raises(pm.ProgramError, match="fc: size is .*, it must be a whole number, at least 1"):
+        with pytest.raises(pm.ProgramError, match="fc: size is .*, it must be an integer, at least 1"):
             pm.layers.fc(x, size)
     with pytest.raises(pm.ProgramError, match="fc: num_flatten_dims is 1.5"):
         pm.layers.fc(x, 2, num_flatten_dims=1.5)

@@ -82,7 +82,7 @@ def test_memory_of_a_batch_that_is_known_at_the_run():
         (lambda rnn, x: rnn.step_output(x), "no step_input"),
         (lambda rnn, x: (rnn.step_input(x), rnn.memory(init=x)), "never updated"),
         (lambda rnn, x: (rnn.step_input(x), rnn.memory()), "give init"),
-        (lambda rnn, x: rnn.update_memory(x, x), "no memory"),
+        (lambda rnn, x: rnn.update_memory(x, x), "not a memory"),
     ],
 )
 def test_refused(wrong, words):

@@ -81,8 +81,8 @@ def test_dropout_keeps_the_mean(way, train, test):
         (lambda x: pm.layers.data("y", [2.5]), r"\[2.5\] is not a shape"),
         (lambda x: pm.layers.data("", [2]), "data: name is ''"),
         (lambda x: pm.layers.data(3, [2]), "data: name is 3"),
-        (lambda x: pm.layers.fill_constant([2], "int64", 1.5), "value is 1.5, which is no int64"),
-        (lambda x: pm.layers.fill_constant([2], "int32", 2**31), "value is 2147483648, which is no int32"),
+        (lambda x: pm.layers.fill_constant([2], "int64", 1.5), "value is 1.5, which is not a valid int64"),
+        (lambda x: pm.layers.fill_constant([2], "int32", 2**31), "value is 2147483648, which is not a valid int32"),
         (lambda x: pm.layers.fill_constant([2], "float32", "1"), "value is '1', it must be a number"),
     ],
 )

@@ -165,7 +165,7 @@ def test_a_schedule_of_ones_own():
         (lambda: lr.ExponentialDecay("fast", 0.5), "ExponentialDecay: learning_rate is 'fast'"),
         (lambda: lr.ExponentialDecay(0.1, 0), "gamma is 0, it must be a finite number, above 0"),
         (lambda: lr.NaturalExpDecay(math.nan, 1), "learning_rate is nan"),
-        (lambda: lr.NoamDecay(0, 10), "d_model is 0, it must be a whole number, at least 1"),
+        (lambda: lr.NoamDecay(0, 10), "d_model is 0, it must be an integer, at least 1"),
         (lambda: lr.PiecewiseDecay([4, 2], [1, 2, 3]), r"boundaries is \[4, 2\], it must rise"),
         (lambda: lr.PiecewiseDecay([2, 4], [1, 2]), "it must be a list of 3 numbers"),
         (lambda: lr.MultiStepDecay(0.1, 5), "milestones is 5, it must be a list"),

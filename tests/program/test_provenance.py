@@ -87,7 +87,7 @@ def test_what_is_no_text_is_no_program(model):
 )
 def test_what_json_has_not_is_refused(model, facts):
     model.main.provenance = FACTS
-    with pytest.raises(pm.ProgramError, match="provenance is no JSON object"):
+    with pytest.raises(pm.ProgramError, match="provenance is not a JSON object"):
         model.main.provenance = facts
     assert model.main.provenance == FACTS
 

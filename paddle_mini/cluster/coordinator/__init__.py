@@ -1,1 +1,1 @@
-# The coordinator: who is in the job, who initialises, who saves, who reads what.
+# The coordinator: membership, initialisation, election of the trainer that saves, and data tasks of a job.

@@ -1,4 +1,4 @@
-# Coordinator: who is in the job, who initialises the servers, who saves, who reads what.
+# Coordinator: membership, initialisation of servers, election of the trainer that saves, and data tasks of a job.
 from __future__ import annotations
 
 import posixpath
@@ -9,34 +9,34 @@ from typing import Any, TypeVar
 
 from ..errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError, WrongJob
 from ..messages import Wait
-from ..part_log import Board, events_sent, events_waiting, speaking
+from ..process_log import EventBuffer, events_sent, log_context, pending_events
 from ..protocol import (
+    Arrive,
     AskSave,
     BeginInit,
-    Depart,
     EndInit,
     EndTask,
-    Enter,
     GetJobStatus,
     GetTask,
-    Given,
     Heartbeat,
     Join,
+    JoinRendezvous,
     Leave,
-    Meet,
+    LeaveRendezvous,
     Register,
     SetData,
+    StateStored,
     View,
 )
-from ..replies import Done, Heard, Initialiser, JobMembers, JobStatus, Saver, Task, TaskEnded, Welcome
+from ..replies import Done, HeartbeatReply, Initialiser, JobMembers, JobStatus, Saver, Task, TaskEnded, Welcome
 from ..service import Answering
-from ..values import Life, OfMember, OfTrainer, Role, ServerRow
+from ..values import FromMember, FromTrainer, MemberId, Role, ServerRow
 from ..wire import Arrays
 from .coordinator_file import read_state, write_state
 from .coordinator_settings import CoordinatorSettings
 from .leases import Leases
-from .meeting import Meeting
 from .members import Members
+from .rendezvous import Rendezvous
 from .tasks import Tasks
 from .undo import all_or_nothing
 
@@ -46,38 +46,37 @@ A = TypeVar("A")
 
 
 class Coordinator(Answering):
-    """One service of a job, asked by all other parts; the numbers of parameters never come here.
+    """The service of a job that all other processes use; it handles no parameter values.
 
-    directory: coordinator.json there has everything that must survive, written before the reply that says it; a new
-    Coordinator goes on from it. clock: the time in seconds, from any beginning, never backwards.
+    directory: of coordinator.json, which has all durable state and is written before the reply that depends on it; a
+    new Coordinator resumes from it. clock: monotonic time in seconds.
 
-    What can't be written does not happen: the request is refused with the kind storage, and is right to be repeated.
-    That time goes on (a lost trainer, a task that took too long) is not written by itself: after a restart it comes
-    to the same a little later. Raises StorageError for a directory or file that can't be used, WrongJob for another
-    job's.
+    A request whose change can't be written has no effect: it fails with the kind storage and can be repeated. Timeouts
+    (a lost trainer, an expired task) are not written: after a restart they expire a little later. Raises StorageError
+    for a directory or file that can't be used, and WrongJob for one of another job.
     """
 
     def __init__(self, settings: CoordinatorSettings, directory: str, clock: Callable[[], float] = time.monotonic):
         self.settings, self._directory, self._clock = settings, directory, clock
         self._now = clock()
         self._storage_errors, self._restarts, self._started = 0, 0, False
-        self._finished: list[int] = []  # tokens of the initialisations that came to their end
+        self._finished: list[int] = []  # tokens of completed initialisations
         instant = self._instant
-        self._board = Board()
+        self._event_buffer = EventBuffer()
         self._tasks = Tasks(instant, settings.task_timeout, settings.task_failures)
         self._leases = Leases(instant)
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
         self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
-        self._meeting = Meeting(self._incarnations, lambda: self._started)
+        self._rendezvous = Rendezvous(self._incarnations, lambda: self._started)
         state = read_state(directory, settings.job)
         if state is not None:
             self._restore(state)
             self._started = self._started and state["run"] == settings.run
             self._restarts += 1
-            self._trainers.begin_anew()
-            self._servers.begin_anew()
+            self._trainers.renew_all()
+            self._servers.renew_all()
         write_state(directory, settings.job, self._snapshot())
-        kept: dict[Any, Callable[[Any], Any]] = {  # what these change must survive
+        kept: dict[Any, Callable[[Any], Any]] = {  # their changes are durable
             Join: self._join,
             Register: self._register,
             Leave: self._leave,
@@ -92,7 +91,7 @@ class Coordinator(Answering):
             Heartbeat: self._heartbeat,
             View: self._view,
             GetJobStatus: self._status,
-            **dict.fromkeys((Enter, Given, Meet, Depart), self._meet),
+            **dict.fromkeys((JoinRendezvous, StateStored, Arrive, LeaveRendezvous), self._rendezvous_request),
         }
         super().__init__(
             settings.job,
@@ -103,13 +102,13 @@ class Coordinator(Answering):
         )
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
-        with speaking("coordinator"):
+        with log_context("coordinator"):
             return super().handle(header, arrays)
 
     def tick(self) -> None:
-        """Trainers and servers that were silent for too long are lost, also while nobody asks."""
+        """Removes trainers and servers whose leases have expired; called regularly, also without requests."""
         self._now = max(self._now, self._clock())
-        with speaking("coordinator"):
+        with log_context("coordinator"):
             self._trainers.drop_lost()
             self._servers.drop_lost()
 
@@ -125,7 +124,7 @@ class Coordinator(Answering):
         self.tick()
         changes = self._changes()
         try:
-            with all_or_nothing(self, self._board, self._tasks, self._leases, self._trainers, self._servers):
+            with all_or_nothing(self, self._event_buffer, self._tasks, self._leases, self._trainers, self._servers):
                 reply = do(request)
                 if self._changes() != changes:
                     write_state(self._directory, self.settings.job, self._snapshot())
@@ -144,8 +143,8 @@ class Coordinator(Answering):
     def _register(self, request: Register) -> Welcome:
         if request.token is not None and request.token > self._leases.token:
             raise WrongJob(
-                "the server was initialised in a job that this coordinator knows nothing of: its "
-                "coordinator.json is another one, or lost"
+                "the server was initialised in a job that this coordinator does not know: its "
+                "coordinator.json was lost or replaced"
             )
         facts = {"address": request.address, "initialised": request.token in self._finished}
         return self._welcome(self._servers, self._servers.join(request.key, request.server, facts))
@@ -155,36 +154,36 @@ class Coordinator(Answering):
             number, members.present[number].incarnation, self._membership, self.settings.lease, dict(self.settings.facts)
         )
 
-    def _heartbeat(self, request: Heartbeat) -> Heard:
+    def _heartbeat(self, request: Heartbeat) -> HeartbeatReply:
         self._reported(request)
-        return Heard(self._membership)
+        return HeartbeatReply(self._membership)
 
     def _leave(self, request: Leave) -> Done:
         members = self._members(request)
-        if members.has(request.number, request.incarnation):  # else the message comes twice
+        if members.has(request.number, request.incarnation):  # else the message is repeated
             self._reported(request)
         members.leave(request.number, request.incarnation)
         return Done()
 
-    def _reported(self, request: OfMember) -> None:
+    def _reported(self, request: FromMember) -> None:
         self._members(request).report(request.number, request.incarnation, request.report)
-        self._board.add(request.events)
+        self._event_buffer.add(request.events)
 
-    def _members(self, request: OfMember) -> Members:
-        return self._trainers if request.part is Role.TRAINER else self._servers
+    def _members(self, request: FromMember) -> Members:
+        return self._trainers if request.role is Role.TRAINER else self._servers
 
-    def _hear(self, request: OfTrainer) -> str:
-        """The trainer that asks, which is thereby heard of; as others know it by."""
-        self._trainers.hear(request.trainer, request.incarnation)
+    def _renew(self, request: FromTrainer) -> str:
+        """Renews the lease of the trainer that sent the request; returns its number as text."""
+        self._trainers.renew(request.trainer, request.incarnation)
         return str(request.trainer)
 
     def _trainer_ends(self, number: int, lost: bool) -> None:
-        self._meeting.end(number)
-        self._tasks.give_back(str(number), failed=lost)
-        self._leases.end(_INIT, str(number))
+        self._rendezvous.end(number)
+        self._tasks.release(str(number), failed=lost)
+        self._leases.release(_INIT, str(number))
 
     def _view(self, request: View) -> JobMembers:
-        trainers = [Life(number, incarnation) for number, incarnation in sorted(self._incarnations().items())]
+        trainers = [MemberId(number, incarnation) for number, incarnation in sorted(self._incarnations().items())]
         return JobMembers(trainers, self._server_rows(), self._started, self._initialised(), self._membership)
 
     def _server_rows(self) -> list[ServerRow]:
@@ -197,73 +196,73 @@ class Coordinator(Answering):
         return len(rows) == self.settings.servers and all(row.initialised for row in rows)
 
     def _begin_init(self, request: BeginInit) -> Initialiser | Wait:
-        """One trainer at a time is selected, and told which servers to give all parameters to; the others wait until
-        every server has them. An initialiser goes on for longer by asking again."""
-        trainer, rows = self._hear(request), self._server_rows()
+        """Selects one trainer at a time and names the servers that it must initialise; the others wait until every
+        server has its parameters. The initialiser renews its lease by repeating the request."""
+        trainer, rows = self._renew(request), self._server_rows()
         if self._initialised():
             return Initialiser(None, rows)
         if len(rows) < self.settings.servers:
             return Wait()
-        token = self._leases.ask(_INIT, trainer, request.incarnation, self.settings.init_lease)
+        token = self._leases.acquire(_INIT, trainer, request.incarnation, self.settings.init_lease)
         return Wait() if token is None else Initialiser(token, [row for row in rows if not row.initialised])
 
     def _end_init(self, request: EndInit) -> Done:
-        """The end of an initialisation, when every server that was told of has finished: all of them, or nothing."""
-        trainer, token = self._hear(request), request.token
+        """Ends an initialisation, if every server has finished; otherwise nothing changes."""
+        trainer, token = self._renew(request), request.token
         if token in self._finished:
             return Done(repeated=True)
         if self._initialised():
             raise AlreadyInitialised("all servers are initialised, by another trainer")
-        if not self._leases.has(_INIT, trainer, request.incarnation, token):
-            raise StaleToken(f"token {token} is not that of the initialiser: another trainer was selected since")
+        if not self._leases.holds(_INIT, trainer, request.incarnation, token):
+            raise StaleToken(f"token {token} is not that of the initialiser: another trainer was selected")
         rows = self._server_rows()
         done = {row.server for row in rows if row.initialised or (row.server, row.incarnation) in request.servers}
         missing = sorted(set(range(self.settings.servers)) - done)
         if missing:
             raise NotInitialised(
-                f"server {missing[0]} has not finished, or began again since; begin_init says which servers need parameters"
+                f"server {missing[0]} has not finished, or restarted since; begin_init names the servers that need parameters"
             )
-        self._servers.tell_of_all("initialised", True)
+        self._servers.set_fact("initialised", True)
         self._finished.append(token)
-        self._leases.end(_INIT, trainer)
+        self._leases.release(_INIT, trainer)
         return Done()
 
     # Saving and data
 
     def _ask_save(self, request: AskSave) -> Saver:
-        trainer = self._hear(request)
+        trainer = self._renew(request)
         if not request.directory:
-            raise Malformed("the directory to save to has no name")
+            raise Malformed("the directory to save to has an empty name")
         right = _SAVE + posixpath.normpath(request.directory)
-        return Saver(self._leases.ask(right, trainer, request.incarnation, request.seconds))
+        return Saver(self._leases.acquire(right, trainer, request.incarnation, request.seconds))
 
     def _set_data(self, request: SetData) -> Done:
         self._tasks.set_data(request.chunks, request.chunks_per_task)
         return Done()
 
     def _get_task(self, request: GetTask) -> Task:
-        ask = None if request.ask is None else (request.incarnation, request.ask)
-        return self._tasks.get(self._hear(request), request.pass_number, ask)
+        serial = None if request.serial is None else (request.incarnation, request.serial)
+        return self._tasks.get(self._renew(request), request.pass_number, serial)
 
     def _end_task(self, request: EndTask) -> TaskEnded:
-        self._hear(request)
+        self._renew(request)
         end = self._tasks.fail if request.failed else self._tasks.finish
         return TaskEnded(end(request.task, request.epoch))
 
     def _incarnations(self) -> dict[int, int]:
         return {number: member.incarnation for number, member in self._trainers.present.items()}
 
-    def _meet(self, request: Enter | Given | Meet | Depart) -> Any:
-        self._hear(request)
-        return self._meeting.handle(request)
+    def _rendezvous_request(self, request: JoinRendezvous | StateStored | Arrive | LeaveRendezvous) -> Any:
+        self._renew(request)
+        return self._rendezvous.handle(request)
 
-    # What is seen and what is kept
+    # Status and durable state
 
     def _status(self, request: GetJobStatus) -> JobStatus:
-        own = events_waiting()
-        self._board.add(own)
+        own = pending_events()
+        self._event_buffer.add(own)
         events_sent(own)
-        end, events = self._board.after(request.after)
+        end, events = self._event_buffer.after(request.after)
         return JobStatus(
             self._trainers.status(),
             self._servers.status(),

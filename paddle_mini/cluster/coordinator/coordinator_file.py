@@ -1,4 +1,4 @@
-# coordinator.json: what a coordinator must know after a restart; whole at any moment, and known to be so.
+# coordinator.json: the durable state of a coordinator, replaced atomically, with a checksum.
 from __future__ import annotations
 
 import hashlib
@@ -15,8 +15,8 @@ FORMAT = 1
 
 
 def read_state(directory: str, job: str) -> dict[str, Any] | None:
-    """What write_state was given last; None when there is no file. WrongJob for another job's; WrongVersion;
-    StorageError for one that can't be read, or is not what was written."""
+    """The state that write_state wrote last; None if the file does not exist. WrongJob for a file of another job;
+    WrongVersion; StorageError for a file that can't be read or is damaged."""
     path = os.path.join(directory, NAME)
     try:
         with open(path, "rb", opener=open_regular) as file:
@@ -32,19 +32,19 @@ def read_state(directory: str, job: str) -> dict[str, Any] | None:
         whole = False
     if not whole:
         raise StorageError(
-            f"'{path}' is cut off or damaged; without it the job would elect and read anew what it has "
-            "done: put back a copy, or begin in an empty directory"
+            f"'{path}' is truncated or damaged; without it the job would repeat elections and tasks that are "
+            "done: restore a copy, or use an empty directory"
         )
     if facts.get("format") != FORMAT:
-        raise WrongVersion(f"'{path}' is of format {shown(facts.get('format'))}, {FORMAT} is known")
+        raise WrongVersion(f"'{path}' has format {shown(facts.get('format'))}, only {FORMAT} is supported")
     if facts["job"] != job:
-        raise WrongJob(f"'{directory}' is of job {shown(facts['job'])}, not of {shown(job)}: a job has a directory of its own")
+        raise WrongJob(f"'{directory}' belongs to job {shown(facts['job'])}, not {shown(job)}: give each job its own directory")
     state: dict[str, Any] = facts["state"]
     return state
 
 
 def write_state(directory: str, job: str, state: dict[str, Any]) -> None:
-    """The state is on the disk when this returns. StorageError: what was there before still is, or this."""
+    """Writes the state durably. On StorageError the file has either the previous state or this one."""
     path = os.path.join(directory, NAME)
     try:
         os.makedirs(directory, exist_ok=True)

@@ -1,4 +1,4 @@
-# CoordinatorSettings: what a coordinator is told about its job.
+# CoordinatorSettings: the settings of a coordinator.
 from __future__ import annotations
 
 import json
@@ -13,12 +13,13 @@ from ..errors import Malformed
 
 @dataclass(frozen=True)
 class CoordinatorSettings:
-    """Malformed for what can't be.
+    """Raises Malformed for invalid values.
 
-    job: its name; what another job says is refused. run: which begin of it this is: one that goes on in a directory of
-    an earlier one waits for its trainers anew. trainers: the job starts when so many are there; servers: how many
-    there are. lease: seconds that a part may be silent. init_lease: seconds in which an initialiser must be done, or
-    ask again. task_timeout, task_failures: as of Tasks. facts: what each part is told when it comes, JSON values.
+    job: its name; requests of another job are rejected. run: identifies one start of the job: a coordinator that
+    resumes in the directory of an earlier run waits for its trainers again. trainers: the job starts when this many
+    have joined; servers: their number. lease: seconds without a message after which a process is lost. init_lease:
+    seconds in which an initialiser must finish or renew its lease. task_timeout, task_failures: as for Tasks. facts:
+    JSON values that each process gets when it joins.
     """
 
     job: str
@@ -37,7 +38,7 @@ class CoordinatorSettings:
         for name in ("trainers", "servers", "task_failures"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
-                raise Malformed(f"{name} is {shown(value)}, it must be a whole number, at least 1")
+                raise Malformed(f"{name} is {shown(value)}, it must be an integer, at least 1")
         for name in ("lease", "init_lease", "task_timeout"):
             value = getattr(self, name)
             if type(value) not in (int, float) or not (math.isfinite(value) and value > 0):
@@ -45,4 +46,4 @@ class CoordinatorSettings:
         try:
             json.dumps(dict(self.facts), allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise Malformed(f"facts are no JSON object: {error}") from None
+            raise Malformed(f"facts are not a JSON object: {error}") from None

@@ -1,4 +1,4 @@
-# Leases: rights that one trainer at a time has, for as long as it was given them.
+# Leases: locks with an expiry and a fencing token, each held by one trainer at a time.
 from __future__ import annotations
 
 import math
@@ -10,7 +10,7 @@ from ..errors import Malformed
 from ..values import Holder
 
 LONGEST = 86400.0
-"""Seconds of one lease: a mistaken number must not stop a job for good."""
+"""Maximal seconds of a lease: a mistaken number must not block a job forever."""
 _KEPT = 100
 
 
@@ -22,11 +22,10 @@ class _Lease(NamedTuple):
 
 
 class Leases:
-    """Who has which right. clock: the time in seconds, from any beginning.
+    """The leases of a job, by right. clock: monotonic time in seconds.
 
-    A lease has a token, and a later holder of a right has a higher one: what is done by a holder that was too slow is
-    known by its token. At exactly the end of a lease another trainer may get the right. changes: counts what a
-    request changed.
+    Each lease has a token, and tokens increase: actions of a former holder are recognised by their lower token. From
+    the exact end of a lease on, another trainer may acquire the right. changes: counts changes by requests.
     """
 
     def __init__(self, clock: Callable[[], float]):
@@ -37,18 +36,18 @@ class Leases:
 
     @property
     def token(self) -> int:
-        """The highest token that was given."""
+        """The highest token so far."""
         return self._token
 
-    def ask(self, right: str, trainer: str, life: int, duration: float) -> int | None:
-        """The token, for `duration` seconds from now; None while another trainer has the right.
+    def acquire(self, right: str, trainer: str, life: int, duration: float) -> int | None:
+        """The token, for `duration` seconds from now; None while another trainer holds the right.
 
-        Whoever has it and asks again has it until the later of both ends, with the same token; also after its end,
-        if nobody else had it since. A later life of the same trainer takes it over, with a new token. Malformed for an
-        empty name and for a duration that is not above 0 and at most LONGEST.
+        The holder extends its lease, with the same token, to the later of both ends; also after the end, if no other
+        trainer acquired it since. A later incarnation of the same trainer takes it over, with a new token. Malformed
+        for an empty name and for a duration that is not above 0 and at most LONGEST.
         """
         if not trainer:
-            raise Malformed("a trainer without a name asks for a right")
+            raise Malformed("a trainer without a name requests a lease")
         if not (math.isfinite(duration) and 0 < duration <= LONGEST):
             raise Malformed(f"a lease of {shown(duration)} seconds; it must be above 0 and at most {LONGEST:g}")
         now, held = self._clock(), self._leases.get(right)
@@ -63,25 +62,25 @@ class Leases:
         self.changes += 1
         return token
 
-    def has(self, right: str, trainer: str, life: int, token: int) -> bool:
-        """Whether this trainer was the last to get the right, with this token."""
+    def holds(self, right: str, trainer: str, life: int, token: int) -> bool:
+        """Whether this trainer acquired the right last, with this token."""
         held = self._leases.get(right)
         return held is not None and held[:3] == (trainer, life, token)
 
-    def end(self, right: str, trainer: str) -> None:
-        """The trainer is done with it, or not there any more: anyone may have the right at once, with a new token."""
+    def release(self, right: str, trainer: str) -> None:
+        """Ends the trainer's lease: any trainer may acquire the right at once, with a new token."""
         held = self._leases.get(right)
         if held is not None and held.trainer == trainer:
             del self._leases[right]
             self.changes += 1
 
     def holders(self) -> dict[str, Holder]:
-        """By right: the trainer that has it now, and the seconds that it has left."""
+        """By right: the trainer that holds it now, and the remaining seconds."""
         now = self._clock()
         return {right: Holder(one.trainer, one.deadline - now) for right, one in self._leases.items() if now < one.deadline}
 
     def snapshot(self) -> dict[str, Any]:
-        """All of it as JSON values; of each lease the seconds that are left."""
+        """All state as JSON values; each lease with its remaining seconds."""
         now = self._clock()
         return {
             "token": self._token,
@@ -89,13 +88,13 @@ class Leases:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Goes on from a snapshot; nobody has a right for a shorter time than it was told."""
+        """Restores a snapshot; no lease gets shorter than it was promised."""
         now = self._clock()
         self._token = state["token"]
         self._leases = {right: _Lease(trainer, life, token, now + left) for right, trainer, life, token, left in state["leases"]}
 
     def _forget_old(self, now: float) -> None:
-        """A job that saves every hour to a new directory would else keep all of them."""
+        """Removes expired leases, which would accumulate in a job that saves to a new directory every hour."""
         over = [right for right, one in self._leases.items() if now >= one.deadline]
         for right in over[: max(0, len(self._leases) - _KEPT)]:
             del self._leases[right]

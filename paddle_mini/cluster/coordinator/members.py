@@ -1,4 +1,4 @@
-# Members: who is in the job, by number, and who was not heard of for too long.
+# Members: the trainers or servers of a job, by number, with leases that their heartbeats renew.
 from __future__ import annotations
 
 import math
@@ -6,26 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import Gone, Malformed, NotElected
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..values import MemberStatus
 
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Member:
-    """One life of a trainer or server. key: its own name for this life; facts: what it said when it joined."""
+    """One incarnation of a trainer or server. key: its unique name for it; facts: what it sent when it joined."""
 
     def __init__(self, key: str, incarnation: int, facts: dict[str, Any], deadline: float):
         self.key, self.incarnation, self.facts, self.deadline = key, incarnation, facts, deadline
 
 
 class Members:
-    """The trainers, or the servers, that are there.
+    """The trainers, or the servers, that are present.
 
-    what: "trainer", for messages. clock: the time in seconds, from any beginning. lease: who says nothing for so many
-    seconds is lost. limit: numbers are below it; None: there are as many as come. on_end(number, lost) is called when
-    one is not there any more: it left, it was lost, or another life of it came. version: rises when members change.
-    changes: counts what a request changed; a loss is known again after a restart.
+    what: "trainer", for messages. clock: monotonic time in seconds. lease: seconds without a message after which a
+    member is lost. limit: numbers are below it; None: unlimited. on_end(number, lost) is called when a member left, was
+    lost, or was replaced by another incarnation. version: increases when members change. changes: counts changes by
+    requests; after a restart losses are detected again.
     """
 
     def __init__(
@@ -35,15 +35,16 @@ class Members:
         self.present: dict[int, Member] = {}
         self._incarnations: dict[int, int] = {}
         self._reports: dict[int, dict[str, Any]] = {}
-        self._lost: dict[int, bool] = {}  # who did not leave by itself
+        self._lost: dict[int, bool] = {}  # whether the member was lost, and did not leave
         self._restarts: dict[int, int] = {}
         self.version = 0
         self.changes = 0
-        self._nobody_lost_before = -math.inf
+        self._next_expiry = -math.inf
 
     def join(self, key: str, number: int | None, facts: dict[str, Any]) -> int:
-        """The number of a new life: the one it asks for, which ends a life that has it, or else the lowest free one.
-        The same key again, as in a message that comes twice, gets the same number. NotElected when none is free."""
+        """The number of a new incarnation: the requested one, which ends the incarnation that has it, or else the
+        lowest free one. The same key again, as in a repeated message, gets the same number. NotElected when no number
+        is free."""
         if not key:
             raise Malformed(f"a {self.what} joins without a key")
         known = next((held for held, member in self.present.items() if member.key == key), None)
@@ -62,13 +63,13 @@ class Members:
         incarnation = self._incarnations.get(number, 0) + 1
         self._incarnations[number] = incarnation
         self.present[number] = Member(key, incarnation, facts, self._clock() + self._lease)
-        self._nobody_lost_before = min(self._nobody_lost_before, self.present[number].deadline)
+        self._next_expiry = min(self._next_expiry, self.present[number].deadline)
         self.version += 1
         self.changes += 1
         return number
 
-    def hear(self, number: int, incarnation: int) -> None:
-        """A member is there, and so for another lease. Gone when the job goes on without it."""
+    def renew(self, number: int, incarnation: int) -> None:
+        """Renews the lease of a member. Gone when it is no longer in the job."""
         member = self.present.get(number)
         if member is None or member.incarnation != incarnation:
             last = self._incarnations.get(number)
@@ -77,44 +78,44 @@ class Members:
                 if last is None or incarnation > last
                 else "another one has its number"
                 if incarnation < last
-                else "it left, or was not heard of for too long"
+                else "it left, or sent nothing for too long"
             )
             raise Gone(f"{self.what} {number}, incarnation {incarnation}, is not in this job: {why}")
         member.deadline = self._clock() + self._lease
 
     def has(self, number: int, incarnation: int) -> bool:
-        """Whether this life of a member is there."""
+        """Whether this incarnation of a member is present."""
         member = self.present.get(number)
         return member is not None and member.incarnation == incarnation
 
     def report(self, number: int, incarnation: int, report: dict[str, Any]) -> None:
-        """A member is there, and says what it does. Gone as of hear()."""
-        self.hear(number, incarnation)
+        """Renews the lease of a member and stores its report. Gone as for renew()."""
+        self.renew(number, incarnation)
         self._reports[number] = report
 
     def leave(self, number: int, incarnation: int) -> None:
-        """A member goes; nothing when it is gone already."""
+        """Removes a member; no effect when it is gone already."""
         if self.has(number, incarnation):
             self._end(number, lost=False)
             self.changes += 1
 
-    def tell_of_all(self, fact: str, value: Any) -> None:
-        """A fact of all that are there."""
+    def set_fact(self, fact: str, value: Any) -> None:
+        """Sets a fact of all members that are present."""
         for number, one in self.present.items():
             self.present[number] = Member(one.key, one.incarnation, {**one.facts, fact: value}, one.deadline)
 
     def drop_lost(self) -> None:
-        """Those whose lease has ended are not there any more."""
+        """Removes the members whose leases have expired."""
         now = self._clock()
-        if now < self._nobody_lost_before:  # comes with every request, of which there are many times more than members
+        if now < self._next_expiry:  # on every request, which are far more frequent than losses
             return
         for number in [number for number, member in self.present.items() if now >= member.deadline]:
-            _log.warning("%s %d was not heard of for %g s: the job goes on without it", self.what, number, self._lease)
+            _log.warning("%s %d sent nothing for %g s: the job continues without it", self.what, number, self._lease)
             self._end(number, lost=True)
-        self._nobody_lost_before = min((member.deadline for member in self.present.values()), default=math.inf)
+        self._next_expiry = min((member.deadline for member in self.present.values()), default=math.inf)
 
     def status(self) -> dict[str, MemberStatus]:
-        """By number, of all that ever were there."""
+        """By number, of all members that ever joined."""
         rows: dict[str, MemberStatus] = {}
         for number in sorted(self._incarnations):
             member = self.present.get(number)
@@ -125,7 +126,7 @@ class Members:
         return rows
 
     def snapshot(self) -> dict[str, Any]:
-        """Members and incarnations as JSON values; of each lease the seconds that are left."""
+        """Members and incarnations as JSON values; each lease with its remaining seconds."""
         now = self._clock()
         present: list[Any] = [
             [number, one.key, one.incarnation, dict(one.facts), one.deadline - now] for number, one in self.present.items()
@@ -138,7 +139,7 @@ class Members:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Goes on from a snapshot, but for the reports."""
+        """Restores a snapshot, which has no reports."""
         now = self._clock()
         self.present = {
             number: Member(key, incarnation, dict(facts), now + left)
@@ -146,11 +147,10 @@ class Members:
         }
         self._incarnations = {number: incarnation for number, incarnation in state["incarnations"]}
         self._restarts = {number: count for number, count in state["restarts"]}
-        self.version, self._nobody_lost_before = state["version"], -math.inf
+        self.version, self._next_expiry = state["version"], -math.inf
 
-    def begin_anew(self) -> None:
-        """After a restart: all that were there are taken for heard of now; and as losses since the snapshot are
-        forgotten, the version goes to where it has not been."""
+    def renew_all(self) -> None:
+        """After a restart: renews all leases, and moves the version beyond those of losses since the snapshot."""
         for member in self.present.values():
             member.deadline = self._clock() + self._lease
         self.version += 1 << 20

@@ -1,4 +1,4 @@
-# Data tasks: who reads which part of the data, each part once a pass, and what happens where one does not finish.
+# Data tasks: assigns the chunks of a data set to trainers, each once per pass, and again when a trainer fails.
 from __future__ import annotations
 
 import json
@@ -11,24 +11,23 @@ from ..errors import AlreadyInitialised, Malformed, NotInitialised
 from ..replies import Task
 from ..values import TaskAnswer
 
-Ask = tuple[int, int]
+Serial = tuple[int, int]
 
 
 class _Pending(NamedTuple):
     trainer: str
     epoch: int
     deadline: float
-    ask: Ask
+    serial: Serial
 
 
 class Tasks:
-    """The parts of one data set and where they are in the current pass: todo, pending, done or failed.
+    """The tasks of one data set and their states in the current pass: todo, pending, done or failed.
 
-    clock: the time in seconds, from any beginning. timeout: seconds that a trainer has for a task; at exactly its end
-    the task is another's. failure_limit: so many failures, timeouts too, and a task is left out of the rest of the
-    pass; the next pass tries it again. Each handing out has an epoch: what is said about an earlier one is ignored, as
-    the task may be with another trainer by then. changes: counts what a request changed; time alone changes nothing
-    that a restart would have to know.
+    clock: monotonic time in seconds. timeout: seconds that a trainer has for a task; from its exact end on the task is
+    another trainer's. failure_limit: after so many failures or timeouts a task is left out of the rest of the pass; the
+    next pass retries it. Each assignment has an epoch: results of an earlier one are ignored, as the task may have been
+    reassigned. changes: counts changes by requests; timeouts need not survive a restart.
     """
 
     def __init__(self, clock: Callable[[], float], timeout: float = 1200.0, failure_limit: int = 3):
@@ -43,23 +42,23 @@ class Tasks:
         self._pass = 0
         self._todo: deque[int] = deque(range(len(tasks)))
         self._pending: dict[int, _Pending] = {}
-        self._asked: dict[str, Ask] = {}  # the last one of each trainer
+        self._asked: dict[str, Serial] = {}  # the latest one of each trainer
         self._done: list[int] = []
         self._failed: list[int] = []
         self._epochs = [0] * len(tasks)
         self._failures = [0] * len(tasks)
 
     def set_data(self, chunks: list[Any], chunks_per_task: int = 10) -> None:
-        """Chunks: what trainers are told to read, any JSON values, in order. The first to call says what the data
-        are; the same again changes nothing. AlreadyInitialised for others; Malformed."""
+        """chunks: JSON values that tell a trainer what to read, in order. The first call defines the data set; the same
+        again has no effect. AlreadyInitialised for another one; Malformed."""
         if not isinstance(chunks, list) or not chunks:
             raise Malformed("a data set is a list of at least one chunk")
         if isinstance(chunks_per_task, bool) or not isinstance(chunks_per_task, int) or chunks_per_task < 1:
-            raise Malformed(f"chunks_per_task is {shown(chunks_per_task)}, it must be a whole number, at least 1")
+            raise Malformed(f"chunks_per_task is {shown(chunks_per_task)}, it must be an integer, at least 1")
         try:
             copy = tuple(json.loads(json.dumps(chunks, allow_nan=False)))
         except (TypeError, ValueError) as error:
-            raise Malformed(f"a chunk is no JSON value: {error}") from None
+            raise Malformed(f"a chunk is not a JSON value: {error}") from None
         if self._tasks:
             if (copy, chunks_per_task) != (self._chunks, self._per_task):
                 raise AlreadyInitialised(
@@ -71,20 +70,20 @@ class Tasks:
         self._begin_with(_tasks_of(copy, chunks_per_task))
         self.changes += 1
 
-    def get(self, trainer: str, pass_number: int, ask: Ask | None = None) -> Task:
-        """For a trainer that reads pass pass_number, from 0. Whoever asks first for the pass after one that is over
-        begins it. NotInitialised: no data yet.
+    def get(self, trainer: str, pass_number: int, serial: Serial | None = None) -> Task:
+        """A task for a trainer that reads pass pass_number, from 0. The first request for the next pass begins it, if
+        the current one is over. NotInitialised: no data set yet.
 
-        ask: life and number of the request, which rise. One that comes twice gets the task that it got, as long as the
-        trainer has it, and else NONE_NOW: whoever waits for that asks again, and perhaps nobody does."""
+        serial: incarnation and number of the request, which increase. A repeated request gets the same task, as long as
+        the trainer has it, and else NONE_NOW: the trainer, if it still waits, retries."""
         if not self._tasks:
-            raise NotInitialised("there is no data set yet")
+            raise NotInitialised("no data set is defined yet")
         self._expire()
-        if ask is not None and ask <= self._asked.get(trainer, (-1, -1)):
-            same = [number for number, one in self._pending.items() if (one.trainer, one.ask) == (trainer, ask)]
+        if serial is not None and serial <= self._asked.get(trainer, (-1, -1)):
+            same = [number for number, one in self._pending.items() if (one.trainer, one.serial) == (trainer, serial)]
             return self._task(same[0]) if same else Task(TaskAnswer.NONE_NOW)
-        if ask is not None:
-            self._asked[trainer] = ask
+        if serial is not None:
+            self._asked[trainer] = serial
         if pass_number < self._pass:
             return Task(TaskAnswer.EARLIER)
         if len(self._failed) == len(self._tasks):
@@ -100,7 +99,7 @@ class Tasks:
             return Task(TaskAnswer.NONE_NOW)
         number = self._todo.popleft()
         self._epochs[number] += 1
-        given = (0, 0) if ask is None else ask
+        given = (0, 0) if serial is None else serial
         self._pending[number] = _Pending(trainer, self._epochs[number], self._clock() + self._timeout, given)
         self.changes += 1
         return self._task(number)
@@ -109,7 +108,7 @@ class Tasks:
         return Task(TaskAnswer.TASK, number, self._epochs[number], self._tasks[number])
 
     def finish(self, task: int, epoch: int) -> bool:
-        """A task was trained on. False: too late, the task was taken back before; nothing changed."""
+        """Marks a task as done. False: too late, the task was reassigned; nothing changes."""
         if not self._is_pending(task, epoch):
             return False
         del self._pending[task]
@@ -118,18 +117,18 @@ class Tasks:
         return True
 
     def fail(self, task: int, epoch: int) -> bool:
-        """A task could not be read or trained on. False: too late, as of finish."""
+        """Marks a task as failed. False: too late, as for finish."""
         if not self._is_pending(task, epoch):
             return False
-        self._take_back(task, failed=True)
+        self._requeue(task, failed=True)
         self.changes += 1
         return True
 
-    def give_back(self, trainer: str, failed: bool) -> None:
-        """The trainer is not there any more: its tasks are others'. failed: it was lost, perhaps by what it read, so
-        that this counts as a failure of each."""
+    def release(self, trainer: str, failed: bool) -> None:
+        """Requeues the tasks of a trainer that left or was lost. failed: it was lost, possibly because of the data, so
+        that each task counts a failure."""
         for number in [number for number, pending in self._pending.items() if pending.trainer == trainer]:
-            self._take_back(number, failed)
+            self._requeue(number, failed)
             self.changes += 1
 
     def counts(self) -> dict[str, int]:
@@ -143,9 +142,11 @@ class Tasks:
         }
 
     def snapshot(self) -> dict[str, Any]:
-        """All of it as JSON values, which share nothing with this; of deadlines the seconds that are left."""
+        """A copy of all state as JSON values; deadlines as remaining seconds."""
         now = self._clock()
-        pending = [[number, one.trainer, one.epoch, one.deadline - now, list(one.ask)] for number, one in self._pending.items()]
+        pending = [
+            [number, one.trainer, one.epoch, one.deadline - now, list(one.serial)] for number, one in self._pending.items()
+        ]
         return {
             "chunks": list(self._chunks),
             "chunks_per_task": self._per_task,
@@ -154,23 +155,23 @@ class Tasks:
             "pending": pending,
             "done": list(self._done),
             "failed": list(self._failed),
-            "asked": [[trainer, *ask] for trainer, ask in self._asked.items()],
+            "asked": [[trainer, *serial] for trainer, serial in self._asked.items()],
             "epochs": list(self._epochs),
             "failures": list(self._failures),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Goes on from a snapshot. A task that was pending has the time that was left then: no trainer gets less than
-        it was promised, however long the way here took."""
+        """Restores a snapshot. A pending task keeps the time that remained then, so no trainer gets less than it was
+        promised, however long the restart took."""
         now = self._clock()
         self._chunks, self._per_task = tuple(state["chunks"]), state["chunks_per_task"]
         self._begin_with(_tasks_of(self._chunks, self._per_task))
         self._pass, self._todo = state["pass"], deque(state["todo"])
         self._pending = {
-            number: _Pending(trainer, epoch, now + left, (life, ask))
-            for number, trainer, epoch, left, (life, ask) in state["pending"]
+            number: _Pending(trainer, epoch, now + left, (life, serial))
+            for number, trainer, epoch, left, (life, serial) in state["pending"]
         }
-        self._asked = {trainer: (life, ask) for trainer, life, ask in state["asked"]}
+        self._asked = {trainer: (life, serial) for trainer, life, serial in state["asked"]}
         self._done, self._failed = list(state["done"]), list(state["failed"])
         self._epochs, self._failures = list(state["epochs"]), list(state["failures"])
 
@@ -181,15 +182,15 @@ class Tasks:
     def _expire(self) -> None:
         now = self._clock()
         for number in [number for number, pending in self._pending.items() if now >= pending.deadline]:
-            self._take_back(number, failed=True)
+            self._requeue(number, failed=True)
 
-    def _take_back(self, number: int, failed: bool) -> None:
+    def _requeue(self, number: int, failed: bool) -> None:
         del self._pending[number]
         self._failures[number] += failed
         if self._failures[number] >= self._failure_limit:
             self._failed.append(number)
         else:
-            self._todo.append(number)  # behind the others: a bad task holds nobody up
+            self._todo.append(number)  # at the end: a failing task must not delay the others
 
     def _begin_pass(self) -> None:
         self._pass += 1

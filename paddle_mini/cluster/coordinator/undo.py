@@ -1,4 +1,4 @@
-# Undo: a request that fails leaves nothing of what it had changed.
+# Undo: rolls back the changes of a request that fails.
 from __future__ import annotations
 
 from collections import deque
@@ -10,10 +10,10 @@ from typing import Any
 
 @contextmanager
 def all_or_nothing(*parts: Any) -> Iterator[None]:
-    """When an error comes out of it, the attributes of these objects are again what they are now: numbers, and lists,
-    dictionaries and queues with what they have inside. Things inside must be replaced then, not changed.
+    """When the block raises, restores the attributes of these objects, with the elements of lists, dictionaries and
+    queues. Elements must be replaced inside the block, not modified in place.
 
-    Those are copied and nothing else, which takes microseconds where a snapshot takes milliseconds.
+    The copies are shallow, which takes microseconds; a snapshot takes milliseconds.
     """
     before = [
         {name: copy(value) if isinstance(value, (dict, list, deque)) else value for name, value in vars(part).items()}

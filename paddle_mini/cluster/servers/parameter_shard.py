@@ -1,4 +1,4 @@
-# One block of a parameter at its server: the values with their optimizer, and which gradients fit.
+# ParameterShard: one block of a parameter on its server, with its optimizer; validates and applies gradients.
 from __future__ import annotations
 
 import hashlib
@@ -17,15 +17,15 @@ from ..wire import field
 
 
 def about(info: ParameterInfo, block: Block) -> dict[str, Any]:
-    """A block and its parameter as JSON, for checkpoints."""
+    """Describes a block and its parameter as JSON, for checkpoints."""
     return {**info._asdict(), **block._asdict(), "shape": list(info.shape)}
 
 
 def from_about(facts: Mapping[str, Any]) -> tuple[ParameterInfo, Block]:
-    """What about() made into JSON; Malformed for a block that its parameter does not have."""
+    """The inverse of about(); Malformed for a block that its parameter does not have."""
     shape = field(facts, "shape", list)
     if not all(isinstance(dim, int) and not isinstance(dim, bool) for dim in shape):
-        raise Malformed("'shape' must be a list of whole numbers")
+        raise Malformed("'shape' must be a list of integers")
     name = field(facts, "parameter", str)
     sparse, whole = field(facts, "sparse", bool), field(facts, "whole", bool)
     info = ParameterInfo(name, tuple(shape), field(facts, "dtype", str), sparse, whole)
@@ -35,11 +35,11 @@ def from_about(facts: Mapping[str, Any]) -> tuple[ParameterInfo, Block]:
 
 
 class ParameterShard:
-    """A block with its optimizer. Values on the wire are [elements], or [rows, ...] of a table; rows are numbered as in
-    the whole table.
+    """A block with its optimizer. Values in messages are [elements], or [rows, ...] of a table; row indices are those
+    of the whole table.
 
-    config: bytes of an OptimizerConfig. value: the beginning; state: what a checkpoint kept, in place of it. Malformed
-    when the configuration can't be, or can't do a table's rows.
+    config: bytes of an OptimizerConfig. value: the initial values; state: of a checkpoint, instead of value. Malformed
+    if the configuration is invalid, or does not support sparse rows of a table.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ParameterShard:
         shape = block_shape(info, block)
         begin = np.zeros(shape, info.dtype) if value is None else self._fitting(value, shape)
         try:
-            if info.sparse:  # found out here, and not by the first push, half of which may have been applied
+            if info.sparse:  # detected here, as the first push would fail after it was partly applied
                 row = np.zeros((1, *info.unit_shape), info.dtype)
                 NativeOptimizer(config, row).update_rows([0], row)
             self.native = NativeOptimizer(config, begin, state)
@@ -58,8 +58,7 @@ class ParameterShard:
             raise Malformed(f"the optimizer of '{printable(info.name)}': {error}") from None
 
     def take(self, values: np.ndarray, rows: np.ndarray | None = None) -> ShardUpdate:
-        """A gradient or a difference for this block; WrongShape, WrongDtype, WrongRow when it does not fit. rows: of
-        tables."""
+        """Validates a gradient or a difference for this block: WrongShape, WrongDtype, WrongRow. rows: of tables."""
         if rows is None:
             return ShardUpdate(self, self._fitting(values, block_shape(self.info, self.block)), None)
         inside = self._inside(rows)
@@ -77,7 +76,7 @@ class ParameterShard:
             return self.native.rows(inside) if average is None else self.native.average(average)[inside]
 
     def _inside(self, rows: np.ndarray) -> np.ndarray:
-        """Rows counted from the block's begin."""
+        """Row indices relative to the block's begin."""
         name, begin, end = self.info.name, self.block.begin, self.block.end
         if not self.info.sparse:
             raise WrongShape(f"'{printable(name)}' is not a table: it has no rows")
@@ -102,37 +101,37 @@ class ParameterShard:
 
 
 class ShardUpdate(NamedTuple):
-    """What a push has for one block. rows: of a table, counted from the block's begin."""
+    """The update of one block by a push. rows: of a table, relative to the block's begin."""
 
     shard: ParameterShard
     values: np.ndarray
     rows: np.ndarray | None
 
     def copied(self) -> ShardUpdate:
-        """With values of its own."""
+        """With a copy of the values."""
         return self._replace(values=self.values.copy())
 
 
 def digest(config: bytes) -> str:
-    """What tells one OptimizerConfig from another in a short message."""
+    """A short digest that distinguishes OptimizerConfigs."""
     return hashlib.sha256(config).hexdigest()[:16]
 
 
 def named(shards: Mapping[BlockKey, ParameterShard], keys: Sequence[BlockKey]) -> list[ParameterShard]:
-    """The blocks with these keys, in their order; UnknownParameter; Malformed for one that is there twice."""
+    """The blocks with these keys, in their order; UnknownParameter; Malformed for a repeated key."""
     found: dict[BlockKey, ParameterShard] = {}
     for key in keys:
         if key not in shards:
-            raise UnknownParameter(f"there is no block {key.number} of '{printable(key.parameter)}' here")
+            raise UnknownParameter(f"block {key.number} of '{printable(key.parameter)}' is not on this server")
         if key in found:
-            raise Malformed(f"block {key.number} of '{printable(key.parameter)}' is there twice")
+            raise Malformed(f"block {key.number} of '{printable(key.parameter)}' is repeated")
         found[key] = shards[key]
     return list(found.values())
 
 
 def mean(updates: list[ShardUpdate], count: int) -> ShardUpdate:
-    """The sum of one block's parts, in their order, over count: the gradient of one batch made of count equal ones.
-    Rows that several parts have are summed in the same order, so that a table gets the bits of a dense gradient."""
+    """The sum of the updates of one block, in their order, divided by count: the gradient of one batch of count equal
+    ones. Repeated rows are summed in the same order, so that a table gets the bits of a dense gradient."""
     if count == 1:
         return updates[0]
     shard, first, rows = updates[0]
@@ -150,7 +149,7 @@ def mean(updates: list[ShardUpdate], count: int) -> ShardUpdate:
 
 @contextmanager
 def translate_errors(shard: ParameterShard) -> Iterator[None]:
-    """What the optimizer refuses inside, in the cluster's words."""
+    """Maps errors of the optimizer to the cluster's error classes."""
     try:
         yield
     except ClusterError:

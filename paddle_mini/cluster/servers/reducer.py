@@ -1,4 +1,4 @@
-# Reducer: in collective mode, a server adds up its part of all trainers' gradients, and hands on states.
+# Reducer: in collective mode, a server that averages its share of all gradients and transfers training states.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,29 +9,29 @@ import numpy as np
 from ..errors import WrongShape
 from ..job_settings import JobSettings
 from ..protocol import Add, GetMean, GetReducerStatus, GetState, PutState
-from ..replies import Done, HeldState, Mean, ReducerStatus
+from ..replies import Done, Mean, ReducerStatus, StoredState
 from ..service import Answering
-from ..values import At, Life, PushCounts
+from ..values import MemberId, PushCounts, StepId
 from ..wire import Arrays
 
 _KEPT = 2
-"""Means: a trainer may still ask for that of a step when another one has that of the next."""
+"""Means that are kept: a trainer may still need the mean of a step when another one has that of the next."""
 
 
 class _Contribution(NamedTuple):
-    """What a trainer sent last. serial: rises in a trainer's life. arrays: None when a mean was made of them; applied:
-    whether one ever was."""
+    """The last gradient of a trainer. serial: increases within an incarnation. arrays: None after they were averaged;
+    applied: whether they ever were."""
 
     incarnation: int
     serial: int
-    at: At
+    step_id: StepId
     arrays: Arrays | None
     applied: bool
 
 
 class Reducer(Answering):
-    """The service "server N" of a collective job. It decides nothing: the sender of a request for a mean says whose.
-    What it had is lost when it dies, and its replies say so."""
+    """The service "server N" of a collective job. Requests for a mean name the contributors. Its data are not durable:
+    after a restart its replies report them as missing."""
 
     def __init__(self, index: int, settings: JobSettings):
         self.index, self._settings = index, settings
@@ -51,11 +51,11 @@ class Reducer(Answering):
         )
 
     def tick(self) -> None:
-        """Nothing is due here by itself."""
+        """Does nothing: a reducer has no periodic work."""
 
     def _add(self, request: Add) -> Done:
-        """The arrays are used until the mean that they are part of is made; their sender leaves them alone."""
-        trainer, at, before = request.trainer, request.at, self._contributions.get(request.trainer)
+        """Stores the arrays without a copy; their sender must not change them before the mean is computed."""
+        trainer, step_id, before = request.trainer, request.step_id, self._contributions.get(request.trainer)
         life = request.incarnation, request.serial
         if before is not None and life <= (before.incarnation, before.serial):
             self._repeated += 1
@@ -64,20 +64,21 @@ class Reducer(Answering):
         for other in self._contributions.values():
             if other.arrays is not None and _sizes(other.arrays) != sizes:
                 raise WrongShape(f"trainer {trainer} sends arrays of {sizes}, others of {_sizes(other.arrays)}")
-        # The same gradient once more, as another server had lost its part: it counts as one.
-        again = before if before is not None and (before.incarnation, before.at) == (request.incarnation, at) else None
+        # The same gradient is sent again when another server has lost its share: it counts once.
+        again = before if before is not None and (before.incarnation, before.step_id) == (request.incarnation, step_id) else None
         self._repeated += again is not None
         self._sent += again is None
-        self._contributions[trainer] = _Contribution(*life, at, request.arrays, again is not None and again.applied)
-        if self._state is not None and self._state.at.era == at.era and self._state.at.step < at.step:
-            self._state = None  # the trainer that was to take it has
+        self._contributions[trainer] = _Contribution(*life, step_id, request.arrays, again is not None and again.applied)
+        if self._state is not None and self._state.step_id.epoch == step_id.epoch and self._state.step_id.step < step_id.step:
+            self._state = None  # the trainer that waited for it has loaded it
         return Done()
 
     def _mean(self, request: GetMean) -> Mean:
-        """The sum in the order of the trainers, which gives the same bits whoever came first, over their number."""
-        key = (request.at, *request.of)
+        """The sum in the order of the trainers, divided by their number: the bits do not depend on the order of
+        arrival."""
+        key = (request.step_id, *request.of)
         if key not in self._means:
-            parts = self._arrays_of(request.at, request.of)
+            parts = self._arrays_of(request.step_id, request.of)
             if parts is None:
                 return Mean(missing=True)
             self._means[key] = [_mean_of(arrays) for arrays in zip(*parts)]
@@ -88,11 +89,11 @@ class Reducer(Answering):
                 del self._means[next(iter(self._means))]
         return Mean(missing=False, arrays=self._means[key])
 
-    def _arrays_of(self, at: At, of: Sequence[Life]) -> list[Arrays] | None:
+    def _arrays_of(self, step_id: StepId, of: Sequence[MemberId]) -> list[Arrays] | None:
         found = []
         for trainer, incarnation in of:
             one = self._contributions.get(trainer)
-            if one is None or (one.incarnation, one.at) != (incarnation, at) or one.arrays is None:
+            if one is None or (one.incarnation, one.step_id) != (incarnation, step_id) or one.arrays is None:
                 return None
             found.append(one.arrays)
         return found
@@ -101,13 +102,13 @@ class Reducer(Answering):
         self._state = request
         return Done()
 
-    def _get_state(self, request: GetState) -> HeldState:
+    def _get_state(self, request: GetState) -> StoredState:
         if self._state is None or request.key != self._state.key:
-            return HeldState()
-        return HeldState(self._state.state, self._state.arrays)
+            return StoredState()
+        return StoredState(self._state.state, self._state.arrays)
 
     def _status(self, request: GetReducerStatus) -> ReducerStatus:
-        """sent: gradients that came; those that are no part of a mean, as their trainer died, were dropped."""
+        """sent: received gradients; those that never entered a mean, as their trainer died, count as dropped."""
         waiting = sum(one.arrays is not None for one in self._contributions.values())
         return ReducerStatus(
             self.index,
@@ -121,7 +122,7 @@ def _sizes(arrays: Arrays) -> list[Any]:
 
 
 def _mean_of(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    total = arrays[0] + arrays[1] if len(arrays) > 1 else arrays[0].copy()  # senders use their memory again
+    total = arrays[0] + arrays[1] if len(arrays) > 1 else arrays[0].copy()  # senders reuse their memory
     for array in arrays[2:]:
         total += array
     total /= len(arrays)

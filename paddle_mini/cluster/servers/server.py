@@ -1,4 +1,4 @@
-# A parameter server: blocks of parameters, each with its optimizer; trainers push gradients and pull values.
+# ParameterServer: holds blocks of parameters, each with its optimizer; trainers push gradients and pull values.
 from __future__ import annotations
 
 import time
@@ -9,42 +9,42 @@ from typing import Any
 from ...errors import shown
 from ..errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
 from ..messages import Reply, Request, ServerReply, Wait
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import Checkpoint, Compare, FinishInit, GetServerStatus, Init, Pull, Push, PushDelta, SetMembers
 from ..replies import Checkpointed, Compared, Done, Pulled, Pushed, ServerStatus
 from ..service import Answering
-from ..values import BlockKey, CheckpointStatus, Life, NewBlock, PushCounts
+from ..values import BlockKey, CheckpointStatus, MemberId, NewBlock, PushCounts
 from ..wire import field
 from .parameter_shard import ParameterShard, digest, named
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
 from .updates import Updates
 
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class ParameterServer(Answering):
-    """Server `index` of a job. With a directory it goes on from its newest checkpoint there, and writes more.
+    """Server `index` of a job. With a directory it resumes from its newest checkpoint there, and writes checkpoints.
 
-    It does one request at a time and never waits: who uses it calls handle() for each message, one call after the
-    other, and tick() now and then. What it gives are copies; what it is given is checked before anything changes.
+    It handles one request at a time and never blocks: the caller calls handle() for each message, without concurrency,
+    and tick() periodically. Replies have copies; requests are validated before anything changes.
     """
 
     def __init__(
         self, index: int, settings: ServerSettings, directory: str | None = None, clock: Callable[[], float] = time.time
     ):
         if type(index) is not int or not 0 <= index < settings.servers:
-            raise Malformed(f"server {shown(index)} is none of {settings.servers}")
+            raise Malformed(f"server index {shown(index)} is not in [0, {settings.servers})")
         self.index, self.settings, self.life = index, settings, uuid.uuid4().hex
         self.initialised = False
-        self._in_use = False  # whether a trainer has had or changed the parameters
+        self._in_use = False  # whether a trainer has pulled or changed the parameters
         self._token = 0
         self._shards: dict[BlockKey, ParameterShard] = {}
         self._updates = Updates(settings)
         self._received = self._given = 0  # bytes of arrays
         self._clock = clock
         self._tried = self._period()
-        self._asked_for: tuple[int, int] | None = None  # token and version of a checkpoint that was asked for
+        self._asked_for: tuple[int, int] | None = None  # token and version of the last requested checkpoint
         self._checkpoints = ServerCheckpoints(directory, settings.job, index, settings.servers) if directory else None
         self._checkpoint_status = CheckpointStatus()
         super().__init__(
@@ -70,13 +70,13 @@ class ParameterServer(Answering):
 
     @property
     def token(self) -> int | None:
-        """Of the initialiser that gave the parameters; None before they are all here."""
+        """Of the initialiser of the parameters; None before all of them have arrived."""
         return self._token if self.initialised else None
 
     def tick(self) -> None:
-        """Writes a checkpoint when another period of checkpoint_seconds has begun: at one moment at all servers, as
-        trainers wait for each that writes. What a disk refuses is logged and counted, and training goes on. As long as
-        nothing has changed, one that was asked for stays the newest: it is of all servers together."""
+        """Writes a checkpoint when another period of checkpoint_seconds has begun: at the same time on all servers, as
+        trainers wait for each server that writes. Disk errors are logged and counted, and training continues. Without
+        changes since, a requested checkpoint stays the newest: it belongs to a set of all servers."""
         changed = (self._token, self._updates.version) != self._asked_for
         if self.initialised and self._checkpoints and self._period() != self._tried and changed:
             self._try_checkpoint()
@@ -85,12 +85,12 @@ class ParameterServer(Answering):
         return int(self._clock() // self.settings.checkpoint_seconds)
 
     def _init(self, request: Init) -> Done:
-        """A newer token begins anew: its initialiser gives all blocks. That is so, too, when this server has all of its
-        blocks, and the one before died while others had not: trainers pull and push only when all servers are
-        initialised, so the first of these requests is what ends it."""
+        """A newer token restarts the initialisation: its initialiser sends all blocks. This also holds when this server
+        has all of its blocks but the previous initialiser died before other servers had theirs: trainers pull and push
+        only after all servers are initialised, so the first pull or push ends the initialisation."""
         self._require_token(request.token)
         shards = [self._new_block(block, array) for block, array in zip(request.blocks, request.arrays)]
-        self._begin_anew(request.token)
+        self._reset(request.token)
         self._shards.update((shard.key, shard) for shard in shards)
         return Done()
 
@@ -99,18 +99,18 @@ class ParameterServer(Answering):
         if block.server != self.index:
             raise Malformed(f"block {block.number} of '{info.name}' is for server {block.server}, this is {self.index}")
         if info.sparse and self.settings.by_trainers:
-            raise Malformed(f"'{info.name}' is a table: in {self.settings.mode} mode there are none")
+            raise Malformed(f"'{info.name}' is a table, which {self.settings.mode} mode does not support")
         return ParameterShard(info, block, new.config, value)
 
     def _finish_init(self, request: FinishInit) -> Done:
-        """May be repeated. The first checkpoint is written."""
+        """Ends the initialisation and writes the first checkpoint. Can be repeated."""
         if self.initialised and request.token == self._token:
             return Done(repeated=True)
         self._require_token(request.token)
         have = len(self._shards) if request.token == self._token else 0
         if request.count != have:
-            raise NotInitialised(f"{have} blocks have come, the initialiser gave {request.count}")
-        self._begin_anew(request.token)
+            raise NotInitialised(f"{have} blocks have arrived, the initialiser sent {request.count}")
+        self._reset(request.token)
         self.initialised = True
         if self._checkpoints:
             self._try_checkpoint()
@@ -120,9 +120,9 @@ class ParameterServer(Answering):
         if self.initialised and (self._in_use or token <= self._token):
             raise AlreadyInitialised("the server has its parameters")
         if token < self._token:
-            raise StaleToken(f"token {token} is over: the initialiser has {self._token}")
+            raise StaleToken(f"token {token} has expired: the initialiser has {self._token}")
 
-    def _begin_anew(self, token: int) -> None:
+    def _reset(self, token: int) -> None:
         if token > self._token:
             self._token, self._shards, self.initialised = token, {}, False
 
@@ -148,8 +148,8 @@ class ParameterServer(Answering):
     def _set_members(self, request: SetMembers) -> Done:
         return Done(repeated=not self.set_members(request.membership, request.trainers))
 
-    def set_members(self, membership: int, trainers: Sequence[Life]) -> bool:
-        """Who the trainers are; False for a membership that is no newer."""
+    def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
+        """Sets the trainers; False if this membership is not newer."""
         return self._updates.set_members(membership, trainers)
 
     def _require_initialised(self) -> None:
@@ -177,7 +177,7 @@ class ParameterServer(Answering):
             "mode": self.settings.mode,
             "token": self._token,
             "version": self._updates.version,
-            "ledger": self._updates.ledger.state(len(self._updates.rounds)),
+            "ledger": self._updates.ledger.state(len(self._updates.barrier)),
         }
         try:
             written = status.newest = checkpoints.write(state, list(self._shards.values()), timestamp)
@@ -204,7 +204,7 @@ class ParameterServer(Answering):
         self.initialised = True
 
     def status(self, request: GetServerStatus | None = None) -> ServerStatus:
-        """What the server is and has done; also before it has parameters."""
+        """State and counts of the server; also before it is initialised."""
         shards, ledger = self._shards.values(), self._updates.ledger
         return ServerStatus(
             index=self.index,
@@ -214,7 +214,7 @@ class ParameterServer(Answering):
             bytes=sum((one.block.end - one.block.begin) * one.info.unit_bytes for one in shards),
             membership=ledger.membership,
             members=list(ledger.members.items()),
-            pushes=PushCounts(**ledger.counts(), waiting=len(self._updates.rounds)),
+            pushes=PushCounts(**ledger.counts(), waiting=len(self._updates.barrier)),
             checkpoints=self._checkpoint_status,
             received=self._received,
             given=self._given,

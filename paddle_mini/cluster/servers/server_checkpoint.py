@@ -1,12 +1,11 @@
-# Checkpoints of one server: a file with everything it keeps, found again and verified after it has died.
+# ServerCheckpoints: checkpoint files of one server, verified by checksum when it restarts.
 """
-    server-<index>-<uuid>.ckpt    the line MAGIC; then records, each after its length in 8 bytes: facts (JSON), and of
-                                  every block: what it is (JSON), its configuration, its optimizer's state; then the
-                                  SHA-256 of all that
+    server-<index>-<uuid>.ckpt    the line MAGIC; then records, each after its length in 8 bytes: facts (JSON), and for
+    every block: its description (JSON), its configuration, its optimizer's state; then the SHA-256 of all that
     server-<index>.json           about the newest file: uuid, file, checksum, bytes, timestamp, and the one before
 
-No other store is needed. A file gets its name when all of it is on the disk, so one that is there is whole, unless a
-disk has damaged it; then the one before it is taken. The .json is for people and tools: a server looks at the files.
+A file gets its name when it is complete on the disk, so a file with this name is complete unless the disk has damaged
+it; then the previous one is used. The .json is for people and tools: servers read the .ckpt files.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from typing import Any, BinaryIO, NamedTuple
 from ...errors import shown
 from ...io.checkpoint_files import NewFile
 from ...io.regular_files import open_regular, sync_directory
-from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, told_storage
-from ..part_log import PartLogger
+from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, storage_errors
+from ..process_log import ProcessLogger
 from ..wire import Header, field, pack, unpack
 from .parameter_shard import ParameterShard, about, from_about, translate_errors
 
@@ -33,11 +32,11 @@ MAGIC = b"paddle_mini server checkpoint 1\n"
 _ANY_VERSION = re.compile(rb"paddle_mini server checkpoint \d")
 _NAME = re.compile(r"server-(0|[1-9][0-9]{0,8})-([0-9a-f]{32})\.ckpt")
 _SUM, _CHUNK = 32, 1 << 20
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Found(NamedTuple):
-    """A checkpoint by its name and the facts at its beginning; verified() says whether the rest is whole."""
+    """A checkpoint with its path and the facts at its beginning; verified() checks the rest."""
 
     path: str
     server: int
@@ -45,10 +44,10 @@ class Found(NamedTuple):
 
 
 def found(directory: str, index: int | None = None) -> list[Found]:
-    """The checkpoints in a directory, of one server or of all, newest first; what can't be read is left out and
-    logged. WrongVersion for a whole one of another format."""
+    """The checkpoints in a directory, of one server or of all, newest first; unreadable ones are skipped and logged.
+    WrongVersion for an intact one of another format."""
     names = []
-    with told_storage(f"can't read '{directory}'"), suppress(FileNotFoundError):
+    with storage_errors(f"can't read '{directory}'"), suppress(FileNotFoundError):
         names = sorted(os.listdir(directory))
     checkpoints = []
     for name in names:
@@ -64,13 +63,13 @@ def found(directory: str, index: int | None = None) -> list[Found]:
             except WrongVersion:
                 raise
             except ClusterError as error:
-                _log.warning("%s: it is left out", error)
+                _log.warning("%s: it is skipped", error)
     return sorted(checkpoints, key=lambda checkpoint: checkpoint.facts["number"], reverse=True)
 
 
 @contextmanager
 def verified(path: str) -> Iterator[tuple[BinaryIO, Header]]:
-    """The file, open after its facts, and these, when it is whole; StorageError when it is not."""
+    """The file, positioned after its facts, and the facts; StorageError if it is truncated or damaged."""
     with _opened(path) as file:
         _require_whole(file)
         facts = _facts(file)
@@ -78,27 +77,27 @@ def verified(path: str) -> Iterator[tuple[BinaryIO, Header]]:
 
 
 def blocks(file: BinaryIO, facts: Mapping[str, Any]) -> Iterator[ParameterShard]:
-    """The blocks of a file that verified() has opened, one after the other."""
+    """Iterates over the blocks of a file that verified() has opened."""
     for _ in range(field(facts, "blocks", int)):
         described = unpack(_record(file))
         config, state = _record(file), _record(file)
         yield ParameterShard(*from_about(described), config, state=state)
     if file.tell() != os.fstat(file.fileno()).st_size - _SUM:
-        raise StorageError(f"'{file.name}' has more in it than its {facts['blocks']} blocks")
+        raise StorageError(f"'{file.name}' has data after its {facts['blocks']} blocks")
 
 
 class ServerCheckpoints:
-    """The checkpoints of one server of a job. directory: made by the first write."""
+    """The checkpoints of one server of a job. directory: created by the first write."""
 
     def __init__(self, directory: str, job: str, index: int, servers: int):
         self.directory = os.path.abspath(directory)
         self._who: dict[str, Any] = {"job": job, "index": index, "servers": servers}
-        self._number = 0  # of the newest one that was seen
-        self._current: dict[str, Any] | None = None  # about the newest whole one
+        self._number = 0  # of the newest known one
+        self._current: dict[str, Any] | None = None  # facts of the newest intact one
 
     def recover(self) -> tuple[Header, list[ParameterShard]] | None:
-        """Facts and blocks of the newest whole checkpoint, None when there is none. WrongJob when it is of another job,
-        or of another number of servers; StorageError when the directory can't be read; WrongVersion as of found()."""
+        """Facts and blocks of the newest intact checkpoint, or None. WrongJob if it belongs to another job or another
+        number of servers; StorageError if the directory can't be read; WrongVersion as for found()."""
         newest_first = found(self.directory, self._who["index"])
         self._number = max((checkpoint.facts["number"] for checkpoint in newest_first), default=0)
         for path, _, _ in newest_first:
@@ -111,15 +110,14 @@ class ServerCheckpoints:
             except WrongJob:
                 raise
             except ClusterError as error:
-                _log.error("%s: the checkpoint before it is looked for", error)
+                _log.error("%s: trying the previous checkpoint", error)
         return None
 
     def write(self, state: Mapping[str, Any], shards: list[ParameterShard], timestamp: int | None = None) -> dict[str, Any]:
-        """Writes a checkpoint and removes all but it and the one before; returns what the .json says.
+        """Writes a checkpoint and removes all but it and the previous one; returns the contents of the .json.
 
-        timestamp: nanoseconds since 1970, now when it is None; servers that are asked together are given the same.
-        StorageError when the disk refuses, Gone when another process writes checkpoints of this server; older ones are
-        as they were."""
+        timestamp: nanoseconds since 1970, None: now; checkpoints of one request to all servers share it. StorageError
+        when the disk fails, Gone when another process writes checkpoints of this server; older ones do not change."""
         name = uuid.uuid4().hex
         facts = {
             **state,
@@ -130,7 +128,7 @@ class ServerCheckpoints:
             "timestamp": time.time_ns() if timestamp is None else timestamp,
         }
         path = os.path.join(self.directory, f"server-{self._who['index']}-{name}.ckpt")
-        with told_storage(f"can't write a checkpoint in '{self.directory}'"):
+        with storage_errors(f"can't write a checkpoint in '{self.directory}'"):
             if not os.path.isdir(self.directory):
                 os.makedirs(self.directory)
                 sync_directory(os.path.dirname(self.directory))
@@ -141,7 +139,7 @@ class ServerCheckpoints:
                 published = {**_published(path, facts, checksum, size), "previous": self._current}
                 self._publish(published)
             except OSError:
-                with suppress(OSError):  # the first error is told
+                with suppress(OSError):  # the first error is raised
                     os.unlink(path)
                 with suppress(OSError):
                     self._remove_unfinished()
@@ -156,18 +154,18 @@ class ServerCheckpoints:
         if facts.get("job") != self._who["job"]:
             raise WrongJob(
                 f"'{path}' is of job {shown(facts.get('job'))}, this is job {shown(self._who['job'])}: "
-                "give each job a directory of its own"
+                "give each job its own directory"
             )
         if facts.get("servers") != self._who["servers"]:
             raise WrongJob(
                 f"'{path}' is of one of {shown(facts.get('servers'))} servers, this job has "
-                f"{self._who['servers']}: make a model of the checkpoints and begin with it"
+                f"{self._who['servers']}: convert the checkpoints to a model and start from it"
             )
 
     def _require_newest(self) -> None:
         newest = next(iter(found(self.directory, self._who["index"])), None)
         if newest and newest.facts["number"] > self._number:
-            raise Gone(f"'{newest.path}' was written by another process: this server goes on elsewhere")
+            raise Gone(f"'{newest.path}' was written by another process, which runs this server now")
 
     def _publish(self, published: Mapping[str, Any]) -> None:
         name = f"server-{self._who['index']}.json"
@@ -176,13 +174,14 @@ class ServerCheckpoints:
         os.rename(os.path.join(self.directory, name + ".unfinished"), os.path.join(self.directory, name))
 
     def _remove_unfinished(self) -> None:
-        """What a write that died has left."""
+        """Removes files of an interrupted write."""
         ours = re.compile(rf"server-{self._who['index']}(-[0-9a-f]{{32}}\.ckpt|\.json)\.unfinished")
         for name in filter(ours.fullmatch, os.listdir(self.directory)):
             os.unlink(os.path.join(self.directory, name))
 
     def _remove_old(self, keep: Iterable[str]) -> None:
-        """All checkpoints of this server and job but these. What can't be removed now is so after the next write."""
+        """Removes all checkpoints of this server and job but these. A file that can't be removed is tried again after
+        the next write."""
         try:
             for path, _, facts in found(self.directory, self._who["index"]):
                 if os.path.basename(path) not in keep and facts.get("job") == self._who["job"]:
@@ -192,7 +191,7 @@ class ServerCheckpoints:
 
 
 def _write(path: str, facts: Mapping[str, Any], shards: list[ParameterShard]) -> tuple[str, int]:
-    """A file, one block in memory at a time; its checksum and size."""
+    """Writes a file, with one block in memory at a time; returns its checksum and size."""
     directory, name = os.path.split(path)
     with NewFile(directory, name + ".unfinished") as file:
 
@@ -222,32 +221,32 @@ def _published(path: str, facts: Mapping[str, Any], checksum: str, size: int) ->
 
 
 def _facts(file: BinaryIO) -> Header:
-    """Of an open file, which then stands before its first block."""
+    """Reads the facts of an open file, up to its first block."""
     begin = file.read(len(MAGIC))
     if begin == MAGIC:
         return unpack(_record(file))
     if not _ANY_VERSION.match(begin):
-        raise StorageError(f"'{file.name}' is no checkpoint of a server")
+        raise StorageError(f"'{file.name}' is not a checkpoint of a server")
     _require_whole(file)
-    raise WrongVersion(f"'{file.name}' is '{begin.decode('ascii', 'replace').strip()}', this is of another version")
+    raise WrongVersion(f"'{file.name}' is '{begin.decode('ascii', 'replace').strip()}', another version than this one")
 
 
 def _require_whole(file: BinaryIO) -> None:
-    """The file then stands at its beginning."""
+    """Verifies the checksum, and seeks to the beginning."""
     file.seek(0)
     left, total = os.fstat(file.fileno()).st_size - _SUM, hashlib.sha256()
     while left > 0 and (chunk := file.read(min(left, _CHUNK))):
         total.update(chunk)
         left -= len(chunk)
     if left != 0 or file.read() != total.digest():
-        raise StorageError(f"'{file.name}' is cut off or damaged: its SHA-256 is another one")
+        raise StorageError(f"'{file.name}' is truncated or damaged: its SHA-256 differs")
     file.seek(0)
 
 
 def _record(file: BinaryIO) -> bytes:
     size = int.from_bytes(file.read(8), "little")
-    if size > os.fstat(file.fileno()).st_size - _SUM - file.tell():  # before memory is taken for it
-        raise StorageError(f"'{file.name}' is cut off or damaged: it has no {size} bytes more")
+    if size > os.fstat(file.fileno()).st_size - _SUM - file.tell():  # before memory is allocated for it
+        raise StorageError(f"'{file.name}' is truncated or damaged: {size} bytes are missing")
     return file.read(size)
 
 
@@ -255,7 +254,7 @@ def _record(file: BinaryIO) -> bytes:
 def _opened(path: str) -> Iterator[BinaryIO]:
     """The file, open for reading. StorageError, which names it, when its content is malformed."""
     with (
-        told_storage(f"can't read '{path}'"),
+        storage_errors(f"can't read '{path}'"),
         open(path, "rb", opener=lambda name, flags: open_regular(name, flags | os.O_NOFOLLOW)) as file,
     ):
         try:

@@ -1,4 +1,4 @@
-# ServerSettings: what is the same for all parameter servers of a job.
+# ServerSettings: the settings that all parameter servers of a job share.
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ MODES = ("async", "sync", "delta", "elastic")
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """Malformed for what can't be.
+    """Raises Malformed for invalid values.
 
     mode: "async", each push is applied at once; "sync", the mean of all trainers' gradients of a step; "delta",
     trainers optimize and push differences, of which 1 / trainers is added; "elastic", of which alpha is added.
-    trainers: how many are there until a server is told who they are.
+    trainers: the number until the server gets the list of members.
     stale_limit, of async: a push is dropped that was made from a version more than stale_limit times the number of
     trainers behind; None: never.
     alpha, of elastic: None is 0.9 / trainers (Zhang, Choromanska & LeCun 2015).
@@ -32,7 +32,7 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.job, str) or type(self.servers) is not int or type(self.trainers) is not int:
-            raise Malformed("job must be text, servers and trainers whole numbers")
+            raise Malformed("job must be text, servers and trainers integers")
         limit = self.stale_limit
         if not all(number is None or isinstance(number, (int, float)) for number in (limit, self.alpha)):
             raise Malformed("stale_limit and alpha must be numbers, or None")

@@ -1,4 +1,4 @@
-# What a server makes of pushes: which it takes, when it applies them, and what it tells those that it drops.
+# Updates: decides which pushes a server accepts and when it applies them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,66 +6,66 @@ from contextlib import contextmanager
 
 from ..errors import ClusterError, Malformed, Stale
 from ..messages import Wait
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import Push
 from ..replies import Pushed
-from ..values import BlockKey, Life
+from ..values import BlockKey, MemberId
 from .ledger import APPLIED, Ledger, Sender
 from .parameter_shard import ParameterShard, ShardUpdate, mean, named, translate_errors
-from .rounds import Rounds, WaitingPush
 from .settings import ServerSettings
+from .sync_barrier import SyncBarrier, WaitingPush
 
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class Updates:
-    """version: steps that were made, in sync mode; pushes that were applied, in the others. behind: how many versions
-    behind it each push was made from, all together, in this life of the server; worst_behind: the most of one. A push
-    is checked first, then applied as a whole."""
+    """version: number of steps in sync mode, of applied pushes in the others. behind: sum over the pushes, since the
+    server started, of the versions by which their parameters were outdated; worst_behind: the maximum. A push is
+    validated first, then applied as a whole."""
 
     def __init__(self, settings: ServerSettings):
         self.settings, self.version = settings, 0
         self.behind = self.worst_behind = 0
-        self.ledger, self.rounds = Ledger(settings.trainers), Rounds()
+        self.ledger, self.barrier = Ledger(settings.trainers), SyncBarrier()
 
     def push(self, shards: Mapping[BlockKey, ParameterShard], request: Push) -> Pushed | Wait:
-        """Takes a push: it is applied now, or in sync mode when all members have pushed its step."""
+        """Accepts a push and applies it now, or in sync mode when all members have pushed its step."""
         sender = Sender(request.trainer, request.incarnation, request.step)
         if not self.ledger.admits(sender, request.membership):
             return Wait()
         if self.ledger.is_repeat(sender):
             return Pushed(repeated=True)
         if self.settings.mode != "sync":
-            push = self._taken(shards, sender, request)
+            push = self._accepted(shards, sender, request)
             self._require_fresh(sender, self.version if request.version is None else request.version)
             self._apply([push], self.version + 1)
             return Pushed()
-        early = self._out_of_turn(sender)
+        early = self._reply_while_waiting(sender)
         if early is not None:
             return early
-        push = self._taken(shards, sender, request)
+        push = self._accepted(shards, sender, request)
         self._require_current(sender)
-        self.rounds.add(push)
-        while pushes := self.rounds.complete(self.ledger.members):
+        self.barrier.add(push)
+        while pushes := self.barrier.complete(self.ledger.members):
             with _logged(pushes):
                 self._apply(pushes, pushes[0].sender.step + 1)
-        if self.rounds.of(sender.trainer) is push:  # its sender may use the arrays' memory again
-            self.rounds.add(push._replace(updates=[update.copied() for update in push.updates]))
+        if self.barrier.of(sender.trainer) is push:  # its sender may reuse the arrays' memory
+            self.barrier.add(push._replace(updates=[update.copied() for update in push.updates]))
         return Pushed()
 
     def _require_fresh(self, sender: Sender, version: int) -> None:
-        """Stale for a push that was made from a version too far behind."""
+        """Stale for a push whose parameters are too many versions old."""
         behind = self.version - version
-        self.behind += max(0, behind)  # below 0: it was made from a version that was lost
+        self.behind += max(0, behind)  # below 0: its version was lost in a restart
         self.worst_behind = max(self.worst_behind, behind)
         limit, trainers = self.settings.stale_limit, len(self.ledger.members)
         if self.settings.mode == "async" and limit is not None and behind > limit * trainers:
             self.ledger.settle(sender, Stale.kind)
             raise Stale(f"the push is {behind} updates behind, {limit} for each of {trainers} trainers are allowed")
 
-    def _out_of_turn(self, sender: Sender) -> Pushed | Wait | None:
-        """The reply to a sender whose push of a step waits here; None where none does."""
-        waiting = self.rounds.of(sender.trainer)
+    def _reply_while_waiting(self, sender: Sender) -> Pushed | Wait | None:
+        """The reply to a sender whose push waits here; None if none waits."""
+        waiting = self.barrier.of(sender.trainer)
         if waiting is None:
             return None
         if waiting.sender.incarnation < sender.incarnation:
@@ -77,13 +77,13 @@ class Updates:
         return Pushed(repeated=True)
 
     def _require_current(self, sender: Sender) -> None:
-        """Stale for a push of a step that the others have made."""
+        """Stale for a push of a step that is complete."""
         if sender.step < self.version:
             self.ledger.settle(sender, Stale.kind)
             raise Stale(f"step {sender.step} was made without trainer {sender.trainer}, the next one is {self.version}")
 
-    def _taken(self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push) -> WaitingPush:
-        """A push that fits; it is counted as sent."""
+    def _accepted(self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push) -> WaitingPush:
+        """A validated push; counts it as sent."""
         updates, rest = [], list(request.arrays)
         for block in named(shards, request.blocks):
             count = 2 if block.info.sparse else 1
@@ -93,17 +93,17 @@ class Updates:
             updates.append(block.take(values, *rows))
             del rest[:count]
         if rest:
-            raise Malformed(f"there are {len(rest)} arrays more than the blocks need")
+            raise Malformed(f"there are {len(rest)} more arrays than the blocks need")
         self.ledger.sent += 1
         return WaitingPush(sender, updates, request.pass_number)
 
     def _apply(self, pushes: list[WaitingPush], version: int) -> None:
-        """One step of each block's optimizer with the mean of the pushes."""
+        """Makes one step of each block's optimizer with the mean of the pushes."""
         by_block: dict[BlockKey, list[ShardUpdate]] = {}
         for push in pushes:
             for update in push.updates:
                 by_block.setdefault(update.shard.key, []).append(update)
-        # What an optimizer may still refuse is a table's rows: tables come first, before anything has changed.
+        # Only updates of table rows can still fail: tables come first, before anything has changed.
         steps = sorted(by_block.values(), key=lambda updates: updates[0].rows is None)
         pass_number = max(push.pass_number for push in pushes)
         scale = self._delta_scale if self.settings.by_trainers else None
@@ -127,30 +127,30 @@ class Updates:
 
     @property
     def _delta_scale(self) -> float:
-        """What of a trainer's difference is added to the values."""
+        """The fraction of a trainer's difference that is added to the values."""
         return 1 / len(self.ledger.members) if self.settings.mode == "delta" else self.settings.elastic_alpha
 
-    def set_members(self, membership: int, trainers: Sequence[Life]) -> bool:
-        """membership rises with every change. What a trainer that is gone has pushed for a step that is not made yet is
-        taken out. False for a membership that is no newer."""
+    def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
+        """Sets the members; removes waiting pushes of trainers that left. False if this membership is not newer; it
+        increases with every change."""
         if not self.ledger.set_members(membership, trainers):
             return False
-        for push in self.rounds.pushes():
-            if self.ledger.is_left_by(push.sender):
+        for push in self.barrier.pushes():
+            if self.ledger.has_left(push.sender):
                 self._leave(push)
-        while pushes := self.rounds.complete(self.ledger.members):
+        while pushes := self.barrier.complete(self.ledger.members):
             with _logged(pushes):
                 self._apply(pushes, pushes[0].sender.step + 1)
         return True
 
     def _leave(self, push: WaitingPush) -> None:
-        self.rounds.remove(push.sender.trainer)
+        self.barrier.remove(push.sender.trainer)
         self.ledger.settle(push.sender, Stale.kind)
 
 
 @contextmanager
 def _logged(pushes: list[WaitingPush]) -> Iterator[None]:
-    """A step that can't be made is of all who pushed: it is in the log and in the counts."""
+    """Logs a failed step, which concerns all senders, in place of raising it to one of them."""
     try:
         yield
     except ClusterError:

@@ -1,1 +1,1 @@
-# Trainers: what a step is in each mode, and how parameters come and go.
+# Trainers: the training step of each mode, and the exchange of parameters and gradients with the servers.

@@ -1,4 +1,4 @@
-# CollectiveTrainer: a trainer that runs the whole program, with the mean of all gradients in place of its own.
+# CollectiveTrainer: the trainer of collective mode, which runs the whole program with the mean of all gradients.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,19 +17,19 @@ from ..engine import Link
 from ..errors import NotFinite
 from ..job_settings import JobSettings
 from .exchange import Exchange, Outcome
-from .flat import Flat
-from .halves import halves
+from .flat_buffer import FlatBuffer
 from .membership import Membership
 from .pace import Pace
 from .reading import Reading
 from .saving import model_writer
+from .split_program import split_program
 from .trainer import Trainer, Vars, save_if_elected
 from .training_state import TrainingState
 
 
 class CollectiveTrainer(Trainer):
-    """All trainers have the same bits after each step: of parameters, of what the optimizer keeps, and of averages.
-    What the model keeps for itself, such as batch normalization's statistics, is each trainer's own.
+    """After each step parameters, optimizer state and averages have the same bits on all trainers. Variables that the
+    model itself updates, such as batch normalization's statistics, are local to each trainer.
 
     directory: of the job; the first of the trainers that made a step writes a checkpoint there when one is due.
     """
@@ -39,100 +39,100 @@ class CollectiveTrainer(Trainer):
     ):
         super().__init__(main, exe, scope)
         self.number, self.trainers = number, settings.trainers
-        self._halves = halves(main)
+        self._split = split_program(main)
         self._optimizing = Executor(exe.place, allow_cpu_fallback=exe.allow_cpu_fallback)
         self._state = TrainingState(main, exe, self._optimizing, scope, directory, settings.checkpoint_seconds)
-        gradients = Flat(
+        gradients = FlatBuffer(
             {
                 gradient.name: (np.dtype(gradient.dtype), main.global_block().var(name).shape)
-                for name, gradient in self._halves.gradients.items()
+                for name, gradient in self._split.gradients.items()
             }
         )
         self._pace = Pace()
-        self._client = Client(link, **settings.of_clients())
-        self._membership = Membership(number, 0, self._client, settings.beat_seconds, self._report)
+        self._client = Client(link, **settings.client_options())
+        self._membership = Membership(number, 0, self._client, settings.heartbeat_seconds, self._report)
         self._exchange = Exchange(self._membership, self._client, settings.servers, gradients, self._state)
-        self._reading = Reading(self._client, self._membership, self._step_aside)
+        self._reading = Reading(self._client, self._membership, self._withdraw)
         self.counts: dict[str, int] = {}
 
     def begin(self) -> None:
-        """Joins the job; returns when this trainer has the state that all have."""
+        """Joins the job; returns when this trainer has the common state."""
         self._membership.join()
-        self._exchange.enter()
+        self._exchange.join()
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
-        """As of Trainer. NotFinite, when this trainer's gradient is not: the step is made of the others' gradients."""
-        self._come_back()
+        """As for Trainer. NotFinite if this trainer's gradient is not finite: the step uses the others' gradients."""
+        self._rejoin()
         fetches = [name_of(item) for item in fetch_list or ()]
-        computed = [name for name in fetches if name not in self._halves.changed]
+        computed = [name for name in fetches if name not in self._split.changed]
         outcome = Outcome.AGAIN
         while outcome is Outcome.AGAIN:
             values, bad = self._compute(feed, computed, return_numpy)
-            outcome = self._exchange.mean(full=bad is None)
+            outcome = self._exchange.mean(has_gradient=bad is None)
         if outcome is Outcome.MEAN:
-            self._optimizing.run(self._halves.optimizing, self._exchange.gradients.views, scope=self._scope)
+            self._optimizing.run(self._split.optimizing, self._exchange.gradients.views, scope=self._scope)
             if self._exchange.is_first:
                 self._state.save_if_due(self._step)
         if bad is not None:
             raise NotFinite(
-                f"what trainer {self.number} computes for step {self._step - 1} is not finite in '{bad}': "
-                "the step is made of the others' gradients"
+                f"the gradient of trainer {self.number} for step {self._step - 1} is not finite in '{bad}': "
+                "the step uses the others' gradients"
             )
         self._pace.steps += 1
         found = dict(zip(computed, values))
         return [found[name] if name in found else self._scope.get(name) for name in fetches]
 
     def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:
-        """The values of fetches; gradients are then in their place. And a gradient that is not finite, if there is one,
-        and nothing in the program that deals with it."""
+        """Runs the model and stores its gradients in the buffer. Returns the values of fetches, and the name of a
+        gradient that is not finite, if one is and the program has no loss scaling that handles it."""
         gradients = self._exchange.gradients
-        results = self._exe.run(self._halves.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
+        results = self._exe.run(self._split.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
         for view, result in zip(gradients.views.values(), results[len(fetches) :]):
             value = result.array if isinstance(result, LoDTensor) else result
             np.copyto(view, np.asarray(value).reshape(view.shape))
-        return results[: len(fetches)], None if self._halves.scales else next(gradients.not_finite(), None)
+        return results[: len(fetches)], None if self._split.scales else next(gradients.not_finite(), None)
 
     @property
     def _step(self) -> int:
-        assert self._exchange.at is not None
-        return self._exchange.at.step
+        assert self._exchange.step_id is not None
+        return self._exchange.step_id.step
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
         return self._reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def pull(self) -> None:
-        """Where this trainer waited for data without the others, it gets the state that they have now."""
-        self._come_back()
+        """Joins the rendezvous again and loads the common state, if this trainer had withdrawn to wait for data."""
+        self._rejoin()
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         names = self._names(feed_vars, fetch_vars)
-        self._come_back()
+        self._rejoin()
         write = model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main)
         saved = save_if_elected(self._membership, directory, seconds, write)
         self._pace.saves += saved is not None
         return saved
 
     def finish(self) -> None:
-        """The end of its work: the others do not wait for it any more, and the last one writes a checkpoint."""
-        self._come_back()
-        self._exchange.depart(when_last=lambda: self._state.save(self._step))
+        """Leaves the job after the last step; the last trainer writes a checkpoint."""
+        self._rejoin()
+        self._exchange.leave(when_last=lambda: self._state.save(self._step))
         self._membership.leave()
 
     def fail(self) -> None:
-        """An error is about to end it."""
+        """Sends pending log events before an error ends this trainer."""
         self._membership.flush_events()
 
     def kill(self) -> None:
-        """Ends as a process that dies: no message is sent."""
+        """Simulates a crash: sends no message."""
         self._membership.stop_heartbeat()
 
-    def _step_aside(self) -> None:
+    def _withdraw(self) -> None:
         if self._exchange.inside:
-            self._exchange.depart(when_last=lambda: None)
+            self._exchange.leave(when_last=lambda: None)
 
-    def _come_back(self) -> None:
+    def _rejoin(self) -> None:
         if not self._exchange.inside:
-            self._exchange.enter()
+            self._exchange.join()
 
     def _report(self) -> dict[str, Any]:
         return {**self._pace.report(), "checkpoint_errors": self._state.errors}

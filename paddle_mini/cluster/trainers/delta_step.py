@@ -1,4 +1,4 @@
-# DeltaStep: a trainer's step where trainers optimize: the program as it is, and at times an exchange with the servers.
+# DeltaStep: the step of modes delta and elastic: runs the whole program and exchanges differences with the servers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -9,20 +9,20 @@ import numpy as np
 from ... import dtypes
 from ..._core import ProgramError, Scope, printable
 from ...executor import Executor
-from ...optimizer.averaged import Averaged
+from ...optimizer.averaging_optimizer import AveragingOptimizer
 from ...optimizer.config import new_config
 from ...program import Program
 from ...variable import Parameter
 from ..shards import ParameterInfo
 from .gradient_step import fixed
 from .remote_parameters import RemoteParameter
-from .trainer_part import TrainerPart
+from .trainer_process import TrainerProcess
 from .transpile import require_trained
 
 
 def remote_parameters(main: Program) -> list[RemoteParameter]:
-    """What servers hold: the parameters that an optimizer changes, each with its averages, and those that nothing
-    changes. ProgramError for a table, whose rows would have to be compared one by one."""
+    """The parameters on the servers: those that an optimizer changes, each with its averages, and the constant ones.
+    ProgramError for a table, whose rows would have to be compared one by one."""
     block, found = main.global_block(), []
     require_trained(main)
     for name, (minimizer, gradient_name) in sorted(main.minimizers.items()):
@@ -33,7 +33,7 @@ def remote_parameters(main: Program) -> list[RemoteParameter]:
                 "parameters; make the embedding with is_sparse=False, or take mode async or sync"
             )
         assert isinstance(parameter, Parameter)
-        averaging = minimizer.config_values(parameter).get("averaging", []) if isinstance(minimizer, Averaged) else []
+        averaging = minimizer.config_values(parameter).get("averaging", []) if isinstance(minimizer, AveragingOptimizer) else []
         config = new_config(
             {"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}, "averaging": averaging}
         )
@@ -44,14 +44,14 @@ def remote_parameters(main: Program) -> list[RemoteParameter]:
 
 
 class DeltaStep:
-    """mode delta: the servers' values, the center, move by 1 / trainers of what changed here, and the trainer goes on
+    """mode delta: the servers' values, the center, move by 1 / trainers of the local change, and the trainer continues
     from the center. mode elastic: both move towards each other by alpha of their difference (Zhang, Choromanska & LeCun
     2015)."""
 
-    def __init__(self, part: TrainerPart, main: Program, exe: Executor, scope: Scope):
-        self._part, self._main, self._exe, self._scope = part, main, exe, scope
-        self._names = [name for name, one in part.parameters.by_name.items() if not one.fixed]
-        self._alpha = part.settings.of_servers().elastic_alpha if part.settings.mode == "elastic" else None
+    def __init__(self, process: TrainerProcess, main: Program, exe: Executor, scope: Scope):
+        self._process, self._main, self._exe, self._scope = process, main, exe, scope
+        self._names = [name for name, one in process.parameters.by_name.items() if not one.fixed]
+        self._alpha = process.settings.server_settings().elastic_alpha if process.settings.mode == "elastic" else None
         self._base: dict[str, np.ndarray] | None = None
         self._since, self._step = 0, 0
 
@@ -60,7 +60,7 @@ class DeltaStep:
             self._take(self._center())
         results = self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
         self._since += 1
-        if self._since == self._part.settings.local_steps:
+        if self._since == self._process.settings.local_steps:
             self._exchange()
         return results
 
@@ -69,7 +69,7 @@ class DeltaStep:
         base = self._base if self._alpha is None else self._center()
         assert base is not None
         delta = {name: local[name] - base[name] for name in self._names}
-        self._part.push(delta, self._step, self._part.pass_number)
+        self._process.push(delta, self._step, self._process.pass_number)
         self._step, self._since = self._step + 1, 0
         if self._alpha is None:
             self._take(self._center())
@@ -77,7 +77,7 @@ class DeltaStep:
             self._take({name: local[name] - self._alpha * delta[name] for name in self._names})
 
     def _center(self) -> dict[str, np.ndarray]:
-        return self._part.pull(self._names, {})[0]
+        return self._process.pull(self._names, {})[0]
 
     def _take(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():
@@ -85,6 +85,6 @@ class DeltaStep:
         self._base = values
 
     def settle(self) -> None:
-        """What was done since the last exchange is not lost."""
+        """Exchanges the changes since the last exchange, so that none is lost."""
         if self._since:
             self._exchange()

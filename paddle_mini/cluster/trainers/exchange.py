@@ -1,4 +1,4 @@
-# Exchange: how a collective trainer gets the mean of all gradients, and the state of the others.
+# Exchange: all-reduce of gradients over the servers, and transfer of the training state, in collective mode.
 from __future__ import annotations
 
 import uuid
@@ -7,141 +7,146 @@ from enum import Enum
 from itertools import count
 
 from ..client import Ask, Client, required
-from ..protocol import Add, Depart, Enter, GetMean, GetState, Given, Meet, PutState
-from ..values import At, DepartAnswer, EnterAnswer, Life, MeetAnswer
-from .flat import Flat
+from ..protocol import Add, Arrive, GetMean, GetState, JoinRendezvous, LeaveRendezvous, PutState, StateStored
+from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
+from .flat_buffer import FlatBuffer
 from .membership import Membership
 from .training_state import TrainingState
 
 
 class Outcome(Enum):
-    """What became of a step. MEAN: the gradients are the mean of all trainers' now. NOTHING: nobody had one. DONE: this
-    trainer was behind, and has the state of another one now, of which its gradient is a part. AGAIN: the same, but its
-    gradient is no part of that, nor made from it."""
+    """Result of a step. MEAN: the buffer has the mean of all trainers' gradients. NOTHING: no trainer had a gradient.
+    DONE: this trainer was behind and has loaded another one's state, to which its gradient has contributed. AGAIN: the
+    same, but without its gradient, which it must compute again."""
 
     MEAN, NOTHING, DONE, AGAIN = range(4)
 
 
 class Exchange:
-    """at: which state this trainer has, and which step begins with it; None before it has one. inside: whether the
-    others wait for this trainer at each step. gradients: its own, which mean() makes all trainers'.
+    """step_id: identifies this trainer's state and the step that begins with it; None before it has one. inside:
+    whether the others wait for this trainer at each step. gradients: its own, which mean() replaces by the mean.
 
-    The messages and the reasons are Meeting's; the parts of gradients and states go by the servers, each of which has
-    the same share of them, so that a trainer sends and gets as many bytes as its gradients have, each way.
+    See Rendezvous for the protocol. Each server reduces an equal share of the gradients, so a trainer sends and
+    receives as many bytes as its gradients have.
     """
 
-    def __init__(self, membership: Membership, client: Client, servers: int, gradients: Flat, state: TrainingState):
+    def __init__(self, membership: Membership, client: Client, servers: int, gradients: FlatBuffer, state: TrainingState):
         self._membership, self._client, self._servers = membership, client, servers
         self.gradients, self._state = gradients, state
-        self.at: At | None = None
+        self.step_id: StepId | None = None
         self.inside = False
-        self._asks = count()
-        self._made: list[Life] = []  # whose gradients made the last step
+        self._serials = count()
+        self._contributors: list[MemberId] = []  # of the last step
 
-    def enter(self) -> bool:
-        """Returns when this trainer has the state that the others have. False: it had that already."""
+    def join(self) -> bool:
+        """Returns when this trainer has the common state. False: it had this state already."""
         lost: str | None = None
         while True:
-            reply = self._membership.ask(Enter, ask=next(self._asks), has=self.at, lost=lost, layout=self._state.layout)
-            if reply.answer is EnterAnswer.FIRST:
-                self.at = At(reply.at.era, self._state.go_on())
-                self._give()
-            elif reply.answer is EnterAnswer.TAKE and not self._take(reply.key):
+            reply = self._membership.ask(
+                JoinRendezvous, serial=next(self._serials), has=self.step_id, lost=lost, layout=self._state.layout
+            )
+            if reply.answer is JoinAnswer.FIRST:
+                self.step_id = StepId(reply.step_id.epoch, self._state.resume())
+                self._store_state()
+            elif reply.answer is JoinAnswer.LOAD and not self._load_state(reply.key):
                 lost = reply.key
                 continue
             else:
-                self.at = reply.at
+                self.step_id = reply.step_id
             self.inside = True
-            return reply.answer is not EnterAnswer.GO_ON
+            return reply.answer is not JoinAnswer.CONTINUE
 
-    def mean(self, full: bool) -> Outcome:
-        """Makes a step. full: whether this trainer has a gradient."""
-        assert self.at is not None
-        is_sent, is_part, step = False, False, self.at.step
+    def mean(self, has_gradient: bool) -> Outcome:
+        """Makes a step. has_gradient: whether this trainer has a gradient."""
+        assert self.step_id is not None
+        is_sent, is_part, step = False, False, self.step_id.step
         while True:
-            if full and not is_sent:
+            if has_gradient and not is_sent:
                 self._add()
                 is_sent = True
             me = self._membership.life
-            reply = self._membership.ask(Meet, ask=next(self._asks), at=self.at, full=full)
-            if reply.answer is MeetAnswer.GIVE:
-                self._give()
+            reply = self._membership.ask(Arrive, serial=next(self._serials), step_id=self.step_id, has_gradient=has_gradient)
+            if reply.answer is ArriveAnswer.STORE:
+                self._store_state()
                 continue
-            if reply.answer is MeetAnswer.MADE:
-                is_part = me in reply.made
-                if not reply.made or self._get_mean(reply.made):
-                    self.at, self._made = At(self.at.era, step + 1), reply.made
-                    return Outcome.MEAN if reply.made else Outcome.NOTHING
-            if self.enter():
-                is_part = is_part or (self.at.step == step + 1 and me in self._made)
-                return Outcome.DONE if is_part and self.at.step > step else Outcome.AGAIN
+            if reply.answer is ArriveAnswer.COMPLETE:
+                is_part = me in reply.contributors
+                if not reply.contributors or self._get_mean(reply.contributors):
+                    self.step_id, self._contributors = StepId(self.step_id.epoch, step + 1), reply.contributors
+                    return Outcome.MEAN if reply.contributors else Outcome.NOTHING
+            if self.join():
+                is_part = is_part or (self.step_id.step == step + 1 and me in self._contributors)
+                return Outcome.DONE if is_part and self.step_id.step > step else Outcome.AGAIN
             is_sent = False
 
     @property
     def is_first(self) -> bool:
-        """Whether this trainer is the first of those whose gradients made the last step."""
-        return self._made[:1] == [self._membership.life]
+        """Whether this trainer is the first contributor of the last step."""
+        return self._contributors[:1] == [self._membership.life]
 
-    def depart(self, when_last: Callable[[], None]) -> None:
-        """The others go on without this trainer. when_last() is called where there is no other, so that the state of
-        this one is the job's; whoever comes meanwhile waits."""
+    def leave(self, when_last: Callable[[], None]) -> None:
+        """Leaves the rendezvous. when_last() is called if no other member is left, so that the job's state is this
+        trainer's; trainers that join meanwhile wait."""
         done = False
-        while (answer := self._depart(done)) is not DepartAnswer.LEFT:
-            if answer is DepartAnswer.GIVE:
-                self._give()
-            elif answer is DepartAnswer.LAST:
+        while (answer := self._leave_once(done)) is not LeaveAnswer.LEFT:
+            if answer is LeaveAnswer.STORE:
+                self._store_state()
+            elif answer is LeaveAnswer.LAST:
                 when_last()
                 done = True
             else:
-                self.enter()
+                self.join()
                 done = False
         self.inside = False
 
-    def _depart(self, done: bool) -> DepartAnswer:
-        return self._membership.ask(Depart, ask=next(self._asks), at=self.at, done=done).answer
+    def _leave_once(self, done: bool) -> LeaveAnswer:
+        return self._membership.ask(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer
 
     def _add(self) -> None:
-        assert self.at is not None
-        serial = next(self._asks)
+        assert self.step_id is not None
+        serial = next(self._serials)
         required(
             self._client.ask_all(
                 [
                     Ask(
-                        f"server {index}", Add(*self._membership.life, serial, self.at, self.gradients.part(index, self._servers))
+                        f"server {index}",
+                        Add(*self._membership.life, serial, self.step_id, self.gradients.share(index, self._servers)),
                     )
                     for index in range(self._servers)
                 ]
             )
         )
 
-    def _get_mean(self, of: list[Life]) -> bool:
-        """False when a server does not have all parts any more; nothing has changed then."""
-        assert self.at is not None
-        means = required(self._client.ask_all([Ask(f"server {index}", GetMean(self.at, of)) for index in range(self._servers)]))
+    def _get_mean(self, of: list[MemberId]) -> bool:
+        """False if a server has lost a contribution; then nothing changes."""
+        assert self.step_id is not None
+        means = required(
+            self._client.ask_all([Ask(f"server {index}", GetMean(self.step_id, of)) for index in range(self._servers)])
+        )
         if any(mean.missing for mean in means):
             return False
         for index, mean in enumerate(means):
-            self.gradients.take(index, self._servers, mean.arrays)
+            self.gradients.set_share(index, self._servers, mean.arrays)
         return True
 
-    def _give(self) -> None:
-        assert self.at is not None
-        key, about, at = uuid.uuid4().hex, self._state.about(self._made), self.at
+    def _store_state(self) -> None:
+        assert self.step_id is not None
+        key, about, step_id = uuid.uuid4().hex, self._state.about(self._contributors), self.step_id
         required(
             self._client.ask_all(
                 [
-                    Ask(f"server {index}", PutState(key, at, about, arrays))
-                    for index, arrays in enumerate(self._state.given(self._servers))
+                    Ask(f"server {index}", PutState(key, step_id, about, arrays))
+                    for index, arrays in enumerate(self._state.shares(self._servers))
                 ]
             )
         )
-        self._membership.ask(Given, ask=next(self._asks), at=at, key=key)
+        self._membership.ask(StateStored, serial=next(self._serials), step_id=step_id, key=key)
 
-    def _take(self, key: str) -> bool:
-        """False when a server does not have its part any more."""
+    def _load_state(self, key: str) -> bool:
+        """False if a server has lost its share."""
         shares = required(self._client.ask_all([Ask(f"server {index}", GetState(key)) for index in range(self._servers)]))
         if any(share.state is None for share in shares):
             return False
         self._state.take([share.arrays for share in shares], shares[0].state)
-        self._made = shares[0].state.made
+        self._contributors = shares[0].state.contributors
         return True

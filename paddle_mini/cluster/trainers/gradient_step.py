@@ -1,4 +1,4 @@
-# GradientStep: a trainer's step where servers optimize: pull, forward and backward, push.
+# GradientStep: the step of modes async and sync, where servers optimize: pull, forward and backward, push.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ from ..errors import NotFinite
 from ..shards import ParameterInfo
 from .remote_parameters import Gradient, RemoteParameter
 from .table_rows import TableRows
-from .trainer_part import TrainerPart
+from .trainer_process import TrainerProcess
 from .transpile import Trained, Transpiled
 
 
 def remote_parameters(transpiled: Transpiled) -> list[RemoteParameter]:
-    """What servers hold: the parameters that they train, and those that nothing changes, of which all trainers take
-    the initialiser's values."""
+    """The parameters on the servers: those that they train, and the constant ones, of which all trainers take the
+    initialiser's values."""
     found = []
     for one in transpiled.trained:
         info, config = ParameterInfo(one.name, one.shape, one.dtype, one.sparse, one.whole), one.config
@@ -33,7 +33,7 @@ def remote_parameters(transpiled: Transpiled) -> list[RemoteParameter]:
 
 
 def fixed(program: Program, names: Sequence[str]) -> list[RemoteParameter]:
-    """Parameters that nothing changes; those of other types than servers know are each trainer's own."""
+    """Constant parameters; those of types that servers do not support are local to each trainer."""
     config = new_config({"optimizer": "SGD", "lr_policy": "Const", "const_lr": {"learning_rate": 0.0}})
     found = [program.global_block().var(name) for name in names]
     return [
@@ -44,7 +44,7 @@ def fixed(program: Program, names: Sequence[str]) -> list[RemoteParameter]:
 
 
 class _Pushed(NamedTuple):
-    """The last push of a trainer. incarnation: of the trainer when it pushed it."""
+    """The last push of a trainer. incarnation: of the trainer at that time."""
 
     values: dict[str, Gradient]
     step: int
@@ -53,12 +53,12 @@ class _Pushed(NamedTuple):
 
 
 class GradientStep:
-    """sync: a step begins when the one before is made of all trainers' gradients; else with whatever servers have."""
+    """sync: a step begins after the servers have applied all gradients of the previous one; async: at once."""
 
-    def __init__(self, part: TrainerPart, transpiled: Transpiled, exe: Executor, scope: Scope):
-        self._part, self._exe, self._scope = part, exe, scope
+    def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope):
+        self._process, self._exe, self._scope = process, exe, scope
         self._program, self._trained = transpiled.program, transpiled.trained
-        self._sync = part.settings.mode == "sync"
+        self._sync = process.settings.mode == "sync"
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
         self._last = _Pushed({}, -1, 0, -1)
@@ -68,13 +68,13 @@ class GradientStep:
         fetches = [name_of(item) for item in fetch_list]
         gradients = [one.gradient for one in self._trained]
         results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
-        # Servers that were begun again may be behind; the others' step is the one that all trainers make.
-        step = max(self._part.parameters.versions) if self._sync else self._last.step + 1
+        # Restarted servers may be behind; all trainers make the step of the most advanced server.
+        step = max(self._process.parameters.versions) if self._sync else self._last.step + 1
         values = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
         before = self._last
-        self._last = _Pushed(values, step, self._part.pass_number, self._part.membership.incarnation)
+        self._last = _Pushed(values, step, self._process.pass_number, self._process.membership.incarnation)
         try:
-            self._part.push(values, step, self._last.pass_number)
+            self._process.push(values, step, self._last.pass_number)
         except NotFinite:  # nothing was sent
             self._last = before
             raise
@@ -91,16 +91,17 @@ class GradientStep:
             self._tables[name].write(self._scope, numbers, some)
 
     def _pull_next(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Any:
-        """In sync mode what the last push has become part of, unless the others went on without this trainer since."""
-        if not self._sync or self._last.incarnation != self._part.membership.incarnation:
-            return self._part.pull(names, rows)
-        return self._part.pull(names, rows, self._last.step + 1, again=self._push_again)
+        """In sync mode waits for the result of the last push, unless the others continued without this trainer
+        since."""
+        if not self._sync or self._last.incarnation != self._process.membership.incarnation:
+            return self._process.pull(names, rows)
+        return self._process.pull(names, rows, self._last.step + 1, again=self._push_again)
 
     def _push_again(self, servers: Sequence[int]) -> None:
-        self._part.push(self._last.values, self._last.step, self._last.pass_number, again=servers)
+        self._process.push(self._last.values, self._last.step, self._last.pass_number, again=servers)
 
     def settle(self) -> None:
-        """Returns when all that was pushed is applied, after which nothing is lost when this trainer leaves."""
+        """Returns when all pushes are applied, so that nothing is lost when this trainer leaves."""
         self._pull_next([], {})
 
 

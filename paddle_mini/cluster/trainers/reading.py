@@ -1,4 +1,4 @@
-# Reading: the data tasks of a trainer, as the coordinator hands them out.
+# Reading: the data tasks that the coordinator assigns to a trainer.
 from __future__ import annotations
 
 import time
@@ -14,26 +14,26 @@ from ..values import TaskAnswer
 from .membership import Membership
 
 _PAUSE = 0.02
-"""Seconds from asking for a task to asking again, where all are with others."""
+"""Seconds between requests for a task, while all tasks are assigned to other trainers."""
 
 
 class Reading:
-    """step_aside(), where trainers wait for each other: what this one has done is the others' when it returns. They
-    would wait for a trainer that waits for a task, while it waits for theirs: so it leaves the job until there is one.
+    """withdraw(), in modes where trainers wait for each other: returns when this trainer's gradients are applied. The
+    others would wait for a trainer that waits for one of their tasks, so it leaves the job until a task is free.
     """
 
-    def __init__(self, client: Client, membership: Membership, step_aside: Callable[[], None] | None):
-        self._client, self._membership, self._step_aside, self._asks = client, membership, step_aside, count()
+    def __init__(self, client: Client, membership: Membership, withdraw: Callable[[], None] | None):
+        self._client, self._membership, self._withdraw, self._asks = client, membership, withdraw, count()
 
     def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int, set_pass: Callable[[int], None]) -> Iterator[Any]:
-        """Each chunk goes to one trainer a pass; once more, to whoever asks, where one was lost before the end of its
-        task. A task is done when the next chunk is asked for. set_pass(number) is called when chunks of a pass follow.
+        """Each chunk goes to one trainer per pass, and to another one if that trainer was lost before the end of the
+        task. A task is done when the next chunk is requested. set_pass(number) is called before the chunks of a pass.
         """
         self._client.ask("coordinator", SetData(list(chunks), chunks_per_task))
         for number in range(passes):
             while (task := self._get(number)).answer not in (TaskAnswer.OVER, TaskAnswer.EARLIER):
                 if task.answer is TaskAnswer.ALL_FAILED:
-                    raise ClusterError(f"every task of pass {number} failed: there is nothing to read")
+                    raise ClusterError(f"every task of pass {number} failed: no data are left to read")
                 if task.answer is TaskAnswer.TASK:
                     set_pass(number)
                     yield from task.chunks
@@ -42,13 +42,13 @@ class Reading:
                     self._wait()
 
     def _get(self, number: int) -> Task:
-        return self._membership.ask(GetTask, pass_number=number, ask=next(self._asks))
+        return self._membership.ask(GetTask, pass_number=number, serial=next(self._asks))
 
     def _wait(self) -> None:
-        if self._step_aside is None:
+        if self._withdraw is None:
             time.sleep(_PAUSE)
             return
-        self._step_aside()
+        self._withdraw()
         self._membership.leave()
         while True:
             tasks = self._client.ask("coordinator", GetJobStatus()).tasks

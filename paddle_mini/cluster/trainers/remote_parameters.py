@@ -1,4 +1,4 @@
-# RemoteParameters: the parameters of a job at its servers, as whole arrays by name.
+# RemoteParameters: access to the parameters on the servers of a job, as whole arrays by name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -9,25 +9,25 @@ import numpy as np
 from ..client import Ask, Client, OnWait, required
 from ..errors import AlreadyInitialised, NotInitialised
 from ..messages import ServerReply
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import Compare, FinishInit, Init, Pull
 from ..servers.parameter_shard import digest
-from ..shards import Block, ParameterInfo, join, part, plan_shards
+from ..shards import Block, ParameterInfo, block_values, join_blocks, plan_shards
 from ..values import BlockDigest, BlockKey, NewBlock
 from ..wire import Arrays
 
 Rows = tuple[np.ndarray, np.ndarray]
-"""Numbers of rows, int64, and their values, [rows, ...]."""
+"""Row indices, int64, and their values, [rows, ...]."""
 Gradient = np.ndarray | Rows
 Pulled = tuple[dict[str, np.ndarray], dict[str, Rows]]
 _AT_ONCE = 200
-"""Blocks in one message of an initialiser, whose headers are limited."""
-_log = PartLogger(__name__)
+"""Blocks in one message of an initialiser: headers have a size limit."""
+_log = ProcessLogger(__name__)
 
 
 class RemoteParameter(NamedTuple):
-    """A parameter that servers have. config: bytes of its OptimizerConfig. average: whether that keeps averages. fixed:
-    nothing changes it, so that it need be pulled only once."""
+    """A parameter on the servers. config: bytes of its OptimizerConfig. average: whether it keeps averages. fixed: it
+    is constant, and pulled only once."""
 
     info: ParameterInfo
     config: bytes
@@ -36,8 +36,8 @@ class RemoteParameter(NamedTuple):
 
 
 class RemoteParameters:
-    """versions: of each server, as it was pulled. lives: as its last reply said; one that ends takes with it what came
-    after the newest checkpoint, and restarts counts that."""
+    """versions: of each server at the last pull. lives: the server's life in its last reply; a new one means that the
+    server restarted and lost the updates after its newest checkpoint. restarts counts them."""
 
     def __init__(self, client: Client, parameters: Sequence[RemoteParameter], servers: int):
         self._client, self.by_name = client, {one.info.name: one for one in parameters}
@@ -46,27 +46,27 @@ class RemoteParameters:
             self.blocks[block.server].append(block)
         self.versions, self.lives, self.restarts = [0] * servers, [""] * servers, 0
 
-    def give(self, servers: Sequence[int], token: int, values: Mapping[str, np.ndarray]) -> None:
-        """All parameters of these servers, by the initialiser."""
+    def initialise(self, servers: Sequence[int], token: int, values: Mapping[str, np.ndarray]) -> None:
+        """Sends all their parameters to these servers, as the initialiser."""
         for index in servers:
             blocks = self.blocks[index]
             asks = []
             for begin in range(0, len(blocks), _AT_ONCE):
                 some = blocks[begin : begin + _AT_ONCE]
-                arrays = [part(self._info(block), block, values[block.parameter]) for block in some]
+                arrays = [block_values(self._info(block), block, values[block.parameter]) for block in some]
                 new = [NewBlock(self._info(block), block, self.by_name[block.parameter].config) for block in some]
                 asks.append(Ask(f"server {index}", Init(token, new, [np.ascontiguousarray(one) for one in arrays])))
             asks.append(Ask(f"server {index}", FinishInit(token, len(blocks))))
             for ask in asks:
-                self._give_one(ask)
+                self._initialise_one(ask)
 
-    def _give_one(self, ask: Ask) -> None:
+    def _initialise_one(self, ask: Ask) -> None:
         (result,) = self._client.ask_all([ask])
-        if not isinstance(result, AlreadyInitialised):  # by this trainer, which did not hear of it; or it is in use
+        if not isinstance(result, AlreadyInitialised):  # by this trainer, whose reply was lost, or it is in use
             required([result])
 
-    def trained_otherwise(self) -> list[str]:
-        """Parameters that servers have with another OptimizerConfig, as a job in the same directory began with it."""
+    def config_mismatches(self) -> list[str]:
+        """Parameters that servers train with another OptimizerConfig, from an earlier job in the same directory."""
         asks = []
         for index, blocks in enumerate(self.blocks):
             digests = [
@@ -75,7 +75,7 @@ class RemoteParameters:
             asks += [
                 Ask(f"server {index}", Compare(digests[begin : begin + _AT_ONCE])) for begin in range(0, len(digests), _AT_ONCE)
             ]
-        results = self._client.ask_all(asks)  # a server that died meanwhile will be given this trainer's
+        results = self._client.ask_all(asks)  # a server that died meanwhile gets this trainer's
         replies = required([one for one in results if not isinstance(one, NotInitialised)])
         return sorted({name for reply in replies for name in reply.other})
 
@@ -87,8 +87,8 @@ class RemoteParameters:
         average: int | None = None,
         on_wait: OnWait | None = None,
     ) -> Pulled:
-        """Whole parameters, and some rows of tables: their numbers, int64, rising. Waits for min_version at all
-        servers. average: one of the averages, of parameters that have one; None: the values."""
+        """Whole parameters, and some rows of tables: their indices, int64, ascending. Waits for min_version at all
+        servers. average: the index of an average; None: the values."""
         wanted = [[block for block in blocks if block.parameter in names] for blocks in self.blocks]
         tables = [[block for block in blocks if block.parameter in rows] for blocks in self.blocks]
         asks = []
@@ -97,25 +97,25 @@ class RemoteParameters:
             asks.append(Ask(f"server {index}", Pull(_keys(whole), _keys(table), min_version, average, inside)))
         pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in (*names, *rows)}
         for index, pulled in enumerate(required(self._client.ask_all(asks, on_wait))):
-            self.heard(index, pulled)
+            self.note_reply(index, pulled)
             self.versions[index] = pulled.version
             for block, array in zip([*wanted[index], *tables[index]], pulled.arrays):
                 pieces[block.parameter].append((block.begin, block.end, array))
         return (
-            {name: join(self.by_name[name].info, pieces[name]) for name in names},
+            {name: join_blocks(self.by_name[name].info, pieces[name]) for name in names},
             {name: (rows[name], _in_order(pieces[name])) for name in rows},
         )
 
     def share(self, index: int, gradients: Mapping[str, Gradient]) -> tuple[list[BlockKey], Arrays]:
-        """What a push has for one server: its blocks, and their arrays."""
+        """The blocks of a push for one server, and their arrays."""
         blocks = [block for block in self.blocks[index] if block.parameter in gradients]
         return _keys(blocks), [array for block in blocks for array in self._parts(block, gradients[block.parameter])]
 
-    def heard(self, index: int, reply: ServerReply) -> None:
-        """A server has replied."""
+    def note_reply(self, index: int, reply: ServerReply) -> None:
+        """Records the life of a server that has replied, and detects restarts."""
         if self.lives[index] and reply.life != self.lives[index]:
             self.restarts += 1
-            _log.warning("server %d began again from its checkpoint, at version %d", index, reply.version)
+            _log.warning("server %d restarted from its checkpoint, at version %d", index, reply.version)
         self.lives[index] = reply.life
 
     def _info(self, block: Block) -> ParameterInfo:
@@ -124,7 +124,7 @@ class RemoteParameters:
     def _parts(self, block: Block, gradient: Gradient) -> Arrays:
         info = self._info(block)
         if not info.sparse:
-            return [np.ascontiguousarray(part(info, block, gradient))]  # type: ignore[arg-type]
+            return [np.ascontiguousarray(block_values(info, block, gradient))]  # type: ignore[arg-type]
         rows, values = gradient
         if len(self.blocks) == 1:
             return [rows, values]

@@ -1,10 +1,10 @@
-# Saving a model: by the trainer that was elected, to a folder of its own, whole or not at all.
+# Saving a model: the elected trainer writes it atomically to its own folder.
 """
-    DIRECTORY/ID/             the model, under this name only when all of it is on the disk
-    DIRECTORY/ID.previous/    the one before, whole too, for the moment in which its place is taken
-    DIRECTORY/.ID.XXXXXXXX/   one that is being written, or removed
+    DIRECTORY/ID/             the model, which gets this name when it is complete on the disk
+    DIRECTORY/ID.previous/    the previous model, also complete, while it is being replaced
+    DIRECTORY/.ID.XXXXXXXX/   a model that is being written or removed
 
-ID is the trainer's. Trainers that both believe to be elected write to different folders, so that both models are whole.
+ID is the trainer's. Two trainers that both consider themselves elected write to different folders.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from ...io.model import Vars, save_inference_model
 from ...io.parameters import Path
 from ...io.regular_files import sync_directory
 from ...program import Program
-from ..errors import Malformed, StaleToken, StorageError, told_storage
+from ..errors import Malformed, StaleToken, StorageError, storage_errors
 
 ALONE = "0"
-"""The id of the trainer that saves where there is no coordinator to elect one."""
+"""The id of the trainer that saves if no coordinator elects one."""
 MODEL = "model"
 
 Ask = Callable[[], int | None]
@@ -41,10 +41,10 @@ def save_elected(
 ) -> str | None:
     """Writes a model to directory/trainer_id if this trainer is elected; returns that path, or None for "not you".
 
-    ask(): the token of the coordinator's approval, or None; it is asked once more when all is written, and if another
-    trainer was approved since, StaleToken is raised and the model of that one is the one to use. write(folder) fills an
-    empty folder; inside of elected() this trainer stays the elected one. What ask and write raise goes on to the caller;
-    StorageError: the disk refuses. The name then has the model that it had before, or else all of this one.
+    ask(): the token of the coordinator's approval, or None; it is called again when the model is written. If another
+    trainer was elected since, StaleToken is raised, and that trainer's model is the one to use. write(folder) fills an
+    empty folder; inside elected() this trainer stays elected. Errors of ask and write propagate; StorageError: the disk
+    fails. After an error the name has the previous model, or all of this one.
     """
     _require_id(trainer_id)
     token = ask()
@@ -64,17 +64,16 @@ def save_elected(
 
 
 def save_alone(directory: Path, write: Write, trainer_id: str = ALONE) -> str | None:
-    """save_elected without a coordinator: the trainer with id "0", which is that of a single machine, saves, and the
-    others do not."""
+    """save_elected without a coordinator: only the trainer with id "0", the id on a single machine, saves."""
     _require_id(trainer_id)
     return _save(os.fspath(directory), trainer_id, write, lambda: None) if trainer_id == ALONE else None
 
 
 def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Program | None = None) -> Write:
-    """What save_elected takes as `write`: it makes model.pdmodel and model.pdiparams, as io.save_inference_model.
+    """The `write` argument of save_elected: writes model.pdmodel and model.pdiparams, as io.save_inference_model does.
 
-    values(): the arrays of all persistable variables that this takes, by name: averages where parameters are averaged,
-    and all rows of tables. They are in a scope of their own, so that training's stay what they are.
+    values(): the arrays of all persistable variables of the model, by name: averages of averaged parameters, and all
+    rows of tables. They are written from a separate scope, so training values do not change.
     """
 
     def write(folder: str) -> None:
@@ -89,13 +88,13 @@ def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Pro
 def _save(directory: str, trainer_id: str, write: Write, check: Callable[[], None]) -> str:
     path = os.path.join(directory, trainer_id)
     new = _hidden(path)
-    with told_storage(f"can't save to '{directory}'"):
+    with storage_errors(f"can't save to '{directory}'"):
         os.makedirs(directory, exist_ok=True)
         _tidy(path)
         os.mkdir(new)
     try:
         write(new)
-        with told_storage(f"can't save to '{directory}'"):
+        with storage_errors(f"can't save to '{directory}'"):
             _sync_tree(new)
             check()
             _put_in_place(new, path)
@@ -106,8 +105,8 @@ def _save(directory: str, trainer_id: str, write: Write, check: Callable[[], Non
 
 
 def _put_in_place(new: str, path: str) -> None:
-    """A folder can't take the name of one that is not empty, so the old one steps aside first; should this end in
-    between, it is whole where it stands, and the next save puts it back."""
+    """A folder can't replace one that is not empty, so the old one is renamed first; after a crash in between it is
+    complete under that name, and the next save restores it."""
     previous = path + ".previous"
     if os.path.lexists(path) and not os.path.isdir(path):
         raise StorageError(f"'{path}' is a file, where the folder of a model should be")
@@ -126,7 +125,7 @@ def _put_in_place(new: str, path: str) -> None:
 
 
 def _tidy(path: str) -> None:
-    """Earlier lives of this trainer may have ended while they saved."""
+    """Cleans up after earlier incarnations of this trainer that ended while they saved."""
     directory, trainer_id = os.path.split(path)
     if os.path.isdir(path + ".previous"):
         os.rename(path + ".previous", _hidden(path) if os.path.lexists(path) else path)
@@ -137,7 +136,7 @@ def _tidy(path: str) -> None:
 
 
 def _hidden(path: str) -> str:
-    """A name beside a folder for what is not whole: removed by the next save if it is still there."""
+    """The name of a temporary folder beside a folder; the next save removes it if it still exists."""
     directory, trainer_id = os.path.split(path)
     return os.path.join(directory, f".{trainer_id}.{uuid.uuid4().hex[:8]}")
 
@@ -154,7 +153,7 @@ def _sync_tree(folder: str) -> None:
 
 
 def _require_id(trainer_id: Any) -> None:
-    """It becomes the name of a folder."""
+    """Malformed for an id that can't be the name of a folder."""
     if (
         not isinstance(trainer_id, str)
         or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", trainer_id)

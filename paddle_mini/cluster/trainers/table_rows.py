@@ -1,4 +1,4 @@
-# TableRows: the rows of a table that a run reads are pulled before it; the others stay as they are.
+# TableRows: the rows of a table that a run reads; only these are pulled before the run.
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from .transpile import Trained
 
 
 class TableRows:
-    """One table of a trainer. source: what rows_of() goes by; tables with the same one have the same rows."""
+    """One table of a trainer. source: the key of rows_of(); tables with equal sources have the same rows."""
 
     def __init__(self, table: Trained, exe: Executor):
         assert table.ids is not None
@@ -29,7 +29,7 @@ class TableRows:
         )
 
     def rows_of(self, feed: Mapping[str, Any]) -> np.ndarray:
-        """int64, rising. What is no row is left to the operator that will refuse it."""
+        """Row indices, int64, ascending. The operator reports indices that are out of range."""
         feeds, height = self.source
         named: list[np.ndarray] = [np.zeros(0, np.int64)]
         for name in feeds:
@@ -39,10 +39,10 @@ class TableRows:
         return rows[(rows >= 0) & (rows < height)]
 
     def write(self, scope: Scope, rows: np.ndarray, values: np.ndarray) -> None:
-        """Puts the rows into the trainer's table. A plan is for a number of rows, so the last one is written again, up
-        to a power of two: few plans serve all batches."""
+        """Writes the rows into the trainer's table. Each number of rows needs a plan, so the last row is repeated up to
+        a power of two: few plans serve all batches."""
         if len(rows):
-            more = (1 << (len(rows) - 1).bit_length()) - len(rows)
-            rows = np.concatenate([rows, np.repeat(rows[-1:], more)])
-            values = np.concatenate([values, np.repeat(values[-1:], more, axis=0)])
+            padding = (1 << (len(rows) - 1).bit_length()) - len(rows)
+            rows = np.concatenate([rows, np.repeat(rows[-1:], padding)])
+            values = np.concatenate([values, np.repeat(values[-1:], padding, axis=0)])
             self._exe.run(self._program, {"rows": rows, "values": values}, [], scope)

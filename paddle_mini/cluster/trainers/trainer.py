@@ -1,4 +1,4 @@
-# Trainer: what user code trains with, in a job and without one.
+# Trainer: the interface for training in user code, inside and outside of a job.
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ from ..._core import Scope
 from ...errors import shown
 from ...executor import Executor
 from ...io.parameters import Path
-from ...optimizer.averaged import Averaged
+from ...optimizer.averaging_optimizer import AveragingOptimizer
 from ...program import Program
 from ...variable import Variable
 from ..engine import Link
@@ -24,14 +24,14 @@ from . import delta_step, gradient_step
 from .membership import Membership
 from .reading import Reading
 from .saving import Write, model_writer, save_alone, save_elected
-from .trainer_part import TrainerPart
+from .trainer_process import TrainerProcess
 from .transpile import transpile
 
 Vars = Sequence[str | Variable]
 
 
 class TrainStep(Protocol):
-    """How a trainer makes a step."""
+    """Strategy for one training step."""
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]: ...
 
@@ -39,50 +39,50 @@ class TrainStep(Protocol):
 
 
 class Trainer:
-    """One of the trainers of a job, as join() gives it; outside of a job, the only one. number: which, from 0;
-    trainers: how many the job began with."""
+    """A trainer of a job, as join() returns it; outside of a job, the only one. number: its index, from 0; trainers:
+    how many the job started with."""
 
     def __init__(self, main: Program, exe: Executor, scope: Scope):
         self.number, self.trainers = 0, 1
         self._main, self._exe, self._scope = main, exe, scope
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
-        """One step on a batch, in place of Executor.run: with the parameters of the job, which it changes.
+        """Makes one step on a batch, in place of Executor.run, with the parameters of the job.
 
-        Returns the values of fetch_list. NotFinite, when a gradient is not: it has changed nothing. Timeout, when the
-        servers do not answer, or, in modes sync and collective, the other trainers do not come to this step.
+        Returns the values of fetch_list. NotFinite if a gradient is not finite; then nothing has changed. Timeout if
+        the servers do not answer, or, in modes sync and collective, other trainers do not reach this step.
         """
         return self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
-        """The chunks, JSON values that say what to read, that are for this trainer: each goes to one trainer in each
-        pass. One that a trainer was lost with goes to another, once more. All trainers give the same list."""
+        """The chunks, JSON values that describe what to read, for this trainer: each goes to one trainer in each pass.
+        The chunks of a lost trainer go to another one. All trainers pass the same list."""
         for _ in range(passes):
             yield from chunks
 
     def set_pass(self, number: int) -> None:
-        """The pass over the data, from 0, that the next batches are of; batches() says it by itself. Learning rates of
-        the policy PassManual go by it: each gradient has that of its own pass, and the mean of several that of the
-        latest. Malformed for what is no pass."""
+        """Sets the pass over the data, from 0, of the next batches; batches() calls it itself. Learning rates of the
+        policy PassManual depend on it: each gradient has the rate of its own pass, and the mean of several that of the
+        latest. Malformed for an invalid number."""
         if type(number) is not int or not 0 <= number < 1 << 63:
-            raise Malformed(f"pass {shown(number)}: it must be a whole number, at least 0 and below 2^63")
+            raise Malformed(f"pass {shown(number)}: it must be an integer, at least 0 and below 2^63")
 
     def pull(self) -> None:
-        """Brings the servers' parameters, tables with all rows, into the scope, with all that this trainer has done: to
-        evaluate, or to save by oneself. In modes delta and elastic training goes on from there."""
+        """Copies the servers' parameters, tables with all rows, into the scope, including all updates of this trainer:
+        for evaluation, or for saving them directly. In modes delta and elastic training continues from them."""
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
-        """As cluster.save_model."""
+        """See cluster.save_model."""
         names = self._names(feed_vars, fetch_vars)
         return save_alone(directory, model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main))
 
     def _names(self, feed_vars: Vars, fetch_vars: Vars) -> list[str]:
-        """What a model keeps."""
+        """The persistable variables of the model."""
         pruned = self._main.clone(for_test=True).prune(feed_vars, fetch_vars)
         return [var.name for var in pruned.list_vars() if var.persistable]
 
     def _averages(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        minimizers = {id(one): one for one, _ in self._main.minimizers.values() if isinstance(one, Averaged)}
+        minimizers = {id(one): one for one, _ in self._main.minimizers.values() if isinstance(one, AveragingOptimizer)}
         with ExitStack() as applied:
             for minimizer in minimizers.values():
                 applied.enter_context(minimizer.apply(self._exe, self._scope))
@@ -90,7 +90,7 @@ class Trainer:
 
 
 def save_if_elected(membership: Membership, directory: Path, seconds: float, write: Write) -> str | None:
-    """save_elected by the trainer that the coordinator elects, which stays elected while it writes."""
+    """Saves if the coordinator elects this trainer, which stays elected while it writes."""
     where: dict[str, Any] = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
 
     def ask() -> int | None:
@@ -101,7 +101,7 @@ def save_if_elected(membership: Membership, directory: Path, seconds: float, wri
 
 
 class JobTrainer(Trainer):
-    """A trainer of a job. counts: of TrainerPart."""
+    """A trainer of a job. counts: as for TrainerProcess."""
 
     def __init__(self, number: int, link: Link, settings: JobSettings, main: Program, exe: Executor, scope: Scope):
         super().__init__(main, exe, scope)
@@ -109,32 +109,32 @@ class JobTrainer(Trainer):
         transpiled = None if settings.by_trainers else transpile(main)
         remote = delta_step.remote_parameters(main) if transpiled is None else gradient_step.remote_parameters(transpiled)
         self._remote = {one.info.name: one for one in remote}
-        self._part = TrainerPart(number, link, settings, remote, self._values)
+        self._process = TrainerProcess(number, link, settings, remote, self._values)
         self._train_step: TrainStep = (
-            delta_step.DeltaStep(self._part, main, exe, scope)
+            delta_step.DeltaStep(self._process, main, exe, scope)
             if transpiled is None
-            else gradient_step.GradientStep(self._part, transpiled, exe, scope)
+            else gradient_step.GradientStep(self._process, transpiled, exe, scope)
         )
-        self.counts = self._part.counts
+        self.counts = self._process.counts
 
     def begin(self) -> None:
-        """Joins the job; returns when it can begin."""
-        self._part.begin()
+        """Joins the job; returns when training can begin."""
+        self._process.begin()
         self._take([name for name, one in self._remote.items() if one.fixed])
 
     def run(self, feed: Mapping[str, Any] | None = None, fetch_list: Vars | None = None, return_numpy: bool = True) -> list[Any]:
         results = self._train_step.run(feed or {}, list(fetch_list or ()), return_numpy)
-        self._part.pace.steps += 1
+        self._process.pace.steps += 1
         return results
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
-        step_aside = self._train_step.settle if self._part.settings.mode == "sync" else None
-        reading = Reading(self._part.client, self._part.membership, step_aside)
+        withdraw = self._train_step.settle if self._process.settings.mode == "sync" else None
+        reading = Reading(self._process.client, self._process.membership, withdraw)
         return reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def set_pass(self, number: int) -> None:
         super().set_pass(number)
-        self._part.pass_number = number
+        self._process.pass_number = number
 
     def pull(self) -> None:
         self._train_step.settle()
@@ -146,32 +146,32 @@ class JobTrainer(Trainer):
         def values() -> dict[str, np.ndarray]:
             averaged = [name for name in names if name in self._remote and self._remote[name].average]
             others = [name for name in names if name in self._remote and name not in averaged]
-            if self._part.settings.mode == "sync":
-                self._train_step.settle()  # all servers are at one step then, as the next one needs this trainer
+            if self._process.settings.mode == "sync":
+                self._train_step.settle()  # then all servers are at one step, as the next one needs this trainer
             own = {name: self._scope.get(name) for name in names if name not in self._remote}
-            return {**own, **self._part.pull(others, {})[0], **self._part.pull(averaged, {}, average=0)[0]}
+            return {**own, **self._process.pull(others, {})[0], **self._process.pull(averaged, {}, average=0)[0]}
 
         write = model_writer(values, feed_vars, fetch_vars, self._main)
-        saved = save_if_elected(self._part.membership, directory, seconds, write)
-        self._part.pace.saves += saved is not None
+        saved = save_if_elected(self._process.membership, directory, seconds, write)
+        self._process.pace.saves += saved is not None
         return saved
 
     def finish(self) -> None:
-        """The end of its work: the others do not wait for it any more."""
+        """Leaves the job after the last step."""
         self._train_step.settle()
-        self._part.membership.leave()
+        self._process.membership.leave()
 
     def fail(self) -> None:
-        """An error is about to end it."""
-        self._part.membership.flush_events()
+        """Sends pending log events before an error ends this trainer."""
+        self._process.membership.flush_events()
 
     def kill(self) -> None:
-        """Ends as a process that dies: no message is sent."""
-        self._part.membership.stop_heartbeat()
+        """Simulates a crash: sends no message."""
+        self._process.membership.stop_heartbeat()
 
     def _values(self) -> dict[str, np.ndarray]:
         return {name: self._scope.get(name) for name in self._remote}
 
     def _take(self, names: Sequence[str]) -> None:
-        for name, value in self._part.pull(names, {})[0].items():
+        for name, value in self._process.pull(names, {})[0].items():
             self._scope.set(name, value)

@@ -1,4 +1,4 @@
-# TrainingState: all that a collective trainer's next step begins with, for another trainer and on disk.
+# TrainingState: the complete state of a collective trainer, for transfer to other trainers and for checkpoints.
 from __future__ import annotations
 
 import hashlib
@@ -14,77 +14,78 @@ from ...io.checkpoint import CheckpointManager
 from ...io.checkpoint_files import held_names, schedule_states
 from ...program import Program
 from ..errors import Malformed, StorageError
-from ..part_log import PartLogger
-from ..values import Life, State
+from ..process_log import ProcessLogger
+from ..values import MemberId, State
 from ..wire import Arrays
-from .flat import Flat
+from .flat_buffer import FlatBuffer
 
 FOLDER = "trainers"
 """Of checkpoints, in the directory of the job."""
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
 class TrainingState:
-    """The persistable variables of a program, its schedules of learning rates, and the random generator of
-    `optimizing`, which runs the optimizer: trainers draw the same there, while each has its own in `exe`, which runs
-    the model.
+    """The persistable variables of a program, its learning-rate schedules, and the random generator of `optimizing`,
+    which runs the optimizer: it draws the same numbers on all trainers, while `exe`, which runs the model, has its own
+    generator on each.
 
-    Checkpoints in `directory` are those of CheckpointManager, each by the trainer that is to write it; seconds: from
-    one to the next. errors: how many could not be written.
+    CheckpointManager writes the checkpoints in `directory`; seconds: between two of them. errors: counts failed writes.
     """
 
     def __init__(self, main: Program, exe: Executor, optimizing: Executor, scope: Scope, directory: str, seconds: float):
         self._main, self._exe, self._optimizing, self._scope = main, exe, optimizing, scope
         tensors, rows = held_names(main, scope)
         if rows:
-            raise Malformed(f"'{rows[0]}' keeps selected rows, which collective mode does not hand on: take mode async or sync")
+            raise Malformed(
+                f"'{rows[0]}' is persistable selected rows, which collective mode does not support: use mode async or sync"
+            )
         self._fields = {name: (value.dtype, value.shape) for name, value in self._values(tensors).items()}
         self._checkpoints = CheckpointManager(os.path.join(directory, FOLDER), keep=2, every_seconds=seconds)
         self.errors = 0
 
     @property
     def layout(self) -> str:
-        """The same for trainers whose states fit each other."""
+        """A digest that is equal for trainers with compatible states."""
         fields = sorted((name, str(dtype), shape) for name, (dtype, shape) in self._fields.items())
         return hashlib.sha256(repr(fields).encode()).hexdigest()
 
-    def given(self, servers: int) -> list[Arrays]:
-        """A part for each server; what about() says goes with them."""
-        held_names(self._main, self._scope)  # refuses averages that stand in place of parameters
-        flat = Flat(self._fields)
+    def shares(self, servers: int) -> list[Arrays]:
+        """A share for each server, which is sent with about()."""
+        held_names(self._main, self._scope)  # raises while averages are swapped in for parameters
+        flat = FlatBuffer(self._fields)
         for name, value in self._values(self._fields).items():
             np.copyto(flat.views[name], value)
-        return [flat.part(index, servers) for index in range(servers)]
+        return [flat.share(index, servers) for index in range(servers)]
 
-    def about(self, made: list[Life]) -> State:
-        """made: whose gradients made the last step."""
-        return State(schedule_states(self._main), self._optimizing.random_state(), made)
+    def about(self, contributors: list[MemberId]) -> State:
+        """contributors: of the last step."""
+        return State(schedule_states(self._main), self._optimizing.random_state(), contributors)
 
     def take(self, parts: list[Arrays], about: State) -> None:
-        """What given() and about() of another trainer said becomes the state."""
-        flat = Flat(self._fields)
+        """Loads the shares() and about() of another trainer."""
+        flat = FlatBuffer(self._fields)
         for index, arrays in enumerate(parts):
-            flat.take(index, len(parts), arrays)
+            flat.set_share(index, len(parts), arrays)
         schedules: Mapping[str, Any] = self._main.schedules
         if about.schedules.keys() != schedules.keys():
-            raise Malformed("the state of another trainer has other schedules of learning rates")
+            raise Malformed("the state of another trainer has other learning-rate schedules")
         for name, view in flat.views.items():
             self._scope.set(name, view)
         for name, rate in schedules.items():
             rate.set_state_dict(about.schedules[name]["state"])
         self._optimizing.set_random_state(about.random)
 
-    def go_on(self) -> int:
-        """Goes on from the newest checkpoint, if there is one; the step."""
+    def resume(self) -> int:
+        """Restores the newest checkpoint, if one exists; returns its step."""
         if self._checkpoints.latest() is None:
             return 0
         found = self._checkpoints.restore(self._main, self._exe, self._scope)
         self._optimizing.set_random_state(found.data["random"])
-        _log.info("goes on from '%s'", found.path)
+        _log.info("resumes from '%s'", found.path)
         return found.step
 
     def save_if_due(self, step: int) -> None:
-        """What the disk refuses is logged and counted, and training goes on."""
+        """Disk errors are logged and counted, and training continues."""
         try:
             self._save(step, force=False)
         except Error as error:
@@ -92,7 +93,7 @@ class TrainingState:
             _log.error("%s", error)
 
     def save(self, step: int) -> None:
-        """StorageError when the disk refuses."""
+        """StorageError when the disk fails."""
         try:
             self._save(step, force=True)
         except Error as error:

@@ -1,4 +1,4 @@
-# Transpile: from a program that trains on one machine to what a trainer runs and what servers do.
+# transpile: splits a single-machine training program into the trainer's program and the servers' optimizers.
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from ...program import Program
 from ...roles import LR_SCHEDULE, OPTIMIZE
 from ...variable import Parameter, Variable
 
-# Operators that give the numbers that they take, in another shape or type.
+# Operators that change only shape or type.
 _SAME_NUMBERS = frozenset(
     ("assign", "cast", "flatten2", "flatten_contiguous_range", "reshape", "reshape2", "squeeze2", "unsqueeze2")
 )
@@ -23,9 +23,9 @@ class Trained(NamedTuple):
     """A parameter that servers train.
 
     dtype: "float32" or "float64". gradient: the variable that a trainer fetches and pushes: selected rows when sparse,
-    else of the parameter's shape; neither clipped nor regularized yet. config: an OptimizerConfig. whole: the optimizer
-    looks at the whole parameter or gradient, so that one server must have all of it. ids: feeds that have, between
-    them, the number of every row that a run reads; None: the run may read any row, so a trainer needs them all.
+    else of the parameter's shape; neither clipped nor regularized. config: an OptimizerConfig. whole: the optimizer
+    needs the whole parameter or gradient, so one server must hold all of it. ids: feeds that together contain the index
+    of every row that a run reads; None: the run may read any row, so a trainer needs all of them.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Trained(NamedTuple):
 
 
 class Transpiled(NamedTuple):
-    """program: what a trainer runs: forward and backward. trained: in the order of names. frozen: what persists and
-    nothing changes, of which all trainers need the same values. buffers: what the program itself changes, such as batch
-    normalization's statistics; each trainer has its own."""
+    """program: the trainer's program, forward and backward. trained: sorted by name. frozen: constant persistable
+    variables, with the same values on all trainers. buffers: persistable variables that the program itself changes,
+    such as batch normalization's statistics; local to each trainer."""
 
     program: Program
     trained: list[Trained]
@@ -50,10 +50,10 @@ class Transpiled(NamedTuple):
 
 
 def transpile(main: Program) -> Transpiled:
-    """Splits a program on which minimize was called, and leaves it as it is.
+    """Splits a program on which minimize was called; the program itself is not changed.
 
-    ProgramError, with the line that added it, for what a server that sees one parameter and its gradient can't do (see
-    Minimizer.to_config), and for a model that reads what only its optimizer computes.
+    ProgramError, with the line that added the operator, for an optimizer that needs more than one parameter and its
+    gradient (see Minimizer.to_config), and for a model that reads a variable which only its optimizer computes.
     """
     if not isinstance(main, Program):
         raise ProgramError(f"transpile takes a Program, not {type(main).__name__}")
@@ -77,14 +77,14 @@ def _require_known(main: Program) -> None:
     missing = sorted(changed.keys() - main.minimizers.keys())
     if missing:  # the operators were read from a file, or appended by hand
         raise ProgramError(
-            f"nothing says which optimizer changes '{printable(missing[0])}': give the program on which minimize() "
-            f"was called, not one made from its bytes{added_at(changed[missing[0]].callstack)}"
+            f"the program does not record which optimizer changes '{printable(missing[0])}': pass the program on "
+            f"which minimize() was called, not one made from its bytes{added_at(changed[missing[0]].callstack)}"
         )
     require_trained(main)
 
 
 def _require_complete(main: Program, program: Program) -> None:
-    """Nothing that is left reads what only the operators that were left out write."""
+    """ProgramError if a remaining operator reads a variable that only removed operators write."""
     left = {name for op in _ops(program) for name in op.output_names}
     gone = {name for op in _ops(main) for name in op.output_names} - left - main.minimizers.keys()
     for op in _ops(program):
@@ -92,7 +92,7 @@ def _require_complete(main: Program, program: Program) -> None:
         if lost is not None:
             raise ProgramError(
                 f"{op.type} reads '{lost}', which the optimizer or its learning-rate schedule computes: "
-                f"in a cluster servers do that, and trainers do not have it{added_at(op.callstack)}"
+                f"in a cluster the servers compute it, and trainers do not have it{added_at(op.callstack)}"
             )
 
 
@@ -119,7 +119,7 @@ def _trained(main: Program, program: Program, name: str) -> Trained:
 
 
 def parameter_and_gradient(main: Program, name: str) -> tuple[Parameter, Variable]:
-    """Of a program on which minimize was called; ProgramError where they are no variables of its global block."""
+    """A parameter and its gradient; ProgramError unless both are variables of the global block."""
     block, gradient_name = main.global_block(), main.minimizers[name][1]
     parameter, gradient = block.var(name), block.find_var(gradient_name)
     if not isinstance(parameter, Parameter) or gradient is None:
@@ -136,8 +136,8 @@ def optimized_at(main: Program, name: str) -> str:
 
 
 def row_feeds(program: Program, table: str) -> frozenset[str] | None:
-    """The feeds that have the number of every row of a table which a run reads, directly or in another shape or type;
-    None when an operator reads the table otherwise, or a number is computed."""
+    """The feeds that contain the index of every row of a table that a run reads, directly or in another shape or type;
+    None if another operator reads the table, or an index is computed."""
     writers: dict[str, list[Operator]] = {}
     for op in _ops(program):
         for output in op.output_names:
@@ -160,7 +160,7 @@ def row_feeds(program: Program, table: str) -> frozenset[str] | None:
 
 
 def _source(writers: list[Operator]) -> str | None:
-    """Where the numbers of a variable come from; None when they are computed."""
+    """The variable from which this one is copied; None if it is computed."""
     op = writers[0]
     return op.input("X")[0] if len(writers) == 1 and op.type in _SAME_NUMBERS else None
 

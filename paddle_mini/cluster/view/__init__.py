@@ -1,1 +1,1 @@
-# What is seen of a running job.
+# Status of a running job: snapshots, terminal tables and TensorBoard.

@@ -1,4 +1,4 @@
-# The live status of a job on a terminal: tables with `rich`; one line every few seconds without it, or into a file.
+# status_view: live status of a job on a terminal: tables with `rich`, else one line every few seconds.
 from __future__ import annotations
 
 import sys
@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from .watch import OnStatus, ServerStatus, Snapshot, TrainerStatus
 
 LINE_SECONDS = 5.0
-"""From one plain line to the next."""
+"""Seconds between two plain lines."""
 TRAINERS = ("trainer", "steps", "steps/s", "applied", "dropped", "saved", "restarts", "silent")
 SERVERS = ("server", "version", "in", "out", "behind", "checkpoint", "errors", "restarts", "silent")
 
@@ -19,7 +19,7 @@ Table = tuple[Sequence[str], list[list[str]]]
 
 @contextmanager
 def status_view(stream: TextIO) -> Iterator[OnStatus]:
-    """What shows snapshots on a stream; the last one stays there."""
+    """A function that shows snapshots on a stream; the last one remains visible."""
     live = _live(stream)
     if live is None:
         lines = _Lines(stream)
@@ -37,10 +37,10 @@ def tables(now: Snapshot) -> list[Table]:
 
 
 def line(now: Snapshot) -> str:
-    """All of the job in one line; what servers are behind is the mean of theirs."""
+    """A snapshot in one line; behind: the mean over the servers."""
     servers, behind = now.servers, [one.behind for one in now.servers if one.behind is not None]
     present = [one for one in now.trainers if one.silent is not None]
-    said = [
+    items = [
         f"{now.seconds:.0f} s",
         f"{len(present)} trainer" + "s" * (len(present) != 1),
         f"{sum(one.steps for one in now.trainers)} steps",
@@ -48,19 +48,19 @@ def line(now: Snapshot) -> str:
         f"{size(sum(one.received_per_second for one in servers))}/s in",
         f"{size(sum(one.given_per_second for one in servers))}/s out",
     ]
-    said += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
-    said += events(now)
-    return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
+    items += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
+    items += events(now)
+    return ", ".join(items + [text for text in (tasks(now), savers(now)) if text])
 
 
 def last_line(now: Snapshot) -> str:
-    """What the job has done, when it is over: no trainer works any more, so rates would be 0."""
-    said = [f"over after {now.seconds:.0f} s", f"{sum(one.steps for one in now.trainers)} steps", *events(now)]
-    return ", ".join(said + [text for text in (tasks(now), savers(now)) if text])
+    """The totals of a finished job, without rates, which would be 0."""
+    items = [f"over after {now.seconds:.0f} s", f"{sum(one.steps for one in now.trainers)} steps", *events(now)]
+    return ", ".join(items + [text for text in (tasks(now), savers(now)) if text])
 
 
 def events(now: Snapshot) -> list[str]:
-    """What did not go smoothly, counted."""
+    """Counts of dropped pushes, restarts and checkpoint errors."""
     counts = (
         (sum(one.dropped for one in now.trainers), "dropped"),
         (sum(one.restarts for one in now.trainers) + sum(one.restarts for one in now.servers) + now.restarts, "restarts"),
@@ -70,7 +70,7 @@ def events(now: Snapshot) -> list[str]:
 
 
 def tasks(now: Snapshot) -> str:
-    """ "pass 0: 3 of 20 tasks done, 1 failed", or "" where there are none."""
+    """ "pass 0: 3 of 20 tasks done, 1 failed", or "" without tasks."""
     ended = {word: now.tasks[word] for word in ("todo", "pending", "done", "failed")}
     if not sum(ended.values()):
         return ""
@@ -79,7 +79,7 @@ def tasks(now: Snapshot) -> str:
 
 
 def savers(now: Snapshot) -> str:
-    """ "trainer 1 saves to models", or "" where no one does."""
+    """ "trainer 1 saves to models", or "" if none does."""
     return ", ".join(f"trainer {trainer} saves to {directory}" for directory, trainer in now.saving.items())
 
 
@@ -147,7 +147,7 @@ class _Lines:
 
 
 def _live(stream: TextIO) -> Any:
-    """None where there is no terminal, or no `rich`."""
+    """None if the stream is not a terminal, or `rich` is not installed."""
     if not stream.isatty():
         return None
     try:
@@ -155,7 +155,7 @@ def _live(stream: TextIO) -> Any:
         from rich.live import Live
     except ImportError:
         return None
-    # What the script prints appears above the tables, unless it goes elsewhere.
+    # Output of the script appears above the tables, unless stdout is redirected.
     return Live(console=Console(file=stream), auto_refresh=False, redirect_stdout=sys.stdout.isatty())
 
 

@@ -1,4 +1,4 @@
-# TensorBoard: the figures of a job's parts as scalars of an event file.
+# TensorBoard: writes the figures of a job's processes as scalars of an event file.
 from __future__ import annotations
 
 from types import TracebackType
@@ -22,7 +22,7 @@ SERVER_SCALARS = (
 
 
 class TensorBoard:
-    """Writes each Snapshot that it is called with to a directory: "trainer_0/steps_per_second" over the trainer's
+    """Callable that writes each Snapshot to a directory: "trainer_0/steps_per_second" over the trainer's
     steps, "server_0/version" over the server's versions, and so on, for names of TrainerStatus and ServerStatus;
     "job/tasks_done" and "job/tasks_failed" over seconds. ClusterError where tensorboardX is not installed."""
 
@@ -45,7 +45,7 @@ class TensorBoard:
 
     def _write(self, part: str, row: TrainerStatus | ServerStatus, names: Any, step: int) -> None:
         figures = {name: getattr(row, name) for name in names if getattr(row, name) is not None}
-        if figures == self._written.get(part):  # it says nothing new, or is not there any more
+        if figures == self._written.get(part):  # no new report, or the process has left
             return
         self._written[part] = figures
         for name, value in figures.items():

@@ -1,4 +1,4 @@
-# Watch: what a running job does, as plain data, for whoever wants to see it.
+# Watch: polls the status of a running job, as plain data, and logs its events.
 from __future__ import annotations
 
 import logging
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...errors import shown
 from ..client import Client
 from ..errors import ClusterError, Malformed, Timeout
-from ..part_log import AT_ONCE, LOGGER
+from ..process_log import AT_ONCE, LOGGER
 from ..protocol import GetJobStatus
 from ..replies import JobStatus
 from ..values import MemberStatus
@@ -21,8 +21,8 @@ _SAVE = "save "
 
 
 class TrainerStatus(NamedTuple):
-    """silent: seconds since it was last heard of; None: it is not there. restarts: how often it came back after it was
-    lost. steps of this life; sent, applied, dropped: pushes, each at each server; saves: models that it saved."""
+    """silent: seconds since its last message; None: it left or was lost. restarts: joins after it was lost. steps: of
+    this incarnation; sent, applied, dropped: pushes, each at each server; saves: saved models."""
 
     number: int
     silent: float | None
@@ -36,10 +36,10 @@ class TrainerStatus(NamedTuple):
 
 
 class ServerStatus(NamedTuple):
-    """silent, restarts: as of a trainer. bytes: of its parameters. received, given: bytes of arrays in this life.
-    behind: how many versions behind it the pushes since its last report were made from, on average; None: there were
-    none; worst_behind: the most in this life. checkpoint: number of the newest one; None: there is none;
-    checkpoint_age: seconds since; checkpoint_seconds: that it took; checkpoint_errors: that did not come to be."""
+    """silent, restarts: as for a trainer. bytes: of its parameters. received, given: bytes of arrays since it started.
+    behind: by how many versions the parameters of the pushes since its last report were outdated, on average; None: no
+    pushes; worst_behind: the maximum since it started. checkpoint: number of the newest one, or None; checkpoint_age:
+    seconds since; checkpoint_seconds: duration of the write; checkpoint_errors: failed writes."""
 
     number: int
     silent: float | None
@@ -59,8 +59,8 @@ class ServerStatus(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What a job does, seconds after run() began it: what its parts said with their last beats, of all that ever were
-    there. tasks: how many are "todo", "pending", "done" and "failed", and the "pass", from 0. saving: by directory, the
+    """State of a job, seconds after its start: the last heartbeat reports of all its processes, past ones included.
+    tasks: how many are "todo", "pending", "done" and "failed", and the "pass", from 0. saving: by directory, the
     trainer that is elected to save there. restarts: of the coordinator."""
 
     seconds: float
@@ -75,7 +75,7 @@ OnStatus = Callable[[Snapshot], Any]
 
 
 def snapshot(status: JobStatus, seconds: float) -> Snapshot:
-    """From what a coordinator replies to "status"."""
+    """From the coordinator's reply to "status"."""
     saving = {right[len(_SAVE) :]: int(lease.trainer) for right, lease in status.leases.items() if right.startswith(_SAVE)}
     return Snapshot(
         seconds,
@@ -88,21 +88,21 @@ def snapshot(status: JobStatus, seconds: float) -> Snapshot:
 
 
 def _rows(kind: Any, members: Mapping[str, MemberStatus]) -> Iterator[Any]:
-    for number, said in sorted(members.items(), key=lambda item: int(item[0])):
-        report = {name: value for name, value in said.report.items() if name in kind._fields}
-        yield kind(int(number), said.silent, said.restarts, **report)
+    for number, member in sorted(members.items(), key=lambda item: int(item[0])):
+        report = {name: value for name, value in member.report.items() if name in kind._fields}
+        yield kind(int(number), member.silent, member.restarts, **report)
 
 
 class Watch:
-    """Asks the coordinator, logs what parts in other processes have logged, and calls each of on_status with a
-    Snapshot. One that raises is logged and not called any more: training goes on."""
+    """Polls the coordinator, logs the events of other processes, and calls each function of on_status with a Snapshot.
+    A function that raises is logged and not called again; training continues."""
 
     def __init__(self, client: Client, on_status: Sequence[OnStatus], clock: Callable[[], float] = time.monotonic):
         self._client, self._on_status, self._clock = client, list(on_status), clock
         self._begun, self._events, self._restarts, self._trouble = clock(), 0, 0, ""
 
     def look(self) -> None:
-        """Once; where the coordinator is away, nothing is there to see."""
+        """Polls once; does nothing while the coordinator is down."""
         try:
             events: list[Any] = [None] * AT_ONCE
             while len(events) == AT_ONCE:
@@ -113,7 +113,7 @@ class Watch:
                 events, self._events = status.events, status.events_end
                 for level, text in events:
                     _log.log(level, "%s", text)
-        except Timeout:  # it is begun again, or whoever else asks it tells of it
+        except Timeout:  # it restarts, or other requests report the failure
             return
         except ClusterError as error:
             if str(error) != self._trouble:
@@ -125,22 +125,22 @@ class Watch:
             try:
                 one(now)
             except Exception:
-                _log.exception("showing the status failed; that is given up")
+                _log.exception("showing the status failed; it is not shown any longer")
                 self._on_status.remove(one)
 
 
 @contextmanager
 def watching(client: Client, on_status: Sequence[OnStatus], seconds: float) -> Iterator[None]:
-    """A thread looks, every so many seconds, and once more at the end. Malformed for seconds that are none."""
+    """Polls in a thread, every so many seconds, and once more at the end. Malformed for invalid seconds."""
     if not 0 < seconds < 1e9:
         raise Malformed(f"status_seconds is {shown(seconds)}, it must be a number of seconds above 0")
     watch, over = Watch(client, on_status), threading.Event()
 
-    def go_on() -> None:
+    def poll() -> None:
         while not over.wait(seconds):
             watch.look()
 
-    thread = threading.Thread(target=go_on, name="cluster watch", daemon=True)
+    thread = threading.Thread(target=poll, name="cluster watch", daemon=True)
     thread.start()
     try:
         yield

@@ -6,7 +6,7 @@ from coordinators import Asked
 from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.messages import Wait
-from paddle_mini.cluster.trainers.trainer_part import TrainerPart
+from paddle_mini.cluster.trainers.trainer_process import TrainerProcess
 
 SERVERS = 3
 
@@ -36,7 +36,7 @@ def job(tmp_path):
 def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
     """lost: the job goes on without this trainer, which it knows, or finds out amid a request; died: a server began
     again."""
-    part = TrainerPart(0, ToCoordinator(job.service), JobSettings("job", 1, SERVERS, lease=1e6), [], dict)
+    part = TrainerProcess(0, ToCoordinator(job.service), JobSettings("job", 1, SERVERS, lease=1e6), [], dict)
     part.membership.join()
     asked = []
 
@@ -47,7 +47,7 @@ def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
 
     monkeypatch.setattr(part.parameters, "pull", pull)
     if lost:
-        job.ask("leave", part="trainer", number=0, incarnation=1)
+        job.ask("leave", role="trainer", number=0, incarnation=1)
         part.membership.is_lost = known
     part.pull([], {}, 1, again=lambda servers: asked.append(list(servers)))
     all_of_them, one = [[*range(SERVERS)]], [[1]] if died else []

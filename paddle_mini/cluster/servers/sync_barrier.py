@@ -1,4 +1,4 @@
-# Sync mode at one server: gradients of a step wait here until all members have pushed theirs.
+# SyncBarrier: in sync mode, holds the gradients of a step until all members have pushed theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -9,25 +9,25 @@ from .parameter_shard import ShardUpdate
 
 
 class WaitingPush(NamedTuple):
-    """Who pushes what. pass_number: the pass over the data that it was made in."""
+    """A push that waits. pass_number: the pass over the data in which it was computed."""
 
     sender: Sender
     updates: list[ShardUpdate]
     pass_number: int
 
 
-class Rounds:
-    """At most one push of each trainer waits.
+class SyncBarrier:
+    """Holds at most one push of each trainer.
 
-    A trainer pushes a step after it has pulled the result of the one before, so a push of a later step says, too, that
-    its sender needs nothing of earlier ones: that happens where a server that went back to a checkpoint has lost them.
+    A trainer pushes a step after it has pulled the result of the previous one, so a push of a later step also shows
+    that its sender no longer needs earlier ones: this happens when a server restarted from a checkpoint and lost them.
     """
 
     def __init__(self) -> None:
         self._waiting: dict[int, WaitingPush] = {}
 
     def __len__(self) -> int:
-        """How many gradients wait."""
+        """The number of pushes that wait."""
         return len(self._waiting)
 
     def of(self, trainer: int) -> WaitingPush | None:
@@ -43,8 +43,8 @@ class Rounds:
         return list(self._waiting.values())
 
     def complete(self, members: Iterable[int]) -> list[WaitingPush]:
-        """The pushes of the earliest step, in the order of trainers, when every member has pushed that step or a later
-        one; they are taken out."""
+        """Removes and returns the pushes of the earliest step, in the order of trainers, if every member has pushed
+        this step or a later one; else an empty list."""
         if not self._waiting or not all(member in self._waiting for member in members):
             return []
         step = min(push.sender.step for push in self._waiting.values())

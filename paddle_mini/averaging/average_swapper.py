@@ -1,4 +1,4 @@
-# Averages in use: in place of the parameters for a while, or under their names in another program.
+# AverageSwapper: substitutes averages for parameters temporarily, or under their names in another program.
 from __future__ import annotations
 
 import warnings
@@ -13,12 +13,12 @@ from ..program import Program
 from ..roles import device_guard
 from ..scope import global_scope
 from ..variable import Variable
-from .running import AddOp, Member, RunningAverage
+from .running import AddOp, AveragedParameter, RunningAverage
 from .scheme import Scheme
 from .statistics import Statistics, statistics
 
 
-class Applier:
+class AverageSwapper:
     """Averages of one training program, read from a scope."""
 
     def __init__(self, main: Program, running: list[RunningAverage], device: str | None):
@@ -50,7 +50,7 @@ class Applier:
             return claim.apply(need_restore)
 
     def restore(self, scope: Scope | None) -> None:
-        """All raw values come back, or none: an interrupt finds the scope in one of these two states."""
+        """Restores all raw values or none, also when interrupted."""
         scope = global_scope() if scope is None else scope
         scope.restore([member.exchange for member in self._members()])
 
@@ -62,7 +62,7 @@ class Applier:
             return statistics(average, scope, lambda member: scope.get(member.pending))
 
     def rebind(self, scope: Scope | None, scheme: Scheme | None, values: dict[str, np.ndarray]) -> None:
-        """Other variables than parameters get these values where averages are in use."""
+        """Sets the values of variables other than parameters while averages are swapped in."""
         scope, average = global_scope() if scope is None else scope, self.of(scheme)
         held = {member.parameter.name: member for member in average.members}
         for name, value in values.items():
@@ -73,7 +73,7 @@ class Applier:
                 .create_var(f"{name}@{average.state.name}", shape=buffer.shape, dtype=buffer.dtype, persistable=True)
             )
             scope.set(own.name, value.astype(buffer.dtype))
-            average.members = [one for one in average.members if one is not held.get(name)] + [Member(buffer, own)]
+            average.members = [one for one in average.members if one is not held.get(name)] + [AveragedParameter(buffer, own)]
         self._computing.pop(id(average), None)
 
     def require_raw(self, scope: Scope) -> None:
@@ -136,7 +136,7 @@ class Applier:
         return program
 
     def _aside(self, average: RunningAverage) -> Program:
-        """Computes the averages beside the parameters; the same program each time, so that its plan is kept."""
+        """Computes the averages in separate variables; the same program each time, so that its plan is cached."""
         if id(average) not in self._computing:
             program = self._declaring()
             block = program.global_block()
@@ -145,10 +145,10 @@ class Applier:
                 for kept in member.kept():
                     _declare(block, kept)
                 self._append_value(block.append_op, average, member, member.pending)
-            self._computing[id(average)] = program  # all of it: an interrupt may come at any line
+            self._computing[id(average)] = program  # only when complete: an interrupt may come at any line
         return self._computing[id(average)]
 
-    def _append_value(self, add: AddOp, average: RunningAverage, member: Member, out: str) -> None:
+    def _append_value(self, add: AddOp, average: RunningAverage, member: AveragedParameter, out: str) -> None:
         with device_guard(self._device):
             average.append_value(add, member, out)
 
@@ -160,7 +160,7 @@ class Applier:
                 _declare(program.global_block(), variable)
         return program
 
-    def _members(self) -> list[Member]:
+    def _members(self) -> list[AveragedParameter]:
         """Every averaged variable once."""
         return list({member.parameter.name: member for average in self._running for member in average.members}.values())
 

@@ -1,4 +1,4 @@
-# ServerPart: a parameter server as a part of a job: the coordinator knows of it, and it knows who the trainers are.
+# ServerProcess: connects a parameter server to its job: registration, heartbeats and membership of trainers.
 from __future__ import annotations
 
 import time
@@ -11,58 +11,58 @@ from ..client import Client
 from ..engine import Answer, Link
 from ..errors import Gone, Timeout
 from ..job_settings import JobSettings
-from ..part_log import PartLogger, events_sent, events_waiting, speaking
+from ..process_log import ProcessLogger, events_sent, log_context, pending_events
 from ..protocol import Heartbeat, Register, View
 from ..values import Role
 from .server import ParameterServer
 
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
-class ServerPart:
-    """The service "server N". The coordinator is asked in tick(), one message at a time, so that no trainer waits for a
-    coordinator that is away."""
+class ServerProcess:
+    """The service "server N". tick() sends requests to the coordinator, one message at a time, so that no trainer waits
+    while the coordinator is down."""
 
     def __init__(
         self, index: int, settings: JobSettings, directory: str | None, link: Link, clock: Callable[[], float] = time.monotonic
     ):
         self._name = f"server {index}"
-        self._begin = partial(ParameterServer, index, settings.of_servers(), directory)
-        with speaking(self._name):
+        self._begin = partial(ParameterServer, index, settings.server_settings(), directory)
+        with log_context(self._name):
             self.server = self._begin()
         self._settings, self._clock = settings, clock
-        self._client = Client(link, **settings.of_clients())
+        self._client = Client(link, **settings.client_options())
         self._key = uuid.uuid4().hex
-        self._incarnation: int | None = None  # None: the coordinator is to be told
+        self._incarnation: int | None = None  # None: not registered
         self._replaced = False
-        self._membership, self._next_beat = 0, clock()
+        self._membership, self._next_heartbeat = 0, clock()
         self._reported = (clock(), 0, 0, 0, 0)
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
-        with speaking(self._name):
+        with log_context(self._name):
             if self._replaced:
                 return Gone(f"another process is {self._name} now")
             return self.server.handle(header, arrays)
 
     def tick(self) -> None:
-        """Checkpoints and beats, where they are due. Raises what the coordinator refuses."""
-        with speaking(self._name):
+        """Writes a checkpoint and sends a heartbeat, when they are due. Raises errors of the coordinator."""
+        with log_context(self._name):
             self._tick()
 
     def _tick(self) -> None:
         if not self._replaced:
             self.server.tick()
-        if self._clock() < self._next_beat:
+        if self._clock() < self._next_heartbeat:
             return
         try:
             if self._replaced:
-                self._come_back()
+                self._rejoin()
             elif self._incarnation is None:
-                self._register()  # and the first beat at the next tick
+                self._register()  # the first heartbeat is sent at the next tick
             else:
-                self._beat()
-                self._next_beat = self._clock() + self._settings.beat_seconds
-        except Timeout:  # again at the next tick; trainers are told when they ask a coordinator that is away
+                self._heartbeat()
+                self._next_heartbeat = self._clock() + self._settings.heartbeat_seconds
+        except Timeout:  # retried at the next tick; trainers notice by themselves that the coordinator is down
             pass
 
     def _register(self) -> None:
@@ -70,32 +70,32 @@ class ServerPart:
         self._incarnation = welcome.incarnation
         self._follow(welcome.membership)
 
-    def _beat(self) -> None:
+    def _heartbeat(self) -> None:
         assert self._incarnation is not None
-        events = events_waiting()
+        events = pending_events()
         try:
-            heard = self._client.once(
+            note_reply = self._client.once(
                 "coordinator", Heartbeat(Role.SERVER, self.server.index, self._incarnation, self._report(), events)
             )
-            self._follow(heard.membership)
+            self._follow(note_reply.membership)
             events_sent(events)
         except Gone as error:
             self._incarnation = None
-            self._replaced = self._place_is_taken()
-            _log.warning("%s; it %s", error, "serves no more" if self._replaced else "registers again")
+            self._replaced = self._has_successor()
+            _log.warning("%s; it %s", error, "stops serving" if self._replaced else "registers again")
 
-    def _place_is_taken(self) -> bool:
+    def _has_successor(self) -> bool:
         return any(row.server == self.server.index for row in self._client.once("coordinator", View()).servers)
 
-    def _come_back(self) -> None:
-        """Where who took the place is lost, as from the newest checkpoint. It may never have been there: a message of
-        an earlier life of this server that came late takes the place, too."""
-        self._next_beat = self._clock() + self._settings.beat_seconds
-        if not self._place_is_taken():
+    def _rejoin(self) -> None:
+        """Serves again, from the newest checkpoint, if the process that replaced this one is lost. It may never have
+        existed: a late message of an earlier incarnation of this server replaces it, too."""
+        self._next_heartbeat = self._clock() + self._settings.heartbeat_seconds
+        if not self._has_successor():
             self.server, self._key, self._membership, self._replaced = self._begin(), uuid.uuid4().hex, 0, False
 
     def _follow(self, membership: int) -> None:
-        """Tells the server who the trainers are, where that has changed."""
+        """Updates the server's members, if the membership has changed."""
         if membership != self._membership:
             view = self._client.once("coordinator", View())
             if view.started:

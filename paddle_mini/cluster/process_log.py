@@ -1,8 +1,8 @@
-# Logging of a job's parts: each record says which part it is of, also where that is another process than the user's.
+# Logging of a job's processes: prefixes records with the process name and forwards them to the user's process.
 """
-On threads the records of all parts are in the user's process already, and are as any others. A part in a process of
-its own calls forward_log(): its warnings go along with its beats to the coordinator's Board, and whoever began the job
-reads them there and logs them.
+On the threads engine all records are in the user's process already. Another process calls forward_log(): its warnings
+go with its heartbeats to the coordinator's EventBuffer, from which the process that started the job reads and logs
+them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LOGGER = "paddle_mini.cluster"
 TEXT_LIMIT = 500
 """Characters of one event."""
 AT_ONCE = 50
-"""Events in one message: with all characters escaped they are still less than a header may have."""
+"""Events in one message: within the header limit even if all characters are escaped."""
 _KEPT = 200
 
 
 class Event(NamedTuple):
-    """A record of the log."""
+    """A log record."""
 
     level: int
     text: str
@@ -33,8 +33,8 @@ _part: ContextVar[str] = ContextVar("part", default="")
 
 
 @contextmanager
-def speaking(part: str) -> Iterator[None]:
-    """What is logged inside, by this thread, is of this part: "server 1"."""
+def log_context(part: str) -> Iterator[None]:
+    """Prefixes what this thread logs inside with a process name, such as "server 1"."""
     before = _part.set(part)
     try:
         yield
@@ -42,8 +42,8 @@ def speaking(part: str) -> Iterator[None]:
         _part.reset(before)
 
 
-class PartLogger(logging.LoggerAdapter):  # is generic for type checkers only, in Python 3.10
-    """The logger of a module whose code runs in parts."""
+class ProcessLogger(logging.LoggerAdapter):  # is generic for type checkers only, in Python 3.10
+    """The logger of a module that runs in the processes of a job."""
 
     def __init__(self, name: str):
         super().__init__(logging.getLogger(name), {})
@@ -54,7 +54,7 @@ class PartLogger(logging.LoggerAdapter):  # is generic for type checkers only, i
 
 
 class _Waiting(logging.Handler):
-    """Events that no beat has taken along yet; the oldest go when there are too many."""
+    """Events that no heartbeat has sent yet; the oldest are dropped when there are too many."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -69,41 +69,41 @@ _waiting = _Waiting()
 
 
 def forward_log(part: str) -> None:
-    """This process is one part of a job: its warnings and errors go to whoever began the job, and not to its own
-    terminal, where they would be seen a second time."""
+    """Declares this process part of a job: its warnings and errors go to the process that started the job, and not to
+    its own terminal, where they would appear a second time."""
     logger = logging.getLogger(LOGGER)
     _waiting.part = part
     logger.addHandler(_waiting)
     logger.propagate = False
 
 
-def events_waiting() -> list[Event]:
-    """The oldest events that have to be sent. They stay until events_sent(): a beat may find no coordinator."""
+def pending_events() -> list[Event]:
+    """The oldest unsent events. They stay until events_sent(), as a heartbeat may fail."""
     return list(_waiting.events)[:AT_ONCE]
 
 
 def events_sent(events: list[Event]) -> None:
-    """They have arrived."""
+    """Removes events that have arrived."""
     for event in events:
-        if _waiting.events and _waiting.events[0] is event:  # else there were too many meanwhile
+        if _waiting.events and _waiting.events[0] is event:  # else it was dropped meanwhile
             _waiting.events.popleft()
 
 
-class Board:
-    """What parts in processes of their own have logged, the newest of it, for whoever began the job."""
+class EventBuffer:
+    """The newest log events of other processes, for the process that started the job."""
 
     def __init__(self) -> None:
         self._events: deque[Event] = deque(maxlen=_KEPT)
         self.count = 0
-        """Of all that ever came."""
+        """Number of events so far."""
 
     def add(self, events: list[Event]) -> None:
         self._events.extend(events)
         self.count += len(events)
 
     def after(self, number: int) -> tuple[int, list[Event]]:
-        """What came after the first `number` events, at most AT_ONCE of it; and the number to ask with next. Events
-        that are not there any more are passed over; a number that is too high is of a coordinator before this one."""
+        """The number for the next call, and at most AT_ONCE events after the first `number`. Dropped events are
+        skipped; a number that is too high belongs to an earlier coordinator and is ignored."""
         gone = self.count - len(self._events)
         first = gone if number > self.count else max(number, gone)
         events = list(self._events)[first - gone :][:AT_ONCE]
@@ -111,7 +111,7 @@ class Board:
 
 
 def _short(text: str) -> str:
-    """The end of a traceback says more than its middle."""
+    """Shortens a text in the middle: the end of a traceback matters most."""
     if len(text) <= TEXT_LIMIT:
         return text
     half = TEXT_LIMIT // 2 - 3

@@ -1,4 +1,4 @@
-# Flat: arrays of known shapes one after the other in memory, cut in as many equal parts as there are servers.
+# FlatBuffer: arrays of known shapes in one contiguous buffer for each dtype, divided into equal shares for servers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +9,11 @@ from ..errors import Malformed
 from ..wire import DTYPES, Arrays
 
 _WORD = 8
-"""Bytes; what is of a dtype that messages do not have is sent as words."""
+"""Bytes; arrays of a dtype that messages do not support are sent as words."""
 
 
-class Flat:
-    """views: the arrays, by name, [shape]; all of one dtype are in one piece of memory, in the order of `fields`."""
+class FlatBuffer:
+    """views: the arrays, by name, [shape]; those of one dtype are contiguous, in the order of `fields`."""
 
     def __init__(self, fields: Mapping[str, tuple[np.dtype, Sequence[int]]]):
         sizes = {name: int(np.prod(shape, dtype=np.int64)) for name, (_, shape) in fields.items()}
@@ -29,15 +29,15 @@ class Flat:
                 begin += sizes[name]
             self._sent.append(buffer if dtype in DTYPES else words)
 
-    def part(self, index: int, count: int) -> Arrays:
-        """Part `index` of `count`: of each dtype the elements, in place."""
+    def share(self, index: int, count: int) -> Arrays:
+        """Share `index` of `count`: a view of the elements of each dtype."""
         return [buffer[_cut(len(buffer), index, count) : _cut(len(buffer), index + 1, count)] for buffer in self._sent]
 
-    def take(self, index: int, count: int, arrays: Arrays) -> None:
-        """The values of a part; Malformed for what is none."""
-        own = self.part(index, count)
+    def set_share(self, index: int, count: int, arrays: Arrays) -> None:
+        """Copies the values of a share into the buffer; Malformed if their shapes or dtypes differ."""
+        own = self.share(index, count)
         if [(array.dtype, array.shape) for array in arrays] != [(array.dtype, array.shape) for array in own]:
-            raise Malformed(f"part {index} of {count} is of other sizes here")
+            raise Malformed(f"share {index} of {count} has other sizes here")
         for mine, array in zip(own, arrays):
             np.copyto(mine, array)
 

@@ -1,4 +1,4 @@
-# TrainerPart: a trainer as a part of a job: it joins, initialises the servers if it is selected, pulls and pushes.
+# TrainerProcess: the connection of a trainer to its job: joins, initialises servers if elected, pulls and pushes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,22 +11,22 @@ from ..engine import Link
 from ..errors import ClusterError, Gone, NotInitialised, Stale, StaleToken
 from ..job_settings import JobSettings
 from ..messages import Wait
-from ..part_log import PartLogger
+from ..process_log import ProcessLogger
 from ..protocol import BeginInit, EndInit, Push, PushDelta
-from ..values import Life
+from ..values import MemberId
 from .membership import Membership
 from .pace import Pace
 from .remote_parameters import Gradient, Pulled, RemoteParameter, RemoteParameters
 
 Again = Callable[[Sequence[int]], None]
-_log = PartLogger(__name__)
+_log = ProcessLogger(__name__)
 
 
-class TrainerPart:
-    """values(): the parameters that this trainer has, by name: the beginning, if it is selected to give it.
+class TrainerProcess:
+    """values(): this trainer's parameters, by name: the initial values, if it is selected as initialiser.
 
-    counts: pushes by what became of them, each at each server: "sent" is "applied" and "dropped" together. An applied
-    one is lost if its server begins again from an older checkpoint. pass_number: of the data, from 0.
+    counts: pushes by result, each at each server: "sent" is the sum of "applied" and "dropped". An applied push is lost
+    if its server restarts from an older checkpoint. pass_number: of the data, from 0.
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class TrainerPart:
         values: Callable[[], Mapping[str, np.ndarray]],
     ):
         self.settings, self._values = settings, values
-        self.client = Client(link, **settings.of_clients())
+        self.client = Client(link, **settings.client_options())
         self.parameters = RemoteParameters(self.client, parameters, settings.servers)
-        self.membership = Membership(number, settings.servers, self.client, settings.beat_seconds, self._report)
+        self.membership = Membership(number, settings.servers, self.client, settings.heartbeat_seconds, self._report)
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
         self.pace = Pace()
         self.pass_number = 0
@@ -49,27 +49,27 @@ class TrainerPart:
         """Returns when all servers have all parameters."""
         self.membership.join()
         self._initialise()
-        otherwise = self.parameters.trained_otherwise()
+        otherwise = self.parameters.config_mismatches()
         if otherwise:
             _log.warning(
-                "the job goes on with the optimizer that it was begun with, which is not this program's, for "
-                "%s: in a new directory it begins anew",
+                "the job continues with the optimizer that it was started with, which is not this program's, for "
+                "%s: to start over, use a new directory",
                 ", ".join(otherwise[:5]) + ", …" * (len(otherwise) > 5),
             )
 
     def _initialise(self) -> None:
-        """Gives the servers their parameters, if this trainer is selected, or waits for who is."""
+        """Initialises the servers, if this trainer is selected, or waits for the trainer that is."""
         while True:
             reply = self.membership.ask(BeginInit)
             if reply.token is None:
                 return
             try:
-                self.parameters.give([row.server for row in reply.servers], reply.token, self._values())
+                self.parameters.initialise([row.server for row in reply.servers], reply.token, self._values())
                 self.membership.ask(
-                    EndInit, token=reply.token, servers=[Life(row.server, row.incarnation) for row in reply.servers]
+                    EndInit, token=reply.token, servers=[MemberId(row.server, row.incarnation) for row in reply.servers]
                 )
-            except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or began again
-                _log.warning("it initialises once more: %s", error)
+            except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or restarted
+                _log.warning("it repeats the initialisation: %s", error)
 
     def pull(
         self,
@@ -79,8 +79,8 @@ class TrainerPart:
         average: int | None = None,
         again: Again | None = None,
     ) -> Pulled:
-        """As of RemoteParameters. again(servers) is called while it waits for servers that do not have the last push,
-        since they, or this trainer, began again."""
+        """As for RemoteParameters. again(servers) is called during the wait for servers that do not have the last push,
+        because they, or this trainer, restarted."""
         begun, incarnation = list(self.parameters.lives), self.membership.incarnation
 
         def on_wait(index: int, reply: Wait) -> None:
@@ -90,10 +90,10 @@ class TrainerPart:
                 self.membership.join()
             if reply.life != begun[index]:
                 begun[index] = reply.life
-                self.parameters.heard(index, reply)
+                self.parameters.note_reply(index, reply)
                 self._initialise()
                 lacking = [index]
-            if self.membership.incarnation != incarnation:  # it joined again, here or amid a request
+            if self.membership.incarnation != incarnation:  # it joined again, here or during a request
                 incarnation = self.membership.incarnation
                 lacking = range(self.settings.servers)
             if lacking and again is not None:
@@ -102,8 +102,8 @@ class TrainerPart:
         return self.parameters.pull(names, rows, min_version, average, on_wait)
 
     def push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int, again: Sequence[int] = ()) -> None:
-        """Sends each server its share, once. What a server drops is counted. again: servers that may not have it any
-        more; one that has it takes no notice. NotFinite: nothing was sent."""
+        """Sends each server its share, once. Counts the pushes that servers drop. again: servers that may have lost the
+        push; one that has it ignores the repetition. NotFinite: nothing was sent."""
         kind: Any = PushDelta if self.settings.by_trainers else Push
         errors: list[ClusterError] = []
         left: Sequence[int] = again or range(self.settings.servers)
@@ -132,7 +132,7 @@ class TrainerPart:
                 elif isinstance(result, ClusterError):
                     errors.append(result)
                 else:
-                    self.parameters.heard(index, result)
+                    self.parameters.note_reply(index, result)
                     self._count("applied", 0 if again else 1)
             if left:
                 self._initialise()
@@ -152,7 +152,7 @@ class TrainerPart:
         self.counts[became] += pushes
 
     def finish(self) -> None:
-        """The others do not wait for this trainer any more."""
+        """Leaves the job."""
         self.membership.leave()
 
     def _report(self) -> dict[str, Any]:

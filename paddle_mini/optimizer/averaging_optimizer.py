@@ -1,11 +1,11 @@
-# Averaged: what every optimizer that keeps averages lets its user do with them.
+# AveragingOptimizer: base class of optimizers that keep averages, with the methods to use and save them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .._core import Applied, ProgramError, Scope
-from ..averaging.applied import Applier
+from ..averaging.average_swapper import AverageSwapper
 from ..averaging.batch_norm import batch_statistics, moving_statistics
 from ..averaging.export import save_models
 from ..averaging.scheme import Scheme
@@ -15,19 +15,19 @@ from ..io.parameters import Path
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable
-from .wrapper import Around
+from .wrapper import OptimizerWrapper
 
 
-class Averaged(Around):
+class AveragingOptimizer(OptimizerWrapper):
     """An optimizer around another one, with averages to evaluate and save.
 
-    In all methods scope is where the training program's variables live, None: the global one; scheme says which of
+    In all methods scope holds the training program's variables, None: the global one; scheme selects which of
     several averages is meant, None: the first.
     """
 
     def __init__(self, optimizer: Any):
         super().__init__(optimizer)
-        self.averages: Applier | None = None
+        self.averages: AverageSwapper | None = None
 
     def require_new(self) -> None:
         if self.averages is not None:
@@ -64,8 +64,8 @@ class Averaged(Around):
     def program(self, program: Program, scheme: Scheme | None = None) -> Program:
         """A copy of a program, such as that for testing, which reads averages where the original reads parameters.
 
-        Nothing is exchanged: both run in the same scope, at the same time too, each by an Executor of its own. Averages
-        are computed anew at the beginning of each run; those that are compensated are single variables and read as
+        No values are swapped: both run in the same scope, also at the same time, each with its own Executor. Averages
+        are computed at the beginning of each run; those that are compensated are single variables and read as
         they are.
         """
         return self._made().bound(program, scheme)
@@ -84,7 +84,7 @@ class Averaged(Around):
         scheme: Scheme | None = None,
     ) -> None:
         """Gives every batch normalization the statistics that the averaged parameters have on these batches, in place
-        of the moving ones, wherever averages are in use from now on; training goes on with its own.
+        of the moving ones, wherever averages are used from now on; training continues with its own.
 
         program: with batch normalizations, for training or testing. data: feeds, batch by batch; the mean over all of
         them is taken. They are kept in the scope, not in checkpoints: call this again after loading.
@@ -107,12 +107,12 @@ class Averaged(Around):
     ) -> None:
         """io.save_inference_model with the averaged parameters; raw: and with the raw ones, as PREFIX.raw.
 
-        The model says which average of which training it holds: Program.provenance of what is loaded, also
+        The model records which average of which training it holds: Program.provenance of what is loaded, also
         `python -m paddle_mini show`.
         """
         save_models(self._made(), prefix, feed_vars, fetch_vars, exe, program, scope, scheme, raw)
 
-    def _made(self) -> Applier:
+    def _made(self) -> AverageSwapper:
         if self.averages is None:
             raise ProgramError("there is nothing averaged yet: call minimize() first")
         return self.averages

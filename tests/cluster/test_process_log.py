@@ -14,9 +14,9 @@ from paddle_mini.cluster import Malformed, StorageError
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.coordinator import coordinator
 from paddle_mini.cluster.job_settings import JobSettings
-from paddle_mini.cluster.part_log import AT_ONCE, Board, Event
+from paddle_mini.cluster.process_log import AT_ONCE, Event, EventBuffer
 from paddle_mini.cluster.protocol import GetServerStatus
-from paddle_mini.cluster.servers.server_part import ServerPart
+from paddle_mini.cluster.servers.server_process import ServerProcess
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.view.watch import Watch
 from server_calls import call
@@ -34,11 +34,11 @@ def test_on_threads_it_is_said_once_with_its_origin(caplog):
         trainer.run(batch(0, 8), [loss])
 
     pm.cluster.run(trained, 1, 2, engine=engine, status_seconds=0.01)
-    assert caplog.messages.count("trainer 0: server 1 began again from its checkpoint, at version 0") == 1
+    assert caplog.messages.count("trainer 0: server 1 restarted from its checkpoint, at version 0") == 1
 
 
 def test_a_failure_inside_a_server_says_which(caplog, monkeypatch, tmp_path):
-    part = ServerPart(1, JobSettings("job", 1, 2), None, ToService(None))
+    part = ServerProcess(1, JobSettings("job", 1, 2), None, ToService(None))
     monkeypatch.setitem(part.server.handlers, GetServerStatus, lambda request: 1 // 0)
     with pytest.raises(pm.cluster.ClusterError, match="ZeroDivisionError"):
         call(part, "status")
@@ -48,7 +48,7 @@ def test_a_failure_inside_a_server_says_which(caplog, monkeypatch, tmp_path):
 def test_a_server_that_begins_again_says_which(caplog, tmp_path):
     path = tmp_path / f"server-0-{'a' * 32}.ckpt"
     path.write_bytes(b"not a checkpoint")
-    ServerPart(0, JobSettings("job", 1, 1), str(tmp_path), ToService(None))
+    ServerProcess(0, JobSettings("job", 1, 1), str(tmp_path), ToService(None))
     (message,) = caplog.messages
     assert message.startswith("server 0: ") and path.name in message
 
@@ -59,11 +59,11 @@ def test_who_is_lost(tmp_path, caplog):
     job.trainer("b", 0)  # it was begun again
     job.clock.pass_by(6)
     job.ask("view")
-    assert caplog.messages == ["coordinator: trainer 0 was not heard of for 5 s: the job goes on without it"]
+    assert caplog.messages == ["coordinator: trainer 0 sent nothing for 5 s: the job continues without it"]
 
 
 def test_the_board_gives_each_event_once():
-    board = Board()
+    board = EventBuffer()
     assert board.after(0) == (0, [])
     board.add([Event(30, "a"), Event(40, "b")])
     assert board.after(0) == (2, [(30, "a"), (40, "b")]) and board.after(1) == (2, [(40, "b")])
@@ -86,7 +86,7 @@ def test_a_request_that_is_refused_has_told_nothing(tmp_path, monkeypatch):
     def refuse(*given):
         raise StorageError("the disk is full")
 
-    fields = {"part": "trainer", "number": 0, "incarnation": 1, "events": [[30, "trainer 0: end"]]}
+    fields = {"role": "trainer", "number": 0, "incarnation": 1, "events": [[30, "trainer 0: end"]]}
     with monkeypatch.context() as patch, pytest.raises(StorageError):
         patch.setattr(coordinator, "write_state", refuse)
         job.ask("leave", **fields)
@@ -99,7 +99,7 @@ def test_events_that_are_none(tmp_path, events):
     job = Asked(tmp_path)
     job.trainer("a")
     with pytest.raises(Malformed, match="events are at most 50|'events' is .*, it must be a list, each"):
-        job.ask("heartbeat", part="trainer", number=0, incarnation=1, events=events)
+        job.ask("heartbeat", role="trainer", number=0, incarnation=1, events=events)
 
 
 def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
@@ -109,7 +109,7 @@ def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
     watch = Watch(Client(link, "job"), [])
 
     def say(*texts):
-        job.ask("heartbeat", part="trainer", number=0, incarnation=1, events=[[logging.WARNING, text] for text in texts])
+        job.ask("heartbeat", role="trainer", number=0, incarnation=1, events=[[logging.WARNING, text] for text in texts])
         watch.look()
 
     say("trainer 0: 1", "trainer 0: 2")
@@ -119,7 +119,7 @@ def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
     link.service = job.service
     say("trainer 0: 4", "trainer 0: 5", "trainer 0: 6", "trainer 0: 7")
     for number in range(8, 8 + 2 * AT_ONCE):
-        job.ask("heartbeat", part="trainer", number=0, incarnation=1, events=[[logging.ERROR, f"trainer 0: {number}"]])
+        job.ask("heartbeat", role="trainer", number=0, incarnation=1, events=[[logging.ERROR, f"trainer 0: {number}"]])
     watch.look()
     assert caplog.messages == [f"trainer 0: {number}" for number in range(1, 8 + 2 * AT_ONCE)]
     assert [record.levelno for record in caplog.records][6:8] == [logging.WARNING, logging.ERROR]
@@ -128,29 +128,29 @@ def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
 def test_a_part_in_a_process_of_its_own_sends_what_it_logs():
     script = textwrap.dedent("""
         import logging
-        from paddle_mini.cluster.part_log import Board, PartLogger, events_sent, events_waiting, forward_log
+        from paddle_mini.cluster.process_log import EventBuffer, ProcessLogger, events_sent, pending_events, forward_log
 
         forward_log("server 1")
-        log = PartLogger("paddle_mini.cluster.servers.server")
+        log = ProcessLogger("paddle_mini.cluster.servers.server")
         log.info("nobody needs this")
         log.warning("%d%%", 1)
         logging.getLogger("paddle_mini.cluster.other").error("server 1: two")
-        first = events_waiting()
-        assert first == events_waiting() == [(30, "server 1: 1%"), (40, "server 1: two")]
+        first = pending_events()
+        assert first == pending_events() == [(30, "server 1: 1%"), (40, "server 1: two")]
         try:
             1 // 0
         except ZeroDivisionError:
             log.exception("x" * 1000)
         events_sent(first)
-        (level, text), = events_waiting()
+        (level, text), = pending_events()
         assert text.startswith("server 1: xxx") and text.endswith("ZeroDivisionError: integer division or modulo by "
                                                                   "zero")
-        Board().add(events_waiting())
-        sent = events_waiting()
+        EventBuffer().add(pending_events())
+        sent = pending_events()
         for number in range(300):
             log.warning("%d", number)
         events_sent(sent)
-        assert events_waiting()[0] == (30, "server 1: 100") and len(events_waiting()) == 50
+        assert pending_events()[0] == (30, "server 1: 100") and len(pending_events()) == 50
     """)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")

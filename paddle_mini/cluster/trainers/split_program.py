@@ -1,4 +1,4 @@
-# Halves: a training program as one that makes gradients and one that takes them, for collective mode.
+# split_program: splits a training program into the model and the optimizer, for collective mode.
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -14,10 +14,10 @@ from ...variable import Variable
 from .transpile import optimized_at, parameter_and_gradient, require_trained
 
 
-class Halves(NamedTuple):
-    """model: forward and backward. optimizing: clipping, regularization, optimizer, averages, schedules. gradients:
-    what goes from one to the other, by the parameters' names. scales: whether the optimizer deals with gradients that
-    are not finite. changed: what persists and `optimizing` changes."""
+class SplitProgram(NamedTuple):
+    """model: forward and backward. optimizing: clipping, regularization, optimizer, averages, schedules. gradients: the
+    variables between the two, by the parameters' names. scales: whether loss scaling handles gradients that are not
+    finite. changed: persistable variables that `optimizing` changes."""
 
     model: Program
     optimizing: Program
@@ -26,9 +26,9 @@ class Halves(NamedTuple):
     changed: set[str]
 
 
-def halves(main: Program) -> Halves:
-    """Splits a program on which minimize was called, and leaves it as it is. ProgramError where one half reads of the
-    other what is neither a gradient nor persistable, and for sparse gradients."""
+def split_program(main: Program) -> SplitProgram:
+    """Splits a program on which minimize was called; the program itself is not changed. ProgramError if one half reads
+    a variable of the other that is neither a gradient nor persistable, and for sparse gradients."""
     require_trained(main)
     model, optimizing = main.without(OPTIMIZE | LR_SCHEDULE), main.only(OPTIMIZE | LR_SCHEDULE)
     gradients = {name: _gradient(main, name) for name in sorted(main.minimizers)}
@@ -40,12 +40,12 @@ def halves(main: Program) -> Halves:
             name = next((name for name in op.input_names if name in missing - kept), None)
             if name is not None:
                 raise ProgramError(
-                    f"{op.type} reads '{printable(name)}': in collective mode what model and optimizer read of "
-                    f"each other must be persistable, or a gradient{added_at(op.callstack)}"
+                    f"{op.type} reads '{printable(name)}': in collective mode, variables that model and optimizer share "
+                    f"must be persistable, or gradients{added_at(op.callstack)}"
                 )
     scales = any(isinstance(one, LossScaling) for minimizer, _ in main.minimizers.values() for one in chain(minimizer))
     changed = late & {var.name for var in optimizing.list_vars() if var.persistable}
-    return Halves(model, optimizing, gradients, scales, changed)
+    return SplitProgram(model, optimizing, gradients, scales, changed)
 
 
 def _gradient(main: Program, name: str) -> Variable:

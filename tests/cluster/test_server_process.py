@@ -8,7 +8,7 @@ from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.engine import Link
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.protocol import View
-from paddle_mini.cluster.servers.server_part import ServerPart
+from paddle_mini.cluster.servers.server_process import ServerProcess
 from paddle_mini.cluster.wire import unpack
 from raw_messages import request
 
@@ -29,7 +29,7 @@ def job(tmp_path):
 
 
 def part(job, link=None):
-    made = ServerPart(0, JobSettings("job", 1, 1, lease=4.0), None, link or Direct(job.service), job.clock)
+    made = ServerProcess(0, JobSettings("job", 1, 1, lease=4.0), None, link or Direct(job.service), job.clock)
     made.tick()
     return made
 

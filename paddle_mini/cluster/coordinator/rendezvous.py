@@ -1,0 +1,176 @@
+# Rendezvous: in collective mode, decides whose gradients make a step, and which state each trainer begins it with.
+"""
+The coordinator handles the requests join_rendezvous, state_stored, arrive and leave_rendezvous here. A step_id is a
+pair (epoch, step): it identifies the state of a trainer and the step that begins with this state; trainers with equal
+step_ids have the same bits. Within an epoch each step is made once.
+
+A trainer joins, which gives it the state of the others. It then arrives at each step, after the servers have received
+its whole gradient; has_gradient is False for a trainer without one. When all members have arrived, the step is
+complete: its contributors are the members at this moment. The reply is the same for all of them and never changes, and
+the servers have every share that it names, so two trainers, or two servers, can't make a step of different gradients. A
+trainer that dies before this moment contributes nothing; one that dies after it contributes its whole gradient.
+
+A trainer can't join in the middle of a step: the first member stores its state on the servers, and the step waits until
+the new member has loaded it. A trainer that arrives with another step_id than the others' gets the answer "rejoin": it
+was considered lost, or a server lost a share, or the coordinator restarted, which loses the rendezvous. After a
+restart, and when all members have left, the rendezvous waits for a request of every trainer that is present. Then a new
+epoch begins with the most advanced state, or, if no trainer has a state, with the initial values or a checkpoint; the
+other trainers load it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+
+from ..errors import Malformed
+from ..messages import Wait
+from ..protocol import Arrive, JoinRendezvous, LeaveRendezvous, StateStored
+from ..replies import Arrived, Done, RendezvousJoined, RendezvousLeft
+from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
+
+_Reply = RendezvousJoined | Done | Arrived | RendezvousLeft | Wait
+
+
+class Rendezvous:
+    """present(): the incarnation of each trainer of the job, by number; started(): whether all trainers have joined the
+    job once. The serial numbers of a trainer's requests increase: a repeated request gets the same reply, an outdated
+    one has no effect.
+    """
+
+    def __init__(self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool]):
+        self._present, self._started = present, started
+        self._step_id = StepId("", 0)  # the next step
+        self._inside: dict[int, bool | None] = {}  # its members: whether each has a gradient; None: not arrived yet
+        self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
+        self._first: int | None = None  # the trainer that provides the first state
+        self._stored: tuple[StepId, str] | None = None  # the state on the servers, and its key
+        self._contributors: tuple[StepId, list[MemberId]] | None = None  # of the previous step
+        self._started_steps = False
+        self._layout: str | None = None
+        self._last: dict[int, tuple[int, _Reply | None]] = {}
+
+    def handle(self, request: JoinRendezvous | StateStored | Arrive | LeaveRendezvous) -> _Reply:
+        """Handles a request of a trainer that is present."""
+        number, serial = request.trainer, request.serial
+        last, reply = self._last.get(number, (-1, None))
+        if serial < last:
+            return Wait()
+        if serial == last and reply is not None:
+            return reply
+        if isinstance(request, JoinRendezvous):
+            if serial > last:  # a repeated request: the trainer may have been admitted since
+                self._inside.pop(number, None)
+            reply = self._join(number, request)
+        elif isinstance(request, StateStored):
+            reply = self._state_stored(number, request)
+        else:
+            reply = self._arrive(number, request) if isinstance(request, Arrive) else self._leave(number, request)
+        self._last[number] = serial, None if isinstance(reply, Wait) else reply
+        return reply
+
+    def end(self, number: int) -> None:
+        """Removes a trainer that left or was lost."""
+        self._inside.pop(number, None)
+        self._waiting.pop(number, None)
+        self._last.pop(number, None)
+        if self._first == number:
+            self._first = None
+
+    def _join(self, number: int, request: JoinRendezvous) -> RendezvousJoined | Wait:
+        has = request.has
+        self._require_layout(number, request.layout)
+        if self._stored is not None and self._stored[1] == request.lost:
+            self._stored = None
+        if number not in self._inside:
+            self._waiting[number] = has
+            if not self._inside and not self._is_stored:
+                self._begin_epoch()
+        if number in self._inside or (has == self._step_id and (self._inside or self._is_stored)):
+            self._admit(number)
+            return RendezvousJoined(JoinAnswer.CONTINUE, self._step_id)
+        if number == self._first:
+            return RendezvousJoined(JoinAnswer.FIRST, self._step_id)
+        if self._stored is not None and self._is_stored:
+            self._admit(number)
+            return RendezvousJoined(JoinAnswer.LOAD, self._step_id, self._stored[1])
+        return Wait()
+
+    def _begin_epoch(self) -> None:
+        """No step is in progress. The trainers with the most advanced state begin; if no trainer has one, the first
+        does."""
+        if self._first is not None or self._waiting.keys() != self._present().keys():
+            return
+        epoch, states = uuid.uuid4().hex, [has for has in self._waiting.values() if has is not None]
+        if not states:
+            self._first, self._step_id = min(self._waiting), StepId(epoch, 0)
+            return
+        best = max(states, key=lambda has: (has.step, has.epoch))
+        self._step_id, self._started_steps = StepId(epoch, best.step), True
+        for number in [number for number, has in self._waiting.items() if has == best]:
+            self._admit(number)
+
+    def _admit(self, number: int) -> None:
+        self._waiting.pop(number, None)
+        self._inside[number] = None
+
+    def _state_stored(self, number: int, request: StateStored) -> Done:
+        step_id = request.step_id
+        if number == self._first and step_id.epoch == self._step_id.epoch:
+            self._first, self._step_id = None, step_id
+            self._admit(number)
+        if number in self._inside and step_id == self._step_id:
+            self._stored = step_id, request.key
+        return Done()
+
+    def _arrive(self, number: int, request: Arrive) -> Arrived | Wait:
+        step_id = request.step_id
+        if number in self._inside and step_id == self._step_id:
+            self._inside[number] = request.has_gradient
+            if not self._is_complete:
+                return Wait()
+            if self._waiting:
+                must_store = number == min(self._inside) and not self._is_stored
+                return Arrived(ArriveAnswer.STORE) if must_store else Wait()
+            self._complete()
+        if number in self._inside and self._contributors is not None and self._contributors[0] == step_id:
+            return Arrived(ArriveAnswer.COMPLETE, self._contributors[1])
+        return Arrived(ArriveAnswer.REJOIN)
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether all members have arrived; at the first step, all trainers that the job starts with."""
+        begun = self._started_steps or (self._started() and self._present().keys() == self._inside.keys() | self._waiting.keys())
+        return begun and None not in self._inside.values()
+
+    def _complete(self) -> None:
+        incarnations = self._present()
+        contributors = [MemberId(number, incarnations[number]) for number in sorted(self._inside) if self._inside[number]]
+        self._contributors, self._started_steps = (self._step_id, contributors), True
+        self._step_id = StepId(self._step_id.epoch, self._step_id.step + 1)
+        self._inside = dict.fromkeys(self._inside)
+
+    def _leave(self, number: int, request: LeaveRendezvous) -> RendezvousLeft:
+        """The last member stores its state on the servers, for trainers that join later, and then finishes its work;
+        trainers that join meanwhile wait."""
+        if number not in self._inside or request.step_id != self._step_id:
+            return RendezvousLeft(LeaveAnswer.REJOIN)
+        if len(self._inside) == 1 and not self._is_stored:
+            return RendezvousLeft(LeaveAnswer.STORE)
+        if len(self._inside) == 1 and not request.done:
+            return RendezvousLeft(LeaveAnswer.LAST)
+        del self._inside[number]
+        return RendezvousLeft(LeaveAnswer.LEFT)
+
+    @property
+    def _is_stored(self) -> bool:
+        """Whether the servers have the state that the next step begins with."""
+        return self._stored is not None and self._stored[0] == self._step_id
+
+    def _require_layout(self, number: int, layout: str) -> None:
+        self._layout = self._layout or layout
+        if layout != self._layout:
+            raise Malformed(
+                f"the program of trainer {number} has other persistable variables than the other trainers', or of "
+                "other shapes: all trainers of a job train one program"
+            )
