@@ -44,7 +44,7 @@ struct Device {
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has
 
   // Between begin_batch() and end_batch() operators run that need nothing of each other, such as the optimizer's for
-  // all parameters: on a GPU maps of one kind become one launch (math/map_gpu.h).
+  // all parameters: on a GPU maps of one kind become one launch (math/gpu/map.h).
   bool in_batch = false;
   std::vector<std::unique_ptr<Waiting>> waiting;  // by the order in which the first of each kind came
 

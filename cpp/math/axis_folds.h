@@ -7,7 +7,7 @@
 #include "math/axis_walk.h"
 
 #ifdef PM_GPU
-#include "math/fold_gpu.h"
+#include "math/gpu/fold.h"
 #endif
 
 namespace paddle_mini {

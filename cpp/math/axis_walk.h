@@ -163,5 +163,5 @@ void require_like_out(const InferContext& c, const char* source, const Shape& ou
 }  // namespace paddle_mini
 
 #ifdef PM_GPU
-#include "math/axis_walk_gpu.h"
+#include "math/gpu/axis_walk.h"
 #endif

@@ -144,5 +144,5 @@ T Broadcast::sum_row(Device& device, F f, const T* a, const T* g) const {
 }  // namespace paddle_mini
 
 #ifdef PM_GPU
-#include "math/broadcast_gpu.h"
+#include "math/gpu/broadcast.h"
 #endif

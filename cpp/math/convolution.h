@@ -2,11 +2,11 @@
 #pragma once
 
 #ifdef PM_GPU
-#include "math/convolution_gpu.h"
+#include "math/gpu/convolution.h"
 #else
 #include "core/kernel.h"
-#include "math/patch_products.h"
-#include "math/patches.h"
+#include "math/cpu/patch_products.h"
+#include "math/cpu/patches.h"
 
 #include <optional>
 

@@ -11,7 +11,7 @@
 #include "math/transpose.h"
 
 #ifdef PM_GPU
-#include "math/einsum_gpu.h"
+#include "math/gpu/einsum.h"
 #endif
 
 namespace paddle_mini {

@@ -5,7 +5,7 @@
 #include "math/number.h"
 
 #ifndef PM_GPU
-#include "math/exp_below.h"
+#include "math/cpu/exp_below.h"
 #endif
 
 namespace paddle_mini {

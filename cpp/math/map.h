@@ -8,7 +8,7 @@
 #include "math/vec.h"
 
 #ifdef PM_GPU
-#include "math/map_gpu.h"
+#include "math/gpu/map.h"
 #else
 
 namespace paddle_mini {

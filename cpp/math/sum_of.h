@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "math/fold_gpu.h"
+#include "math/gpu/fold.h"
 #endif
 
 namespace paddle_mini {

@@ -2,8 +2,8 @@
 #include "core/op_table.h"
 
 #ifdef PM_GPU
-#include "math/ids_gpu.h"
-#include "math/lines_gpu.h"
+#include "math/gpu/ids.h"
+#include "math/gpu/lines.h"
 #endif
 
 namespace paddle_mini {

@@ -1,7 +1,7 @@
 // adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), m and v averages of Grad and Grad^2 without bias
 #include "core/op_table.h"
 #include "math/adam_step.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,7 +1,7 @@
 // adamw: adam after ParamOut = Param - LearningRate * lr_ratio * coeff * Param
 #include "core/op_table.h"
 #include "math/adam_step.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {

@@ -4,7 +4,7 @@
 #include "math/map.h"
 
 #ifdef PM_GPU
-#include "math/affine_channel_gpu.h"
+#include "ops/affine_channel_gpu.h"
 #endif
 
 namespace paddle_mini {

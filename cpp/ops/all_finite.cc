@@ -2,7 +2,7 @@
 #include "core/op_table.h"
 #ifdef PM_GPU
 #include "math/copy.h"
-#include "math/not_finite.h"
+#include "math/gpu/not_finite.h"
 #include "math/together.h"
 #else
 #include "math/finite.h"

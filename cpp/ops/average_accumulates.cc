@@ -1,6 +1,6 @@
 // average_accumulates: adds a parameter to the sums of which ModelAverage makes its average
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 
 namespace paddle_mini {
 namespace {

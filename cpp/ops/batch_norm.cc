@@ -3,10 +3,10 @@
 
 #include "core/kept_statistics.h"
 #include "core/op_table.h"
-#include "math/batch_channels.h"
+#include "ops/batch_norm.h"
 
 #ifdef PM_GPU
-#include "math/batch_norm_gpu.h"
+#include "ops/batch_norm_gpu.h"
 #endif
 
 namespace paddle_mini {

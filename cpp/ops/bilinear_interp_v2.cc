@@ -1,7 +1,7 @@
 // bilinear_interp_v2: images of another size, each pixel a mixture of the four around its place in X
 #include "core/target.h"
 #include "core/widening.h"
-#include "math/interpolate.h"
+#include "ops/family/interpolate.h"
 
 #ifdef PM_GPU
 #include "math/copy.h"

@@ -5,7 +5,7 @@
 #include "math/gemm.h"
 
 #ifdef PM_GPU
-#include "math/dot_rows_gpu.h"
+#include "math/gpu/dot_rows.h"
 #endif
 
 namespace paddle_mini {

@@ -6,7 +6,7 @@
 
 #ifdef PM_GPU
 #include "math/for_each_index.h"
-#include "math/ids_gpu.h"
+#include "math/gpu/ids.h"
 #include "math/number.h"
 #endif
 

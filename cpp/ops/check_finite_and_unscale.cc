@@ -1,11 +1,11 @@
 // check_finite_and_unscale: gradients of a scaled loss, divided by the scale again and searched for NaN and infinity
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 
 #ifdef PM_GPU
 #include "math/arithmetic.h"
 #include "math/for_each_index.h"
-#include "math/not_finite.h"
+#include "math/gpu/not_finite.h"
 #include "math/together.h"
 #endif
 

@@ -4,7 +4,7 @@
 #include "math/volume.h"
 
 #ifdef PM_GPU
-#include "math/convolution_gpu.h"
+#include "math/gpu/convolution.h"
 #else
 #include "math/gemm.h"
 #endif

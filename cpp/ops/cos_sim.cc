@@ -5,7 +5,7 @@
 #include "math/map.h"
 
 #ifdef PM_GPU
-#include "math/cos_sim_gpu.h"
+#include "ops/cos_sim_gpu.h"
 #endif
 
 namespace paddle_mini {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
-#include "math/class_labels.h"
+#include "ops/family/class_labels.h"
 #include "math/number.h"
 
 namespace paddle_mini {

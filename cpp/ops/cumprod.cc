@@ -5,7 +5,7 @@
 #include "math/for_each_index.h"
 
 #ifdef PM_GPU
-#include "math/scan_gpu.h"
+#include "math/gpu/scan.h"
 #endif
 
 namespace paddle_mini {

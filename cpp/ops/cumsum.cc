@@ -4,8 +4,8 @@
 #include "math/axis_lines.h"
 
 #ifdef PM_GPU
-#include "math/fold_gpu.h"
-#include "math/scan_gpu.h"
+#include "math/gpu/fold.h"
+#include "math/gpu/scan.h"
 #endif
 
 namespace paddle_mini {

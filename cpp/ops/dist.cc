@@ -4,7 +4,7 @@
 #include "math/p_norm.h"
 
 #ifdef PM_GPU
-#include "math/fold_gpu.h"
+#include "math/gpu/fold.h"
 #include "math/for_each_index.h"
 #endif
 

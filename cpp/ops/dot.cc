@@ -4,7 +4,7 @@
 #include "math/map.h"
 
 #ifdef PM_GPU
-#include "math/dot_rows_gpu.h"
+#include "math/gpu/dot_rows.h"
 #include "math/for_each_index.h"
 #endif
 

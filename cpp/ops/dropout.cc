@@ -7,7 +7,7 @@
 #include "math/random.h"
 
 #ifdef PM_GPU
-#include "math/coins_gpu.h"
+#include "ops/dropout_gpu.h"
 #endif
 
 namespace paddle_mini {

@@ -1,5 +1,5 @@
 // equal_all: Out = whether X and Y have one shape and equal elements
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 #ifdef PM_GPU
 #include "math/copy.h"

@@ -1,6 +1,6 @@
 // gather_nd: Out = the slabs of X that the coordinates in Index name
 #include "core/widening.h"
-#include "math/nd_index.h"
+#include "ops/family/nd_index.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // grid_sampler: every pixel of Output is what X shows at a place that Grid names
 #include "core/op_table.h"
-#include "math/grid_sampling.h"
+#include "ops/grid_sampler.h"
 
 #ifdef PM_GPU
-#include "math/grid_sampling_gpu.h"
+#include "ops/grid_sampler_gpu.h"
 #endif
 
 namespace paddle_mini {

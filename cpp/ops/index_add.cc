@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #ifdef PM_GPU
-#include "math/by_target_gpu.h"
-#include "math/positions_gpu.h"
+#include "math/gpu/by_target.h"
+#include "math/gpu/positions.h"
 #endif
 
 namespace paddle_mini {

@@ -1,6 +1,6 @@
 // instance_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each channel of an image
 #include "core/op_table.h"
-#include "math/group_normalize.h"
+#include "ops/family/group_normalize.h"
 
 namespace paddle_mini {
 namespace {

@@ -4,7 +4,7 @@
 #include "math/uniform.h"
 
 #ifdef PM_GPU
-#include "math/fold_gpu.h"
+#include "math/gpu/fold.h"
 #endif
 
 namespace paddle_mini {

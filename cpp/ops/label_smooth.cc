@@ -5,7 +5,7 @@
 
 #ifdef PM_GPU
 #include "math/for_each_index.h"
-#include "math/lines_gpu.h"
+#include "math/gpu/lines.h"
 #endif
 
 namespace paddle_mini {

@@ -1,7 +1,7 @@
 // lamb: adam's direction with weight decay, in steps as long as the parameter's norm is large
 #include "core/op_table.h"
 #include "math/adam_step.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 #include "math/sum_of.h"
 

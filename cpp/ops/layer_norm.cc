@@ -4,7 +4,7 @@
 #include "core/op_table.h"
 
 #ifdef PM_GPU
-#include "math/layer_norm_gpu.h"
+#include "ops/layer_norm_gpu.h"
 #else
 #include "math/map.h"
 #endif

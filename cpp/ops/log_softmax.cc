@@ -3,7 +3,7 @@
 #include "math/map.h"
 
 #ifdef PM_GPU
-#include "math/log_softmax_gpu.h"
+#include "ops/log_softmax_gpu.h"
 #endif
 
 namespace paddle_mini {

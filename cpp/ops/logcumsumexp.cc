@@ -6,7 +6,7 @@
 #include "math/axis_walk.h"
 
 #ifdef PM_GPU
-#include "math/scan_gpu.h"
+#include "math/gpu/scan.h"
 #endif
 
 namespace paddle_mini {

@@ -5,9 +5,9 @@
 #include <limits>
 
 #ifdef PM_GPU
-#include "math/by_target_gpu.h"
-#include "math/ids_gpu.h"
-#include "math/pool_gpu.h"
+#include "math/gpu/by_target.h"
+#include "math/gpu/ids.h"
+#include "math/gpu/pool.h"
 #endif
 
 namespace paddle_mini {

@@ -1,6 +1,6 @@
 // nearest_interp_v2: images of another size, each pixel the nearest one to its place in X
 #include "core/target.h"
-#include "math/interpolate.h"
+#include "ops/family/interpolate.h"
 
 #ifdef PM_GPU
 #include "math/for_each_index.h"

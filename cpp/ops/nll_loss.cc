@@ -1,6 +1,6 @@
 // nll_loss: Out = -X[label] Weight[label], X the logarithm of probabilities
 #include "core/op_table.h"
-#include "math/class_labels.h"
+#include "ops/family/class_labels.h"
 #include "math/copy.h"
 
 namespace paddle_mini {

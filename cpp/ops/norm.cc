@@ -5,7 +5,7 @@
 #include "math/map.h"
 
 #ifdef PM_GPU
-#include "math/lines_gpu.h"
+#include "math/gpu/lines.h"
 #endif
 
 namespace paddle_mini {

@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "core/op_table.h"
-#include "math/tensor_attr.h"
+#include "ops/family/tensor_attr.h"
 
 #ifdef PM_GPU
 #include "math/for_each_index.h"
-#include "math/ids_gpu.h"
-#include "math/lines_gpu.h"
+#include "math/gpu/ids.h"
+#include "math/gpu/lines.h"
 #endif
 
 namespace paddle_mini {

@@ -1,7 +1,7 @@
 // p_norm: Out = (sum of |X|^p)^(1/p) along one axis, or of all elements
 #include <cmath>
 
-#include "math/extremes.h"
+#include "ops/family/extremes.h"
 #include "math/for_each_index.h"
 #include "math/p_norm.h"
 

@@ -5,14 +5,14 @@
 #include "math/average_step.h"
 
 #ifdef PM_GPU
-#include "math/block_average_gpu.h"
+#include "ops/parameter_average_gpu.h"
 #include "math/cast_one.h"
 #include "math/map.h"
-#include "math/raise.h"
+#include "math/gpu/raise.h"
 #include "math/uniform.h"
 #else
 #include "core/takes_back.h"
-#include "math/block_average.h"
+#include "ops/parameter_average_cpu.h"
 #endif
 
 namespace paddle_mini {

@@ -4,7 +4,7 @@
 #ifdef PM_GPU
 #include "math/copy.h"
 #include "math/for_each_index.h"
-#include "math/raise.h"
+#include "math/gpu/raise.h"
 #endif
 
 namespace paddle_mini {

@@ -1,10 +1,10 @@
 // pool2d: the largest, or the mean, of every window of an image
 #include "core/op_table.h"
 #include "math/channels_last.h"
-#include "math/pooled_images.h"
+#include "ops/pool2d.h"
 
 #ifdef PM_GPU
-#include "math/pool_gpu.h"
+#include "math/gpu/pool.h"
 #endif
 
 #include <limits>

@@ -3,7 +3,7 @@
 #include "math/pooled_axis.h"
 
 #ifdef PM_GPU
-#include "math/pool_gpu.h"
+#include "math/gpu/pool.h"
 #else
 #include <limits>
 

@@ -3,7 +3,7 @@
 
 #include "core/widening.h"
 #include "math/power.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 #include "math/uniform.h"
 
 namespace paddle_mini {

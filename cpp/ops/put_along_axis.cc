@@ -1,5 +1,5 @@
 // put_along_axis: Result = Input with elements along an axis, at the positions in Index, made of Value
-#include "math/along_axis.h"
+#include "ops/family/along_axis.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // scatter_nd_add: Out = X, with Updates added to the slabs that the coordinates in Index name
-#include "math/nd_index.h"
+#include "ops/family/nd_index.h"
 
 #include <algorithm>
 

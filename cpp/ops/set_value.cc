@@ -4,7 +4,7 @@
 #include "core/op_table.h"
 #include "core/widening.h"
 #include "math/fill.h"
-#include "math/slice.h"
+#include "ops/family/slice.h"
 
 #ifdef PM_GPU
 #include "math/copy.h"

@@ -3,7 +3,7 @@
 
 #ifdef PM_GPU
 #include "math/for_each_index.h"
-#include "math/raise.h"
+#include "math/gpu/raise.h"
 #endif
 
 namespace paddle_mini {

@@ -1,11 +1,11 @@
 // sigmoid_cross_entropy_with_logits: Out = max(X, 0) - X Label + log(1 + exp(-|X|))
 #include <cmath>
 
-#include "math/pair_loss.h"
+#include "ops/family/pair_loss.h"
 #include "math/uniform.h"
 
 #ifdef PM_GPU
-#include "math/fold_gpu.h"
+#include "math/gpu/fold.h"
 #endif
 
 namespace paddle_mini {

@@ -1,12 +1,12 @@
 // softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis
 #include "core/op_table.h"
 #include "core/widening.h"
-#include "math/softmax_labels.h"
+#include "ops/softmax_with_cross_entropy.h"
 
 #ifdef PM_GPU
-#include "math/softmax_cross_entropy_gpu.h"
+#include "ops/softmax_with_cross_entropy_gpu.h"
 #else
-#include "math/exp_rows.h"
+#include "math/cpu/exp_rows.h"
 #include "math/map.h"
 #endif
 

@@ -1,7 +1,7 @@
 // update_loss_scaling: the scale of the loss falls after steps with infinite gradients, and grows after steps without
 #include "core/op_table.h"
 #include "math/for_each_index.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/together.h"
 
 namespace paddle_mini {

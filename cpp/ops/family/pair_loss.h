@@ -1,0 +1,109 @@
+// Losses of two tensors of one shape, element by element: their kernels, and what all their records say.
+#pragma once
+
+#include <cstring>
+#include <string>
+
+#include "core/op_table.h"
+#include "math/map.h"
+
+#ifdef PM_GPU
+#include "math/for_each_index.h"
+#include "math/gpu/raise.h"
+#endif
+
+namespace paddle_mini {
+
+struct PairPorts {
+  const char *x, *label, *loss;  // only x has a gradient
+  std::string x_gradient() const { return std::string(x) + "@GRAD"; }
+  std::string loss_gradient() const { return std::string(loss) + "@GRAD"; }
+};
+
+// What a loss F derives from: it reads attributes in its constructor. One that refuses some x says which fits(x), and
+// what refuse(x, position) tells.
+struct PairLoss {
+  static constexpr bool refuses = false;
+  explicit PairLoss(const KernelInit&) {}
+};
+
+#ifdef PM_GPU
+namespace pair_loss_gpu {
+template <class F, class T>
+struct Check {
+  const T* x;
+  Fault* fault;
+  unsigned long long step;
+  PM_DEVICE void operator()(int64_t i) const {
+    if (F::fits(x[i])) return;
+    double value = static_cast<double>(x[i]);
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    raise(fault, step, bits, i);
+  }
+};
+}  // namespace pair_loss_gpu
+#endif
+
+// loss = F(x, label)
+template <class F>
+struct PairLossKernel {
+  template <class T>
+  struct For : Kernel {
+    F f;
+    In<T> x, label;
+    Out<T> loss;
+
+    explicit For(KernelInit& init)
+        : f(init), x(init, F::ports.x), label(init, F::ports.label), loss(init, F::ports.loss) {}
+    void run(Device& device) override {
+      if constexpr (F::refuses) check(device);
+      map(device, loss.numel(), f, loss.data(), x.data(), label.data());
+    }
+
+#ifdef PM_GPU
+    void check(Device& device) const {
+      for_each_index(device, x.numel(), pair_loss_gpu::Check<F, T>{x.data(), device.fault, device.step});
+    }
+#else
+    void check(Device&) const {
+      for (int64_t i = 0, n = x.numel(); i < n; ++i) {
+        if (!F::fits(x[i])) F::refuse(x[i], i);
+      }
+    }
+#endif
+    void refuse(const Fault& fault) const override {
+      if constexpr (F::refuses) {
+        double value;
+        std::memcpy(&value, &fault.value, sizeof value);
+        F::refuse(static_cast<T>(value), fault.at);
+      } else {
+        Kernel::refuse(fault);
+      }
+    }
+  };
+};
+
+// x's gradient = F(x, label, loss's gradient)
+template <class F>
+struct PairLossGradKernel {
+  template <class T>
+  struct For : Kernel {
+    F f;
+    In<T> x, label, gradient;
+    Out<T> x_gradient;
+
+    explicit For(KernelInit& init)
+        : f(init), x(init, F::ports.x), label(init, F::ports.label), gradient(init, F::ports.loss_gradient().c_str()),
+          x_gradient(init, F::ports.x_gradient().c_str()) {}
+    void run(Device& device) override {
+      map(device, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), gradient.data());
+    }
+  };
+};
+
+// Records that lack what is the operator's own: doc, attributes, kernels.
+OpSpec pair_loss(const std::string& type, const PairPorts& ports);           // with its gradient
+OpSpec pair_loss_gradient(const std::string& type, const PairPorts& ports);  // type: of the forward operator
+
+}  // namespace paddle_mini
