@@ -11,6 +11,7 @@
 
 #include "core/infer.h"
 #include "core/place.h"
+#include "core/target.h"
 
 namespace paddle_mini {
 

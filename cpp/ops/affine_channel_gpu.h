@@ -61,4 +61,28 @@ void to_parameters(Device& device, const ChannelRows& rows, const T* x, const T*
 }
 
 }  // namespace affine_channel_gpu
+
+namespace {
+
+template <class T>
+void AffineChannelKernel<T>::run(Device& device) {
+  affine_channel_gpu::Forward<T> body{
+      rows.channels, affine_channel_gpu::inner_of(rows), x.data(), scale.data(), bias.data(), out.data()};
+  for_each_index(device, x.numel(), body);
+}
+
+// X@GRAD last: it may lie in the memory of Out@GRAD.
+template <class T>
+void AffineChannelGradKernel<T>::run(Device& device) {
+  const T* g = out_gradient.data();
+  affine_channel_gpu::to_parameters(device, rows, x.data(), g, scale_gradient ? scale_gradient.data() : nullptr,
+                                    bias_gradient ? bias_gradient.data() : nullptr);
+  if (!x_gradient) return;
+  affine_channel_gpu::ToX<T> body{rows.channels, affine_channel_gpu::inner_of(rows), g, scale.data(),
+                                  x_gradient.data()};
+  for_each_index(device, x.numel(), body);
+}
+
+}  // namespace
+
 }  // namespace paddle_mini

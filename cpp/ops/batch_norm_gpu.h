@@ -159,4 +159,58 @@ struct ToX {
 };
 
 }  // namespace batch_norm_gpu
+
+namespace {
+
+template <class T>
+void BatchNormKernel<T>::run(Device& device) {
+  bool passes = !kept && layout.each() == 1, keeps = passes || kept || layout.each() == 0;
+  batch_norm_gpu::Statistics<T> statistics{mean.data(),
+                                           variance.data(),
+                                           saved_mean.data(),
+                                           saved_variance.data(),
+                                           mean_out.data(),
+                                           variance_out.data(),
+                                           static_cast<T>(momentum),
+                                           static_cast<T>(epsilon),
+                                           passes,
+                                           static_cast<double>(layout.each())};
+  if (keeps) for_each_index(device, layout.channels, batch_norm_gpu::Keep<T>{statistics});
+  else batch_norm_gpu::of_batch(device, layout, x.data(), statistics);
+  batch_norm_gpu::Normalize<T> normalize{layout.channels,
+                                         layout.inner,
+                                         passes,
+                                         x.data(),
+                                         saved_mean.data(),
+                                         saved_variance.data(),
+                                         scale ? scale.data() : nullptr,
+                                         bias ? bias.data() : nullptr,
+                                         y.data()};
+  for_each_index(device, x.numel(), normalize);
+}
+
+// X@GRAD last: it may lie in the memory of Y@GRAD.
+template <class T>
+void BatchNormGradKernel<T>::run(Device& device) {
+  bool passes = !kept && layout.each() == 1;  // as in the forward kernel
+  batch_norm_gpu::Gradient<T> gradient{layout.channels,
+                                       layout.inner,
+                                       passes,
+                                       kept,
+                                       x.data(),
+                                       y_gradient.data(),
+                                       kept ? kept_mean.data() : mean.data(),
+                                       kept ? kept_variance.data() : deviation.data(),
+                                       scale ? scale.data() : nullptr,
+                                       static_cast<T>(epsilon),
+                                       to_bias.data(),
+                                       to_scale.data(),
+                                       kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each())};
+  batch_norm_gpu::to_parameters(device, layout, gradient, scale_gradient ? scale_gradient.data() : nullptr,
+                                bias_gradient ? bias_gradient.data() : nullptr);
+  if (x_gradient) for_each_index(device, x.numel(), batch_norm_gpu::ToX<T>{gradient, x_gradient.data()});
+}
+
+}  // namespace
+
 }  // namespace paddle_mini

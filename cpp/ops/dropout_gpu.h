@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cuda/copy.h"
+#include "math/copy.h"
 #include "math/for_each_index.h"
 #include "math/uniform.h"
 
@@ -41,5 +41,22 @@ inline void toss_coins(Device& device, const std::optional<IndexIn>& seed, float
   Uniform<int64_t> own = seed ? Uniform<int64_t>(*seed) : Uniform<int64_t>(0);
   for_each_index(device, (n + 3) / 4, Coins{own, device.generator(), probability, kept, n});
 }
+
+namespace {
+
+// With the attribute's seed the same elements as on a processor. Where other elements are dropped in each run, or the
+// seed is where the host can't read it, the GPU tosses the coins: that takes no time of the host.
+template <class T>
+void DropoutKernel<T>::toss(Device& device, uint8_t* kept) const {
+  if (seed_tensor || seed == 0) {
+    toss_coins(device, seed_tensor, rule.probability, kept, x.numel());
+    return;
+  }
+  with_generator(device, seed, [&](std::mt19937_64& generator) {
+    make_on_host(device, x.numel(), kept, [&](uint8_t* to) { draw(generator, to); });
+  });
+}
+
+}  // namespace
 
 }  // namespace paddle_mini

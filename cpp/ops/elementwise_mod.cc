@@ -1,5 +1,5 @@
 // elementwise_mod: Out = what is left of X after whole Ys, with Y stretched over X
-#include "math/each_lane.h"
+#include "math/vec.h"
 #include "ops/family/whole_division.h"
 
 namespace paddle_mini {

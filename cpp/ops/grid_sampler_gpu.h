@@ -82,4 +82,47 @@ struct PlaceShares {
   }
 };
 
+namespace {
+
+template <class T>
+struct GridSamplerKernel : Kernel {
+  In<T> x, grid;
+  Out<T> output;
+  Sampling<T> sampling;
+
+  explicit GridSamplerKernel(KernelInit& init)
+      : x(init, "X"), grid(init, "Grid"), output(init, "Output"), sampling(init, x.shape(), grid.shape()) {}
+  void run(Device& device) override {
+    SampledElement<T> element{sampling, x.data(), grid.data(), output.data()};
+    for_each_index(device, output.numel(), element);
+  }
+};
+
+template <class T>
+struct GridSamplerGradKernel : Kernel {
+  In<T> x, grid, gradient;
+  Out<T> x_gradient, grid_gradient;
+  Sampling<T> sampling;
+  ByTarget by_pixel;
+
+  explicit GridSamplerGradKernel(KernelInit& init)
+      : x(init, "X"), grid(init, "Grid"), gradient(init, "Output@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        grid_gradient(init, "Grid@GRAD", optional_port), sampling(init, x.shape(), grid.shape()),
+        by_pixel(init, x_gradient ? sampling.corners * sampling.images * sampling.samples : 0) {}
+  void run(Device& device) override {
+    if (x_gradient) {
+      by_pixel.sort(device, MixedPixel<T>{sampling, grid.data()});
+      int64_t count = by_pixel.sources();
+      by_target_gpu::Put<T, ByTarget::Meet::Sum> mixed{by_pixel.pairs(), count, count, 0, 0, nullptr, nullptr, nullptr};
+      MixedShares<T> shares{sampling, mixed, grid.data(), gradient.data(), x_gradient.data()};
+      for_each_index(device, x_gradient.numel(), shares);
+    }
+    if (!grid_gradient) return;
+    PlaceShares<T> shares{sampling, x.data(), grid.data(), gradient.data(), grid_gradient.data()};
+    for_each_index(device, sampling.images * sampling.samples, shares);
+  }
+};
+
+}  // namespace
+
 }  // namespace paddle_mini

@@ -102,4 +102,34 @@ void to_parameters(Device& device, const Rows<T>& rows, int64_t count, int64_t s
 }
 
 }  // namespace layer_norm_gpu
+
+namespace {
+
+template <class T>
+void LayerNormKernel<T>::run(Device& device) {
+  layer_norm_gpu::Forward<T> body{{r.rows, r.size, 1},
+                                  x.data(),
+                                  scale ? scale.data() : nullptr,
+                                  bias ? bias.data() : nullptr,
+                                  y.data(),
+                                  mean.data(),
+                                  variance.data(),
+                                  r.count(),
+                                  static_cast<T>(epsilon)};
+  launch(device, body.blocks(), body);
+}
+
+// X@GRAD last: it may lie in the memory of Y@GRAD.
+template <class T>
+void LayerNormGradKernel<T>::run(Device& device) {
+  layer_norm_gpu::Rows<T> rows{x.data(), y_gradient.data(), mean.data(), variance.data(), static_cast<T>(epsilon)};
+  layer_norm_gpu::to_parameters(device, rows, r.rows, r.size, scale_gradient ? scale_gradient.data() : nullptr,
+                                bias_gradient ? bias_gradient.data() : nullptr);
+  if (!x_gradient) return;
+  layer_norm_gpu::ToX<T> body{{r.rows, r.size, 1}, rows, scale ? scale.data() : nullptr, x_gradient.data(), r.count()};
+  launch(device, body.blocks(), body);
+}
+
+}  // namespace
+
 }  // namespace paddle_mini

@@ -46,4 +46,21 @@ struct Backward : Lines {
 };
 
 }  // namespace log_softmax_gpu
+
+namespace {
+
+template <class T>
+void LogSoftmaxKernel<T>::run(Device& device) {
+  log_softmax_gpu::Forward<T> body{{a.outer, a.size, a.inner}, x.data(), out.data()};
+  launch(device, body.blocks(), body);
+}
+
+template <class T>
+void LogSoftmaxGradKernel<T>::run(Device& device) {
+  log_softmax_gpu::Backward<T> body{{a.outer, a.size, a.inner}, out.data(), out_gradient.data(), x_gradient.data()};
+  launch(device, body.blocks(), body);
+}
+
+}  // namespace
+
 }  // namespace paddle_mini

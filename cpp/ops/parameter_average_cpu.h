@@ -1,6 +1,8 @@
 // An average in blocks (average_blocks.h) over the elements of a parameter, on a CPU.
 #pragma once
 
+#include "core/takes_back.h"
+
 #include <memory>
 
 #include "math/average_blocks.h"
@@ -148,5 +150,102 @@ class BlockAverage {
   bool rolls_ = false;
   int64_t refused_ = -1, done_ = 0;
 };
+
+namespace {
+
+template <class T>
+struct ParameterAverageKernel : TiledKernel, TakesBack {
+  ParamReader<T> param;
+  In<T> average, previous, residue;
+  NumberIn weight;
+  In<int32_t> roll;
+  Out<T> average_out, previous_out, residue_out;
+  bool checks;
+  int64_t done = 0;  // elements of the step that goes on
+  double weight_now = 0;  // its weight
+  std::unique_ptr<BlockAverage<T>> blocks;
+
+  explicit ParameterAverageKernel(KernelInit& init)
+      : param(init), average(init, "Average"), previous(init, "Previous", optional_port),
+        residue(init, "Residue", optional_port), weight(init, "Weight"), roll(init, "Roll", optional_port),
+        average_out(init, "AverageOut"), previous_out(init, "PreviousOut", optional_port),
+        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {
+    if (init.input("Block")) blocks = std::make_unique<BlockAverage<T>>(init);
+  }
+
+  void run(Device& device) override { run_tile(device, 0, param.numel()); }
+  void take_back(Device& device) override {
+    if (blocks) blocks->take_back(device);
+    else if (residue) take_residues_back();
+  }
+
+  void run_tile(Device& device, int64_t begin, int64_t end) override {
+    if (blocks) return blocks->run_tile(device, begin, end);
+    T w = static_cast<T>(weight[0]);
+    bool rolls = roll && roll[0] != 0 && w != T(0);
+    if (begin == 0) done = 0;
+    weight_now = static_cast<double>(w);
+    // A generation that ends is written where the previous one was; the next begins with weight 1,
+    // which does not read what Average holds.
+    const Out<T>& target = rolls ? previous_out : average_out;
+    if (w == T(0)) {
+      copy(average.data(), average_out, begin, end);
+      if (residue) copy(residue.data(), residue_out, begin, end);
+    } else {
+      for (int64_t at = begin, count; at < end; at += count) {
+        count = param.most(end - at);
+        step(device, w, param.read(at, count), target.data() + at, at, count);
+        done = at + count;
+      }
+    }
+    if (rolls) copy(average.data(), average_out, begin, end);
+    else if (previous_out) copy(previous.data(), previous_out, begin, end);
+  }
+
+  void step(Device& device, T w, const T* p, T* target, int64_t at, int64_t count) {
+    const T* a = average.data() + at;
+    if (checks && (w == T(1) || residue)) require_finite(p, at, count);
+    if (w == T(1)) {
+      std::copy_n(p, count, target);
+      if (residue) std::fill_n(residue_out.data() + at, count, T(0));
+    } else if (residue) {
+      std::tuple outputs(target, residue_out.data() + at);
+      map(device, count, CompensatedLerp<T>{w}, outputs, a, residue.data() + at, p);
+    } else if (checks) {
+      checked_step(device, w, p, a, target, at, count);
+    } else {
+      map(device, count, Lerp<T>{w}, target, a, p);
+    }
+  }
+
+  // Of the step that run_tile began: what average and residue were, from what they are now.
+  void take_residues_back() {
+    for (int64_t at = 0, count; at < done && weight_now < 1; at += count) {
+      count = param.most(done - at);
+      const T* p = param.read(at, count);
+      for (int64_t i = at; i < at + count; ++i, ++p) {
+        std::tie(average_out[i], residue_out[i]) =
+            before_compensated_step(weight_now, average_out[i], residue_out[i], *p);
+      }
+    }
+    done = 0;
+  }
+
+  // Block by block, which stays in the first cache: nothing of a block that is refused is averaged.
+  void checked_step(Device& device, T w, const T* p, const T* a, T* target, int64_t at, int64_t count) {
+    constexpr int64_t kBlock = 512;
+    for (int64_t i = 0; i < count; i += kBlock) {
+      int64_t n = std::min(kBlock, count - i);
+      require_finite(p + i, at + i, n);
+      map(device, n, Lerp<T>{w}, target + i, a + i, p + i);
+    }
+  }
+
+  static void copy(const T* from, const Out<T>& to, int64_t begin, int64_t end) {
+    if (from != to.data()) std::copy_n(from + begin, end - begin, to.data() + begin);
+  }
+};
+
+}  // namespace
 
 }  // namespace paddle_mini

@@ -134,4 +134,115 @@ class GpuBlockAverage {
 template <class T>
 using BlockAverage = GpuBlockAverage<T>;
 
+namespace {
+
+// A step with what the tensors say; P is what Param is kept as.
+template <class T>
+struct AverageNow {
+  T weight;
+  bool rolls, checks, compensated;
+  Fault* fault;
+  unsigned long long step;
+
+  // The new average, and the new residue.
+  PM_DEVICE std::tuple<T, T> move(T average, T residue, T param) const {
+    if (weight == T(0)) return {average, residue};
+    if (checks && !(param - param == T(0))) {
+      raise(fault, step, 0, 0);
+      return {average, residue};
+    }
+    if (weight == T(1)) return {param, T(0)};
+    if (compensated) return CompensatedLerp<T>{weight}(average, residue, param);
+    return {Lerp<T>{weight}(average, param), residue};
+  }
+  template <class P>
+  PM_DEVICE T operator()(T average, P param) const {
+    return std::get<0>(move(average, T(0), cast_one<T>(param)));
+  }
+};
+
+template <class T>
+struct WithResidue {
+  AverageNow<T> now;
+  template <class P>
+  PM_DEVICE std::tuple<T, T> operator()(T average, T residue, P param) const {
+    return now.move(average, residue, cast_one<T>(param));
+  }
+};
+
+// Average and Previous.
+template <class T>
+struct WithPrevious {
+  AverageNow<T> now;
+  template <class P>
+  PM_DEVICE std::tuple<T, T> operator()(T average, T previous, P param) const {
+    T moved = now(average, param);
+    if (now.rolls && now.weight != T(0)) return {average, moved};
+    return {moved, previous};
+  }
+};
+
+template <class T, template <class> class With>
+struct AverageRule {
+  static constexpr bool in_batches = true;
+  Uniform<T> weight;
+  Uniform<int32_t> roll;
+  bool checks, compensated;
+  Fault* fault;
+  unsigned long long step;
+  PM_HD With<T> ready() const { return {AverageNow<T>{weight(), roll() != 0, checks, compensated, fault, step}}; }
+};
+template <class T>
+using Alone = AverageNow<T>;
+
+template <class T>
+struct ParameterAverageKernel : Kernel {
+  const Tensor& param;
+  In<T> average, previous, residue;
+  NumberIn weight;
+  In<int32_t> roll;
+  Out<T> average_out, previous_out, residue_out;
+  bool checks;
+  std::unique_ptr<BlockAverage<T>> blocks;
+
+  explicit ParameterAverageKernel(KernelInit& init)
+      : param(init.input("Param")->tensor), average(init, "Average"), previous(init, "Previous", optional_port),
+        residue(init, "Residue", optional_port), weight(init, "Weight"), roll(init, "Roll", optional_port),
+        average_out(init, "AverageOut"), previous_out(init, "PreviousOut", optional_port),
+        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {
+    if (init.input("Block")) blocks = std::make_unique<BlockAverage<T>>(init);
+  }
+
+  void refuse(const Fault&) const override { fail<OpError>("Param is not finite: it does not enter the average"); }
+
+  void run(Device& device) override {
+    if (param.dtype == DType::Float16) run_from<Float16>(device);
+    else if (param.dtype == DType::BFloat16) run_from<BFloat16>(device);
+    else run_from<T>(device);
+  }
+
+  template <template <class> class With>
+  AverageRule<T, With> rule(const Device& device) const {
+    return {weight, uniform_or(roll, int32_t{0}), checks, static_cast<bool>(residue), device.fault, device.step};
+  }
+
+  template <class P>
+  void run_from(Device& device) {
+    const P* p = static_cast<const P*>(param.data);
+    if (blocks) return blocks->run(device, p);
+    int64_t n = average.numel();
+    if (residue) {
+      map(device, n, rule<WithResidue>(device), std::tuple(average_out.data(), residue_out.data()), average.data(),
+          residue.data(), p);
+    } else if (previous) {
+      map(device, n, rule<WithPrevious>(device), std::tuple(average_out.data(), previous_out.data()), average.data(),
+          previous.data(), p);
+    } else {
+      map(device, n, rule<Alone>(device), average_out.data(), average.data(), p);
+    }
+  }
+};
+
+}  // namespace
+
 }  // namespace paddle_mini

@@ -5,10 +5,6 @@
 
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/gpu/ids.h"
-#endif
-
 namespace paddle_mini {
 
 // Logits as [outer, classes, inner] around the axis; labels and losses are [outer, 1, inner].
@@ -38,19 +34,8 @@ struct SoftmaxLabels {
     else hard.emplace(init, "Label");
   }
 
-#ifdef PM_GPU
   const T* soft_data() const { return soft ? soft->data() : nullptr; }
-  LabelsBelow hard_labels(const Device& device, int64_t classes) const {
-    return {device, hard ? Ids(*hard) : Ids(), classes, ignored};
-  }
-#else
-  void check(int64_t classes) const {
-    for (int64_t i = 0, n = hard ? hard->numel() : 0; i < n; ++i) {
-      int64_t id = (*hard)[i];
-      if (id != ignored && (id < 0 || id >= classes)) refuse_softmax_label(id, i, classes, ignored);
-    }
-  }
-#endif
+  void check(int64_t classes) const;
 };
 
 }  // namespace paddle_mini

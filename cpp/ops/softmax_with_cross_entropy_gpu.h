@@ -83,4 +83,39 @@ struct Backward {
 };
 
 }  // namespace softmax_cross_entropy_gpu
+
+template <class T>
+LabelsBelow hard_labels(const Device& device, const SoftmaxLabels<T>& labels, int64_t classes) {
+  return {device, labels.hard ? Ids(*labels.hard) : Ids(), classes, labels.ignored};
+}
+
+namespace {
+
+template <class T>
+void SoftmaxCrossEntropyKernel<T>::run(Device& device) {
+  softmax_cross_entropy_gpu::Forward<T> body{{axis.outer, axis.classes, axis.inner},
+                                             hard_labels(device, labels, axis.classes),
+                                             labels.soft_data(),
+                                             use_softmax,
+                                             logits.data(),
+                                             softmax.data(),
+                                             loss.data()};
+  launch(device, body.blocks(), body);
+}
+
+template <class T>
+void SoftmaxCrossEntropyGradKernel<T>::run(Device& device) {
+  softmax_cross_entropy_gpu::Backward<T> body{hard_labels(device, labels, axis.classes),
+                                              labels.soft_data(),
+                                              use_softmax,
+                                              axis.classes,
+                                              axis.inner,
+                                              softmax.data(),
+                                              loss_gradient.data(),
+                                              logits_gradient.data()};
+  for_each_index(device, logits_gradient.numel(), body);
+}
+
+}  // namespace
+
 }  // namespace paddle_mini

@@ -160,6 +160,12 @@ void Gemm<T>::run(Device&, const T* a, const T* b, T* c) const {
   run_by_panels(*this, a, b, c);
 }
 
+template <class T>
+void Gemm<T>::run_many(Device& device, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
+                       int64_t step_c) const {
+  for (int64_t i = 0; i < count; ++i) run(device, a + i * step_a, b + i * step_b, c + i * step_c);
+}
+
 template struct Gemm<float>;
 template struct Gemm<double>;
 

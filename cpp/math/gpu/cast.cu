@@ -1,5 +1,5 @@
 // Conversion on a GPU.
-#include "math/cast.h"
+#include "math/gpu/cast.h"
 
 #include "cuda/launch.h"
 #include "math/cast_one.h"

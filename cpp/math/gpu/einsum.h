@@ -46,4 +46,30 @@ struct LabelledSum {
   }
 };
 
+inline void require_loops(size_t operands, size_t labels) {
+  bool fits = operands <= LabelledSum<float>::kOperands && labels <= LabelledSum<float>::kLoops;
+  require<DeviceError>(fits, "the equation has ", operands, " operands and ", labels, " labels, a GPU takes ",
+                       LabelledSum<float>::kOperands, " and ", LabelledSum<float>::kLoops);
+}
+
+template <class T>
+void LabelledLoops::run(Device& device, const std::vector<const T*>& in, T* to) {
+  fill_n(device, to, to_numel_, T(0));
+  if (nothing_) return;
+  LabelledSum<T> sum;
+  sum.count = static_cast<int>(loops_.size());
+  sum.kept = static_cast<int>(kept_);
+  sum.operands = static_cast<int>(in.size());
+  sum.to = to;
+  std::copy(in.begin(), in.end(), sum.in);
+  int64_t elements = 1;
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    sum.loops[i].size = loops_[i].size;
+    sum.loops[i].to_step = loops_[i].to_step;
+    std::copy(loops_[i].steps.begin(), loops_[i].steps.end(), sum.loops[i].steps);
+    if (i < kept_) elements *= loops_[i].size;
+  }
+  for_each_index(device, elements, sum);
+}
+
 }  // namespace paddle_mini

@@ -5,31 +5,7 @@
 
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/gpu/by_target.h"
-#include "math/gpu/positions.h"
-#include "math/take_last.h"
-#endif
-
 namespace paddle_mini {
-
-#ifdef PM_GPU
-// The element of X that element i of Index stands for; -1 if there is none such, which is refused.
-struct AlongPositions {
-  Positions positions;
-  int rank, axis;
-  int64_t index_dims[Shape::kMaxRank], x_steps[Shape::kMaxRank];
-
-  PM_DEVICE int64_t operator()(int64_t i) const {
-    int64_t at = positions(i), left = i, place = at < 0 ? 0 : at * x_steps[axis];
-    for (int d = rank - 1; d >= 0; --d) {
-      int64_t along = take_last(left, index_dims[d]);
-      if (d != axis) place += along * x_steps[d];
-    }
-    return at < 0 ? -1 : place;
-  }
-};
-#endif
 
 // Element i of Index, and of what is picked, stands for the element of X at the same place but along the axis,
 // where it is at Index[i].
@@ -43,46 +19,18 @@ struct AlongAxis {
   AlongAxis(const KernelInit& init, const Shape& x, int64_t axis_attr, bool negatives_too)
       : index(init, "Index"), x(x), axis(normal_axis(axis_attr, x.rank(), "axis")), length(x[axis]),
         picked(index.shape()[axis]), negatives_too(negatives_too) {
-#ifndef PM_GPU
+    if (kOnGpu) return;
     outer_ = offsets(0, axis);
     inner_ = offsets(axis + 1, x.rank());
-#endif
   }
 
   void refuse(int64_t value, int64_t at) const {
     fail<OpError>("Index has ", value, " at position ", at, ": there are ", length,
                   " along the axis, so positions run from ", negatives_too ? -length : 0, " to ", length - 1);
   }
-#ifdef PM_GPU
-  AlongPositions positions(const Device& device) const {
-    AlongPositions result{Positions(device, index, length, negatives_too), x.rank(), axis, {}, {}};
-    for (int d = 0; d < x.rank(); ++d) {
-      result.index_dims[d] = index.shape()[d];
-      result.x_steps[d] = x.numel(d + 1, x.rank());
-    }
-    return result;
-  }
-#else
-  void check() const {
-    int64_t low = negatives_too ? -length : 0;
-    for (int64_t i = 0, n = index.numel(); i < n; ++i) {
-      if (index[i] < low || index[i] >= length) refuse(index[i], i);
-    }
-  }
-
-  // f(place in Index, place in X)
+  void check() const;
   template <class F>
-  void each(F f) const {
-    int64_t i = 0, step = x.numel(axis + 1, x.rank());
-    for (int64_t first : outer_) {
-      for (int64_t p = 0; p < picked; ++p) {
-        for (int64_t last : inner_) {
-          int64_t at = index[i] < 0 ? index[i] + length : index[i];
-          f(i++, first + at * step + last);
-        }
-      }
-    }
-  }
+  void each(F f) const;
 
  private:
   // Where in X the places lie that Index has along the axes [begin, end).
@@ -98,8 +46,7 @@ struct AlongAxis {
     return result;
   }
 
-  std::vector<int64_t> outer_, inner_;
-#endif
+  std::vector<int64_t> outer_, inner_;  // on a CPU
 };
 
 // Index must have x's shape but for the axis, or be smaller: what lies beyond it is not looked at.
@@ -120,83 +67,6 @@ struct AlongRule {
   int64_t (*axis)(const OpDesc& op);
 };
 
-#ifdef PM_GPU
-template <const AlongRule& rule>
-struct TakeKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> x;
-    Out<T> out;
-    AlongAxis along;
-
-    explicit For(KernelInit& init)
-        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-    void run(Device& device) override {
-      gather_slabs(device, along.positions(device), 1, out.numel(), x.numel(), sizeof(T), x.data(), out.data());
-    }
-  };
-};
-
-template <const AlongRule& rule>
-struct TakeGradKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> out_gradient;
-    Out<T> x_gradient;
-    AlongAxis along;
-    ByTarget by_element;
-
-    explicit For(KernelInit& init)
-        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
-          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too),
-          by_element(init, along.index.numel()) {}
-    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-    void run(Device& device) override {
-      by_element.sort(device, along.positions(device));
-      by_element.template put<ByTarget::Meet::Sum, T>(device, 1, x_gradient.numel(), 1, nullptr, out_gradient.data(),
-                                                      x_gradient.data());
-    }
-  };
-};
-#else
-template <const AlongRule& rule>
-struct TakeKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> x;
-    Out<T> out;
-    AlongAxis along;
-
-    explicit For(KernelInit& init)
-        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void run(Device&) override {
-      along.check();
-      along.each([this](int64_t i, int64_t at) { out[i] = x[at]; });
-    }
-  };
-};
-
-template <const AlongRule& rule>
-struct TakeGradKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> out_gradient;
-    Out<T> x_gradient;
-    AlongAxis along;
-
-    explicit For(KernelInit& init)
-        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
-          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void run(Device&) override {
-      along.check();
-      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-      along.each([this](int64_t i, int64_t at) { x_gradient[at] += out_gradient[i]; });
-    }
-  };
-};
-#endif
-
 template <const AlongRule& rule>
 void infer_take(InferContext& c) {
   require_tensors(c);
@@ -215,3 +85,5 @@ void infer_take_grad(InferContext& c) {
 }
 
 }  // namespace paddle_mini
+
+#include PM_FAMILY(along_axis)

@@ -4,48 +4,7 @@
 #include "core/op_table.h"
 #include "math/axis_lines.h"
 
-#ifdef PM_GPU
-#include "math/gpu/fold.h"
-#endif
-
 namespace paddle_mini {
-
-#ifdef PM_GPU
-namespace arg_gpu {
-
-template <class T>
-struct At {
-  T value;
-  int64_t at;  // -1: no element
-};
-
-template <class T>
-struct Get {
-  const T* x;
-  PM_DEVICE At<T> operator()(const int64_t (&at)[2]) const { return {x[at[0]], at[1]}; }
-};
-
-template <class Better>
-struct FirstOf {
-  template <class T>
-  PM_DEVICE At<T> operator()(At<T> a, At<T> b) const {
-    if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
-    bool a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;
-    if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
-    if (Better{}(a.value, b.value)) return a;
-    if (Better{}(b.value, a.value)) return b;
-    return a.at < b.at ? a : b;
-  }
-};
-
-template <class T, class Index>
-struct Put {
-  Index* out;
-  PM_DEVICE void operator()(int64_t o, At<T> best) const { out[o] = static_cast<Index>(best.at); }
-};
-
-}  // namespace arg_gpu
-#endif
 
 // Better(a, b): whether a goes before b. Of equal elements the first is taken; NaN goes before all numbers.
 template <class Better>
@@ -61,36 +20,9 @@ struct ArgExtremeKernel {
       else lines = AxisLines(x.shape(), init.attr<int64_t>("axis"));
     }
 
-#ifdef PM_GPU
-    void run(Device& device) override {
-      if (out.tensor.dtype == DType::Int32) run_to<int32_t>(device);
-      else run_to<int64_t>(device);
-    }
-
+    void run(Device& device) override;
     template <class Index>
-    void run_to(Device& device) {
-      Walk<2> kept, folded;  // of X, and of positions along a line
-      kept.add(lines.inner, {1, 0});
-      kept.add(lines.outer, {lines.length * lines.inner, 0});
-      folded.add(lines.length, {lines.inner, 1});
-      fold(device, kept, folded, arg_gpu::At<T>{T(0), -1}, arg_gpu::Get<T>{x.data()}, arg_gpu::FirstOf<Better>{},
-           arg_gpu::Put<T, Index>{static_cast<Index*>(out.tensor.data)});
-    }
-#else
-    void run(Device&) override {
-      int64_t at = 0;
-      lines.each([&](int64_t begin) {
-        const T* line = x.data() + begin;
-        int64_t best = 0;
-        for (int64_t j = 1; j < lines.length && line[best * lines.inner] == line[best * lines.inner]; ++j) {
-          T a = line[j * lines.inner], b = line[best * lines.inner];
-          if (a != a || Better{}(a, b)) best = j;
-        }
-        if (out.tensor.dtype == DType::Int32) static_cast<int32_t*>(out.tensor.data)[at++] = static_cast<int32_t>(best);
-        else static_cast<int64_t*>(out.tensor.data)[at++] = best;
-      });
-    }
-#endif
+    void run_to(Device& device);
   };
 };
 
@@ -127,3 +59,5 @@ inline OpSpec arg_extreme(const char* type) {
 }
 
 }  // namespace paddle_mini
+
+#include PM_FAMILY(arg_extreme)

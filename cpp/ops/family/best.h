@@ -9,10 +9,6 @@
 #include "ops/family/comes_before.h"
 #include "ops/family/tensor_attr.h"
 
-#ifdef PM_GPU
-#include "ops/family/best_gpu.h"
-#endif
-
 namespace paddle_mini {
 
 // What an operator's attributes say about an X of this shape; count -1: all elements of the line.
@@ -50,45 +46,9 @@ struct BestKernel {
           lines(x.shape(), best_of.axis), k(best_of.count < 0 ? lines.length : best_of.count),
           order(init, kOnGpu ? 2 * x.numel() : lines.length) {}
 
-#ifdef PM_GPU
-    void run(Device& device) override {
-      ComesBeforeIn<T> before{lines, x.data(), best_of.largest};
-      const int64_t* sorted =
-          sorted_lines(device, lines.count(), lines.length, before, order.data(), order.data() + x.numel());
-      for_each_index(device, out.numel(), TakeBest<T>{lines, k, x.data(), sorted, out.data(), indices.data()});
-    }
-#else
-    void run(Device&) override {
-      if (k == 0) return;
-      for (int64_t o = 0; o < lines.outer; ++o) {
-        for (int64_t i = 0; i < lines.inner; ++i) {
-          const T* line = x.data() + o * lines.length * lines.inner + i;
-          ComesBefore<T> before{line, lines.inner, best_of.largest};
-          const int64_t* best = k == 1 ? first(before) : sorted(before);
-          for (int64_t j = 0; j < k; ++j) {
-            int64_t at = (o * k + j) * lines.inner + i;
-            out[at] = line[best[j] * lines.inner];
-            indices[at] = best[j];
-          }
-        }
-      }
-    }
-
-    const int64_t* first(const ComesBefore<T>& before) {
-      int64_t best = 0;
-      for (int64_t j = 1; j < lines.length; ++j) best = before(j, best) ? j : best;
-      order[0] = best;
-      return order.data();
-    }
-
-    const int64_t* sorted(const ComesBefore<T>& before) {
-      int64_t* end = order.data() + lines.length;
-      std::iota(order.data(), end, int64_t{0});
-      if (k == lines.length) std::sort(order.data(), end, before);
-      else std::partial_sort(order.data(), order.data() + k, end, before);
-      return order.data();
-    }
-#endif
+    void run(Device& device) override;
+    const int64_t* first(const ComesBefore<T>& before);
+    const int64_t* sorted(const ComesBefore<T>& before);
   };
 };
 
@@ -113,35 +73,7 @@ struct BestGradKernel {
       fail<OpError>("Indices holds ", index, ", but X has ", lines.length, " elements along the axis");
     }
 
-#ifdef PM_GPU
-    void run(Device& device) override {
-      int64_t n = indices.numel();
-      for_each_index(device, n, RefuseIndex{indices.data(), lines.length, device.fault, device.step});
-      if (k <= 1024) {
-        GiveBackBest<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
-        for_each_index(device, x_gradient.numel(), give);
-      } else {
-        fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
-        GiveBackLine<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
-        for_each_index(device, lines.count(), give);
-      }
-    }
-#else
-    void run(Device&) override {
-      for (int64_t i = 0, n = indices.numel(); i < n; ++i) {
-        if (indices[i] < 0 || indices[i] >= lines.length) refuse_index(indices[i]);
-      }
-      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-      for (int64_t o = 0; o < lines.outer; ++o) {
-        for (int64_t j = 0; j < k; ++j) {
-          for (int64_t i = 0; i < lines.inner; ++i) {
-            int64_t from = (o * k + j) * lines.inner + i;
-            x_gradient[(o * lines.length + indices[from]) * lines.inner + i] += out_gradient[from];
-          }
-        }
-      }
-    }
-#endif
+    void run(Device& device) override;
   };
 };
 
@@ -216,3 +148,5 @@ OpSpec taking_best_gradient(const char* type) {
 }
 
 }  // namespace paddle_mini
+
+#include PM_FAMILY(best)

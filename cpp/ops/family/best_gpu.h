@@ -82,4 +82,28 @@ struct GiveBackLine {
   }
 };
 
+template <BestRule rule>
+template <class T>
+void BestKernel<rule>::For<T>::run(Device& device) {
+  ComesBeforeIn<T> before{lines, x.data(), best_of.largest};
+  const int64_t* sorted =
+      sorted_lines(device, lines.count(), lines.length, before, order.data(), order.data() + x.numel());
+  for_each_index(device, out.numel(), TakeBest<T>{lines, k, x.data(), sorted, out.data(), indices.data()});
+}
+
+template <BestRule rule>
+template <class T>
+void BestGradKernel<rule>::For<T>::run(Device& device) {
+  int64_t n = indices.numel();
+  for_each_index(device, n, RefuseIndex{indices.data(), lines.length, device.fault, device.step});
+  if (k <= 1024) {
+    GiveBackBest<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
+    for_each_index(device, x_gradient.numel(), give);
+  } else {
+    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    GiveBackLine<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
+    for_each_index(device, lines.count(), give);
+  }
+}
+
 }  // namespace paddle_mini

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "math/axis_folds.h"
-#include "math/reduce.h"
+#include "ops/family/reduction.h"
 
 namespace paddle_mini {
 

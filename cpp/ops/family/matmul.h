@@ -105,13 +105,11 @@ struct MatmulBase : Kernel {
   }
   void run(Device& device) override {
     T* to = out.data();
-#ifdef PM_GPU
     int64_t x_step = 0, y_step = 0;
     if (products.even_steps(x_step, y_step)) {
       return gemm.run_many(device, static_cast<int64_t>(products.batches.size()), x.data(), x_step * products.x_size(),
                            y.data(), y_step * products.y_size(), to, products.out_size());
     }
-#endif
     for (auto [i, j] : products.batches) {
       gemm.run(device, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
       to += products.out_size();

@@ -3,40 +3,7 @@
 
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/gpu/by_target.h"
-#include "math/gpu/positions.h"
-#endif
-
 namespace paddle_mini {
-
-#ifdef PM_GPU
-// The number of the slab that the i-th coordinates name; -1 if there is none such, which is refused.
-struct NdPositions {
-  Ids ids;
-  int axes;
-  int64_t sizes[Shape::kMaxRank];
-  bool negatives_too;
-  Refusal refuse;
-
-  NdPositions(const Device& device, const IndexIn& in, const Shape& x, int axes, bool negatives_too)
-      : ids(in), axes(axes), sizes{}, negatives_too(negatives_too), refuse(device) {
-    for (int axis = 0; axis < axes; ++axis) sizes[axis] = x[axis];
-  }
-  PM_DEVICE int64_t operator()(int64_t i) const {
-    int64_t slab = 0;
-    for (int axis = 0; axis < axes; ++axis) {
-      int64_t id = ids[i * axes + axis], size = sizes[axis], at = negatives_too && id < 0 ? id + size : id;
-      if (at < 0 || at >= size) {
-        refuse(id, i * axes + axis);
-        return -1;
-      }
-      slab = slab * size + at;
-    }
-    return slab;
-  }
-};
-#endif
 
 // The last axis of Index holds coordinates along the first axes of X; each names a slab of the rest of X.
 struct NdIndex {
@@ -60,28 +27,9 @@ struct NdIndex {
     fail<OpError>("Index has ", value, " for axis ", axis, ": X has ", size, " there, so positions run from ", low,
                   " to ", size - 1);
   }
-#ifdef PM_GPU
-  NdPositions positions(const Device& device) const { return {device, index, x, axes, negatives_too}; }
   int64_t length() const { return x.numel(0, axes); }  // slabs of X
-#else
-  void check() const {
-    for (int64_t i = 0, n = slabs * axes; i < n; ++i) {
-      int axis = static_cast<int>(i % axes);
-      int64_t size = x[axis], low = negatives_too ? -size : 0;
-      if (index[i] < low || index[i] >= size) refuse(index[i], i);
-    }
-  }
-
-  // Where in X the slab begins.
-  int64_t operator[](int64_t slab) const {
-    int64_t at = 0;
-    for (int axis = 0; axis < axes; ++axis) {
-      int64_t j = index[slab * axes + axis];
-      at = at * x[axis] + (j < 0 ? j + x[axis] : j);
-    }
-    return at * width;
-  }
-#endif
+  void check() const;
+  int64_t operator[](int64_t slab) const;
 };
 
 // Index's dimensions without the last, then those of X that it does not name.
@@ -100,3 +48,5 @@ inline Shape nd_picked_shape(const InferContext& c, const Shape& x) {
 }
 
 }  // namespace paddle_mini
+
+#include PM_FAMILY(nd_index)

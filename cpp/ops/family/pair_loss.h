@@ -7,11 +7,6 @@
 #include "core/op_table.h"
 #include "math/map.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/gpu/raise.h"
-#endif
-
 namespace paddle_mini {
 
 struct PairPorts {
@@ -26,24 +21,6 @@ struct PairLoss {
   static constexpr bool refuses = false;
   explicit PairLoss(const KernelInit&) {}
 };
-
-#ifdef PM_GPU
-namespace pair_loss_gpu {
-template <class F, class T>
-struct Check {
-  const T* x;
-  Fault* fault;
-  unsigned long long step;
-  PM_DEVICE void operator()(int64_t i) const {
-    if (F::fits(x[i])) return;
-    double value = static_cast<double>(x[i]);
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    raise(fault, step, bits, i);
-  }
-};
-}  // namespace pair_loss_gpu
-#endif
 
 // loss = F(x, label)
 template <class F>
@@ -61,17 +38,7 @@ struct PairLossKernel {
       map(device, loss.numel(), f, loss.data(), x.data(), label.data());
     }
 
-#ifdef PM_GPU
-    void check(Device& device) const {
-      for_each_index(device, x.numel(), pair_loss_gpu::Check<F, T>{x.data(), device.fault, device.step});
-    }
-#else
-    void check(Device&) const {
-      for (int64_t i = 0, n = x.numel(); i < n; ++i) {
-        if (!F::fits(x[i])) F::refuse(x[i], i);
-      }
-    }
-#endif
+    void check(Device& device) const;
     void refuse(const Fault& fault) const override {
       if constexpr (F::refuses) {
         double value;
@@ -107,3 +74,5 @@ OpSpec pair_loss(const std::string& type, const PairPorts& ports);           // 
 OpSpec pair_loss_gradient(const std::string& type, const PairPorts& ports);  // type: of the forward operator
 
 }  // namespace paddle_mini
+
+#include PM_FAMILY(pair_loss)

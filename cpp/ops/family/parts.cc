@@ -3,10 +3,6 @@
 
 #include <cstring>
 
-#ifdef PM_GPU
-#include "cuda/copy.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -25,38 +21,6 @@ Variable* whole_of(const KernelInit& init, const char* port, bool join) {
 }
 
 }  // namespace
-
-#ifdef PM_GPU
-void SplitOrConcatKernel::run(Device& device) {
-  char* at = static_cast<char*>(whole_->tensor.data);
-  size_t size = size_of(whole_->tensor.dtype), row = 0;
-  for (int64_t numel : numels_) row += static_cast<size_t>(numel) * size;
-  for (size_t i = 0; i < numels_.size(); ++i) {
-    size_t bytes = static_cast<size_t>(numels_[i]) * size;
-    if (i < parts_.size() && parts_[i]) {
-      void* part = parts_[i]->tensor.data;
-      if (join_) copy_rows(device, rows_, bytes, part, bytes, at, row);
-      else copy_rows(device, rows_, bytes, at, row, part, bytes);
-    }
-    at += bytes;
-  }
-}
-#else
-void SplitOrConcatKernel::run(Device&) {
-  char* at = static_cast<char*>(whole_->tensor.data);
-  size_t size = size_of(whole_->tensor.dtype);
-  for (int64_t row = 0; row < rows_; ++row) {
-    for (size_t i = 0; i < numels_.size(); ++i) {
-      size_t bytes = static_cast<size_t>(numels_[i]) * size;
-      if (i < parts_.size() && parts_[i] && bytes) {
-        char* part = static_cast<char*>(parts_[i]->tensor.data) + static_cast<size_t>(row) * bytes;
-        std::memcpy(join_ ? at : part, join_ ? part : at, bytes);
-      }
-      at += bytes;
-    }
-  }
-}
-#endif
 
 std::vector<Variable*> inputs_of(const KernelInit& init, const char* port) {
   std::vector<Variable*> list;
@@ -110,3 +74,5 @@ void set_slabs(InferContext& c, const char* whole, const char* parts) {
 }
 
 }  // namespace paddle_mini
+
+#include PM_FAMILY(parts)

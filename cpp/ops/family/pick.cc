@@ -5,11 +5,6 @@
 
 #include "ops/family/tensor_attr.h"
 
-#ifdef PM_GPU
-#include "math/gpu/by_target.h"
-#include "math/gpu/positions.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -37,97 +32,8 @@ struct Picking {
                   "from 0 to ",
                   length - 1);
   }
-#ifdef PM_GPU
-  Positions positions(const Device& device) const { return {device, index, length, false}; }
-#else
-  void check() const {
-    for (int64_t i = 0, n = index.numel(); i < n; ++i) {
-      if (index[i] < 0 || index[i] >= length) refuse(index[i], i);
-    }
-  }
-#endif
+  void check() const;
 };
-
-#ifdef PM_GPU
-struct PickKernel : Kernel {
-  const Variable& x;
-  Variable& out;
-  Picking pick;
-
-  explicit PickKernel(KernelInit& init) : x(*init.input("X")), out(*init.output("Out")), pick(init, x.tensor.shape) {}
-
-  void refuse(const Fault& fault) const override { pick.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    size_t bytes = static_cast<size_t>(pick.width) * size_of(x.tensor.dtype);
-    gather_slabs(device, pick.positions(device), pick.rows, pick.index.numel(), pick.length, bytes, x.tensor.data,
-                 out.tensor.data);
-  }
-};
-
-template <class T>
-struct PickGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  Picking pick;
-  ByTarget by_position;
-
-  explicit PickGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), pick(init, x_gradient.shape()),
-        by_position(init, pick.index.numel()) {}
-
-  void refuse(const Fault& fault) const override { pick.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_position.sort(device, pick.positions(device));
-    by_position.put<ByTarget::Meet::Sum, T>(device, pick.rows, pick.length, pick.width, nullptr, out_gradient.data(),
-                                            x_gradient.data());
-  }
-};
-#else
-struct PickKernel : Kernel {
-  const Variable& x;
-  Variable& out;
-  Picking pick;
-  size_t bytes;
-
-  explicit PickKernel(KernelInit& init)
-      : x(*init.input("X")), out(*init.output("Out")), pick(init, x.tensor.shape),
-        bytes(static_cast<size_t>(pick.width) * size_of(x.tensor.dtype)) {}
-
-  void run(Device&) override {
-    pick.check();
-    if (bytes == 0) return;
-    char* to = static_cast<char*>(out.tensor.data);
-    for (int64_t row = 0; row < pick.rows; ++row) {
-      for (int64_t i = 0, n = pick.index.numel(); i < n; ++i, to += bytes) {
-        size_t slab = static_cast<size_t>(row * pick.length + pick.index[i]);
-        std::memcpy(to, static_cast<const char*>(x.tensor.data) + slab * bytes, bytes);
-      }
-    }
-  }
-};
-
-template <class T>
-struct PickGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  Picking pick;
-
-  explicit PickGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), pick(init, x_gradient.shape()) {}
-
-  void run(Device&) override {
-    pick.check();
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    const T* from = out_gradient.data();
-    for (int64_t row = 0; row < pick.rows; ++row) {
-      for (int64_t i = 0, n = pick.index.numel(); i < n; ++i, from += pick.width) {
-        T* to = x_gradient.data() + (row * pick.length + pick.index[i]) * pick.width;
-        for (int64_t j = 0; j < pick.width; ++j) to[j] += from[j];
-      }
-    }
-  }
-};
-#endif
 
 // Index [n], or [n, 1] as older programs write it.
 Shape picked_shape(InferContext& c) {
@@ -149,6 +55,11 @@ Shape picked_shape(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_FAMILY(pick)
+
+namespace paddle_mini {
 
 void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
   TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPickPorts : TensorAttrs{};

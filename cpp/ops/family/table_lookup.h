@@ -5,25 +5,12 @@
 #include "core/widening.h"
 #include "math/map.h"
 
-#ifdef PM_GPU
-#include "ops/family/table_lookup_gpu.h"
-#endif
-
 namespace paddle_mini {
 
 [[noreturn]] inline void refuse_id(int64_t id, int64_t position, int64_t height) {
   fail<OpError>("id ", id, " at position ", position, " of Ids is out of range: the table W has ", height,
                 " rows, so ids run from 0 to ", height - 1);
 }
-
-#ifndef PM_GPU
-inline void check_ids(const IndexIn& ids, int64_t height) {
-  for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
-    int64_t id = ids[i];
-    if (id < 0 || id >= height) refuse_id(id, i, height);
-  }
-}
-#endif
 
 inline int64_t row_width(const Shape& table) { return table.numel(1, table.rank()); }
 
@@ -41,21 +28,7 @@ struct TableLookupKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, table.shape()[0]); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    IdsBelow below(device, ids, table.shape()[0]);
-    for_each_index(device, out.numel(), table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
-  }
-#else
-  void run(Device&) override {
-    check_ids(ids, table.shape()[0]);
-    T* to = out.data();
-    for (int64_t i = 0, n = ids.numel(); i < n; ++i, to += width) {
-      if (ids[i] == padding) std::fill_n(to, width, T(0));
-      else std::copy_n(table.data() + ids[i] * width, width, to);
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 // The gradient of a row is the sum of Out@GRAD over the positions that looked it up. Sparse: these
@@ -81,37 +54,9 @@ struct TableLookupGradKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, height); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    static_assert(sizeof(KeyAt) == 2 * sizeof(int64_t));
-    IdsBelow below(device, ids, height);
-    table_lookup_gpu::sum_rows(device, below, ids.numel(), padding, width, out_gradient.data(),
-                               reinterpret_cast<KeyAt*>(order.data()), table_gradient.data());
-  }
-#else
-  void run(Device& device) override {
-    check_ids(ids, height);
-    if (sparse) keep_rows();
-    else sum_rows(device);
-  }
-
-  void keep_rows() {
-    for (size_t i = 0; i < touched.size(); ++i) touched[i] = ids[static_cast<int64_t>(i)];
-    table_gradient.variable().set_rows(touched);
-    table_gradient.variable().height = height;
-    std::copy_n(out_gradient.data(), ids.numel() * width, table_gradient.data());
-  }
-
-  void sum_rows(Device& device) {
-    std::fill_n(table_gradient.data(), height * width, T(0));
-    auto add = [](auto sum, auto g) { return sum + g; };
-    for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
-      if (ids[i] == padding) continue;
-      T* row = table_gradient.data() + ids[i] * width;
-      map(device, width, add, row, static_cast<const T*>(row), out_gradient.data() + i * width);
-    }
-  }
-#endif
+  void run(Device& device) override;
+  void keep_rows();
+  void sum_rows(Device& device);
 };
 
 // What the two operators differ in.
@@ -165,3 +110,5 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
 }
 
 }  // namespace paddle_mini
+
+#include PM_FAMILY(table_lookup)

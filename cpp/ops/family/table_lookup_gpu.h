@@ -53,4 +53,19 @@ void sum_rows(Device& device, const IdsBelow& ids, int64_t count, int64_t paddin
 }
 
 }  // namespace table_lookup_gpu
+
+template <class T>
+void TableLookupKernel<T>::run(Device& device) {
+  IdsBelow below(device, ids, table.shape()[0]);
+  for_each_index(device, out.numel(), table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
+}
+
+template <class T>
+void TableLookupGradKernel<T>::run(Device& device) {
+  static_assert(sizeof(KeyAt) == 2 * sizeof(int64_t));
+  IdsBelow below(device, ids, height);
+  table_lookup_gpu::sum_rows(device, below, ids.numel(), padding, width, out_gradient.data(),
+                             reinterpret_cast<KeyAt*>(order.data()), table_gradient.data());
+}
+
 }  // namespace paddle_mini
