@@ -35,6 +35,7 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
   }
 
   void run(Device& device) override;
+  // On a CPU:
   T beta_1() const;
   T beta_2() const;
   AdamStep<T> step(T power1, T power2) const;

@@ -31,6 +31,7 @@ struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as ad
   }
 
   void run(Device& device) override;
+  // On a CPU:
   void run_tile(Device& device, int64_t begin, int64_t end);
 
   template <class Step>

@@ -36,6 +36,7 @@ struct AffineChannelGradKernel : Kernel {
         rows(x.shape(), affine_channel_channels_last(init)) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void add_row(Device& device, int64_t n, const T* g, const T* from);
   void add_channel(Device& device, int64_t n, const T* g, const T* from, int64_t c);
 };

@@ -36,6 +36,7 @@ struct AverageAccumulatesKernel : Kernel {
         shortest(init.attr<int64_t>("min_average_window")) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void end_window(Device& device);
   void add(Device& device, bool spills);
 };

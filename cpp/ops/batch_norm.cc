@@ -40,6 +40,7 @@ struct BatchNormKernel : Kernel {
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
   void run(Device& device) override;
+  // On a CPU:
   void keep_statistics();
   void batch_statistics(Device& device);
 };

@@ -20,6 +20,7 @@ struct BatchChannels {
   }
   int64_t each() const { return outer * inner; }  // elements of one channel
 
+  // On a CPU:
   template <class T, class F>
   void sums(Device& device, F f, const T* a, const T* b, const T* shift, double* totals) const;
   template <class T, class F, class... PerChannel>

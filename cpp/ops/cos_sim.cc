@@ -26,6 +26,7 @@ struct CosSimKernel : Kernel {
         pairs(x.shape(), y.shape()) {}
 
   void run(Device& device) override;
+  // On a CPU:
   T length(Device& device, const T* row);
 };
 

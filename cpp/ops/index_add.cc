@@ -22,6 +22,7 @@ struct AddedSlabs {
                   "from ",
                   -length, " to ", length - 1);
   }
+  // On a CPU:
   void check() const;
   template <class F>
   void each(F f) const;

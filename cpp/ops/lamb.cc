@@ -33,6 +33,7 @@ struct LambKernel : Kernel {
         squares(init, kOnGpu ? 2 : 0) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void step(Device& device, const LambStep<T>& s);
   void moments(Device& device, const LambStep<T>& s, int64_t begin, int64_t count, const T* g);
   void add_squares(Device& device, const LambStep<T>& s, int64_t at, int64_t n);

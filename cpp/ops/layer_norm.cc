@@ -32,6 +32,7 @@ struct LayerNormKernel : Kernel {
         epsilon(init.attr<float>("epsilon")) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void normalize(Device& device, const T* from, T m, T s, T* to);
 };
 
@@ -54,6 +55,7 @@ struct LayerNormGradKernel : Kernel {
         scaled(init, scale && !kOnGpu ? r.size : 0) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void to_parameters(Device& device, const T* from, const T* g, T m, T s);
   void to_x(Device& device, const T* from, const T* g, T m, T s, T* to);
 };

@@ -30,6 +30,7 @@ struct LogSoftmaxKernel : Kernel {
         sums(init, a.inner) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void row(Device& device, const T* from, T* to);
   void columns(Device& device, const T* from, T* to);
 };
@@ -46,6 +47,7 @@ struct LogSoftmaxGradKernel : Kernel {
         a(out.shape(), init.attr<int32_t>("axis")), sums(init, a.inner) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void columns(Device& device, const T* y, const T* g, T* to);
 };
 

@@ -27,6 +27,7 @@ struct MergedAdamKernel : Kernel {
   }
 
   void run(Device& device) override;
+  // On a GPU:
   void step(Device& device, size_t i);
 };
 

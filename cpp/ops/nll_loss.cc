@@ -17,6 +17,7 @@ struct NllLossRows {
       : label(init, "Label"), weight(init, "Weight", optional_port), classes(x[1]), inner(x.numel(2, x.rank())),
         ignored(init.attr<int64_t>("ignore_index")) {}
 
+  // On a CPU:
   void check() const;
   bool counts(int64_t i) const;
   int64_t at(int64_t i) const;

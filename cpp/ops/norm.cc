@@ -30,6 +30,7 @@ struct NormKernel : Kernel {
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), roots(init, a.inner) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void divide(Device& device, const T* from, const T* r, T* to);
 };
 
@@ -46,6 +47,7 @@ struct NormGradKernel : Kernel {
         a(x.shape(), init.attr<int32_t>("axis")), dots(init, a.inner) {}
 
   void run(Device& device) override;
+  // On a CPU:
   void dot_columns(Device& device, const T* from, const T* g, const T* n);
 };
 

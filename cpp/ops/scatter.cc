@@ -16,6 +16,7 @@ struct ScatterRows {
     fail<OpError>("Ids has ", value, " at position ", at, ": X has ", height, " rows, so they run from 0 to ",
                   height - 1);
   }
+  // On a CPU:
   void check() const;
 };
 

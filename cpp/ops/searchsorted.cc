@@ -23,6 +23,7 @@ struct SearchsortedKernel : Kernel {
   }
 
   void run(Device& device) override;
+  // On a CPU:
   int64_t place(const T* sequence, T value) const;
 };
 

@@ -25,6 +25,7 @@ struct SoftmaxCrossEntropyKernel : Kernel {
   }
 
   void run(Device& device) override;
+  // On a CPU:
   void softmax_row(Device& device, const T* x, T* p);
   void softmax_block(Device& device, const T* x, T* p);
   void hard_loss(int64_t o, const T* p);
@@ -48,6 +49,7 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
   }
 
   void run(Device& device) override;
+  // On a CPU:
   void hard(Device& device, int64_t o, const T* p, T* to);
   void soft(Device& device, int64_t o, const T* p, const T* weight, T* to);
 };

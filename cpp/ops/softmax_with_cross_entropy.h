@@ -35,6 +35,7 @@ struct SoftmaxLabels {
   }
 
   const T* soft_data() const { return soft ? soft->data() : nullptr; }
+  // On a CPU:
   void check(int64_t classes) const;
 };
 

@@ -28,6 +28,7 @@ struct AlongAxis {
     fail<OpError>("Index has ", value, " at position ", at, ": there are ", length,
                   " along the axis, so positions run from ", negatives_too ? -length : 0, " to ", length - 1);
   }
+  // On a CPU:
   void check() const;
   template <class F>
   void each(F f) const;

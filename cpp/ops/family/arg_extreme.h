@@ -21,6 +21,7 @@ struct ArgExtremeKernel {
     }
 
     void run(Device& device) override;
+    // On a GPU:
     template <class Index>
     void run_to(Device& device);
   };

@@ -47,6 +47,7 @@ struct BestKernel {
           order(init, kOnGpu ? 2 * x.numel() : lines.length) {}
 
     void run(Device& device) override;
+    // On a CPU:
     const int64_t* first(const ComesBefore<T>& before);
     const int64_t* sorted(const ComesBefore<T>& before);
   };

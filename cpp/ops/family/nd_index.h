@@ -28,6 +28,7 @@ struct NdIndex {
                   " to ", size - 1);
   }
   int64_t length() const { return x.numel(0, axes); }  // slabs of X
+  // On a CPU:
   void check() const;
   int64_t operator[](int64_t slab) const;
 };

@@ -32,6 +32,7 @@ struct Picking {
                   "from 0 to ",
                   length - 1);
   }
+  // On a CPU:
   void check() const;
 };
 

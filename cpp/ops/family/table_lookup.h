@@ -55,6 +55,7 @@ struct TableLookupGradKernel : Kernel {
   void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, height); }
 
   void run(Device& device) override;
+  // On a CPU:
   void keep_rows();
   void sum_rows(Device& device);
 };
