@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void Bounds<T>::check(Device& device) const {
+void Bounds<T>::check(Device&) const {
   require_order(min ? min[0] : low, max ? max[0] : high);
 }
 
