@@ -3,6 +3,7 @@
 
 #include "ops/family/extremes.h"
 #include "math/for_each_index.h"
+#include "math/map.h"
 
 namespace paddle_mini {
 namespace {
