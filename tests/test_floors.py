@@ -28,6 +28,24 @@ SOURCES = sorted(
 MODULES = sorted((ROOT / "paddle_mini").rglob("*.py"))
 
 
+# What an include chooses by device (cpp/core/target.h), and where the files of each device lie.
+DEVICES = ("cpu", "gpu")
+CHOSEN = re.compile(r"^#include PM_(LAUNCHERS|KERNELS|FAMILY)\((\w+)\)$", re.M)
+PLACES = {"LAUNCHERS": "math/{device}/{name}.h", "KERNELS": "ops/{name}_{device}.h", "FAMILY": "ops/family/{name}_{device}.h"}
+
+
+def includes_of(text):
+    """The headers that a source includes, for any device."""
+    chosen = {PLACES[kind].format(device=device, name=name) for kind, name in CHOSEN.findall(text) for device in DEVICES}
+    return set(re.findall(r'#include "([^"]+)"', text)) | chosen
+
+
+def device_of(name):
+    """The device whose file this is: "gpu" for math/gpu/map.h and ops/adam_gpu.h, "" for files of all devices."""
+    found = re.search(r"/(cpu|gpu)/|_(cpu|gpu)\.h$", name)
+    return (found[1] or found[2]) if found else "gpu" if name.startswith("cuda/") else ""
+
+
 def floor_of(path):
     parts = path.relative_to(ROOT).parts
     return "python" if parts[0] == "python" else parts[1]
@@ -61,8 +79,40 @@ def test_no_circle_of_includes():
     arrows = {}
     for path in SOURCES:
         name = str(path.relative_to(ROOT / "cpp")) if "cpp" in path.relative_to(ROOT).parts[0] else path.name
-        arrows[name] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
+        arrows[name] = includes_of(path.read_text())
     assert circles(arrows) == []
+
+
+def test_one_place_chooses_between_devices():
+    """What differs is in a file for each device; sources that all devices share do not ask which one it is."""
+    asks = [path for folder in ("math", "ops") for path in (ROOT / "cpp" / folder).rglob("*") if path.is_file()]
+    assert [str(path.relative_to(ROOT)) for path in asks if "PM_GPU" in path.read_text()] == []
+
+
+def test_each_device_has_what_is_chosen_by_device():
+    included = {name for path in SOURCES for name in includes_of(path.read_text())}
+    files = {str(path.relative_to(ROOT / "cpp")) for path in SOURCES if "cpp" in path.relative_to(ROOT).parts}
+    assert len({name for path in SOURCES for _, name in CHOSEN.findall(path.read_text())}) > 80
+    assert {name for name in included if device_of(name)} - files == set(), "a device lacks them"
+    assert {name for name in files if re.search(r"_(cpu|gpu)\.h$", name)} - included == set(), "nothing includes them"
+
+
+def test_no_file_includes_those_of_another_device():
+    """Nor do sources that all devices share include those of a GPU, but by the choice above."""
+    wrong = []
+    for folder in ("math", "ops"):
+        for path in (ROOT / "cpp" / folder).rglob("*"):
+            name = str(path.relative_to(ROOT / "cpp"))
+            for target in re.findall(r'#include "([^"]+)"', path.read_text()) if path.is_file() else ():
+                if device_of(target) not in ("", device_of(name)) and (device_of(name) or device_of(target) == "gpu"):
+                    wrong.append(f"{name} includes {target}")
+    assert wrong == []
+
+
+def test_math_has_no_records():
+    records = re.compile(r"\bOpSpec\b|\bops\.add\(")
+    files = [path for path in (ROOT / "cpp/math").rglob("*") if path.is_file()]
+    assert [str(path.relative_to(ROOT)) for path in files if records.search(path.read_text())] == []
 
 
 def module_imports(path):

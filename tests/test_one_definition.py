@@ -45,9 +45,21 @@ def test_each_type_is_defined_in_one_file():
     places = {}
     for path in SOURCES:
         for name in types_in(path.read_text()):
-            places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+            places.setdefault(name, set()).add(without_device(path))
     assert len(places) > 300
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def without_device(path):
+    """The path without its device: of math/cpu/gemm.cc and math/gpu/gemm.cu, of adam_cpu.h and adam_gpu.h, a kernel library
+    has one."""
+    return re.sub(r"/(cpu|gpu)/|_(cpu|gpu)$", lambda found: "/" if found[1] else "", str(path.relative_to(ROOT).with_suffix("")))
+
+
+def test_a_file_for_each_device_counts_as_one():
+    for one, other in [("math/cpu/gemm.cc", "math/gpu/gemm.cu"), ("ops/adam_cpu.h", "ops/adam_gpu.h")]:
+        assert without_device(ROOT / "cpp" / one) == without_device(ROOT / "cpp" / other)
+    assert without_device(ROOT / "cpp/ops/adam.cc") != without_device(ROOT / "cpp/ops/adamw.cc")
 
 
 def source_of(path):
@@ -61,7 +73,7 @@ def source_of(path):
         if folder == "cuda/" and "/" not in name and not (ROOT / "cpp/cuda" / name).exists()
         else name
     )
-    for home in (ROOT, ROOT / "cpp" / folder, ROOT / "cpp/math"):
+    for home in (ROOT, ROOT / "cpp" / folder, ROOT / "cpp/math/gpu"):
         source = pathlib.Path(os.path.normpath(home / name.replace("__", "..")))
         if source.exists():
             return source
@@ -77,12 +89,12 @@ def conflicts(build):
     """Functions and tables of paddle_mini that objects of two sources define, and one of them for all others: inline ones
     and those of templates are defined wherever they are used, in the same way."""
     others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers: the same names again
-    objects = {}  # what is defined in gemm.cc may be defined in gemm.cu beside it: one for CPUs, one for GPUs
+    objects = {}
     for path in build.rglob("*.o"):
         if "CMakeFiles" in path.parts and path.relative_to(build).parts[0] not in others:
             source = source_of(str(path.relative_to(build)))
             if source and path.stat().st_mtime >= source.stat().st_mtime:
-                objects[str(path)] = str(source.relative_to(ROOT).with_suffix(""))
+                objects[str(path)] = without_device(source)
     listed = subprocess.run(["nm", "-A", "-P", "-g", "--defined-only", *objects], capture_output=True, text=True)
     sources, strong = {}, set()
     for line in listed.stdout.splitlines():

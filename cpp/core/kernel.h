@@ -11,6 +11,7 @@
 
 #include "core/infer.h"
 #include "core/place.h"
+#include "core/target.h"
 
 namespace paddle_mini {
 
@@ -43,8 +44,8 @@ struct Device {
   bool may_touch_files = false;  // whether the operators save and load may access files that the program names
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has printed
 
-  // Operators between begin_batch() and end_batch() do not depend on each other, such as the optimizer's for all
-  // parameters: on a GPU, maps of one kind become one launch (math/map_gpu.h).
+  // Between begin_batch() and end_batch() operators run that need nothing of each other, such as the optimizer's for
+  // all parameters: on a GPU maps of one kind become one launch (math/gpu/map.h).
   bool in_batch = false;
   std::vector<std::unique_ptr<Waiting>> waiting;  // ordered by the first launch of each kind
 

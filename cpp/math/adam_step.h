@@ -26,36 +26,4 @@ struct AdamStep {
   }
 };
 
-#ifdef PM_GPU  // where all numbers are read in the kernel, and whether the step is taken
-
-template <class T>
-struct AdamUnless {
-  AdamStep<T> step;
-  bool stays;
-  PM_HD std::tuple<T, T, T> operator()(T param, T moment1, T moment2, T gradient) const {
-    if (stays) return {param, moment1, moment2};
-    return step(param, moment1, moment2, gradient);
-  }
-};
-
-template <class T>
-struct AdamRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> beta1, beta2, power1, power2, rate, epsilon;
-  Uniform<bool> stays;
-  PM_HD AdamUnless<T> ready() const {
-    return {AdamStep<T>(beta1(), beta2(), power1(), power2(), rate(), epsilon()), stays()};
-  }
-};
-
-// A power of beta in the next step.
-template <class T>
-struct AdvancePower {
-  static constexpr bool in_batches = true;
-  Uniform<T> beta;
-  Uniform<bool> stays;
-  PM_HD Times<T> ready() const { return {stays() ? T(1) : beta()}; }
-};
-#endif
-
 }  // namespace paddle_mini

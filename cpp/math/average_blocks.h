@@ -6,9 +6,6 @@
 #include <tuple>
 
 #include "core/target.h"
-#ifndef PM_GPU
-#include "math/map.h"
-#endif
 
 namespace paddle_mini {
 
@@ -142,38 +139,13 @@ struct CatchUp {
   PM_HD std::tuple<V, V> operator()(V average, V rest, V param) const {
     V step = rest + V(missing) * ((param - average) - rest), moved = average + step, back = moved - average;
     V left = (average - (moved - back)) + (step - back);
-#ifdef PM_GPU
-    return {moved, left};
-#else
-    auto is_finite = param - param == V(T(0));
-    return {select(is_finite, moved, average), select(is_finite, left, rest)};
-#endif
+    if constexpr (kOnGpu) {
+      return {moved, left};
+    } else {
+      auto is_finite = param - param == V(T(0));
+      return {select(is_finite, moved, average), select(is_finite, left, rest)};
+    }
   }
 };
-
-#ifndef PM_GPU
-// A row that stood still keeps the part `kept` of its average, a + b.
-template <class T>
-inline void catch_up_row(Device& device, int64_t width, double kept, const T* p, T* a, T* b) {
-  if (kept == 1) return;
-  if (kept == 0) {  // whatever it was: p to the bit
-    for (int64_t i = 0; i < width; ++i) {
-      if (p[i] - p[i] == T(0)) a[i] = p[i], b[i] = T(0);
-    }
-    return;
-  }
-  CatchUp<T> step{static_cast<T>(1 - kept)};
-  map(device, width, step, std::tuple(a, b), static_cast<const T*>(a), static_cast<const T*>(b), p);
-}
-
-// The same, rounded to one number.
-template <class T>
-inline void ended_row(int64_t width, double kept, const T* p, const T* a, const T* b, T* to) {
-  for (int64_t i = 0; i < width; ++i) {
-    double mean = static_cast<double>(a[i]) + static_cast<double>(b[i]), value = static_cast<double>(p[i]);
-    to[i] = static_cast<T>(value - value == 0 ? value + kept * (mean - value) : mean);
-  }
-}
-#endif
 
 }  // namespace paddle_mini

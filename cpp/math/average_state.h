@@ -7,10 +7,6 @@
 #include "core/op_table.h"
 #include "math/uniform.h"
 
-#ifndef PM_GPU
-#include "math/finite.h"
-#endif
-
 namespace paddle_mini {
 
 // Counters, int64: updates so far; members of this generation and of the previous one; steps; steps that were
@@ -81,22 +77,5 @@ class RowClock {
   double now_;
   bool window_;
 };
-
-#ifndef PM_GPU
-// The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit, and where p is not
-// finite, which p - p tells.
-template <class T>
-inline void average_row(Device& device, int64_t width, double kept, const T* p, const T* a, T* to) {
-  if (kept == 1) {
-    if (a != to) std::copy_n(a, width, to);
-    return;
-  }
-  auto towards = [kept = static_cast<T>(kept)](auto a, auto p) {
-    using V = decltype(p);
-    return select(p - p == V(T(0)), p + V(kept) * (a - p), a);
-  };
-  map(device, width, towards, to, a, p);
-}
-#endif
 
 }  // namespace paddle_mini

@@ -1,30 +1,12 @@
 // One loop for each pair of element types.
 #include "math/cast.h"
 
-#include <cstring>
-#include <type_traits>
-
 #include "core/error.h"
-#include "math/cast_one.h"
+
+#include PM_LAUNCHERS(cast)
 
 namespace paddle_mini {
 namespace {
-
-template <class From, class To>
-void cast_elements(Device& device, int64_t n, const void* from, void* to) {
-#ifdef PM_GPU
-  cast_gpu::run<To>(device, dtype_of<From>::value, n, from, to);
-#else
-  (void)device;
-  const From* in = static_cast<const From*>(from);
-  To* out = static_cast<To*>(to);
-  if constexpr (std::is_same_v<From, To>) {
-    if (from != to && n > 0) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(To));
-  } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = cast_one<To>(in[i]);
-  }
-#endif
-}
 
 template <class From>
 CastFunction cast_from(DType to) {

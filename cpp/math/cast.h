@@ -11,12 +11,4 @@ using CastFunction = void (*)(Device& device, int64_t n, const void* from, void*
 // float16 and bfloat16 by way of float32.
 CastFunction cast_function(DType from, DType to);
 
-#ifdef PM_GPU
-namespace cast_gpu {
-// One kernel for each element type of the result: reading is the same for a whole block.
-template <class To>
-void run(Device& device, DType from_type, int64_t n, const void* from, void* to);
-}  // namespace cast_gpu
-#endif
-
 }  // namespace paddle_mini

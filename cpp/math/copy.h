@@ -1,15 +1,12 @@
-// Copying and filling arrays, wherever they are; on a CPU the user may stop it.
+// Copying and filling arrays, wherever they are.
+//   fill_n(device, to, n, value)    to[i] = value, a number or a Uniform
+//   copy_n(device, from, n, to)     to[i] = from[i]; the arrays do not overlap
 #pragma once
 
 #include <algorithm>
 
-#include "core/interruption.h"
 #include "math/map.h"
 #include "math/uniform.h"
-
-#ifdef PM_GPU
-#include "cuda/copy.h"
-#endif
 
 namespace paddle_mini {
 
@@ -25,25 +22,6 @@ struct ConstantOf {
   PM_HD Constant<T> ready() const { return {value()}; }
 };
 
-template <class T>
-void fill_n(Device& device, T* to, int64_t n, const Uniform<std::common_type_t<T>>& value) {
-#ifdef PM_GPU
-  map(device, n, ConstantOf<T>{value}, to);
-#else
-  in_slices(n, sizeof(T),
-            [&](int64_t begin, int64_t end) { map(device, end - begin, ConstantOf<T>{value}, to + begin); });
-#endif
-}
-
-// The arrays do not overlap.
-template <class T>
-void copy_n(Device& device, const T* from, int64_t n, T* to) {
-#ifdef PM_GPU
-  copy_bytes(device, from, static_cast<size_t>(n) * sizeof(T), to);
-#else
-  (void)device;
-  in_slices(n, sizeof(T), [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
-#endif
-}
-
 }  // namespace paddle_mini
+
+#include PM_LAUNCHERS(copy)

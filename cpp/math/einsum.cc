@@ -134,11 +134,7 @@ LabelledLoops::LabelledLoops(const std::vector<LabelledShape>& operands, const L
   add(to, operands.size());
   std::stable_sort(loops_.begin(), loops_.end(), [](const Loop& a, const Loop& b) { return a.to_step > b.to_step; });
   while (kept_ < loops_.size() && loops_[kept_].to_step) ++kept_;
-#ifdef PM_GPU
-  bool fits = operands.size() <= LabelledSum<float>::kOperands && loops_.size() <= LabelledSum<float>::kLoops;
-  require<DeviceError>(fits, "the equation has ", operands.size(), " operands and ", loops_.size(),
-                       " labels, a GPU takes ", LabelledSum<float>::kOperands, " and ", LabelledSum<float>::kLoops);
-#endif
+  require_loops(operands.size(), loops_.size());
   for (const Loop& loop : loops_) nothing_ = nothing_ || loop.size == 0;
 }
 

@@ -9,11 +9,6 @@
 #include "core/op_table.h"
 #include "math/gemm.h"
 #include "math/transpose.h"
-
-#ifdef PM_GPU
-#include "math/einsum_gpu.h"
-#endif
-
 namespace paddle_mini {
 
 // A tensor and a label for each of its axes. Axes of one label are walked together; a size of 1 stretches.
@@ -38,34 +33,8 @@ class LabelledLoops {
  public:
   LabelledLoops(const std::vector<LabelledShape>& operands, const LabelledShape& to);
 
-#ifdef PM_GPU
   template <class T>
-  void run(Device& device, const std::vector<const T*>& in, T* to) const {
-    fill_n(device, to, to_numel_, T(0));
-    if (nothing_) return;
-    LabelledSum<T> sum;
-    sum.count = static_cast<int>(loops_.size());
-    sum.kept = static_cast<int>(kept_);
-    sum.operands = static_cast<int>(in.size());
-    sum.to = to;
-    std::copy(in.begin(), in.end(), sum.in);
-    int64_t elements = 1;
-    for (size_t i = 0; i < loops_.size(); ++i) {
-      sum.loops[i].size = loops_[i].size;
-      sum.loops[i].to_step = loops_[i].to_step;
-      std::copy(loops_[i].steps.begin(), loops_[i].steps.end(), sum.loops[i].steps);
-      if (i < kept_) elements *= loops_[i].size;
-    }
-    for_each_index(device, elements, sum);
-  }
-#else
-  template <class T>
-  void run(Device&, const std::vector<const T*>& in, T* to) {
-    std::fill_n(to, to_numel_, T(0));
-    std::fill(at_.begin(), at_.end(), 0);
-    if (!nothing_) walk(0, in, to);
-  }
-#endif
+  void run(Device& device, const std::vector<const T*>& in, T* to);
 
  private:
   struct Loop {
@@ -73,37 +42,13 @@ class LabelledLoops {
     std::vector<int64_t> steps;  // in each operand
   };
 
-#ifndef PM_GPU
+  // On a CPU.
   template <class F>
-  void each(const Loop& loop, F f) {
-    for (int64_t i = 0; i < loop.size; ++i) {
-      f(i);
-      for (size_t o = 0; o < at_.size(); ++o) at_[o] += loop.steps[o];
-    }
-    for (size_t o = 0; o < at_.size(); ++o) at_[o] -= loop.steps[o] * loop.size;
-  }
-
+  void each(const Loop& loop, F f);
   template <class T>
-  void walk(size_t depth, const std::vector<const T*>& in, T* to) {
-    if (depth == kept_) {
-      *to += static_cast<T>(sum(depth, in));
-      return;
-    }
-    const Loop& loop = loops_[depth];
-    each(loop, [&](int64_t i) { walk(depth + 1, in, to + i * loop.to_step); });
-  }
-
+  void walk(size_t depth, const std::vector<const T*>& in, T* to);
   template <class T>
-  double sum(size_t depth, const std::vector<const T*>& in) {
-    double total = depth == loops_.size() ? 1 : 0;
-    if (depth == loops_.size()) {
-      for (size_t o = 0; o < in.size(); ++o) total *= static_cast<double>(in[o][at_[o]]);
-    } else {
-      each(loops_[depth], [&](int64_t) { total += sum(depth + 1, in); });
-    }
-    return total;
-  }
-#endif
+  double sum(size_t depth, const std::vector<const T*>& in);
 
   std::vector<Loop> loops_;  // those that move in the result come first
   size_t kept_ = 0;
@@ -148,14 +93,8 @@ class Contraction {
     }
     for (size_t i = 0; i < 2; ++i) moves_[i].run(device, in[i], ordered_[i].data());
     int64_t m = form_->m, n = form_->n, k = form_->k;
-#ifdef PM_GPU
     gemm_.run_many(device, form_->stack, ordered_[0].data(), m * k, ordered_[1].data(), k * n, ordered_[2].data(),
                    m * n);
-#else
-    for (int64_t s = 0; s < form_->stack; ++s) {
-      gemm_.run(device, ordered_[0].data() + s * m * k, ordered_[1].data() + s * k * n, ordered_[2].data() + s * m * n);
-    }
-#endif
     moves_[2].run(device, ordered_[2].data(), to);
   }
 
@@ -168,3 +107,5 @@ class Contraction {
 };
 
 }  // namespace paddle_mini
+
+#include PM_LAUNCHERS(einsum)

@@ -17,11 +17,9 @@ struct Gemm {
   T alpha = 1, beta = 0;
 
   void run(Device& device, const T* a, const T* b, T* c) const;
-#ifdef PM_GPU
   // As many products at once, these distances apart.
   void run_many(Device& device, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
                 int64_t step_c) const;
-#endif
 };
 
 extern template struct Gemm<float>;

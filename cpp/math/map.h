@@ -1,4 +1,7 @@
 // map: one functor over whole arrays, element by element. Memory speed is the limit it is built for.
+//   map(device, n, f, out, in...)                       out[i] = f(in[i]...)
+//   map(device, n, f, std::tuple(out...), in...)        f returns a std::tuple, one value for each output
+// Outputs may be the same arrays as inputs. f may have ready() (math/ready.h).
 #pragma once
 
 #include <tuple>
@@ -7,103 +10,4 @@
 #include "math/ready.h"
 #include "math/vec.h"
 
-#ifdef PM_GPU
-#include "math/map_gpu.h"
-#else
-
-namespace paddle_mini {
-
-namespace map_loop {
-
-#if defined(__AVX512F__) && !defined(__SANITIZE_ADDRESS__)  // which does not see masked stores
-// With masks a row of a few elements costs no more than a whole register.
-inline Vec<float> load_part(const float* from, int64_t count) {
-  return Vec<float>::Packet(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from));
-}
-inline Vec<double> load_part(const double* from, int64_t count) {
-  return Vec<double>::Packet(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), from));
-}
-inline void store_part(Vec<float> value, float* to, int64_t count) {
-  _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1), value.p);
-}
-inline void store_part(Vec<double> value, double* to, int64_t count) {
-  _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1u << count) - 1), value.p);
-}
-#else
-template <class T>
-Vec<T> load_part(const T* from, int64_t count) {
-  T lanes[Vec<T>::size] = {};
-  std::copy(from, from + count, lanes);
-  return Vec<T>::load(lanes);
-}
-
-template <class T>
-void store_part(Vec<T> value, T* to, int64_t count) {
-  T lanes[Vec<T>::size];
-  value.store(lanes);
-  std::copy(lanes, lanes + count, to);
-}
-#endif
-
-}  // namespace map_loop
-
-// out[i] = f(in[i]...), the same everywhere without inputs. Outputs may be the same arrays as inputs. The last, partial register is
-// computed as a whole one too, so an element's value does not depend on its position.
-template <class T, class F, class... Inputs>
-void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
-  auto f = ready(functor);
-  if constexpr (sizeof...(Inputs) == 0) {
-    std::fill_n(out, n, f());
-  } else if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
-    constexpr int64_t step = Vec<T>::size;
-    int64_t i = 0;
-    // Unrolled, but stored one by one: loads of two registers ahead of the stores cost 7 % of the memory's speed.
-#pragma GCC unroll 2
-    for (; i + step <= n; i += step) f(Vec<T>::load(in + i)...).store(out + i);
-    if (i < n) map_loop::store_part(f(map_loop::load_part(in + i, n - i)...), out + i, n - i);
-  } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
-  }
-}
-
-// The same with several outputs: f returns a std::tuple, one value for each output.
-template <class T, class F, class... Outputs, class... Inputs>
-void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
-  auto f = ready(functor);
-  constexpr int64_t step = Vec<T>::size;
-  int64_t i = 0;
-  for (; i + step <= n; i += step) {
-    auto values = f(Vec<T>::load(first + i), Vec<T>::load(in + i)...);
-    std::apply([&](auto*... to) { std::apply([&](auto... value) { (value.store(to + i), ...); }, values); }, out);
-  }
-  if (i == n) return;
-  auto values = f(map_loop::load_part(first + i, n - i), map_loop::load_part(in + i, n - i)...);
-  std::apply(
-      [&](auto*... to) {
-        std::apply([&](auto... value) { (map_loop::store_part(value, to + i, n - i), ...); }, values);
-      },
-      out);
-}
-
-// Sum over i of f(in[i]...): 64 additions into each lane of two registers, then the sums of these blocks in double, so
-// that the error does not grow with n and is the same for registers of any size.
-template <class T, class F, class... Inputs>
-double map_sum(Device&, int64_t n, F f, const T* first, const Inputs*... in) {
-  constexpr int64_t step = Vec<T>::size, block = 128 * step;
-  double total = 0;
-  for (int64_t begin = 0; begin < n; begin += block) {
-    int64_t end = std::min(begin + block, n), i = begin;
-    Vec<T> sums[2] = {Vec<T>(T(0)), Vec<T>(T(0))};
-    for (; i + 2 * step <= end; i += 2 * step) {
-      sums[0] = sums[0] + f(Vec<T>::load(first + i), Vec<T>::load(in + i)...);
-      sums[1] = sums[1] + f(Vec<T>::load(first + i + step), Vec<T>::load(in + i + step)...);
-    }
-    double part = sum_of_lanes(sums[0] + sums[1]);
-    for (; i < end; ++i) part += f(first[i], in[i]...);
-    total += part;
-  }
-  return total;
-}
-
-}  // namespace paddle_mini
-#endif
+#include PM_LAUNCHERS(map)

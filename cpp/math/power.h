@@ -1,7 +1,7 @@
 // power(x, y): x to the power of y, of numbers, whole numbers and registers.
 #pragma once
 
-#include "math/each_lane.h"
+#include "math/vec.h"
 
 namespace paddle_mini {
 

@@ -1,6 +1,6 @@
 // abs: Out = |X|
 #include "core/widening.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

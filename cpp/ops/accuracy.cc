@@ -1,36 +1,8 @@
 // accuracy: the part of the rows whose label is among their k best indices
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/ids_gpu.h"
-#include "math/lines_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-struct Hit {
-  Ids indices, label;
-  int64_t best;
-  PM_DEVICE int64_t operator()(const int64_t (&at)[1]) const {
-    for (int64_t j = 0; j < best; ++j) {
-      if (indices[at[0] * best + j] == label[at[0]]) return 1;
-    }
-    return 0;
-  }
-};
-struct PutHits {
-  int64_t rows;
-  float* accuracy;
-  int32_t *correct, *total;
-  PM_DEVICE void operator()(int64_t, int64_t hits) const {
-    *correct = static_cast<int32_t>(hits);
-    *total = static_cast<int32_t>(rows);
-    *accuracy = rows ? static_cast<float>(*correct) / static_cast<float>(rows) : 0.0f;
-  }
-};
-#endif
 
 struct AccuracyKernel : Kernel {
   IndexIn indices, label;
@@ -42,26 +14,7 @@ struct AccuracyKernel : Kernel {
       : indices(init, "Indices"), label(init, "Label"), accuracy(init, "Accuracy"), correct(init, "Correct"),
         total(init, "Total"), rows(indices.shape()[0]), best(indices.shape()[1]) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    Walk<1> one, all;
-    all.add(rows, {1});
-    fold(device, one, all, int64_t{0}, Hit{indices, label, best}, Plus{},
-         PutHits{rows, accuracy.data(), correct.data(), total.data()});
-  }
-#else
-  void run(Device&) override {
-    int32_t hits = 0;
-    for (int64_t i = 0; i < rows; ++i) {
-      bool found = false;
-      for (int64_t j = 0; j < best; ++j) found |= indices[i * best + j] == label[i];
-      hits += found;
-    }
-    correct[0] = hits;
-    total[0] = static_cast<int32_t>(rows);
-    accuracy[0] = rows ? static_cast<float>(hits) / static_cast<float>(rows) : 0.0f;
-  }
-#endif
+  void run(Device& device) override;
 };
 
 void infer_accuracy(InferContext& c) {
@@ -78,6 +31,11 @@ void infer_accuracy(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(accuracy)
+
+namespace paddle_mini {
 
 void define_accuracy(OpTable& ops) {
   ops.add(OpSpec("accuracy")

@@ -1,6 +1,6 @@
 // adadelta: the step is the gradient times the ratio of the mean sizes of past steps and past gradients
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {

@@ -1,7 +1,7 @@
 // adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), m and v averages of Grad and Grad^2 without bias
 #include "core/op_table.h"
 #include "math/adam_step.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 
 namespace paddle_mini {
 namespace {
@@ -34,91 +34,19 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
     require<DeviceError>(!kOnGpu || !grad.is_rows(), "Grad is selected rows: these have no kernel on a GPU");
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1)),
-               b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
-    Uniform<bool> stays = uniform_or(skip_update, false);
-    AdamRule<T> rule{
-        b1, b2, beta1_power, beta2_power, learning_rate, uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
-    map(device, param.numel(), rule, outputs(0), param.data(), moment1.data(), moment2.data(), grad.data());
-    if (global_powers) stays = true;
-    if (beta1_power_out) map(device, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());
-    if (beta2_power_out) map(device, 1, AdvancePower<T>{b2, stays}, beta2_power_out.data(), beta2_power.data());
-  }
-#else
-  T beta_1() const { return static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1); }
-  T beta_2() const { return static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2); }
-  AdamStep<T> step(T power1, T power2) const {
-    return {beta_1(), beta_2(),         power1,
-            power2,   learning_rate[0], static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon)};
-  }
-  bool skips() const { return skip_update && skip_update[0]; }
-
-  void run(Device& device) override {
-    if (!grad.is_rows()) return run_tile(device, 0, param.numel());
-    T power1 = beta1_power[0], power2 = beta2_power[0];
-    bool stays = skips() || grad.variable().rows.empty();
-    if (stays) copy_to_outputs(device, 0, param.numel());
-    // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
-    else if (lazy) run_lazy(device, global_powers ? step(power1, power2) : step(beta_1() * power1, beta_2() * power2));
-    else run_sparse(device, step(power1, power2));
-    set_powers(stays);
-  }
-
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    bool stays = skips();
-    if (stays) copy_to_outputs(device, begin, end);
-    else update(device, step(beta1_power[0], beta2_power[0]), begin, end - begin, grad.data() + begin);
-    if (end == param.numel()) set_powers(stays);
-  }
-
-  void set_powers(bool stays) {
-    bool advance = !stays && !global_powers;
-    if (beta1_power_out) beta1_power_out[0] = advance ? beta_1() * beta1_power[0] : beta1_power[0];
-    if (beta2_power_out) beta2_power_out[0] = advance ? beta_2() * beta2_power[0] : beta2_power[0];
-  }
-
-  void update(Device& device, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient) {
-    map(device, n, step, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at, gradient);
-  }
-
-  const T* merge_rows(Device& device) {
-    lists[0] = {&grad.variable().rows, grad.data()};
-    merge.run(device, lists, width, merged.data());
-    return merged.data();
-  }
-
-  // Rows that the gradient does not name keep parameters and moments.
-  void run_lazy(Device& device, const AdamStep<T>& step) {
-    const T* gradient = merge_rows(device);
-    copy_to_outputs(device, 0, param.numel());
-    for (size_t i = 0; i < merge.rows().size(); ++i) {
-      int64_t at = merge.rows()[i] * width;
-      map(device, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
-          gradient + static_cast<int64_t>(i) * width);
-    }
-  }
-
-  // Rows that the gradient does not name have gradient 0: the same as a dense gradient.
-  void run_sparse(Device& device, const AdamStep<T>& step) {
-    const T* gradient = merge_rows(device);
-    auto idle = [step](auto p, auto m, auto v) { return step(p, m, v, decltype(p)(T(0))); };
-    int64_t next = 0, count = static_cast<int64_t>(merge.rows().size());
-    for (int64_t i = 0; i <= count; ++i) {
-      int64_t row = i < count ? merge.rows()[i] : height, at = next * width;
-      map(device, (row - next) * width, idle, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at);
-      if (i < count) update(device, step, row * width, width, gradient + i * width);
-      next = row + 1;
-    }
-  }
-
-  void copy_to_outputs(Device& device, int64_t begin, int64_t end) {
-    copy_part(device, param, param_out, begin, end - begin);
-    copy_part(device, moment1, moment1_out, begin, end - begin);
-    copy_part(device, moment2, moment2_out, begin, end - begin);
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  T beta_1() const;
+  T beta_2() const;
+  AdamStep<T> step(T power1, T power2) const;
+  bool skips() const;
+  void run_tile(Device& device, int64_t begin, int64_t end);
+  void set_powers(bool stays);
+  void update(Device& device, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient);
+  const T* merge_rows(Device& device);
+  void run_lazy(Device& device, const AdamStep<T>& step);
+  void run_sparse(Device& device, const AdamStep<T>& step);
+  void copy_to_outputs(Device& device, int64_t begin, int64_t end);
 
   std::tuple<T*, T*, T*> outputs(int64_t at) const {
     return {param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at};
@@ -147,6 +75,11 @@ void infer_adam(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(adam)
+
+namespace paddle_mini {
 
 void define_adam(OpTable& ops) {
   ops.add(OpSpec("adam")

@@ -1,6 +1,6 @@
 // adamax: adam with the largest gradient so far, InfNorm, in place of the second moment
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {

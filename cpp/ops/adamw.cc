@@ -1,33 +1,11 @@
 // adamw: adam after ParamOut = Param - LearningRate * lr_ratio * coeff * Param
 #include "core/op_table.h"
 #include "math/adam_step.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct AdamwUnless {
-  AdamUnless<T> adam;
-  T decay;
-  bool decays;
-
-  PM_HD std::tuple<T, T, T> operator()(T param, T moment1, T moment2, T gradient) const {
-    if (decays && !adam.stays) return AdamwStep<T>{adam.step, decay}(param, moment1, moment2, gradient);
-    return adam(param, moment1, moment2, gradient);
-  }
-};
-
-template <class T>
-struct AdamwRule {
-  static constexpr bool in_batches = true;
-  AdamRule<T> adam;
-  T decay;  // of a learning rate of 1
-  PM_HD AdamwUnless<T> ready() const { return {adam.ready(), adam.rate() * decay, decay != T(0)}; }
-};
-#endif
 
 template <class T>
 struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as adam
@@ -52,43 +30,9 @@ struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as ad
     if (!init.attr<bool>("with_decay")) decay = T(0);
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1));
-    Uniform<T> b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
-    Uniform<bool> stays = uniform_or(skip_update, false);
-    AdamRule<T> adam{
-        b1, b2, beta1_power, beta2_power, learning_rate, uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
-    run_with(device, AdamwRule<T>{adam, decay}, 0, param.numel());
-    if (global_powers) stays = true;
-    if (beta1_power_out) map(device, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());
-    if (beta2_power_out) map(device, 1, AdvancePower<T>{b2, stays}, beta2_power_out.data(), beta2_power.data());
-  }
-#else
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
-
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    T b1 = static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1),
-      b2 = static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
-    T e = static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon);
-    T power1 = beta1_power[0], power2 = beta2_power[0], rate = learning_rate[0];
-    bool stays = skip_update && skip_update[0];
-    if (stays) {
-      copy_part(device, param, param_out, begin, end - begin);
-      copy_part(device, moment1, moment1_out, begin, end - begin);
-      copy_part(device, moment2, moment2_out, begin, end - begin);
-    } else {
-      AdamStep<T> step(b1, b2, power1, power2, rate, e);
-      // Without decay this is adam to the bit, even where Param is infinite.
-      if (decay == T(0)) run_with(device, step, begin, end);
-      else run_with(device, AdamwStep<T>{step, rate * decay}, begin, end);
-    }
-    if (end < param.numel()) return;
-    bool advance = !stays && !global_powers;
-    if (beta1_power_out) beta1_power_out[0] = advance ? b1 * power1 : power1;
-    if (beta2_power_out) beta2_power_out[0] = advance ? b2 * power2 : power2;
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void run_tile(Device& device, int64_t begin, int64_t end);
 
   template <class Step>
   void run_with(Device& device, const Step& step, int64_t begin, int64_t end) {
@@ -111,6 +55,11 @@ void infer_adamw(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(adamw)
+
+namespace paddle_mini {
 
 void define_adamw(OpTable& ops) {
   ops.add(OpSpec("adamw")

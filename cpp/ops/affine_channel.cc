@@ -3,10 +3,6 @@
 #include "math/channel_rows.h"
 #include "math/map.h"
 
-#ifdef PM_GPU
-#include "math/affine_channel_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -25,26 +21,7 @@ struct AffineChannelKernel : Kernel {
       : x(init, "X"), scale(init, "Scale"), bias(init, "Bias"), out(init, "Out"),
         rows(x.shape(), affine_channel_channels_last(init)) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    affine_channel_gpu::Forward<T> body{
-        rows.channels, affine_channel_gpu::inner_of(rows), x.data(), scale.data(), bias.data(), out.data()};
-    for_each_index(device, x.numel(), body);
-  }
-#else
-  void run(Device& device) override {
-    for (int64_t i = 0; i < rows.images; ++i)
-      rows.each(i, 0, rows.channels, [&](int64_t at, int64_t n, int64_t c) {
-        if (rows.last) {
-          auto each = [](auto v, auto k, auto b) { return v * k + b; };
-          map(device, n, each, out.data() + at, x.data() + at, scale.data(), bias.data());
-        } else {
-          auto all = [k = scale[c], b = bias[c]](auto v) { return v * decltype(v)(k) + decltype(v)(b); };
-          map(device, n, all, out.data() + at, x.data() + at);
-        }
-      });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -58,49 +35,10 @@ struct AffineChannelGradKernel : Kernel {
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         rows(x.shape(), affine_channel_channels_last(init)) {}
 
-#ifdef PM_GPU
-  // X@GRAD last: it may lie in the memory of Out@GRAD.
-  void run(Device& device) override {
-    const T* g = out_gradient.data();
-    affine_channel_gpu::to_parameters(device, rows, x.data(), g, scale_gradient ? scale_gradient.data() : nullptr,
-                                      bias_gradient ? bias_gradient.data() : nullptr);
-    if (!x_gradient) return;
-    affine_channel_gpu::ToX<T> body{rows.channels, affine_channel_gpu::inner_of(rows), g, scale.data(),
-                                    x_gradient.data()};
-    for_each_index(device, x.numel(), body);
-  }
-#else
-  // X@GRAD last: it may lie in the memory of Out@GRAD.
-  void run(Device& device) override {
-    if (scale_gradient) std::fill_n(scale_gradient.data(), rows.channels, T(0));
-    if (bias_gradient) std::fill_n(bias_gradient.data(), rows.channels, T(0));
-    for (int64_t i = 0; i < rows.images; ++i)
-      rows.each(i, 0, rows.channels, [&](int64_t at, int64_t n, int64_t c) {
-        const T *g = out_gradient.data() + at, *from = x.data() + at;
-        if (rows.last) add_row(device, n, g, from);
-        else add_channel(device, n, g, from, c);
-        if (!x_gradient) return;
-        T* to = x_gradient.data() + at;
-        if (rows.last) map(device, n, [](auto w, auto k) { return w * k; }, to, g, scale.data());
-        else map(device, n, [k = scale[c]](auto w) { return w * decltype(w)(k); }, to, g);
-      });
-  }
-
-  void add_row(Device& device, int64_t n, const T* g, const T* from) {
-    T* scales = scale_gradient ? scale_gradient.data() : nullptr;
-    T* biases = bias_gradient ? bias_gradient.data() : nullptr;
-    const T *scale_sums = scales, *bias_sums = biases;
-    auto add_product = [](auto sum, auto w, auto v) { return sum + w * v; };
-    if (scales) map(device, n, add_product, scales, scale_sums, g, from);
-    if (biases) map(device, n, [](auto sum, auto w) { return sum + w; }, biases, bias_sums, g);
-  }
-
-  void add_channel(Device& device, int64_t n, const T* g, const T* from, int64_t c) {
-    auto product = [](auto w, auto v) { return w * v; };
-    if (scale_gradient) scale_gradient[c] += static_cast<T>(map_sum(device, n, product, g, from));
-    if (bias_gradient) bias_gradient[c] += static_cast<T>(map_sum(device, n, [](auto w) { return w; }, g));
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void add_row(Device& device, int64_t n, const T* g, const T* from);
+  void add_channel(Device& device, int64_t n, const T* g, const T* from, int64_t c);
 };
 
 void require_parameters(const InferContext& c, std::initializer_list<const char*> ports) {
@@ -122,6 +60,11 @@ OpSpec with_affine_channel_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(affine_channel)
+
+namespace paddle_mini {
 
 void define_affine_channel(OpTable& ops) {
   ops.add(with_affine_channel_attributes(OpSpec("affine_channel"))

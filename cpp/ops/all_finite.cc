@@ -1,12 +1,5 @@
 // all_finite: Out = whether every element of every X is finite
 #include "core/op_table.h"
-#ifdef PM_GPU
-#include "math/copy.h"
-#include "math/not_finite.h"
-#include "math/together.h"
-#else
-#include "math/finite.h"
-#endif
 
 namespace paddle_mini {
 namespace {
@@ -18,21 +11,15 @@ struct AllFiniteKernel : Kernel {
 
   explicit AllFiniteKernel(KernelInit& init) : x(in_list<T>(init, "X")), out(init, "Out") {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    fill_n(device, out.data(), 1, true);
-    together(device, [&] {
-      for (const In<T>& one : x) flag_not_finite(device, one.numel(), one.data(), out.data(), false);
-    });
-  }
-#else
-  void run(Device&) override {
-    out[0] = std::all_of(x.begin(), x.end(), [](const In<T>& one) { return all_finite(one.numel(), one.data()); });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(all_finite)
+
+namespace paddle_mini {
 
 void define_all_finite(OpTable& ops) {
   ops.add(OpSpec("all_finite")

@@ -5,11 +5,6 @@
 #include "core/op_table.h"
 #include "core/target.h"
 
-#ifdef PM_GPU
-#include "math/copy.h"
-#include "math/for_each_index.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -38,20 +33,6 @@ struct IsClose {
   }
 };
 
-#ifdef PM_GPU
-// Whichever threads find numbers apart, they write the same.
-template <class T>
-struct FlagApart {
-  Uniform<double> rtol, atol;
-  bool equal_nan;
-  const T *input, *other;
-  bool* close;
-  PM_HD void operator()(int64_t i) const {
-    if (!IsClose<T>{rtol(), atol(), equal_nan}(input[i], other[i])) *close = false;
-  }
-};
-#endif
-
 template <class T>
 struct AllcloseKernel : Kernel {
   In<T> input, other;
@@ -65,26 +46,15 @@ struct AllcloseKernel : Kernel {
         atol_in(init, "Atol", optional_port), out(init, "Out"), rtol(number_in("rtol", init.attr<std::string>("rtol"))),
         atol(number_in("atol", init.attr<std::string>("atol"))), equal_nan(init.attr<bool>("equal_nan")) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    fill_n(device, out.data(), 1, true);
-    for_each_index(device, input.numel(),
-                   FlagApart<T>{uniform_or(rtol_in, rtol), uniform_or(atol_in, atol), equal_nan, input.data(),
-                                other.data(), out.data()});
-  }
-#else
-  void run(Device&) override {
-    if (rtol_in) rtol = rtol_in[0];
-    if (atol_in) atol = atol_in[0];
-    IsClose<T> is_close{rtol, atol, equal_nan};
-    bool close = true;
-    for (int64_t i = 0, n = input.numel(); close && i < n; ++i) close = is_close(input[i], other[i]);
-    out[0] = close;
-  }
-#endif
+  void run(Device& device) override;
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(allclose)
+
+namespace paddle_mini {
 
 void define_allclose(OpTable& ops) {
   ops.add(OpSpec("allclose")

@@ -1,5 +1,5 @@
 // arg_min: Out = where along an axis the smallest element of X lies
-#include "math/arg_extreme.h"
+#include "ops/family/arg_extreme.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // argsort: the elements along one axis in order, and where each was
-#include "math/best.h"
+#include "ops/family/best.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // assign: Out = X
 #include "core/op_table.h"
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {

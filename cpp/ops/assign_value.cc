@@ -3,10 +3,6 @@
 
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/copy.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -41,17 +37,7 @@ struct AssignValueKernel : Kernel {
 
   explicit AssignValueKernel(KernelInit& init)
       : out(init, "Out"), values(init.attr<std::vector<Element>>(ValuesOf<T>::attr)) {}
-#ifdef PM_GPU
-  void run(Device& device) override {
-    std::unique_ptr<T[]> converted(new T[values.size()]);
-    std::copy(values.begin(), values.end(), converted.get());
-    upload(device, converted.get(), values.size() * sizeof(T), out.data());
-  }
-#else
-  void run(Device&) override {
-    std::transform(values.begin(), values.end(), out.data(), [](Element value) { return static_cast<T>(value); });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -72,6 +58,11 @@ std::pair<const char*, size_t> values_given(const InferContext& c, DType dtype) 
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(assign_value)
+
+namespace paddle_mini {
 
 void define_assign_value(OpTable& ops) {
   ops.add(OpSpec("assign_value")

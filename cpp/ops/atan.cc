@@ -1,5 +1,5 @@
 // atan: Out = arctan(X)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

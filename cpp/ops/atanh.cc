@@ -1,5 +1,5 @@
 // atanh: Out = artanh(X)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

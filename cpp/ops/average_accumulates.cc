@@ -1,6 +1,6 @@
 // average_accumulates: adds a parameter to the sums of which ModelAverage makes its average
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 
 namespace paddle_mini {
 namespace {
@@ -14,42 +14,6 @@ PM_HD inline bool window_ends(int64_t update, int64_t count, float window, int64
   float part = std::min(std::max(static_cast<float>(update) * window, -9e18f), 9e18f);
   return count >= shortest && count >= std::min(longest, static_cast<int64_t>(part));
 }
-
-#ifdef PM_GPU
-struct WindowNow {
-  const int64_t *updates, *accumulates;
-  float window;
-  int64_t longest, shortest;
-
-  PM_HD bool ends() const { return window_ends(*updates + 1, *accumulates + 1, window, longest, shortest); }
-  PM_HD bool spills() const { return (*updates + 1) % kLongestSum == 0; }
-};
-
-template <class T>
-struct Accumulate {
-  bool ends, spills;
-  PM_HD std::tuple<T, T, T> operator()(T param, T sum1, T sum2, T sum3) const {
-    if (ends) return {T(0), T(0), (sum1 + param) + sum2};
-    if (spills) return {T(0), sum2 + (sum1 + param), sum3};
-    return {sum1 + param, sum2, sum3};
-  }
-};
-template <class T>
-struct AccumulateRule {
-  static constexpr bool in_batches = true;
-  WindowNow now;
-  PM_HD Accumulate<T> ready() const { return {now.ends(), now.spills()}; }
-};
-
-struct CountRule {
-  static constexpr bool in_batches = true;
-  WindowNow now;
-  PM_HD std::tuple<int64_t, int64_t, int64_t> operator()(int64_t update, int64_t count, int64_t older) const {
-    bool ends = now.ends();
-    return {update + 1, ends ? 0 : count + 1, ends ? count + 1 : older};
-  }
-};
-#endif
 
 // Where the window ends, sum_1 and sum_2 with this step's parameter become sum_3. PaddlePaddle loses that
 // parameter where out_sum_1 is not the variable of in_sum_1; this kernel does not.
@@ -71,47 +35,10 @@ struct AverageAccumulatesKernel : Kernel {
         window(init.attr<float>("average_window")), longest(init.attr<int64_t>("max_average_window")),
         shortest(init.attr<int64_t>("min_average_window")) {}
 
-#ifdef PM_GPU
-  // Which of the three a step is shows where the counters are.
-  void run(Device& device) override {
-    WindowNow now{updates.data(), accumulates.data(), window, longest, shortest};
-    map(device, param.numel(), AccumulateRule<T>{now}, std::tuple(sum1_out.data(), sum2_out.data(), sum3_out.data()),
-        param.data(), sum1.data(), sum2.data(), sum3.data());
-    map(device, 1, CountRule{now}, std::tuple(updates_out.data(), accumulates_out.data(), old_accumulates_out.data()),
-        updates.data(), accumulates.data(), old_accumulates.data());
-  }
-#else
-  void run(Device& device) override {
-    int64_t update = updates[0] + 1, count = accumulates[0] + 1, older = old_accumulates[0];
-    bool ends = window_ends(update, count, window, longest, shortest);
-    if (ends) end_window(device);
-    else add(device, update % kLongestSum == 0);
-    updates_out[0] = update;
-    accumulates_out[0] = ends ? 0 : count;
-    old_accumulates_out[0] = ends ? count : older;
-  }
-
-  void end_window(Device& device) {
-    auto step = [](auto p, auto s1, auto s2) {
-      using V = decltype(p);
-      return std::tuple(V(T(0)), V(T(0)), (s1 + p) + s2);
-    };
-    map(device, param.numel(), step, std::tuple(sum1_out.data(), sum2_out.data(), sum3_out.data()), param.data(),
-        sum1.data(), sum2.data());
-  }
-
-  void add(Device& device, bool spills) {
-    copy_all(device, sum3, sum3_out);
-    if (spills) {
-      auto step = [](auto p, auto s1, auto s2) { return std::tuple(decltype(p)(T(0)), s2 + (s1 + p)); };
-      map(device, param.numel(), step, std::tuple(sum1_out.data(), sum2_out.data()), param.data(), sum1.data(),
-          sum2.data());
-    } else {
-      copy_all(device, sum2, sum2_out);
-      map(device, param.numel(), [](auto p, auto s1) { return s1 + p; }, sum1_out.data(), param.data(), sum1.data());
-    }
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void end_window(Device& device);
+  void add(Device& device, bool spills);
 };
 
 void infer_average_accumulates(InferContext& c) {
@@ -132,6 +59,11 @@ void infer_average_accumulates(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(average_accumulates)
+
+namespace paddle_mini {
 
 void define_average_accumulates(OpTable& ops) {
   ops.add(OpSpec("average_accumulates")

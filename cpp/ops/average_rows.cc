@@ -1,6 +1,7 @@
 // average_rows: brings the averages of some rows of a table up to date, before an optimizer changes these rows
-#include "math/average_blocks.h"
 #include "math/average_state.h"
+#include "math/cpu/average_rows.h"
+#include "math/finite.h"
 #include "math/map.h"
 
 namespace paddle_mini {

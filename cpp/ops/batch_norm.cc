@@ -3,11 +3,7 @@
 
 #include "core/kept_statistics.h"
 #include "core/op_table.h"
-#include "math/batch_channels.h"
-
-#ifdef PM_GPU
-#include "math/batch_norm_gpu.h"
-#endif
+#include "ops/batch_norm.h"
 
 namespace paddle_mini {
 namespace {
@@ -43,82 +39,10 @@ struct BatchNormKernel : Kernel {
 
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    bool passes = !kept && layout.each() == 1, keeps = passes || kept || layout.each() == 0;
-    batch_norm_gpu::Statistics<T> statistics{mean.data(),
-                                             variance.data(),
-                                             saved_mean.data(),
-                                             saved_variance.data(),
-                                             mean_out.data(),
-                                             variance_out.data(),
-                                             static_cast<T>(momentum),
-                                             static_cast<T>(epsilon),
-                                             passes,
-                                             static_cast<double>(layout.each())};
-    if (keeps) for_each_index(device, layout.channels, batch_norm_gpu::Keep<T>{statistics});
-    else batch_norm_gpu::of_batch(device, layout, x.data(), statistics);
-    batch_norm_gpu::Normalize<T> normalize{layout.channels,
-                                           layout.inner,
-                                           passes,
-                                           x.data(),
-                                           saved_mean.data(),
-                                           saved_variance.data(),
-                                           scale ? scale.data() : nullptr,
-                                           bias ? bias.data() : nullptr,
-                                           y.data()};
-    for_each_index(device, x.numel(), normalize);
-  }
-#else
-  void run(Device& device) override {
-    int64_t n = layout.channels;
-    if (!kept && layout.each() == 1) {  // one element has no deviation: PaddlePaddle passes it on, uncounted
-      keep_statistics();
-      std::fill_n(saved_mean.data(), n, T(0));
-      std::fill_n(saved_variance.data(), n, T(0));
-      if (x.data() != y.data()) std::copy_n(x.data(), n, y.data());
-      return;
-    }
-    if (kept || layout.each() == 0) keep_statistics();
-    else batch_statistics(device);
-    for (int64_t c = 0; c < n; ++c) {
-      factor[c] = saved_variance[c] * (scale ? scale[c] : T(1));
-      offset[c] = bias ? bias[c] : T(0);
-    }
-    const T *center = saved_mean.data(), *k = factor.data(), *l = offset.data();
-    auto normalize = [](auto v, auto, auto m, auto p, auto q) { return (v - m) * p + q; };
-    layout.each_element(device, normalize, y.data(), x.data(), x.data(), center, k, l);
-  }
-
-  void keep_statistics() {
-    int64_t n = layout.channels;
-    for (int64_t c = 0; c < n; ++c) {
-      saved_mean[c] = mean[c];
-      saved_variance[c] = one_by_batch_deviation(variance[c], epsilon);
-    }
-    if (mean.data() != mean_out.data()) std::copy_n(mean.data(), n, mean_out.data());
-    if (variance.data() != variance_out.data()) std::copy_n(variance.data(), n, variance_out.data());
-  }
-
-  // Two passes, so that a large mean does not eat the variance. The variance is that of the batch,
-  // divided by the count and not by the count less one.
-  void batch_statistics(Device& device) {
-    double count = static_cast<double>(layout.each());
-    T part = static_cast<T>(momentum), rest = T(1) - part;
-    std::fill_n(offset.data(), layout.channels, T(0));
-    const T* no_shift = offset.data();
-    layout.sums(device, [](auto a, auto, auto) { return a; }, x.data(), x.data(), no_shift, totals.data());
-    for (int64_t c = 0; c < layout.channels; ++c) saved_mean[c] = static_cast<T>(totals[c] / count);
-    auto squares = [](auto a, auto, auto m) { return (a - m) * (a - m); };
-    layout.sums(device, squares, x.data(), x.data(), static_cast<const T*>(saved_mean.data()), totals.data());
-    for (int64_t c = 0; c < layout.channels; ++c) {
-      T batch_variance = static_cast<T>(totals[c] / count);
-      mean_out[c] = mean[c] * part + saved_mean[c] * rest;
-      variance_out[c] = variance[c] * part + batch_variance * rest;
-      saved_variance[c] = one_by_batch_deviation(batch_variance, epsilon);
-    }
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void keep_statistics();
+  void batch_statistics(Device& device);
 };
 
 // With n elements a channel, xhat = (X - mean) * s, s = 1 / deviation (Ioffe & Szegedy 2015):
@@ -145,60 +69,7 @@ struct BatchNormGradKernel : Kernel {
 
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
-#ifdef PM_GPU
-  // X@GRAD last: it may lie in the memory of Y@GRAD.
-  void run(Device& device) override {
-    bool passes = !kept && layout.each() == 1;  // as in the forward kernel
-    batch_norm_gpu::Gradient<T> gradient{layout.channels,
-                                         layout.inner,
-                                         passes,
-                                         kept,
-                                         x.data(),
-                                         y_gradient.data(),
-                                         kept ? kept_mean.data() : mean.data(),
-                                         kept ? kept_variance.data() : deviation.data(),
-                                         scale ? scale.data() : nullptr,
-                                         static_cast<T>(epsilon),
-                                         to_bias.data(),
-                                         to_scale.data(),
-                                         kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each())};
-    batch_norm_gpu::to_parameters(device, layout, gradient, scale_gradient ? scale_gradient.data() : nullptr,
-                                  bias_gradient ? bias_gradient.data() : nullptr);
-    if (x_gradient) for_each_index(device, x.numel(), batch_norm_gpu::ToX<T>{gradient, x_gradient.data()});
-  }
-#else
-  void run(Device& device) override {
-    int64_t n = layout.channels;
-    bool passes = !kept && layout.each() == 1;  // as in the forward kernel
-    for (int64_t c = 0; c < n; ++c) {
-      center[c] = kept ? kept_mean[c] : mean[c];
-      s[c] = kept ? one_by_batch_deviation(kept_variance[c], epsilon) : deviation[c];
-    }
-    const T *dy = y_gradient.data(), *centers = center.data();
-    layout.sums(device, [](auto g, auto, auto) { return g; }, dy, dy, centers, to_bias.data());
-    layout.sums(device, [](auto g, auto v, auto m) { return g * (v - m); }, dy, x.data(), centers, to_scale.data());
-    for (int64_t c = 0; c < n; ++c) {
-      to_scale[c] *= static_cast<double>(s[c]);
-      if (bias_gradient) bias_gradient[c] = passes ? T(0) : static_cast<T>(to_bias[c]);
-      if (scale_gradient) scale_gradient[c] = passes ? T(0) : static_cast<T>(to_scale[c]);
-    }
-    if (!x_gradient) return;
-    if (passes) {
-      if (dy != x_gradient.data()) std::copy_n(dy, n, x_gradient.data());
-      return;
-    }
-    // X@GRAD = dY p - (X - mean) q - r
-    double count = kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each());
-    for (int64_t c = 0; c < n; ++c) {
-      p[c] = (scale ? scale[c] : T(1)) * s[c];
-      q[c] = static_cast<T>(static_cast<double>(p[c]) * static_cast<double>(s[c]) * to_scale[c] / count);
-      r[c] = static_cast<T>(static_cast<double>(p[c]) * to_bias[c] / count);
-    }
-    const T *k = p.data(), *l = q.data(), *rest = r.data();
-    auto combine = [](auto g, auto v, auto m, auto a, auto b, auto d) { return g * a - (v - m) * b - d; };
-    layout.each_element(device, combine, x_gradient.data(), dy, x.data(), centers, k, l, rest);
-  }
-#endif
+  void run(Device& device) override;
 };
 
 // Every port named, where it is given, is [channels] of X's dtype.
@@ -243,6 +114,11 @@ OpSpec& with_batch_norm_attributes(OpSpec& spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(batch_norm)
+
+namespace paddle_mini {
 
 void define_batch_norm(OpTable& ops) {
   OpSpec forward("batch_norm"), backward("batch_norm_grad");

@@ -1,5 +1,5 @@
 // bce_loss: Out = -(Label log X + (1 - Label) log(1 - X)), X a probability
-#include "math/pair_loss.h"
+#include "ops/family/pair_loss.h"
 
 namespace paddle_mini {
 namespace {

@@ -12,9 +12,9 @@ struct BiasCorrection {
 
   template <class V>
   PM_HD V operator()(V param, V average, V initial) const {
-#ifdef PM_GPU
-    if (none) return param;
-#endif
+    if constexpr (kOnGpu) {
+      if (none) return param;
+    }
     return average + V(part) * (param - initial);
   }
 };
@@ -45,19 +45,15 @@ struct BiasCorrectedAverageKernel : Kernel {
         out(init, "Out"), rho(init.attr<double>("rho")), gamma(init.attr<double>("gamma")),
         eta(init.attr<double>("eta")) {}
 
-  void run(Device& device) override {
-#ifndef PM_GPU
-    if (counters[kUpdates] == 0) {
-      if (param.data() != out.data()) std::copy_n(param.data(), param.numel(), out.data());
-      return;
-    }
-#endif
-    BiasCorrectionRule<T> correct{Uniform<int64_t>(counters, kUpdates), rho, gamma, eta};
-    map(device, param.numel(), correct, out.data(), param.data(), average.data(), initial.data());
-  }
+  void run(Device& device) override;
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(bias_corrected_average)
+
+namespace paddle_mini {
 
 void define_bias_corrected_average(OpTable& ops) {
   ops.add(OpSpec("bias_corrected_average")

@@ -4,10 +4,6 @@
 #include "math/for_each_index.h"
 #include "math/gemm.h"
 
-#ifdef PM_GPU
-#include "math/dot_rows_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -39,21 +35,7 @@ struct BilinearKernel : Kernel {
     }
   }
 
-#ifdef PM_GPU
-  void add_up(Device& device, int64_t o) {
-    dot_rows<T>(device, s.batch, s.y, product.data(), y.data(), out.data() + o, s.out,
-                bias ? bias.data() + o : nullptr);
-  }
-#else
-  void add_up(Device& device, int64_t o) {
-    auto multiply = [](auto v, auto w) { return v * w; };
-    for (int64_t b = 0; b < s.batch; ++b) {
-      const T* row = product.data() + b * s.y;
-      double sum = map_sum(device, s.y, multiply, row, y.data() + b * s.y);
-      out[b * s.out + o] = static_cast<T>(bias ? sum + static_cast<double>(bias[o]) : sum);
-    }
-  }
-#endif
+  void add_up(Device& device, int64_t o);
 };
 
 template <class T>
@@ -67,17 +49,6 @@ struct SumOfColumn {
     out[o] = static_cast<T>(sum);
   }
 };
-
-#ifdef PM_GPU
-// Row b times factors[b * step].
-template <class T>
-struct TimesOfColumn {
-  int64_t size, step;
-  const T *factors, *from;
-  T* to;
-  PM_HD void operator()(int64_t i) const { to[i] = from[i] * factors[i / size * step]; }
-};
-#endif
 
 // With G = Out@GRAD[:, s] on a diagonal: X@GRAD = sum of G Y Weight[s]', Y@GRAD = sum of G X Weight[s],
 // Weight@GRAD[s] = X' G Y, Bias@GRAD[s] = sum of G.
@@ -114,18 +85,7 @@ struct BilinearGradKernel : Kernel {
     if (bias_gradient) for_each_index(device, s.out, SumOfColumn<T>{out_gradient.data(), s, bias_gradient.data()});
   }
 
-#ifdef PM_GPU
-  void scale(Device& device, int64_t o, int64_t size, const T* from, T* to) {
-    for_each_index(device, s.batch * size, TimesOfColumn<T>{size, s.out, out_gradient.data() + o, from, to});
-  }
-#else
-  void scale(Device& device, int64_t o, int64_t size, const T* from, T* to) {
-    for (int64_t b = 0; b < s.batch; ++b) {
-      auto scaled = [g = out_gradient[b * s.out + o]](auto v) { return v * decltype(v)(g); };
-      map(device, size, scaled, to + b * size, from + b * size);
-    }
-  }
-#endif
+  void scale(Device& device, int64_t o, int64_t size, const T* from, T* to);
 };
 
 Shape bilinear_shape(const InferContext& c) {
@@ -159,6 +119,11 @@ void infer_bilinear_backward(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(bilinear_tensor_product)
+
+namespace paddle_mini {
 
 void define_bilinear_tensor_product(OpTable& ops) {
   ops.add(OpSpec("bilinear_tensor_product")

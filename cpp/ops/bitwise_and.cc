@@ -1,5 +1,5 @@
 // bitwise_and: Out = the bits that are 1 in X and in Y
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // bitwise_not: Out = the bits that are 0 in X
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // bitwise_or: Out = the bits that are 1 in X or in Y
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

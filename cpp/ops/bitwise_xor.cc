@@ -1,5 +1,5 @@
 // bitwise_xor: Out = the bits that are 1 in one of X and Y only
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // bmm: Out = X Y for each pair of matrices of two stacks
 #include "math/axis_walk.h"
-#include "math/matmul.h"
+#include "ops/family/matmul.h"
 
 namespace paddle_mini {
 namespace {

@@ -4,67 +4,12 @@
 
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/ids_gpu.h"
-#include "math/number.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
 [[noreturn]] void refuse_bpr_label(int64_t id, int64_t row, int64_t classes) {
   fail<OpError>("label ", id, " in row ", row, " is out of range: X has ", classes, " classes");
 }
-
-#ifdef PM_GPU
-// One row of X.
-template <class T>
-struct BprLoss {
-  IdsBelow labels;
-  int64_t classes;
-  const T* x;
-  T* y;
-
-  PM_DEVICE void operator()(int64_t row) const {
-    int64_t label = labels[row];
-    T sum = 0;
-    for (int64_t j = 0; j < classes && label >= 0; ++j) {
-      if (j == label) continue;
-      T loss = log(T(1) + exp(x[row * classes + j] - x[row * classes + label]));
-      sum += std::isinf(loss) ? T(1e20) : loss;
-    }
-    y[row] = sum / static_cast<T>(classes - 1);
-  }
-};
-
-template <class T>
-struct BprSlope {
-  IdsBelow labels;
-  int64_t classes;
-  const T *x, *gradient;
-  T* to;
-
-  PM_DEVICE void operator()(int64_t row) const {
-    int64_t label = labels[row], first = row * classes;
-    if (label < 0) return;
-    T sum = 0;
-    for (int64_t j = 0; j < classes; ++j) {
-      if (j == label) continue;
-      T slope = gradient[row] / (static_cast<T>(classes - 1) * (T(1) + exp(x[first + label] - x[first + j])));
-      to[first + j] = slope;
-      sum += slope;
-    }
-    to[first + label] = -sum;
-  }
-};
-#else
-void check_bpr_labels(const IndexIn& label, int64_t rows, int64_t classes) {
-  for (int64_t i = 0; i < rows; ++i) {
-    if (label[i] < 0 || label[i] >= classes) refuse_bpr_label(label[i], i, classes);
-  }
-}
-#endif
 
 template <class T>
 struct BprLossKernel : Kernel {
@@ -78,26 +23,7 @@ struct BprLossKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_bpr_label(fault.value, fault.at, classes); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    for_each_index(device, rows, BprLoss<T>{{device, label, classes}, classes, x.data(), y.data()});
-  }
-#else
-  // PaddlePaddle takes a loss that is too large for exp as 10^20.
-  void run(Device&) override {
-    check_bpr_labels(label, rows, classes);
-    for (int64_t i = 0; i < rows; ++i) {
-      const T* row = x.data() + i * classes;
-      T sum = 0;
-      for (int64_t j = 0; j < classes; ++j) {
-        if (j == label[i]) continue;
-        T loss = std::log(T(1) + std::exp(row[j] - row[label[i]]));
-        sum += std::isinf(loss) ? T(1e20) : loss;
-      }
-      y[i] = sum / static_cast<T>(classes - 1);
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -113,27 +39,7 @@ struct BprLossGradKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_bpr_label(fault.value, fault.at, classes); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    BprSlope<T> body{{device, label, classes}, classes, x.data(), y_gradient.data(), x_gradient.data()};
-    for_each_index(device, rows, body);
-  }
-#else
-  void run(Device&) override {
-    check_bpr_labels(label, rows, classes);
-    for (int64_t i = 0; i < rows; ++i) {
-      const T* row = x.data() + i * classes;
-      T* to = x_gradient.data() + i * classes;
-      T sum = 0;
-      for (int64_t j = 0; j < classes; ++j) {
-        if (j == label[i]) continue;
-        to[j] = y_gradient[i] / (static_cast<T>(classes - 1) * (T(1) + std::exp(row[label[i]] - row[j])));
-        sum += to[j];
-      }
-      to[label[i]] = -sum;
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 // The shape of Y.
@@ -151,6 +57,11 @@ Shape bpr_loss_shape(const InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(bpr_loss)
+
+namespace paddle_mini {
 
 void define_bpr_loss(OpTable& ops) {
   ops.add(OpSpec("bpr_loss")

@@ -1,5 +1,5 @@
 // brelu: Out = min(max(X, t_min), t_max)
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // ceil: Out = the least whole number not below X
-#include "math/rounding.h"
+#include "ops/family/rounding.h"
 
 namespace paddle_mini {
 namespace {

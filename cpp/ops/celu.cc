@@ -1,5 +1,5 @@
 // celu: Out = X where X >= 0, else alpha (exp(X / alpha) - 1)
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -8,11 +8,6 @@
 #include "math/selected_rows.h"
 #include "math/uniform.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/raise.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -50,24 +45,6 @@ struct WithBounds {
   PM_HD Step<T> ready() const { return {low(), high()}; }
 };
 
-#ifdef PM_GPU
-// Tells both bounds, as bits, where they are in the wrong order.
-template <class T>
-struct CheckBounds {
-  Uniform<T> low, high;
-  Fault* fault;
-  unsigned long long step;
-
-  PM_DEVICE void operator()(int64_t) const {
-    T numbers[2] = {low(), high()};
-    if (!(numbers[0] > numbers[1])) return;
-    int64_t bits[2] = {};
-    for (int i = 0; i < 2; ++i) memcpy(&bits[i], &numbers[i], sizeof(T));
-    raise(fault, step, bits[0], bits[1]);
-  }
-};
-#endif
-
 // What X is held between: the inputs Min, Max where there are such, else the attributes.
 template <class T>
 struct Bounds {
@@ -84,15 +61,7 @@ struct Bounds {
     return {uniform_or(min, low), uniform_or(max, high)};
   }
 
-  void check(Device& device) const {
-#ifdef PM_GPU
-    if (!may_refuse()) return;
-    for_each_index(device, 1, CheckBounds<T>{uniform_or(min, low), uniform_or(max, high), device.fault, device.step});
-#else
-    (void)device;
-    require_order(min ? min[0] : low, max ? max[0] : high);
-#endif
-  }
+  void check(Device& device) const;
   static void require_order(T low, T high) {
     require<OpError>(!(low > high), "the lower bound, ", low, ", is above the upper one, ", high);
   }
@@ -176,6 +145,11 @@ void infer_clip(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(clip)
+
+namespace paddle_mini {
 
 void define_clip(OpTable& ops) {
   ops.add(OpSpec("clip")

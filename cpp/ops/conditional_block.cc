@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/op_table.h"
-#include "math/accumulate.h"
+#include "math/cpu/accumulate.h"
 
 namespace paddle_mini {
 namespace {

@@ -3,12 +3,6 @@
 #include "core/op_table.h"
 #include "math/volume.h"
 
-#ifdef PM_GPU
-#include "math/convolution_gpu.h"
-#else
-#include "math/gemm.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -22,91 +16,13 @@ VolumeAxes conv3d_axes_of(const Context& c, const VolumeLayout& input, const Sha
   return window.axes(input.sizes, {filter[2], filter[3], filter[4]});
 }
 
-#ifdef PM_GPU
-template <class T>
-struct FilteredVolumes : VolumeConvolution<T> {
-  explicit FilteredVolumes(const KernelInit& init) : VolumeConvolution<T>(volumes(init)) {}
+}  // namespace
+}  // namespace paddle_mini
 
-  static ConvolvedVolumes volumes(const KernelInit& init) {
-    const Shape& filter = init.input("Filter")->tensor.shape;
-    VolumeLayout input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format"));
-    int64_t groups = init.attr<int32_t>("groups");
-    return {input.images,       groups, filter[1], filter[0] / groups, conv3d_axes_of(init, input, filter),
-            input.channels_last};
-  }
-};
-#else
-// Each image and group is a product of matrices: the group's filters [outs, taps], and the patches [taps, pixels] of
-// the image. The result is [outs, pixels], or [pixels, outs] where channels are last.
-template <class T>
-struct FilteredVolumes {
-  VolumeLayout input;
-  int64_t groups, outs, image_size, out_size;  // outs: of one group
-  VolumePatches patches;
-  Scratch<T> columns;
+#include PM_KERNELS(conv3d)
 
-  explicit FilteredVolumes(KernelInit& init)
-      : input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format")),
-        groups(init.attr<int32_t>("groups")), outs(init.input("Filter")->tensor.shape[0] / groups),
-        image_size(input.channels * pixels_in()), patches(patches_of(init)), columns(init, patches.elements()) {
-    out_size = groups * outs * patches.outputs();
-  }
-
-  int64_t pixels_in() const { return input.sizes[0] * input.sizes[1] * input.sizes[2]; }
-
-  VolumePatches patches_of(const KernelInit& init) const {
-    VolumePatches p;
-    p.axes = conv3d_axes_of(init, input, init.input("Filter")->tensor.shape);
-    p.channels = init.input("Filter")->tensor.shape[1];
-    p.channel_step = input.channels_last ? 1 : pixels_in();
-    p.pixel_step = input.channels_last ? input.channels : 1;
-    return p;
-  }
-
-  // f(offset of the group in Input, in Filter, in Output) for each group of each image
-  template <class F>
-  void each_group(F f) const {
-    for (int64_t n = 0; n < input.images; ++n) {
-      for (int64_t g = 0; g < groups; ++g) {
-        f(n * image_size + g * patches.channels * patches.channel_step, g * outs * patches.rows(),
-          n * out_size + g * outs * (input.channels_last ? 1 : patches.outputs()));
-      }
-    }
-  }
-
-  void run(Device& device, const T* image, const T* filter, T* out) {
-    int64_t taps = patches.rows(), pixels = patches.outputs();
-    Gemm<T> product{false, false, outs, pixels, taps};
-    if (input.channels_last) product = {true, true, pixels, outs, taps, 0, 0, groups * outs};
-    each_group([&](int64_t from, int64_t weights, int64_t to) {
-      patches.gather(image + from, columns.data());
-      if (input.channels_last) product.run(device, columns.data(), filter + weights, out + to);
-      else product.run(device, filter + weights, columns.data(), out + to);
-    });
-  }
-
-  void input_gradient(Device& device, const T* filter, const T* out_gradient, T* gradient) {
-    Gemm<T> product{true, false, patches.rows(), patches.outputs(), outs};
-    if (input.channels_last) product.transpose_b = true, product.ldb = groups * outs;
-    std::fill_n(gradient, input.images * image_size, T(0));
-    each_group([&](int64_t to, int64_t weights, int64_t from) {
-      product.run(device, filter + weights, out_gradient + from, columns.data());
-      patches.add_back(columns.data(), gradient + to);
-    });
-  }
-
-  void filter_gradient(Device& device, const T* image, const T* out_gradient, T* gradient) {
-    Gemm<T> product{false, true, outs, patches.rows(), patches.outputs()};
-    if (input.channels_last) product.transpose_a = true, product.lda = groups * outs;
-    product.beta = T(1);
-    std::fill_n(gradient, groups * outs * patches.rows(), T(0));
-    each_group([&](int64_t from, int64_t weights, int64_t at) {
-      patches.gather(image + from, columns.data());
-      product.run(device, out_gradient + at, columns.data(), gradient + weights);
-    });
-  }
-};
-#endif
+namespace paddle_mini {
+namespace {
 
 template <class T>
 struct Conv3dKernel : Kernel {

@@ -1,5 +1,5 @@
 // cos: Out = cos(X)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

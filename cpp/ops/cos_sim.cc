@@ -4,10 +4,6 @@
 #include "core/op_table.h"
 #include "math/map.h"
 
-#ifdef PM_GPU
-#include "math/cos_sim_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -29,35 +25,9 @@ struct CosSimKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), x_norm(init, "XNorm"), y_norm(init, "YNorm"),
         pairs(x.shape(), y.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    int64_t y_rows = y_norm.numel();
-    cos_sim_gpu::Lengths<T> of_x{{pairs.rows, pairs.size, 1}, x.data(), x_norm.data()};
-    cos_sim_gpu::Lengths<T> of_y{{y_rows, pairs.size, 1}, y.data(), y_norm.data()};
-    cos_sim_gpu::Cosines<T> body{
-        {pairs.rows, pairs.size, 1}, pairs.y_step, x.data(), y.data(), x_norm.data(), y_norm.data(), out.data()};
-    launch(device, of_x.blocks(), of_x);
-    launch(device, of_y.blocks(), of_y);
-    launch(device, body.blocks(), body);
-  }
-#else
-  void run(Device& device) override {
-    for (int64_t i = 0; i < pairs.rows; ++i) x_norm[i] = length(device, x.data() + i * pairs.size);
-    for (int64_t i = 0; i < y_norm.numel(); ++i) y_norm[i] = length(device, y.data() + i * pairs.size);
-    for (int64_t i = 0; i < pairs.rows; ++i) {
-      const T *a = x.data() + i * pairs.size, *b = y.data() + i * pairs.y_step;
-      double dot = map_sum(device, pairs.size, [](auto v, auto w) { return v * w; }, a, b);
-      double norms = static_cast<double>(x_norm[i]) * static_cast<double>(y_norm[pairs.y_row(i)]);
-      out[i] = static_cast<T>(dot / norms);
-    }
-  }
-
-  // Shorter rows count as 1e-8 long, so that none is divided by 0.
-  T length(Device& device, const T* row) {
-    double squares = map_sum(device, pairs.size, [](auto v) { return v * v; }, row);
-    return static_cast<T>(maximum(std::sqrt(squares), 1e-8));
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  T length(Device& device, const T* row);
 };
 
 // X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), and Y@GRAD likewise, summed if there is one row of Y.
@@ -72,41 +42,7 @@ struct CosSimGradKernel : Kernel {
         out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port), pairs(x.shape(), y.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    cos_sim_gpu::Slope<T> of_x{x.data(), y.data(), x_norm.data(), y_norm.data(), out.data(), out_gradient.data()};
-    cos_sim_gpu::Slope<T> of_y{y.data(), x.data(), y_norm.data(), x_norm.data(), out.data(), out_gradient.data()};
-    int64_t rows = pairs.rows, size = pairs.size, step = pairs.y_step;
-    if (x_gradient) {
-      for_each_index(device, x_gradient.numel(), cos_sim_gpu::ToX<T>{of_x, size, step, x_gradient.data()});
-    }
-    if (y_gradient) {
-      for_each_index(device, y_gradient.numel(), cos_sim_gpu::ToY<T>{of_y, rows, size, step, y_gradient.data()});
-    }
-  }
-#else
-  void run(Device& device) override {
-    if (y_gradient) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
-    for (int64_t i = 0; i < pairs.rows; ++i) {
-      const T *a = x.data() + i * pairs.size, *b = y.data() + i * pairs.y_step;
-      T g = out_gradient[i], n = x_norm[i], m = y_norm[pairs.y_row(i)], across = g / (n * m);
-      T along_x = g * out[i] / (n * n), along_y = g * out[i] / (m * m);
-      if (x_gradient) {
-        auto slope = [across, along_x](auto own, auto other) {
-          return other * decltype(own)(across) - own * decltype(own)(along_x);
-        };
-        map(device, pairs.size, slope, x_gradient.data() + i * pairs.size, a, b);
-      }
-      if (y_gradient) {
-        T* to = y_gradient.data() + i * pairs.y_step;
-        auto add = [across, along_y](auto sum, auto own, auto other) {
-          return sum + (other * decltype(own)(across) - own * decltype(own)(along_y));
-        };
-        map(device, pairs.size, add, to, static_cast<const T*>(to), b, a);
-      }
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 void require_pairs(const InferContext& c) {
@@ -134,6 +70,11 @@ void infer_cos_sim_gradient(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(cos_sim)
+
+namespace paddle_mini {
 
 void define_cos_sim(OpTable& ops) {
   ops.add(OpSpec("cos_sim")

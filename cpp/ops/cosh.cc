@@ -1,5 +1,5 @@
 // cosh: Out = cosh(X)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

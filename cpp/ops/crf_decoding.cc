@@ -1,6 +1,6 @@
 // crf_decoding: ViterbiPath = the most likely tags of each sequence, or where Label is right
 #include "core/op_table.h"
-#include "math/crf_inputs.h"
+#include "ops/family/crf_inputs.h"
 
 namespace paddle_mini {
 namespace {

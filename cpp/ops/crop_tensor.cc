@@ -1,6 +1,6 @@
 // crop_tensor, crop: Out = the block of X that begins at `offsets`
 #include "math/axis_walk.h"
-#include "math/tensor_attr.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

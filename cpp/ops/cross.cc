@@ -24,16 +24,13 @@ struct CrossProduct {
   PM_HD void operator()(int64_t line) const { at(line / inner * 3 * inner + line % inner); }
 };
 
-template <class T>
-void cross_lines(Device& device, const AxisLines& lines, const T* x, const T* y, T* out) {
-  CrossProduct<T> product{x, y, out, lines.inner};
-#ifdef PM_GPU
-  for_each_index(device, lines.outer * lines.inner, product);
-#else
-  (void)device;
-  lines.each([&](int64_t a) { product.at(a); });
-#endif
-}
+}  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(cross)
+
+namespace paddle_mini {
+namespace {
 
 // -1: it can't be known yet.
 int cross_axis_of(const Shape& x, int32_t dim) {

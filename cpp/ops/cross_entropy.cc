@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
-#include "math/class_labels.h"
+#include "ops/family/class_labels.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -18,46 +18,6 @@ PM_HD V finite_cross_entropy_log(V probability) {
 int64_t classes_of(const Shape& x) { return x[x.rank() - 1]; }
 int64_t rows_of_classes(const Shape& x) { return x.numel(0, x.rank() - 1); }
 
-#ifdef PM_GPU
-template <class T>
-struct HardLoss {
-  LabelsBelow labels;
-  const T* x;
-  T* y;
-  PM_DEVICE void operator()(int64_t row) const {
-    int64_t label = labels[row];
-    y[row] = label < 0 ? T(0) : -finite_cross_entropy_log(x[row * labels.classes + label]);
-  }
-};
-
-template <class T>
-struct HardSlope {
-  const T *x, *y_gradient;
-  PM_DEVICE T operator()(int64_t row, int64_t i) const { return -y_gradient[row] / x[i]; }
-};
-
-template <class T>
-struct SoftTerm {
-  const T *x, *label;
-  PM_DEVICE T operator()(const int64_t (&at)[1]) const { return label[at[0]] * finite_cross_entropy_log(x[at[0]]); }
-};
-template <class T>
-struct PutSoftLoss {
-  T* y;
-  PM_DEVICE void operator()(int64_t row, double sum) const { y[row] = -static_cast<T>(sum); }
-};
-
-template <class T>
-struct SoftSlope {
-  int64_t classes;
-  const T *x, *label, *y_gradient;
-  T* to;
-  PM_DEVICE void operator()(int64_t i) const {
-    to[i] = -(y_gradient[line_place(i, classes, 1).line] * label[i] / x[i]);
-  }
-};
-#endif
-
 template <class T>
 struct HardKernel : Kernel {
   In<T> x;
@@ -71,19 +31,7 @@ struct HardKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    LabelsBelow labels(device, label, classes, ignored);
-    for_each_index(device, label.numel(), HardLoss<T>{labels, x.data(), y.data()});
-  }
-#else
-  void run(Device&) override {
-    check_class_labels(label, classes, ignored);
-    for (int64_t i = 0, n = label.numel(); i < n; ++i) {
-      y[i] = label[i] == ignored ? T(0) : -finite_cross_entropy_log(x[i * classes + label[i]]);
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -96,21 +44,7 @@ struct SoftKernel : Kernel {
       : x(init, "X"), label(init, "Label"), y(init, "Y"), classes(classes_of(x.shape())),
         rows(rows_of_classes(x.shape())) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    Walk<1> kept, folded;
-    kept.add(rows, {classes});
-    folded.add(classes, {1});
-    fold(device, kept, folded, 0.0, SoftTerm<T>{x.data(), label.data()}, Plus{}, PutSoftLoss<T>{y.data()});
-  }
-#else
-  void run(Device& device) override {
-    auto part = [](auto v, auto w) { return w * finite_cross_entropy_log(v); };
-    for (int64_t i = 0; i < rows; ++i) {
-      y[i] = -static_cast<T>(map_sum(device, classes, part, x.data() + i * classes, label.data() + i * classes));
-    }
-  }
-#endif
+  void run(Device& device) override;
   bool may_refuse() const override { return false; }
 };
 
@@ -127,21 +61,7 @@ struct HardGradKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    LabelsBelow labels(device, label, classes, ignored);
-    put_at_label(device, labels, label.numel(), HardSlope<T>{x.data(), y_gradient.data()}, x_gradient.data());
-  }
-#else
-  void run(Device&) override {
-    check_class_labels(label, classes, ignored);
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    for (int64_t i = 0, n = label.numel(); i < n; ++i) {
-      int64_t at = i * classes + label[i];
-      if (label[i] != ignored) x_gradient[at] = -y_gradient[i] / x[at];
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -154,20 +74,7 @@ struct SoftGradKernel : Kernel {
       : x(init, "X"), label(init, "Label"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"),
         classes(classes_of(x.shape())), rows(rows_of_classes(x.shape())) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    SoftSlope<T> body{classes, x.data(), label.data(), y_gradient.data(), x_gradient.data()};
-    for_each_index(device, x.numel(), body);
-  }
-#else
-  void run(Device& device) override {
-    for (int64_t i = 0; i < rows; ++i) {
-      int64_t at = i * classes;
-      auto pass = [g = y_gradient[i]](auto v, auto w) { return -(decltype(v)(g) * w / v); };
-      map(device, classes, pass, x_gradient.data() + at, x.data() + at, label.data() + at);
-    }
-  }
-#endif
+  void run(Device& device) override;
   bool may_refuse() const override { return false; }
 };
 
@@ -212,6 +119,11 @@ OpSpec& with_cross_entropy_attributes(OpSpec& spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(cross_entropy)
+
+namespace paddle_mini {
 
 void define_cross_entropy(OpTable& ops) {
   OpSpec forward("cross_entropy"), backward("cross_entropy_grad");

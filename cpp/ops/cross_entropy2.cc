@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
-#include "math/class_labels.h"
+#include "ops/family/class_labels.h"
 #include "math/number.h"
 
 namespace paddle_mini {
@@ -13,28 +13,6 @@ template <class T>
 PM_HD T finite_loss(T loss) {
   return std::isinf(loss) ? std::copysign(T(1e20), loss) : loss;
 }
-
-#ifdef PM_GPU
-template <class T>
-struct MatchLoss {
-  LabelsBelow labels;
-  const T* x;
-  T *match, *y;
-
-  PM_DEVICE void operator()(int64_t row) const {
-    int64_t label = labels[row];
-    T probability = label < 0 ? T(0) : x[row * labels.classes + label];
-    match[row] = probability;
-    y[row] = label < 0 ? T(0) : finite_loss(-log(probability));
-  }
-};
-
-template <class T>
-struct MatchSlope {
-  const T *match, *y_gradient;
-  PM_DEVICE T operator()(int64_t row, int64_t) const { return -y_gradient[row] / match[row]; }
-};
-#endif
 
 template <class T>
 struct CrossEntropy2Kernel : Kernel {
@@ -49,22 +27,7 @@ struct CrossEntropy2Kernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    LabelsBelow labels(device, label, classes, ignored);
-    for_each_index(device, rows, MatchLoss<T>{labels, x.data(), match.data(), y.data()});
-  }
-#else
-  void run(Device&) override {
-    check_class_labels(label, classes, ignored);
-    for (int64_t i = 0; i < rows; ++i) {
-      bool counts = label[i] != ignored;
-      T probability = counts ? x[i * classes + label[i]] : T(0);
-      match[i] = probability;
-      y[i] = counts ? finite_loss(-std::log(probability)) : T(0);
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -81,20 +44,7 @@ struct CrossEntropyGrad2Kernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    LabelsBelow labels(device, label, classes, ignored);
-    put_at_label(device, labels, rows, MatchSlope<T>{match.data(), y_gradient.data()}, x_gradient.data());
-  }
-#else
-  void run(Device&) override {
-    check_class_labels(label, classes, ignored);
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    for (int64_t i = 0; i < rows; ++i) {
-      if (label[i] != ignored) x_gradient[i * classes + label[i]] = -y_gradient[i] / match[i];
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 // One label a row of X [..., classes]: [..., 1] or [...].
@@ -138,6 +88,11 @@ void infer_cross_entropy_grad2(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(cross_entropy2)
+
+namespace paddle_mini {
 
 void define_cross_entropy2(OpTable& ops) {
   ops.add(OpSpec("cross_entropy2")

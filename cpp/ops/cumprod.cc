@@ -4,10 +4,6 @@
 #include "math/axis_walk.h"
 #include "math/for_each_index.h"
 
-#ifdef PM_GPU
-#include "math/scan_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -24,19 +20,6 @@ struct WrappingTimes {
   }
 };
 
-#ifdef PM_GPU
-template <class T>
-struct FactorAt {
-  const T* x;
-  PM_DEVICE T operator()(int64_t at) const { return x[at]; }
-};
-template <class T>
-struct ProductTo {
-  T* out;
-  PM_DEVICE void operator()(int64_t at, T product) const { out[at] = product; }
-};
-#endif
-
 template <class T>
 struct CumprodKernel : Kernel {
   In<T> x;
@@ -46,22 +29,7 @@ struct CumprodKernel : Kernel {
   explicit CumprodKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), lines(x.shape(), init.attr<int32_t>("dim")) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    scan(device, lines, false, false, T(1), FactorAt<T>{x.data()}, WrappingTimes{}, ProductTo<T>{out.data()});
-  }
-#else
-  void run(Device&) override {
-    lines.each([&](int64_t begin) {
-      T product = 1;
-      for (int64_t j = 0; j < lines.length; ++j) {
-        int64_t at = begin + j * lines.inner;
-        product = WrappingTimes{}(product, x[at]);
-        out[at] = product;
-      }
-    });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 // X@GRAD[i] = sum over j >= i of Out@GRAD[j] Out[j] / X[i]. From the first 0 on Out is 0, so the sums end before it.
@@ -117,6 +85,11 @@ const Shape& cumprod_shape(const InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(cumprod)
+
+namespace paddle_mini {
 
 void define_cumprod(OpTable& ops) {
   ops.add(OpSpec("cumprod")

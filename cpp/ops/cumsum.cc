@@ -3,26 +3,8 @@
 #include "core/widening.h"
 #include "math/axis_lines.h"
 
-#ifdef PM_GPU
-#include "math/fold_gpu.h"
-#include "math/scan_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct WideElement {
-  const T* in;
-  PM_DEVICE SumOf<T> operator()(int64_t at) const { return in[at]; }
-};
-template <class T>
-struct NarrowTo {
-  T* out;
-  PM_DEVICE void operator()(int64_t at, SumOf<T> sum) const { out[at] = static_cast<T>(sum); }
-};
-#endif
 
 // The gradient is the same sum the other way round.
 template <class T>
@@ -35,24 +17,7 @@ class RunningSum : public Kernel {
     else lines_ = AxisLines(out_.shape(), init.attr<int32_t>("axis"));
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    scan(device, lines_, reverse_, exclusive_, SumOf<T>(0), WideElement<T>{in_.data()}, Plus{},
-         NarrowTo<T>{out_.data()});
-  }
-#else
-  void run(Device&) override {
-    lines_.each([&](int64_t begin) {
-      T total = 0;
-      for (int64_t j = 0; j < lines_.length; ++j) {
-        int64_t at = begin + (reverse_ ? lines_.length - 1 - j : j) * lines_.inner;
-        T one = in_[at], before = total;
-        total = static_cast<T>(total + one);
-        out_[at] = exclusive_ ? before : total;
-      }
-    });
-  }
-#endif
+  void run(Device& device) override;
 
  private:
   In<T> in_;
@@ -85,6 +50,11 @@ OpSpec with_cumsum_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(cumsum)
+
+namespace paddle_mini {
 
 void define_cumsum(OpTable& ops) {
   ops.add(with_cumsum_attributes(

@@ -4,43 +4,10 @@
 
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/number.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
 constexpr int64_t kCounts = 2;  // shows, clicks
-
-#ifdef PM_GPU
-template <class T>
-struct Cvm {
-  bool keeps;
-  int64_t width;  // of X
-  const T* x;
-  T* y;
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t dropped = keeps ? 0 : kCounts, row = i / (width - dropped), column = i % (width - dropped) + dropped;
-    const T* from = x + row * width;
-    T shows = log(from[0] + T(1));
-    y[i] = column == 0 ? shows : column == 1 ? log(from[1] + T(1)) - shows : from[column];
-  }
-};
-
-template <class T>
-struct CvmSlope {
-  bool kept;
-  int64_t width;  // of X
-  const T *counts, *gradient;
-  T* to;
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t dropped = kept ? 0 : kCounts, row = i / width, column = i % width;
-    to[i] = column < kCounts ? counts[row * kCounts + column] : gradient[row * (width - dropped) + column - dropped];
-  }
-};
-#endif
 
 template <class T>
 struct CvmKernel : Kernel {
@@ -52,22 +19,7 @@ struct CvmKernel : Kernel {
   explicit CvmKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), keeps(init.attr<bool>("use_cvm")), rows(x.shape()[0]), width(x.shape()[1]) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override { for_each_index(device, y.numel(), Cvm<T>{keeps, width, x.data(), y.data()}); }
-#else
-  void run(Device&) override {
-    T* to = y.data();
-    for (int64_t i = 0; i < rows; ++i) {
-      const T* row = x.data() + i * width;
-      if (keeps) {
-        T shows = std::log(row[0] + T(1));
-        *to++ = shows;
-        *to++ = std::log(row[1] + T(1)) - shows;
-      }
-      to = std::copy(row + kCounts, row + width, to);
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -79,23 +31,7 @@ struct CvmGradKernel : Kernel {
   explicit CvmGradKernel(KernelInit& init)
       : counts(init, "CVM"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), kept(init.attr<bool>("use_cvm")) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    CvmSlope<T> body{kept, x_gradient.shape()[1], counts.data(), y_gradient.data(), x_gradient.data()};
-    for_each_index(device, x_gradient.numel(), body);
-  }
-#else
-  void run(Device&) override {
-    int64_t rows = x_gradient.shape()[0], width = x_gradient.shape()[1];
-    const T* from = y_gradient.data();
-    for (int64_t i = 0; i < rows; ++i) {
-      if (kept) from += kCounts;
-      T* to = std::copy_n(counts.data() + i * kCounts, kCounts, x_gradient.data() + i * width);
-      std::copy_n(from, width - kCounts, to);
-      from += width - kCounts;
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 Shape checked_shape(const InferContext& c) {
@@ -111,6 +47,11 @@ Shape checked_shape(const InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(cvm)
+
+namespace paddle_mini {
 
 void define_cvm(OpTable& ops) {
   ops.add(OpSpec("cvm")

@@ -1,6 +1,6 @@
 // decayed_adagrad: adagrad whose Moment forgets: MomentOut = decay Moment + (1 - decay) Grad^2
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {

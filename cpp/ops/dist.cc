@@ -3,11 +3,6 @@
 #include "math/broadcast.h"
 #include "math/p_norm.h"
 
-#ifdef PM_GPU
-#include "math/fold_gpu.h"
-#include "math/for_each_index.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -33,35 +28,6 @@ struct SlopeOfY {
   }
 };
 
-#ifdef PM_GPU
-template <class T>
-struct DistTerm {
-  PNorm norm;
-  const T* difference;
-  PM_DEVICE double operator()(const int64_t (&at)[1]) const { return norm.term(difference[at[0]]); }
-};
-struct DistJoin {
-  PNorm norm;
-  PM_DEVICE double operator()(double a, double b) const { return norm.join(a, b); }
-};
-template <class T>
-struct PutDist {
-  PNorm norm;
-  T* out;
-  PM_DEVICE void operator()(int64_t, double sum) const { *out = static_cast<T>(norm.of(sum)); }
-};
-
-template <class T>
-struct DistSlope {
-  PNorm norm;
-  const T *out, *gradient;
-  T* slope;  // a difference before
-  PM_DEVICE void operator()(int64_t i) const {
-    slope[i] = static_cast<T>(norm.slope(slope[i], *out) * static_cast<double>(*gradient));
-  }
-};
-#endif
-
 template <class T>
 struct DistKernel : Kernel {
   In<T> x, y;
@@ -74,21 +40,7 @@ struct DistKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), -1),
         norm(init.attr<float>("p"), kEpsilon), differences(init, broadcast.numel()) {}
 
-  void run(Device& device) override {
-    broadcast.map(device, Difference{}, x.data(), y.data(), differences.data());
-#ifdef PM_GPU
-    Walk<1> one, all;
-    all.add(broadcast.numel(), {1});
-    fold(device, one, all, norm.first(), DistTerm<T>{norm, differences.data()}, DistJoin{norm},
-         PutDist<T>{norm, out.data()});
-#else
-    double sum = norm.first();
-    norm.with_step([&](auto step) {
-      for (int64_t i = 0; i < broadcast.numel(); ++i) sum = step(sum, differences[i]);
-    });
-    out[0] = static_cast<T>(norm.of(sum));
-#endif
-  }
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -104,18 +56,7 @@ struct DistGradKernel : Kernel {
         x_gradient(init, "X@GRAD", optional_port), y_gradient(init, "Y@GRAD", optional_port),
         broadcast(x.shape(), y.shape(), -1), norm(init.attr<float>("p"), kEpsilon), slopes(init, broadcast.numel()) {}
 
-  void run(Device& device) override {
-    broadcast.map(device, Difference{}, x.data(), y.data(), slopes.data());
-#ifdef PM_GPU
-    for_each_index(device, broadcast.numel(), DistSlope<T>{norm, out.data(), out_gradient.data(), slopes.data()});
-#else
-    double g = out_gradient[0], length = out[0];
-    for (int64_t i = 0; i < broadcast.numel(); ++i) slopes[i] = static_cast<T>(norm.slope(slopes[i], length) * g);
-#endif
-    const T* s = slopes.data();
-    if (x_gradient) broadcast.sum_to_x(device, SlopeOfX{}, x.data(), y.data(), s, x_gradient.data());
-    if (y_gradient) broadcast.sum_to_y(device, SlopeOfY{}, x.data(), y.data(), s, y_gradient.data());
-  }
+  void run(Device& device) override;
 };
 
 void check_dist(const InferContext& c) {
@@ -130,6 +71,11 @@ OpSpec with_dist_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(dist)
+
+namespace paddle_mini {
 
 void define_dist(OpTable& ops) {
   ops.add(with_dist_attributes(OpSpec("dist"))

@@ -3,23 +3,8 @@
 #include "math/axis_walk.h"
 #include "math/map.h"
 
-#ifdef PM_GPU
-#include "math/dot_rows_gpu.h"
-#include "math/for_each_index.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct TimesOfRow {
-  int64_t size;
-  const T *factors, *in;
-  T* out;
-  PM_HD void operator()(int64_t i) const { out[i] = in[i] * factors[i / size]; }
-};
-#endif
 
 template <class T>
 struct DotKernel : Kernel {
@@ -30,23 +15,7 @@ struct DotKernel : Kernel {
   explicit DotKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"), size(x.shape()[x.shape().rank() - 1]) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override { dot_rows<T>(device, out.numel(), size, x.data(), y.data(), out.data()); }
-#else
-  void run(Device& device) override {
-    for (int64_t i = 0, rows = out.numel(); i < rows; ++i) {
-      const T *a = x.data() + i * size, *b = y.data() + i * size;
-      if constexpr (has_vec<T>) {
-        out[i] = static_cast<T>(map_sum(device, size, [](auto v, auto w) { return v * w; }, a, b));
-      } else {
-        using Wrapping = std::make_unsigned_t<T>;
-        Wrapping sum = 0;
-        for (int64_t j = 0; j < size; ++j) sum += static_cast<Wrapping>(a[j]) * static_cast<Wrapping>(b[j]);
-        out[i] = static_cast<T>(sum);
-      }
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -59,21 +28,7 @@ struct DotGradKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port), size(x.shape()[x.shape().rank() - 1]) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    int64_t n = x.numel();
-    if (x_gradient) for_each_index(device, n, TimesOfRow<T>{size, out_gradient.data(), y.data(), x_gradient.data()});
-    if (y_gradient) for_each_index(device, n, TimesOfRow<T>{size, out_gradient.data(), x.data(), y_gradient.data()});
-  }
-#else
-  void run(Device& device) override {
-    for (int64_t i = 0, rows = out_gradient.numel(); i < rows; ++i) {
-      auto scaled = [g = out_gradient[i]](auto v) { return v * decltype(v)(g); };
-      if (x_gradient) map(device, size, scaled, x_gradient.data() + i * size, y.data() + i * size);
-      if (y_gradient) map(device, size, scaled, y_gradient.data() + i * size, x.data() + i * size);
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 Shape dot_shape(const InferContext& c) {
@@ -86,6 +41,11 @@ Shape dot_shape(const InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(dot)
+
+namespace paddle_mini {
 
 void define_dot(OpTable& ops) {
   ops.add(OpSpec("dot")

@@ -1,6 +1,6 @@
 // dpsgd: gradient descent with a gradient that is clipped by its norm and blurred by noise
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 #include "math/sum_of.h"
 

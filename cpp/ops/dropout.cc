@@ -6,10 +6,6 @@
 #include "math/copy.h"
 #include "math/random.h"
 
-#ifdef PM_GPU
-#include "math/coins_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -67,24 +63,7 @@ struct DropoutKernel : Kernel {
     map(device, x.numel(), ScaleKept<T>{factor}, out.data(), x.data(), static_cast<const uint8_t*>(kept));
   }
 
-#ifdef PM_GPU
-  // With the attribute's seed the same elements as on a processor. Where other elements are dropped in each run, or the
-  // seed is where the host can't read it, the GPU tosses the coins: that takes no time of the host.
-  void toss(Device& device, uint8_t* kept) const {
-    if (seed_tensor || seed == 0) {
-      toss_coins(device, seed_tensor, rule.probability, kept, x.numel());
-      return;
-    }
-    with_generator(device, seed, [&](std::mt19937_64& generator) {
-      make_on_host(device, x.numel(), kept, [&](uint8_t* to) { draw(generator, to); });
-    });
-  }
-#else
-  void toss(Device& device, uint8_t* kept) const {
-    with_generator(device, seed_tensor ? (*seed_tensor)[0] : seed,
-                   [&](std::mt19937_64& generator) { draw(generator, kept); });
-  }
-#endif
+  void toss(Device& device, uint8_t* kept) const;
 
   // One number of [0, 1) for each element, which is kept unless the number is below the probability:
   // the same elements as in PaddlePaddle for the same seed.
@@ -134,6 +113,11 @@ void infer_dropout_grad(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(dropout)
+
+namespace paddle_mini {
 
 void define_dropout(OpTable& ops) {
   OpSpec forward("dropout"), backward("dropout_grad");

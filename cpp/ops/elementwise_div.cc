@@ -1,6 +1,6 @@
 // elementwise_div: Out = X / Y, with Y stretched over X
 #include "core/widening.h"
-#include "math/whole_division.h"
+#include "ops/family/whole_division.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // elementwise_fmax: Out = max(X, Y) where both are numbers, with Y stretched over X
 #include "core/widening.h"
-#include "math/elementwise.h"
+#include "ops/family/elementwise.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,7 +1,7 @@
 // elementwise_mul: Out = X Y element by element, with Y stretched over X
 #include "core/widening.h"
 #include "math/arithmetic.h"
-#include "math/elementwise.h"
+#include "ops/family/elementwise.h"
 
 namespace paddle_mini {
 namespace {

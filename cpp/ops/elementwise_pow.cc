@@ -1,6 +1,6 @@
 // elementwise_pow: Out = X to the power of Y, with Y stretched over X
 #include "core/widening.h"
-#include "math/elementwise.h"
+#include "ops/family/elementwise.h"
 #include "math/power.h"
 
 namespace paddle_mini {

@@ -1,6 +1,6 @@
 // elementwise_sub: Out = X - Y, with Y stretched over X
 #include "core/widening.h"
-#include "math/elementwise.h"
+#include "ops/family/elementwise.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // equal: Out = whether X equals Y
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

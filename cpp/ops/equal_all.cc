@@ -1,25 +1,8 @@
 // equal_all: Out = whether X and Y have one shape and equal elements
-#include "math/compare.h"
-
-#ifdef PM_GPU
-#include "math/copy.h"
-#include "math/for_each_index.h"
-#endif
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-// Whichever threads find a difference, they write the same.
-template <class T>
-struct FlagUnequal {
-  const T *x, *y;
-  bool* equal;
-  PM_HD void operator()(int64_t i) const {
-    if (equal_or_not(x[i], y[i]) == T(0)) *equal = false;
-  }
-};
-#endif
 
 template <class T>
 struct EqualAllKernel : Kernel {
@@ -27,22 +10,15 @@ struct EqualAllKernel : Kernel {
   Out<bool> out;
 
   explicit EqualAllKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), out(init, "Out") {}
-#ifdef PM_GPU
-  void run(Device& device) override {
-    bool alike = x.shape() == y.shape();
-    fill_n(device, out.data(), 1, alike);
-    if (alike) for_each_index(device, x.numel(), FlagUnequal<T>{x.data(), y.data(), out.data()});
-  }
-#else
-  void run(Device&) override {
-    bool equal = x.shape() == y.shape();
-    for (int64_t i = 0, n = x.numel(); equal && i < n; ++i) equal = equal_or_not(x[i], y[i]) != T(0);
-    out[0] = equal;
-  }
-#endif
+  void run(Device& device) override;
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(equal_all)
+
+namespace paddle_mini {
 
 void define_equal_all(OpTable& ops) {
   ops.add(OpSpec("equal_all")

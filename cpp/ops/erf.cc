@@ -1,6 +1,6 @@
 // erf: Out = the error function of X
 #include "math/error_function.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // exp: Out = e^X
 #include "core/widening.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

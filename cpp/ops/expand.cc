@@ -1,6 +1,6 @@
 // expand: Out = X repeated along its axes, as PaddlePaddle 1 wrote it
-// The records, which say .on_gpu(), are in math/repeat.cc.
-#include "math/repeat.h"
+// The records, which say .on_gpu(), are in ops/family/repeat.cc.
+#include "ops/family/repeat.h"
 
 namespace paddle_mini {
 

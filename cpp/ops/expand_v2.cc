@@ -1,7 +1,7 @@
 // expand_v2: Out = X with its axes of 1 stretched to a shape
 #include "core/widening.h"
 #include "math/axis_walk.h"
-#include "math/tensor_attr.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

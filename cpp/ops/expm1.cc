@@ -1,6 +1,6 @@
 // expm1: Out = exp(X) - 1
 #include "core/widening.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,7 +1,7 @@
 // fill_constant: Out = value, everywhere
 #include "core/op_table.h"
 #include "math/fill.h"
-#include "math/tensor_attr.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // flatten2: Out = X as a matrix
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // flatten_contiguous_range: Out = X with the axes from start_axis to stop_axis made one
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {

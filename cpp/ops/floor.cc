@@ -1,5 +1,5 @@
 // floor: Out = the greatest whole number not above X
-#include "math/rounding.h"
+#include "ops/family/rounding.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,7 +1,7 @@
 // frobenius_norm: Out = the root of the sum of X^2 over some axes
 #include <cmath>
 
-#include "math/extremes.h"
+#include "ops/family/extremes.h"
 #include "math/for_each_index.h"
 
 namespace paddle_mini {

@@ -1,6 +1,6 @@
 // ftrl: follow the regularized leader: parameters whose gradients sum to less than l1 are exactly 0
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {

@@ -1,39 +1,8 @@
 // gather_tree: Out = the whole sequences of a beam search, from each step's ids and their parents
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/raise.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-// One beam of the last step, back to the first.
-template <class T>
-struct GatherTree {
-  int64_t steps, step_size, beams;
-  const T *ids, *parents;
-  T* out;
-  Fault* fault;
-  unsigned long long step_number;
-
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t first = i / beams * beams, at = i - first;
-    bool valid = true;
-    for (int64_t step = steps - 1; step >= 0; --step) {
-      int64_t here = step * step_size + i;
-      if (valid) out[here] = ids[step * step_size + first + at];
-      if (step == 0) return;
-      // Every parent is looked at, also one that is not followed.
-      if (parents[here] < 0 || parents[here] >= beams) raise(fault, step_number, parents[here], here);
-      if (valid) at = parents[step * step_size + first + at];
-      valid = valid && at >= 0 && at < beams;
-    }
-  }
-};
-#endif
 
 template <class T>
 struct GatherTreeKernel : Kernel {
@@ -50,31 +19,15 @@ struct GatherTreeKernel : Kernel {
     fail<OpError>("Parents has ", parent, " at position ", at, ": there are ", beams, " beams");
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    GatherTree<T> body{steps, batch * beams, beams, ids.data(), parents.data(), out.data(), device.fault, device.step};
-    for_each_index(device, batch * beams, body);
-  }
-#else
-  void run(Device&) override {
-    int64_t step_size = batch * beams, n = ids.numel();
-    // The parents of the first step are not followed.
-    for (int64_t i = step_size; i < n; ++i) {
-      if (parents[i] < 0 || parents[i] >= beams) refuse_parent(parents[i], i);
-    }
-    for (int64_t i = 0; i < step_size; ++i) {
-      int64_t first = i / beams * beams, at = i - first;
-      for (int64_t step = steps - 1; step >= 0; --step) {
-        int64_t from = step * step_size + first + at;
-        out[step * step_size + i] = ids[from];
-        at = step > 0 ? parents[from] : 0;
-      }
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(gather_tree)
+
+namespace paddle_mini {
 
 void define_gather_tree(OpTable& ops) {
   ops.add(OpSpec("gather_tree")

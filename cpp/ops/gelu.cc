@@ -1,7 +1,7 @@
 // gelu: Out = X times the chance that a normal random number is below X
 #include "math/error_function.h"
 #include "math/map_ahead.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // group_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over groups of channels of an image
 #include "core/op_table.h"
-#include "math/group_normalize.h"
+#include "ops/family/group_normalize.h"
 
 namespace paddle_mini {
 namespace {
@@ -32,18 +32,7 @@ struct GroupNormKernel : Kernel {
         mean(init, "Mean"), variance(init, "Variance"), groups(groups_of<T>(init, x.shape())),
         epsilon(init.attr<float>("epsilon")) {}
 
-  void run(Device& device) override {
-    const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
-#ifdef PM_GPU
-    groups.statistics(device, x.data(), mean.data(), groups.put_mean(variance.data()));
-    groups.normalize(device, x.data(), mean.data(), {variance.data(), static_cast<T>(epsilon), false}, k, b, y.data());
-#else
-    for (int64_t i = 0; i < groups.group_count(); ++i) {
-      groups.statistics(device, i, x.data(), &mean[i], &variance[i]);
-      groups.normalize(device, i, x.data(), mean[i], one_by_group_deviation(variance[i], epsilon), k, b, y.data());
-    }
-#endif
-  }
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -61,22 +50,7 @@ struct GroupNormGradKernel : Kernel {
         groups(groups_of<T>(init, x.shape())), epsilon(init.attr<float>("epsilon")),
         sums(init, kOnGpu ? 2 * groups.group_count() : 0) {}
 
-  void run(Device& device) override {
-    T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
-                bias_gradient ? bias_gradient.data() : nullptr};
-#ifdef PM_GPU
-    groups.gradients(device, x.data(), y_gradient.data(), mean.data(),
-                     {variance.data(), static_cast<T>(epsilon), false}, scale ? scale.data() : nullptr, to[0], to[1],
-                     to[2], sums.data());
-#else
-    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
-    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
-    for (int64_t i = 0; i < groups.group_count(); ++i) {
-      groups.gradients(device, i, x.data(), y_gradient.data(), mean[i], one_by_group_deviation(variance[i], epsilon),
-                       scale ? scale.data() : nullptr, to[0], to[1], to[2]);
-    }
-#endif
-  }
+  void run(Device& device) override;
 };
 
 Shape group_shape(const InferContext& c) {
@@ -114,6 +88,11 @@ OpSpec with_group_norm_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(group_norm)
+
+namespace paddle_mini {
 
 void define_group_norm(OpTable& ops) {
   ops.add(with_group_norm_attributes(OpSpec("group_norm"))

@@ -1,6 +1,6 @@
 // gru: GRU over sequences, on an input that is already multiplied with its weights
 #include "core/op_table.h"
-#include "math/gru_step.h"
+#include "math/cpu/gru_step.h"
 #include "math/sequence_batches.h"
 
 namespace paddle_mini {

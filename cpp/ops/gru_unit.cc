@@ -1,6 +1,6 @@
 // gru_unit: one step of GRU, on an input that is already multiplied with its weights
 #include "core/op_table.h"
-#include "math/gru_step.h"
+#include "math/cpu/gru_step.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // hard_shrink: Out = X where |X| > threshold, else 0
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // hard_sigmoid: Out = min(max(slope X + offset, 0), 1)
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

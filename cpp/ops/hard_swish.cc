@@ -1,5 +1,5 @@
 // hard_swish: Out = X min(max(X + offset, 0), threshold) / scale
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // hinge_loss: Loss = max(0, 1 - Logits (2 Labels - 1))
-#include "math/pair_loss.h"
+#include "ops/family/pair_loss.h"
 
 namespace paddle_mini {
 namespace {

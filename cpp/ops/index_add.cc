@@ -3,11 +3,6 @@
 
 #include <algorithm>
 
-#ifdef PM_GPU
-#include "math/by_target_gpu.h"
-#include "math/positions_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -27,107 +22,11 @@ struct AddedSlabs {
                   "from ",
                   -length, " to ", length - 1);
   }
-#ifdef PM_GPU
-  Positions positions(const Device& device) const { return {device, index, length, true}; }
-#else
-  void check() const {
-    for (int64_t i = 0, n = index.numel(); i < n; ++i) {
-      if (index[i] < -length || index[i] >= length) refuse(index[i], i);
-    }
-  }
-
-  // f(where a slab of AddValue begins, where that of X does)
+  // On a CPU:
+  void check() const;
   template <class F>
-  void each(F f) const {
-    int64_t n = index.numel();
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < n; ++i) {
-        int64_t at = index[i] < 0 ? index[i] + length : index[i];
-        f((o * n + i) * width, (o * length + at) * width);
-      }
-    }
-  }
-#endif
+  void each(F f) const;
 };
-
-#ifdef PM_GPU
-template <class T>
-struct IndexAddKernel : Kernel {
-  In<T> x, added;
-  Out<T> out;
-  AddedSlabs slabs;
-  ByTarget by_position;
-
-  explicit IndexAddKernel(KernelInit& init)
-      : x(init, "X"), added(init, "AddValue"), out(init, "Out"), slabs(init, x.shape()),
-        by_position(init, slabs.index.numel()) {}
-
-  void refuse(const Fault& fault) const override { slabs.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_position.sort(device, slabs.positions(device));
-    by_position.put<ByTarget::Meet::AddTo>(device, slabs.outer, slabs.length, slabs.width, x.data(), added.data(),
-                                           out.data());
-  }
-};
-
-template <class T>
-struct IndexAddGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient, added_gradient;
-  AddedSlabs slabs;
-
-  explicit IndexAddGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        added_gradient(init, "AddValue@GRAD", optional_port), slabs(init, out_gradient.shape()) {}
-
-  void refuse(const Fault& fault) const override { slabs.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    if (x_gradient) copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
-    if (!added_gradient) return;
-    size_t bytes = static_cast<size_t>(slabs.width) * sizeof(T);
-    gather_slabs(device, slabs.positions(device), slabs.outer, slabs.index.numel(), slabs.length, bytes,
-                 out_gradient.data(), added_gradient.data());
-  }
-};
-#else
-template <class T>
-struct IndexAddKernel : Kernel {
-  In<T> x, added;
-  Out<T> out;
-  AddedSlabs slabs;
-
-  explicit IndexAddKernel(KernelInit& init)
-      : x(init, "X"), added(init, "AddValue"), out(init, "Out"), slabs(init, x.shape()) {}
-
-  void run(Device&) override {
-    slabs.check();
-    if (out.data() != x.data()) std::copy_n(x.data(), x.numel(), out.data());
-    slabs.each([this](int64_t from, int64_t to) {
-      for (int64_t j = 0; j < slabs.width; ++j) out[to + j] += added[from + j];
-    });
-  }
-};
-
-template <class T>
-struct IndexAddGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient, added_gradient;
-  AddedSlabs slabs;
-
-  explicit IndexAddGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        added_gradient(init, "AddValue@GRAD", optional_port), slabs(init, out_gradient.shape()) {}
-
-  void run(Device&) override {
-    slabs.check();
-    if (x_gradient) std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());
-    if (!added_gradient) return;
-    slabs.each([this](int64_t to, int64_t from) {
-      std::copy_n(out_gradient.data() + from, slabs.width, added_gradient.data() + to);
-    });
-  }
-};
-#endif
 
 // X, or Out@GRAD, and AddValue must fit together.
 void check_added(const InferContext& c, const char* x_port) {
@@ -142,6 +41,11 @@ void check_added(const InferContext& c, const char* x_port) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(index_add)
+
+namespace paddle_mini {
 
 void define_index_add(OpTable& ops) {
   ops.add(OpSpec("index_add")

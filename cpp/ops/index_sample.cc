@@ -1,5 +1,5 @@
 // index_sample: Out = the elements of each row of X at the positions in that row of Index
-#include "math/along_axis.h"
+#include "ops/family/along_axis.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // index_select: Out = what X has along an axis at the positions in Index
-// The records, which say .on_gpu(), are in math/pick.cc.
-#include "math/pick.h"
+// The records, which say .on_gpu(), are in ops/family/pick.cc.
+#include "ops/family/pick.h"
 
 namespace paddle_mini {
 

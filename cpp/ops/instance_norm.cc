@@ -1,6 +1,6 @@
 // instance_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each channel of an image
 #include "core/op_table.h"
-#include "math/group_normalize.h"
+#include "ops/family/group_normalize.h"
 
 namespace paddle_mini {
 namespace {
@@ -25,24 +25,7 @@ struct InstanceNormKernel : Kernel {
         channels(channels_of<T>(x.shape())), epsilon(static_cast<T>(init.attr<float>("epsilon"))),
         own(init, kOnGpu && !(saved_mean && saved_variance) ? 2 * channels.group_count() : 0) {}
 
-  void run(Device& device) override {
-    const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
-#ifdef PM_GPU
-    T* means = saved_mean ? saved_mean.data() : own.data();
-    T* deviations = saved_variance ? saved_variance.data() : own.data() + channels.group_count();
-    channels.statistics(device, x.data(), means, channels.put_deviation(epsilon, deviations));
-    channels.normalize(device, x.data(), means, {deviations, T(0), true}, k, b, y.data());
-#else
-    for (int64_t i = 0; i < channels.group_count(); ++i) {
-      T mean, variance;
-      channels.statistics(device, i, x.data(), &mean, &variance);
-      T by_deviation = T(1) / std::sqrt(variance + epsilon);
-      channels.normalize(device, i, x.data(), mean, by_deviation, k, b, y.data());
-      if (saved_mean) saved_mean[i] = mean;
-      if (saved_variance) saved_variance[i] = by_deviation;
-    }
-#endif
-  }
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -58,21 +41,7 @@ struct InstanceNormGradKernel : Kernel {
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         channels(channels_of<T>(x.shape())), sums(init, kOnGpu ? 2 * channels.group_count() : 0) {}
 
-  void run(Device& device) override {
-    T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
-                bias_gradient ? bias_gradient.data() : nullptr};
-#ifdef PM_GPU
-    channels.gradients(device, x.data(), y_gradient.data(), saved_mean.data(), {saved_variance.data(), T(0), true},
-                       scale ? scale.data() : nullptr, to[0], to[1], to[2], sums.data());
-#else
-    if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
-    if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
-    for (int64_t i = 0; i < channels.group_count(); ++i) {
-      channels.gradients(device, i, x.data(), y_gradient.data(), saved_mean[i], saved_variance[i],
-                         scale ? scale.data() : nullptr, to[0], to[1], to[2]);
-    }
-#endif
-  }
+  void run(Device& device) override;
 };
 
 // The shape of what is saved.
@@ -104,6 +73,11 @@ void infer_instance_norm_gradient(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(instance_norm)
+
+namespace paddle_mini {
 
 void define_instance_norm(OpTable& ops) {
   ops.add(OpSpec("instance_norm")

@@ -1,5 +1,5 @@
 // isfinite_v2: Out = whether X is a finite number
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // isinf_v2: Out = whether X is infinity or minus infinity
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

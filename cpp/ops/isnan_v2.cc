@@ -1,5 +1,5 @@
 // isnan_v2: Out = whether X is NaN
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

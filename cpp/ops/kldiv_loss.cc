@@ -3,10 +3,6 @@
 #include "math/map.h"
 #include "math/uniform.h"
 
-#ifdef PM_GPU
-#include "math/fold_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -46,20 +42,6 @@ struct DivergenceSlopeOfSum {
   PM_HD DivergenceSlopeOfOne<T> ready() const { return {gradient() * factor}; }
 };
 
-#ifdef PM_GPU
-template <class T>
-struct DivergenceTerm {
-  const T *x, *target;
-  PM_DEVICE T operator()(const int64_t (&at)[1]) const { return Divergence{}(x[at[0]], target[at[0]]); }
-};
-template <class T>
-struct PutDivergence {
-  T factor;
-  T* loss;
-  PM_DEVICE void operator()(int64_t, double sum) const { *loss = static_cast<T>(sum) * factor; }
-};
-#endif
-
 template <class T>
 struct KldivLossKernel : Kernel {
   In<T> x, target;
@@ -76,18 +58,7 @@ struct KldivLossKernel : Kernel {
     else sum(device);
   }
 
-#ifdef PM_GPU
-  void sum(Device& device) {
-    Walk<1> one, all;
-    all.add(x.numel(), {1});
-    fold(device, one, all, 0.0, DivergenceTerm<T>{x.data(), target.data()}, Plus{},
-         PutDivergence<T>{factor, loss.data()});
-  }
-#else
-  void sum(Device& device) {
-    loss[0] = static_cast<T>(map_sum(device, x.numel(), Divergence{}, x.data(), target.data())) * factor;
-  }
-#endif
+  void sum(Device& device);
 };
 
 template <class T>
@@ -131,6 +102,11 @@ OpSpec& with_reduction(OpSpec& spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(kldiv_loss)
+
+namespace paddle_mini {
 
 void define_kldiv_loss(OpTable& ops) {
   OpSpec forward("kldiv_loss"), backward("kldiv_loss_grad");

@@ -57,33 +57,13 @@ struct KronKernel : Kernel {
   In<T> x, y;
   Out<T> out;
   AxisLoop over_x, over_y;
-#ifdef PM_GPU
-  Scratch<T> stretched;  // Y
-#endif
+  Scratch<T> stretched;  // Y, on a GPU
 
   explicit KronKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(KronSizes(x.shape(), y.shape()).loop(true)),
-        over_y(KronSizes(x.shape(), y.shape()).loop(false))
-#ifdef PM_GPU
-        ,
-        stretched(init, out.numel())
-#endif
-  {
-  }
+        over_y(KronSizes(x.shape(), y.shape()).loop(false)), stretched(init, kOnGpu ? out.numel() : 0) {}
 
-  void run(Device& device) override {
-    over_x.copy(device, x.data(), out.data(), T(0));
-#ifdef PM_GPU
-    over_y.copy(device, y.data(), stretched.data(), T(0));
-    const T *a = out.data(), *b = stretched.data();
-    map(device, out.numel(), KronProduct(), out.data(), a, b);
-#else
-    int64_t block = over_y.block();
-    over_y.each_block([&](int64_t to, int64_t from) {
-      for (int64_t i = 0; i < block; ++i) out[to + i] = KronProduct()(out[to + i], y[from + i]);
-    });
-#endif
-  }
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -118,6 +98,11 @@ Shape kron_out_shape(const InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(kron)
+
+namespace paddle_mini {
 
 void define_kron(OpTable& ops) {
   ops.add(OpSpec("kron")

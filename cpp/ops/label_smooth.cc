@@ -3,11 +3,6 @@
 #include "math/arithmetic.h"
 #include "math/map.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/lines_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -27,17 +22,6 @@ struct SmoothToPrior {
     return v * V(keep) + p * V(epsilon);
   }
 };
-
-#ifdef PM_GPU
-template <class T>
-struct SmoothRows {
-  SmoothToPrior<T> smooth;
-  int64_t classes;
-  const T *x, *prior;
-  T* out;
-  PM_DEVICE void operator()(int64_t i) const { out[i] = smooth(x[i], prior[line_place(i, classes, 1).at]); }
-};
-#endif
 
 template <class T>
 struct LabelSmoothKernel : Kernel {
@@ -59,13 +43,9 @@ struct LabelSmoothKernel : Kernel {
       map(device, n, Smooth<T>{keep, part}, out.data(), x.data());
       return;
     }
-    SmoothToPrior<T> smooth{keep, epsilon};
-#ifdef PM_GPU
-    for_each_index(device, n, SmoothRows<T>{smooth, classes, x.data(), prior.data(), out.data()});
-#else
-    for (int64_t i = 0; i < n; i += classes) map(device, classes, smooth, out.data() + i, x.data() + i, prior.data());
-#endif
+    smooth_to_prior(device, n, {keep, epsilon});
   }
+  void smooth_to_prior(Device& device, int64_t n, const SmoothToPrior<T>& smooth) const;
 };
 
 template <class T>
@@ -97,6 +77,11 @@ void infer_label_smooth(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(label_smooth)
+
+namespace paddle_mini {
 
 void define_label_smooth(OpTable& ops) {
   ops.add(OpSpec("label_smooth")

@@ -1,6 +1,6 @@
 // lars_momentum: momentum with a learning rate of its own for each parameter, from the norms of it and its gradient
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 #include "math/sum_of.h"
 

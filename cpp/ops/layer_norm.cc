@@ -3,12 +3,6 @@
 
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/layer_norm_gpu.h"
-#else
-#include "math/map.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -37,41 +31,9 @@ struct LayerNormKernel : Kernel {
         mean(init, "Mean"), variance(init, "Variance"), r(x.shape(), init.attr<int32_t>("begin_norm_axis")),
         epsilon(init.attr<float>("epsilon")) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    layer_norm_gpu::Forward<T> body{{r.rows, r.size, 1},
-                                    x.data(),
-                                    scale ? scale.data() : nullptr,
-                                    bias ? bias.data() : nullptr,
-                                    y.data(),
-                                    mean.data(),
-                                    variance.data(),
-                                    r.count(),
-                                    static_cast<T>(epsilon)};
-    launch(device, body.blocks(), body);
-  }
-#else
-  // Two passes, so that a large mean does not eat the variance.
-  void run(Device& device) override {
-    for (int64_t i = 0; i < r.rows; ++i) {
-      const T* from = x.data() + i * r.size;
-      T m = static_cast<T>(map_sum(device, r.size, [](auto v) { return v; }, from) / r.count());
-      auto square = [m](auto v) { return (v - decltype(v)(m)) * (v - decltype(v)(m)); };
-      mean[i] = m;
-      variance[i] = static_cast<T>(map_sum(device, r.size, square, from) / r.count());
-      normalize(device, from, m, one_by_row_deviation(variance[i], epsilon), y.data() + i * r.size);
-    }
-  }
-
-  void normalize(Device& device, const T* from, T m, T s, T* to) {
-    auto unit = [m, s](auto v) { return (v - decltype(v)(m)) * decltype(v)(s); };
-    const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
-    if (k && b) map(device, r.size, [unit](auto v, auto p, auto q) { return unit(v) * p + q; }, to, from, k, b);
-    else if (k) map(device, r.size, [unit](auto v, auto p) { return unit(v) * p; }, to, from, k);
-    else if (b) map(device, r.size, [unit](auto v, auto q) { return unit(v) + q; }, to, from, b);
-    else map(device, r.size, unit, to, from);
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void normalize(Device& device, const T* from, T m, T s, T* to);
 };
 
 // With n elements a row, xhat = (X - mean) s, s = 1 / deviation, G = Y@GRAD Scale (Ba et al. 2016):
@@ -92,56 +54,10 @@ struct LayerNormGradKernel : Kernel {
         r(x.shape(), init.attr<int32_t>("begin_norm_axis")), epsilon(init.attr<float>("epsilon")),
         scaled(init, scale && !kOnGpu ? r.size : 0) {}
 
-#ifdef PM_GPU
-  // X@GRAD last: it may lie in the memory of Y@GRAD.
-  void run(Device& device) override {
-    layer_norm_gpu::Rows<T> rows{x.data(), y_gradient.data(), mean.data(), variance.data(), static_cast<T>(epsilon)};
-    layer_norm_gpu::to_parameters(device, rows, r.rows, r.size, scale_gradient ? scale_gradient.data() : nullptr,
-                                  bias_gradient ? bias_gradient.data() : nullptr);
-    if (!x_gradient) return;
-    layer_norm_gpu::ToX<T> body{
-        {r.rows, r.size, 1}, rows, scale ? scale.data() : nullptr, x_gradient.data(), r.count()};
-    launch(device, body.blocks(), body);
-  }
-#else
-  void run(Device& device) override {
-    if (scale_gradient) std::fill_n(scale_gradient.data(), r.size, T(0));
-    if (bias_gradient) std::fill_n(bias_gradient.data(), r.size, T(0));
-    for (int64_t i = 0; i < r.rows; ++i) {
-      const T *from = x.data() + i * r.size, *g = y_gradient.data() + i * r.size;
-      T m = mean[i], s = one_by_row_deviation(variance[i], epsilon);
-      to_parameters(device, from, g, m, s);
-      if (x_gradient) to_x(device, from, g, m, s, x_gradient.data() + i * r.size);
-    }
-  }
-
-  void to_parameters(Device& device, const T* from, const T* g, T m, T s) {
-    if (scale_gradient) {
-      auto add = [m, s](auto sum, auto w, auto v) { return sum + w * ((v - decltype(v)(m)) * decltype(v)(s)); };
-      const T* sums = scale_gradient.data();
-      map(device, r.size, add, scale_gradient.data(), sums, g, from);
-    }
-    if (bias_gradient) {
-      const T* sums = bias_gradient.data();
-      map(device, r.size, [](auto sum, auto w) { return sum + w; }, bias_gradient.data(), sums, g);
-    }
-  }
-
-  void to_x(Device& device, const T* from, const T* g, T m, T s, T* to) {
-    if (scale) {
-      map(device, r.size, [](auto w, auto k) { return w * k; }, scaled.data(), g, scale.data());
-      g = scaled.data();
-    }
-    auto along = [m, s](auto w, auto v) { return w * ((v - decltype(v)(m)) * decltype(v)(s)); };
-    T level = static_cast<T>(map_sum(device, r.size, [](auto w) { return w; }, g) / r.count());
-    T slope = static_cast<T>(map_sum(device, r.size, along, g, from) / r.count());
-    auto combine = [m, s, level, slope](auto w, auto v) {
-      using V = decltype(w);
-      return V(s) * (w - V(level) - (v - V(m)) * V(s) * V(slope));
-    };
-    map(device, r.size, combine, to, g, from);
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void to_parameters(Device& device, const T* from, const T* g, T m, T s);
+  void to_x(Device& device, const T* from, const T* g, T m, T s, T* to);
 };
 
 LayerNormRows layer_norm_rows_of(const InferContext& c) {
@@ -190,6 +106,11 @@ OpSpec& with_layer_norm_attributes(OpSpec& spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(layer_norm)
+
+namespace paddle_mini {
 
 void define_layer_norm(OpTable& ops) {
   OpSpec forward("layer_norm"), backward("layer_norm_grad");

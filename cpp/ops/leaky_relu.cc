@@ -1,5 +1,5 @@
 // leaky_relu: Out = X where X > 0, else alpha X
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // less_equal: Out = whether X <= Y
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // less_than: Out = whether X < Y
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

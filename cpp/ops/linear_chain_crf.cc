@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
-#include "math/crf_inputs.h"
+#include "ops/family/crf_inputs.h"
 
 namespace paddle_mini {
 namespace {

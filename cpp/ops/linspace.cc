@@ -5,10 +5,6 @@
 #include "core/op_table.h"
 #include "core/target.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -32,25 +28,6 @@ PM_HD T first_as(const void* data, DType dtype) {
   return nearest_held<T>(*static_cast<const int64_t*>(data));
 }
 
-#ifdef PM_GPU
-template <class T>
-struct EvenlySpaced {
-  const void *start, *stop;
-  DType start_dtype, stop_dtype;
-  int64_t n;
-  T* out;
-
-  PM_DEVICE void operator()(int64_t i) const {
-    T first = first_as<T>(start, start_dtype), last = first_as<T>(stop, stop_dtype);
-    double from = static_cast<double>(first), to = static_cast<double>(last);
-    double step = n > 1 ? (to - from) / static_cast<double>(n - 1) : 0;
-    if (n == 1) out[i] = first;
-    else if (i < n / 2) out[i] = nearest_held<T>(from + step * static_cast<double>(i));
-    else out[i] = nearest_held<T>(to - step * static_cast<double>(n - 1 - i));
-  }
-};
-#endif
-
 template <class T>
 struct LinspaceKernel : Kernel {
   const Variable &start, &stop;
@@ -59,28 +36,7 @@ struct LinspaceKernel : Kernel {
   explicit LinspaceKernel(KernelInit& init)
       : start(*init.input("Start")), stop(*init.input("Stop")), out(init, "Out") {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    for_each_index(device, out.numel(),
-                   EvenlySpaced<T>{start.tensor.data, stop.tensor.data, start.tensor.dtype, stop.tensor.dtype,
-                                   out.numel(), out.data()});
-  }
-#else
-  // From both ends to the middle, so that the last number is Stop itself; a whole step is a fraction.
-  void run(Device&) override {
-    T first = first_as<T>(start.tensor.data, start.tensor.dtype);
-    T last = first_as<T>(stop.tensor.data, stop.tensor.dtype);
-    int64_t n = out.numel();
-    if (n == 1) {
-      out[0] = first;
-      return;
-    }
-    double from = static_cast<double>(first), to = static_cast<double>(last);
-    double step = (to - from) / static_cast<double>(n - 1);
-    for (int64_t i = 0; i < n / 2; ++i) out[i] = nearest_held<T>(from + step * static_cast<double>(i));
-    for (int64_t i = n / 2; i < n; ++i) out[i] = nearest_held<T>(to - step * static_cast<double>(n - 1 - i));
-  }
-#endif
+  void run(Device& device) override;
 };
 
 void infer_linspace(InferContext& c) {
@@ -101,6 +57,11 @@ void infer_linspace(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(linspace)
+
+namespace paddle_mini {
 
 void define_linspace(OpTable& ops) {
   ops.add(OpSpec("linspace")

@@ -1,7 +1,7 @@
 // lod_reset: Out = X in other sequences
 #include <algorithm>
 
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 #include "math/sequences.h"
 
 namespace paddle_mini {

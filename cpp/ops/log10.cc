@@ -1,6 +1,6 @@
 // log10: Out = log10(X)
 #include "core/widening.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

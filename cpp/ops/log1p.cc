@@ -1,6 +1,6 @@
 // log1p: Out = log(1 + X)
 #include "core/widening.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // log2: Out = log2(X)
 #include "core/widening.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // log_loss: Loss = -(Labels log(Predicted + epsilon) + (1 - Labels) log(1 - Predicted + epsilon))
-#include "math/pair_loss.h"
+#include "ops/family/pair_loss.h"
 
 namespace paddle_mini {
 namespace {

@@ -2,10 +2,6 @@
 #include "core/op_table.h"
 #include "math/map.h"
 
-#ifdef PM_GPU
-#include "math/log_softmax_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -33,44 +29,10 @@ struct LogSoftmaxKernel : Kernel {
       : x(init, "X"), out(init, "Out"), a(x.shape(), init.attr<int32_t>("axis")), largest(init, a.inner),
         sums(init, a.inner) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    log_softmax_gpu::Forward<T> body{{a.outer, a.size, a.inner}, x.data(), out.data()};
-    launch(device, body.blocks(), body);
-  }
-#else
-  void run(Device& device) override {
-    int64_t block = a.size * a.inner;
-    for (int64_t o = 0; o < a.outer; ++o) {
-      if (a.inner == 1) row(device, x.data() + o * block, out.data() + o * block);
-      else columns(device, x.data() + o * block, out.data() + o * block);
-    }
-  }
-
-  void row(Device& device, const T* from, T* to) {
-    T top = from[0];
-    for (int64_t i = 1; i < a.size; ++i) top = maximum(top, from[i]);
-    auto part = [top](auto v) { return exp(v - decltype(v)(top)); };
-    T rest = std::log(static_cast<T>(map_sum(device, a.size, part, from)));
-    auto shift = [top, rest](auto v) { return v - decltype(v)(top) - decltype(v)(rest); };
-    map(device, a.size, shift, to, from);
-  }
-
-  void columns(Device& device, const T* from, T* to) {
-    int64_t n = a.inner;
-    const T *tops = largest.data(), *totals = sums.data();
-    std::copy_n(from, n, largest.data());
-    for (int64_t i = 1; i < a.size; ++i) {
-      map(device, n, [](auto v, auto w) { return maximum(v, w); }, largest.data(), tops, from + i * n);
-    }
-    std::fill_n(sums.data(), n, T(0));
-    auto add = [](auto total, auto v, auto top) { return total + exp(v - top); };
-    for (int64_t i = 0; i < a.size; ++i) map(device, n, add, sums.data(), totals, from + i * n, tops);
-    map(device, n, [](auto total) { return log(total); }, sums.data(), totals);
-    auto shift = [](auto v, auto top, auto rest) { return v - top - rest; };
-    for (int64_t i = 0; i < a.size; ++i) map(device, n, shift, to + i * n, from + i * n, tops, totals);
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void row(Device& device, const T* from, T* to);
+  void columns(Device& device, const T* from, T* to);
 };
 
 template <class T>
@@ -84,39 +46,17 @@ struct LogSoftmaxGradKernel : Kernel {
       : out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         a(out.shape(), init.attr<int32_t>("axis")), sums(init, a.inner) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    log_softmax_gpu::Backward<T> body{{a.outer, a.size, a.inner}, out.data(), out_gradient.data(), x_gradient.data()};
-    launch(device, body.blocks(), body);
-  }
-#else
-  void run(Device& device) override {
-    int64_t block = a.size * a.inner;
-    for (int64_t o = 0; o < a.outer; ++o) {
-      const T *y = out.data() + o * block, *g = out_gradient.data() + o * block;
-      T* to = x_gradient.data() + o * block;
-      if (a.inner == 1) {
-        T sum = static_cast<T>(map_sum(device, a.size, [](auto v) { return v; }, g));
-        map(device, a.size, [sum](auto v, auto w) { return w - exp(v) * decltype(v)(sum); }, to, y, g);
-      } else {
-        columns(device, y, g, to);
-      }
-    }
-  }
-
-  void columns(Device& device, const T* y, const T* g, T* to) {
-    int64_t n = a.inner;
-    const T* totals = sums.data();
-    std::fill_n(sums.data(), n, T(0));
-    auto add = [](auto total, auto v) { return total + v; };
-    for (int64_t i = 0; i < a.size; ++i) map(device, n, add, sums.data(), totals, g + i * n);
-    auto pass = [](auto v, auto w, auto total) { return w - exp(v) * total; };
-    for (int64_t i = 0; i < a.size; ++i) map(device, n, pass, to + i * n, y + i * n, g + i * n, totals);
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void columns(Device& device, const T* y, const T* g, T* to);
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(log_softmax)
+
+namespace paddle_mini {
 
 void define_log_softmax(OpTable& ops) {
   ops.add(OpSpec("log_softmax")

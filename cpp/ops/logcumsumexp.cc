@@ -5,10 +5,6 @@
 #include "math/axis_lines.h"
 #include "math/axis_walk.h"
 
-#ifdef PM_GPU
-#include "math/scan_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -47,50 +43,6 @@ PM_HD T times_exp(const ScaledSum& sum, double one) {
   return sum.total == 0 || std::isinf(one) ? T(0) : static_cast<T>(sum.total * std::exp(sum.largest + one));
 }
 
-#ifdef PM_GPU
-struct JoinSums {
-  PM_DEVICE ScaledSum operator()(ScaledSum a, ScaledSum b) const {
-    a.add(b.total, b.largest);
-    return a;
-  }
-};
-
-template <class T>
-struct OneExp {
-  const T* x;
-  PM_DEVICE ScaledSum operator()(int64_t at) const {
-    ScaledSum sum = ScaledSum::nothing();
-    sum.add(1, x[at]);
-    return sum;
-  }
-};
-template <class T>
-struct PutLog {
-  T* out;
-  bool exclusive;
-  PM_DEVICE void operator()(int64_t at, const ScaledSum& sum) const {
-    bool nothing = exclusive && sum.total == 0;
-    out[at] = nothing ? kNothing<T> : static_cast<T>(sum.largest + std::log(sum.total));
-  }
-};
-
-template <class T>
-struct OneSlope {
-  const T *out, *out_gradient;
-  PM_DEVICE ScaledSum operator()(int64_t at) const {
-    ScaledSum sum = ScaledSum::nothing();
-    if (!std::isinf(out[at]) && out[at] != kNothing<T>) sum.add(out_gradient[at], -static_cast<double>(out[at]));
-    return sum;
-  }
-};
-template <class T>
-struct PutSlope {
-  const T* x;
-  T* x_gradient;
-  PM_DEVICE void operator()(int64_t at, const ScaledSum& sum) const { x_gradient[at] = times_exp<T>(sum, x[at]); }
-};
-#endif
-
 template <class T>
 struct LogcumsumexpKernel : Kernel {
   In<T> x;
@@ -99,25 +51,7 @@ struct LogcumsumexpKernel : Kernel {
 
   explicit LogcumsumexpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), walk(init, x.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    scan(device, walk.lines, walk.reverse, walk.exclusive, ScaledSum::nothing(), OneExp<T>{x.data()}, JoinSums{},
-         PutLog<T>{out.data(), walk.exclusive});
-  }
-#else
-  void run(Device&) override {
-    walk.lines.each([&](int64_t begin) {
-      ScaledSum sum = ScaledSum::nothing();
-      for (int64_t j = 0; j < walk.lines.length; ++j) {
-        int64_t at = walk.at(begin, j);
-        double one = x[at];
-        if (walk.exclusive) out[at] = sum.total == 0 ? kNothing<T> : static_cast<T>(sum.largest + std::log(sum.total));
-        sum.add(1, one);
-        if (!walk.exclusive) out[at] = static_cast<T>(sum.largest + std::log(sum.total));
-      }
-    });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 // X@GRAD[i] = sum over the j that X[i] is added in of Out@GRAD[j] exp(X[i] - Out[j]). Where Out is infinite or
@@ -132,24 +66,7 @@ struct LogcumsumexpGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         walk(init, x.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    scan(device, walk.lines, !walk.reverse, walk.exclusive, ScaledSum::nothing(),
-         OneSlope<T>{out.data(), out_gradient.data()}, JoinSums{}, PutSlope<T>{x.data(), x_gradient.data()});
-  }
-#else
-  void run(Device&) override {
-    walk.lines.each([&](int64_t begin) {
-      ScaledSum sum = ScaledSum::nothing();
-      for (int64_t j = walk.lines.length - 1; j >= 0; --j) {
-        int64_t at = walk.at(begin, j);
-        if (walk.exclusive) x_gradient[at] = times_exp<T>(sum, x[at]);
-        if (!std::isinf(out[at]) && out[at] != kNothing<T>) sum.add(out_gradient[at], -static_cast<double>(out[at]));
-        if (!walk.exclusive) x_gradient[at] = times_exp<T>(sum, x[at]);
-      }
-    });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 Shape logcumsumexp_shape(const InferContext& c) {
@@ -168,6 +85,11 @@ OpSpec with_logcumsumexp_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(logcumsumexp)
+
+namespace paddle_mini {
 
 void define_logcumsumexp(OpTable& ops) {
   ops.add(with_logcumsumexp_attributes(OpSpec("logcumsumexp"))

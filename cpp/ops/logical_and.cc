@@ -1,5 +1,5 @@
 // logical_and: Out = whether X and Y are both true
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // logical_not: Out = whether X is not true
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // logical_or: Out = whether X or Y is true, or both
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // logical_xor: Out = whether one of X and Y is true, the other is not
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

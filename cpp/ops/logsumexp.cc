@@ -1,8 +1,9 @@
 // logsumexp: Out = log of the sum of exp(X) over some axes
 #include <cmath>
 
-#include "math/extremes.h"
+#include "ops/family/extremes.h"
 #include "math/for_each_index.h"
+#include "math/map.h"
 
 namespace paddle_mini {
 namespace {

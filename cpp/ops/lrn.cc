@@ -36,41 +36,6 @@ struct Neighbours {
   }
 };
 
-#ifdef PM_GPU
-template <class T>
-struct LrnPixel {
-  Neighbours<T> near;
-  // Sum of f(j) over the channel of element i and its neighbours.
-  template <class F>
-  PM_DEVICE T sum(int64_t i, F f) const {
-    int64_t c = i / near.lines.inner % near.lines.length;
-    return near.sum(i - c * near.lines.inner, c, f);
-  }
-};
-
-template <class T>
-struct Lrn : LrnPixel<T> {
-  const T* x;
-  T *out, *middles;
-  PM_DEVICE void operator()(int64_t i) const {
-    T middle = this->near.k + this->near.alpha * this->sum(i, [&](int64_t j) { return x[j] * x[j]; });
-    middles[i] = middle;
-    out[i] = x[i] * std::pow(middle, -this->near.beta);
-  }
-};
-
-template <class T>
-struct LrnGrad : LrnPixel<T> {
-  const T *x, *out, *middles, *gradient;
-  T* to;
-  PM_DEVICE void operator()(int64_t i) const {
-    T factor = 2 * this->near.alpha * this->near.beta;
-    T through = this->sum(i, [&](int64_t j) { return gradient[j] * out[j] / middles[j]; });
-    to[i] = gradient[i] * std::pow(middles[i], -this->near.beta) - factor * x[i] * through;
-  }
-};
-#endif
-
 template <class T>
 struct LrnKernel : Kernel {
   In<T> x;
@@ -80,22 +45,7 @@ struct LrnKernel : Kernel {
   explicit LrnKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), near(init, x.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    for_each_index(device, x.numel(), Lrn<T>{{near}, x.data(), out.data(), mid_out.data()});
-  }
-#else
-  void run(Device&) override {
-    near.lines.each([&](int64_t begin) {
-      for (int64_t c = 0; c < near.lines.length; ++c) {
-        int64_t at = begin + c * near.lines.inner;
-        T middle = near.k + near.alpha * near.sum(begin, c, [&](int64_t i) { return x[i] * x[i]; });
-        mid_out[at] = middle;
-        out[at] = x[at] * std::pow(middle, -near.beta);
-      }
-    });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -108,23 +58,7 @@ struct LrnGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), out_gradient(init, "Out@GRAD"),
         x_gradient(init, "X@GRAD"), near(init, x.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    LrnGrad<T> body{{near}, x.data(), out.data(), mid_out.data(), out_gradient.data(), x_gradient.data()};
-    for_each_index(device, x.numel(), body);
-  }
-#else
-  void run(Device&) override {
-    T factor = 2 * near.alpha * near.beta;
-    near.lines.each([&](int64_t begin) {
-      for (int64_t c = 0; c < near.lines.length; ++c) {
-        int64_t at = begin + c * near.lines.inner;
-        T through = near.sum(begin, c, [&](int64_t i) { return out_gradient[i] * out[i] / mid_out[i]; });
-        x_gradient[at] = out_gradient[at] * std::pow(mid_out[at], -near.beta) - factor * x[at] * through;
-      }
-    });
-  }
-#endif
+  void run(Device& device) override;
 };
 
 void check_lrn(const InferContext& c) {
@@ -147,6 +81,11 @@ OpSpec with_lrn_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(lrn)
+
+namespace paddle_mini {
 
 void define_lrn(OpTable& ops) {
   ops.add(with_lrn_attributes(OpSpec("lrn"))

@@ -1,7 +1,7 @@
 // lstm: LSTM over sequences, on an input that is already multiplied with its weights
 #include "core/op_table.h"
-#include "math/packed_gemm.h"
-#include "math/recurrent.h"
+#include "math/cpu/packed_gemm.h"
+#include "math/cpu/recurrent.h"
 #include "math/sequence_batches.h"
 
 namespace paddle_mini {

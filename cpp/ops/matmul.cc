@@ -1,6 +1,6 @@
 // matmul: Out = alpha X Y, of matrices or of stacks of them, as before PaddlePaddle 2.0
 #include "math/axis_walk.h"
-#include "math/matmul.h"
+#include "ops/family/matmul.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,7 +1,7 @@
 // matmul_v2: Out = X Y, of matrices or of stacks of them
 #include "core/widening.h"
 #include "math/axis_walk.h"
-#include "math/matmul.h"
+#include "ops/family/matmul.h"
 
 namespace paddle_mini {
 namespace {

@@ -16,40 +16,6 @@ struct Blocks {
   }
 };
 
-#ifdef PM_GPU
-// Element i of Out, and the first element of X that it may be.
-struct MaxoutPlace {
-  int64_t groups, inner;
-  PM_DEVICE int64_t first(int64_t i) const { return i / inner * groups * inner + i % inner; }
-};
-
-template <class T>
-struct LargestOfGroup : MaxoutPlace {
-  const T* x;
-  T* out;
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t from = first(i);
-    T most = x[from];
-    for (int64_t g = 1; g < groups; ++g) most = maximum(most, x[from + g * inner]);
-    out[i] = most;
-  }
-};
-
-template <class T>
-struct ToLargest : MaxoutPlace {
-  const T *x, *out, *out_gradient;
-  T* to;
-  PM_DEVICE void operator()(int64_t i) const {
-    bool found = false;
-    for (int64_t g = 0, at = first(i); g < groups; ++g, at += inner) {
-      bool here = !found && x[at] == out[i];
-      to[at] = here ? out_gradient[i] : T(0);
-      found = found || here;
-    }
-  }
-};
-#endif
-
 template <class T>
 struct MaxoutKernel : Kernel {
   In<T> x;
@@ -58,24 +24,7 @@ struct MaxoutKernel : Kernel {
 
   explicit MaxoutKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), blocks(init, x.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    LargestOfGroup<T> body{{blocks.groups, blocks.inner}, x.data(), out.data()};
-    for_each_index(device, out.numel(), body);
-  }
-#else
-  void run(Device& device) override {
-    for (int64_t o = 0; o < blocks.outer; ++o) {
-      const T* from = x.data() + o * blocks.groups * blocks.inner;
-      T* to = out.data() + o * blocks.inner;
-      std::copy_n(from, blocks.inner, to);
-      for (int64_t g = 1; g < blocks.groups; ++g) {
-        auto larger = [](auto a, auto b) { return maximum(a, b); };
-        map(device, blocks.inner, larger, to, static_cast<const T*>(to), from + g * blocks.inner);
-      }
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -88,23 +37,7 @@ struct MaxoutGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         blocks(init, x.shape()) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    ToLargest<T> body{{blocks.groups, blocks.inner}, x.data(), out.data(), out_gradient.data(), x_gradient.data()};
-    for_each_index(device, out.numel(), body);
-  }
-#else
-  void run(Device&) override {
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    for (int64_t o = 0; o < blocks.outer; ++o) {
-      for (int64_t i = 0; i < blocks.inner; ++i) {
-        int64_t to = o * blocks.inner + i, first = o * blocks.groups * blocks.inner + i, g = 0;
-        while (g < blocks.groups && x[first + g * blocks.inner] != out[to]) ++g;
-        if (g < blocks.groups) x_gradient[first + g * blocks.inner] = out_gradient[to];
-      }
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 Shape maxout_out_shape(const InferContext& c) {
@@ -124,6 +57,11 @@ OpSpec with_maxout_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(maxout)
+
+namespace paddle_mini {
 
 void define_maxout(OpTable& ops) {
   ops.add(with_maxout_attributes(OpSpec("maxout"))

@@ -1,6 +1,6 @@
 // memcpy_d2h, memcpy_h2d: Out = X, from a device to the host and from the host to a device
 #include "core/op_table.h"
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {

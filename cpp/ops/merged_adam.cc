@@ -1,7 +1,7 @@
 // merged_adam: adam's step for several parameters at once
 #include "core/op_table.h"
 #include "math/adam_step.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/together.h"
 
 namespace paddle_mini {
@@ -26,37 +26,17 @@ struct MergedAdamKernel : Kernel {
     if (rates.size() == 1) rates.resize(params.size(), rates[0]);
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    together(device, [&] {
-      for (size_t i = 0; i < params.size(); ++i) step(device, i);
-    });
-  }
-
-  void step(Device& device, size_t i) {
-    AdamRule<T> rule{beta1, beta2, powers1[i], powers2[i], rates[i], epsilon, false};
-    map(device, params[i].numel(), rule,
-        std::tuple(params_out[i].data(), moments1_out[i].data(), moments2_out[i].data()), params[i].data(),
-        moments1[i].data(), moments2[i].data(), grads[i].data());
-    map(device, 1, AdvancePower<T>{beta1, global_powers}, powers1_out[i].data(), powers1[i].data());
-    map(device, 1, AdvancePower<T>{beta2, global_powers}, powers2_out[i].data(), powers2[i].data());
-  }
-#else
-  void run(Device& device) override {
-    for (size_t i = 0; i < params.size(); ++i) {
-      T power1 = powers1[i][0], power2 = powers2[i][0];
-      AdamStep<T> step(beta1, beta2, power1, power2, rates[i][0], epsilon);
-      map(device, params[i].numel(), step,
-          std::tuple(params_out[i].data(), moments1_out[i].data(), moments2_out[i].data()), params[i].data(),
-          moments1[i].data(), moments2[i].data(), grads[i].data());
-      powers1_out[i][0] = global_powers ? power1 : beta1 * power1;
-      powers2_out[i][0] = global_powers ? power2 : beta2 * power2;
-    }
-  }
-#endif
+  void run(Device& device) override;
+  // On a GPU:
+  void step(Device& device, size_t i);
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(merged_adam)
+
+namespace paddle_mini {
 
 void define_merged_adam(OpTable& ops) {
   ops.add(

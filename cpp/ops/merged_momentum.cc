@@ -1,7 +1,7 @@
 // merged_momentum: the step of momentum for several parameters at once
 #include "core/op_table.h"
 #include "math/momentum_step.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/together.h"
 
 namespace paddle_mini {

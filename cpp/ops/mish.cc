@@ -1,5 +1,5 @@
 // mish: Out = X tanh(log(1 + exp(X)))
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // mv: Out = X Vec, a matrix by a vector
 #include "math/axis_walk.h"
-#include "math/matmul.h"
+#include "ops/family/matmul.h"
 
 namespace paddle_mini {
 namespace {

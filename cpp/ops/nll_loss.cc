@@ -1,6 +1,6 @@
 // nll_loss: Out = -X[label] Weight[label], X the logarithm of probabilities
 #include "core/op_table.h"
-#include "math/class_labels.h"
+#include "ops/family/class_labels.h"
 #include "math/copy.h"
 
 namespace paddle_mini {
@@ -17,63 +17,12 @@ struct NllLossRows {
       : label(init, "Label"), weight(init, "Weight", optional_port), classes(x[1]), inner(x.numel(2, x.rank())),
         ignored(init.attr<int64_t>("ignore_index")) {}
 
-#ifndef PM_GPU
-  void check() const { check_class_labels(label, classes, ignored); }
-  bool counts(int64_t i) const { return label[i] != ignored; }
-  int64_t at(int64_t i) const { return (i / inner * classes + label[i]) * inner + i % inner; }
-  T weight_of(int64_t i) const { return weight ? weight[label[i]] : T(1); }
-#endif
+  // On a CPU:
+  void check() const;
+  bool counts(int64_t i) const;
+  int64_t at(int64_t i) const;
+  T weight_of(int64_t i) const;
 };
-
-#ifdef PM_GPU
-// A row's loss and weight; none where it counts nothing.
-template <class T>
-struct NllTerms {
-  LabelsBelow labels;
-  int64_t inner;
-  const T *x, *weight;
-  PM_DEVICE TwoSums operator()(const int64_t (&row)[1]) const {
-    int64_t label = labels[row[0]], i = row[0];
-    if (label < 0) return {0, 0};
-    T w = weight ? weight[label] : T(1);
-    return {-static_cast<double>(x[(i / inner * labels.classes + label) * inner + i % inner] * w),
-            static_cast<double>(w)};
-  }
-};
-template <class T>
-struct PutNll {
-  bool mean;
-  T *out, *total_weight;
-  PM_DEVICE void operator()(int64_t, const TwoSums& sums) const {
-    *out = static_cast<T>(mean && sums.second != 0 ? sums.first / sums.second : sums.first);
-    *total_weight = static_cast<T>(sums.second);
-  }
-};
-template <class T>
-struct NllOfEach {
-  NllTerms<T> terms;
-  T* out;
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t row[1] = {i};
-    out[i] = static_cast<T>(terms(row).first);
-  }
-};
-
-template <class T>
-struct NllSlope {
-  LabelsBelow labels;
-  int64_t inner;
-  bool each, mean;
-  const T *weight, *gradient, *total_weight;
-  T* to;
-  PM_DEVICE void operator()(int64_t i) const {
-    LinePlace place = line_place(i, labels.classes, inner);
-    int64_t label = labels[place.line];
-    T divisor = mean && *total_weight != T(0) ? *total_weight : T(1), w = weight && label >= 0 ? weight[label] : T(1);
-    to[i] = place.at == label ? -w * gradient[each ? place.line : 0] / divisor : T(0);
-  }
-};
-#endif
 
 template <class T>
 struct NllLossKernel : Kernel {
@@ -90,42 +39,7 @@ struct NllLossKernel : Kernel {
     refuse_class_label(fault.value, fault.at, rows.classes, rows.ignored);
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    int64_t n = rows.label.numel();
-    NllTerms<T> terms{{device, rows.label, rows.classes, rows.ignored},
-                      rows.inner,
-                      x.data(),
-                      rows.weight ? rows.weight.data() : nullptr};
-    if (reduction == "none") {
-      fill_n(device, total_weight.data(), 1, T(0));
-      return for_each_index(device, n, NllOfEach<T>{terms, out.data()});
-    }
-    Walk<1> one, all;
-    all.add(n, {1});
-    fold(device, one, all, TwoSums{0, 0}, terms, PlusBoth{},
-         PutNll<T>{reduction == "mean", out.data(), total_weight.data()});
-  }
-#else
-  void run(Device&) override {
-    rows.check();
-    int64_t n = rows.label.numel();
-    total_weight[0] = T(0);
-    if (reduction == "none") {
-      for (int64_t i = 0; i < n; ++i) out[i] = rows.counts(i) ? -x[rows.at(i)] * rows.weight_of(i) : T(0);
-      return;
-    }
-    double loss = 0, total = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      if (!rows.counts(i)) continue;
-      T weight = rows.weight_of(i);
-      loss -= static_cast<double>(x[rows.at(i)] * weight);
-      total += static_cast<double>(weight);
-    }
-    out[0] = static_cast<T>(reduction == "mean" && total != 0 ? loss / total : loss);
-    total_weight[0] = static_cast<T>(total);
-  }
-#endif
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -143,25 +57,7 @@ struct NllLossGradKernel : Kernel {
     refuse_class_label(fault.value, fault.at, rows.classes, rows.ignored);
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    NllSlope<T> body{
-        {device, rows.label, rows.classes, rows.ignored}, rows.inner,          reduction == "none", reduction == "mean",
-        rows.weight ? rows.weight.data() : nullptr,       out_gradient.data(), total_weight.data(), x_gradient.data()};
-    for_each_index(device, x_gradient.numel(), body);
-  }
-#else
-  void run(Device&) override {
-    rows.check();
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    bool each = reduction == "none";
-    T divisor = reduction == "mean" && total_weight[0] != T(0) ? total_weight[0] : T(1);
-    for (int64_t i = 0, n = rows.label.numel(); i < n; ++i) {
-      if (!rows.counts(i)) continue;
-      x_gradient[rows.at(i)] = -rows.weight_of(i) * out_gradient[each ? i : 0] / divisor;
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 // Out's shape: a loss a row, or one number.
@@ -204,6 +100,11 @@ OpSpec& with_nll_loss_attributes(OpSpec& spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(nll_loss)
+
+namespace paddle_mini {
 
 void define_nll_loss(OpTable& ops) {
   OpSpec forward("nll_loss"), backward("nll_loss_grad");

@@ -1,5 +1,5 @@
 // not_equal: Out = whether X differs from Y
-#include "math/compare.h"
+#include "ops/family/compare.h"
 
 namespace paddle_mini {
 namespace {

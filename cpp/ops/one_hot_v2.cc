@@ -2,13 +2,7 @@
 #include <algorithm>
 
 #include "core/op_table.h"
-#include "math/tensor_attr.h"
-
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/ids_gpu.h"
-#include "math/lines_gpu.h"
-#endif
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {
@@ -18,19 +12,6 @@ const TensorAttrs kOneHotV2Ports{{"depth", "depth_tensor"}};
 [[noreturn]] void refuse_position(int64_t value, int64_t at, int64_t depth) {
   fail<OpError>("X has ", value, " at position ", at, ", it must be in 0 to ", depth - 1);
 }
-
-#ifdef PM_GPU
-template <class T>
-struct OneHot {
-  IdsBelow x;
-  bool anything;
-  T* out;
-  PM_DEVICE void operator()(int64_t i) const {
-    LinePlace place = line_place(i, x.height, 1);
-    out[i] = (anything ? x.ids[place.line] : x[place.line]) == place.at ? T(1) : T(0);
-  }
-};
-#endif
 
 template <class T>
 struct OneHotKernel : Kernel {
@@ -43,26 +24,17 @@ struct OneHotKernel : Kernel {
       : x(init, "X"), out(init, "Out"), depth(out.shape()[x.shape().rank()]),
         anything(init.attr<bool>("allow_out_of_range")) {}
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    for_each_index(device, out.numel(), OneHot<T>{{device, x, depth}, anything, out.data()});
-  }
-#else
-  void run(Device&) override {
-    for (int64_t i = 0, n = x.numel(); i < n && !anything; ++i) {
-      if (x[i] < 0 || x[i] >= depth) refuse_position(x[i], i, depth);
-    }
-    std::fill_n(out.data(), out.numel(), T(0));
-    for (int64_t i = 0, n = x.numel(); i < n; ++i) {
-      if (x[i] >= 0 && x[i] < depth) out[i * depth + x[i]] = T(1);
-    }
-  }
-#endif
+  void run(Device& device) override;
   void refuse(const Fault& fault) const override { refuse_position(fault.value, fault.at, depth); }
   bool may_refuse() const override { return !anything; }
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(one_hot_v2)
+
+namespace paddle_mini {
 
 void define_one_hot_v2(OpTable& ops) {
   ops.add(with_tensor_ports(

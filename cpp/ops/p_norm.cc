@@ -1,7 +1,7 @@
 // p_norm: Out = (sum of |X|^p)^(1/p) along one axis, or of all elements
 #include <cmath>
 
-#include "math/extremes.h"
+#include "ops/family/extremes.h"
 #include "math/for_each_index.h"
 #include "math/p_norm.h"
 
@@ -53,14 +53,7 @@ struct PNormKernel : Kernel {
       : x(init, "X"), out(init, "Out"), folds(x.shape(), p_norm_axes(init, x.shape())),
         norm(init.attr<float>("porder"), init.attr<float>("epsilon")), sums(init, out.numel()) {}
 
-  void run(Device& device) override {
-#ifdef PM_GPU
-    folds.fold(device, NormTerm{norm}, NormJoin{norm}, norm.first(), sums.data(), x.data());
-#else
-    norm.with_step([&](auto step) { folds.fold(device, Itself{}, step, norm.first(), sums.data(), x.data()); });
-#endif
-    for_each_index(device, out.numel(), NormOfSum<T>{norm, sums.data(), out.data()});
-  }
+  void run(Device& device) override;
 };
 
 template <class T>
@@ -95,6 +88,11 @@ OpSpec with_p_norm_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(p_norm)
+
+namespace paddle_mini {
 
 void define_p_norm(OpTable& ops) {
   ops.add(with_p_norm_attributes(OpSpec("p_norm"))

@@ -1,6 +1,6 @@
 // pad3d: Out = volumes X with a border: a constant, mirrored, repeated or wrapped around
 #include "math/axis_walk.h"
-#include "math/tensor_attr.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,225 +1,12 @@
 // parameter_average: AverageOut = Average + Weight (Param - Average)
 #include <memory>
 
+#include "math/average_blocks.h"
 #include "math/average_state.h"
 #include "math/average_step.h"
 
-#ifdef PM_GPU
-#include "math/block_average_gpu.h"
-#include "math/cast_one.h"
-#include "math/map.h"
-#include "math/raise.h"
-#include "math/uniform.h"
-#else
-#include "core/takes_back.h"
-#include "math/block_average.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-// A step with what the tensors say; P is what Param is kept as.
-template <class T>
-struct AverageNow {
-  T weight;
-  bool rolls, checks, compensated;
-  Fault* fault;
-  unsigned long long step;
-
-  // The new average, and the new residue.
-  PM_DEVICE std::tuple<T, T> move(T average, T residue, T param) const {
-    if (weight == T(0)) return {average, residue};
-    if (checks && !(param - param == T(0))) {
-      raise(fault, step, 0, 0);
-      return {average, residue};
-    }
-    if (weight == T(1)) return {param, T(0)};
-    if (compensated) return CompensatedLerp<T>{weight}(average, residue, param);
-    return {Lerp<T>{weight}(average, param), residue};
-  }
-  template <class P>
-  PM_DEVICE T operator()(T average, P param) const {
-    return std::get<0>(move(average, T(0), cast_one<T>(param)));
-  }
-};
-
-template <class T>
-struct WithResidue {
-  AverageNow<T> now;
-  template <class P>
-  PM_DEVICE std::tuple<T, T> operator()(T average, T residue, P param) const {
-    return now.move(average, residue, cast_one<T>(param));
-  }
-};
-
-// Average and Previous.
-template <class T>
-struct WithPrevious {
-  AverageNow<T> now;
-  template <class P>
-  PM_DEVICE std::tuple<T, T> operator()(T average, T previous, P param) const {
-    T moved = now(average, param);
-    if (now.rolls && now.weight != T(0)) return {average, moved};
-    return {moved, previous};
-  }
-};
-
-template <class T, template <class> class With>
-struct AverageRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> weight;
-  Uniform<int32_t> roll;
-  bool checks, compensated;
-  Fault* fault;
-  unsigned long long step;
-  PM_HD With<T> ready() const { return {AverageNow<T>{weight(), roll() != 0, checks, compensated, fault, step}}; }
-};
-template <class T>
-using Alone = AverageNow<T>;
-
-template <class T>
-struct ParameterAverageKernel : Kernel {
-  const Tensor& param;
-  In<T> average, previous, residue;
-  NumberIn weight;
-  In<int32_t> roll;
-  Out<T> average_out, previous_out, residue_out;
-  bool checks;
-  std::unique_ptr<BlockAverage<T>> blocks;
-
-  explicit ParameterAverageKernel(KernelInit& init)
-      : param(init.input("Param")->tensor), average(init, "Average"), previous(init, "Previous", optional_port),
-        residue(init, "Residue", optional_port), weight(init, "Weight"), roll(init, "Roll", optional_port),
-        average_out(init, "AverageOut"), previous_out(init, "PreviousOut", optional_port),
-        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {
-    if (init.input("Block")) blocks = std::make_unique<BlockAverage<T>>(init);
-  }
-
-  void refuse(const Fault&) const override { fail<OpError>("Param is not finite: it does not enter the average"); }
-
-  void run(Device& device) override {
-    if (param.dtype == DType::Float16) run_from<Float16>(device);
-    else if (param.dtype == DType::BFloat16) run_from<BFloat16>(device);
-    else run_from<T>(device);
-  }
-
-  template <template <class> class With>
-  AverageRule<T, With> rule(const Device& device) const {
-    return {weight, uniform_or(roll, int32_t{0}), checks, static_cast<bool>(residue), device.fault, device.step};
-  }
-
-  template <class P>
-  void run_from(Device& device) {
-    const P* p = static_cast<const P*>(param.data);
-    if (blocks) return blocks->run(device, p);
-    int64_t n = average.numel();
-    if (residue) {
-      map(device, n, rule<WithResidue>(device), std::tuple(average_out.data(), residue_out.data()), average.data(),
-          residue.data(), p);
-    } else if (previous) {
-      map(device, n, rule<WithPrevious>(device), std::tuple(average_out.data(), previous_out.data()), average.data(),
-          previous.data(), p);
-    } else {
-      map(device, n, rule<Alone>(device), average_out.data(), average.data(), p);
-    }
-  }
-};
-#else
-template <class T>
-struct ParameterAverageKernel : TiledKernel, TakesBack {
-  ParamReader<T> param;
-  In<T> average, previous, residue;
-  NumberIn weight;
-  In<int32_t> roll;
-  Out<T> average_out, previous_out, residue_out;
-  bool checks;
-  int64_t done = 0;  // elements of the step that goes on
-  double weight_now = 0;  // its weight
-  std::unique_ptr<BlockAverage<T>> blocks;
-
-  explicit ParameterAverageKernel(KernelInit& init)
-      : param(init), average(init, "Average"), previous(init, "Previous", optional_port),
-        residue(init, "Residue", optional_port), weight(init, "Weight"), roll(init, "Roll", optional_port),
-        average_out(init, "AverageOut"), previous_out(init, "PreviousOut", optional_port),
-        residue_out(init, "ResidueOut", optional_port), checks(init.attr<bool>("check_finite")) {
-    if (init.input("Block")) blocks = std::make_unique<BlockAverage<T>>(init);
-  }
-
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
-  void take_back(Device& device) override {
-    if (blocks) blocks->take_back(device);
-    else if (residue) take_residues_back();
-  }
-
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    if (blocks) return blocks->run_tile(device, begin, end);
-    T w = static_cast<T>(weight[0]);
-    bool rolls = roll && roll[0] != 0 && w != T(0);
-    if (begin == 0) done = 0;
-    weight_now = static_cast<double>(w);
-    // A generation that ends is written where the previous one was; the next begins with weight 1,
-    // which does not read what Average holds.
-    const Out<T>& target = rolls ? previous_out : average_out;
-    if (w == T(0)) {
-      copy(average.data(), average_out, begin, end);
-      if (residue) copy(residue.data(), residue_out, begin, end);
-    } else {
-      for (int64_t at = begin, count; at < end; at += count) {
-        count = param.most(end - at);
-        step(device, w, param.read(at, count), target.data() + at, at, count);
-        done = at + count;
-      }
-    }
-    if (rolls) copy(average.data(), average_out, begin, end);
-    else if (previous_out) copy(previous.data(), previous_out, begin, end);
-  }
-
-  void step(Device& device, T w, const T* p, T* target, int64_t at, int64_t count) {
-    const T* a = average.data() + at;
-    if (checks && (w == T(1) || residue)) require_finite(p, at, count);
-    if (w == T(1)) {
-      std::copy_n(p, count, target);
-      if (residue) std::fill_n(residue_out.data() + at, count, T(0));
-    } else if (residue) {
-      std::tuple outputs(target, residue_out.data() + at);
-      map(device, count, CompensatedLerp<T>{w}, outputs, a, residue.data() + at, p);
-    } else if (checks) {
-      checked_step(device, w, p, a, target, at, count);
-    } else {
-      map(device, count, Lerp<T>{w}, target, a, p);
-    }
-  }
-
-  // Of the step that run_tile began: what average and residue were, from what they are now.
-  void take_residues_back() {
-    for (int64_t at = 0, count; at < done && weight_now < 1; at += count) {
-      count = param.most(done - at);
-      const T* p = param.read(at, count);
-      for (int64_t i = at; i < at + count; ++i, ++p) {
-        std::tie(average_out[i], residue_out[i]) =
-            before_compensated_step(weight_now, average_out[i], residue_out[i], *p);
-      }
-    }
-    done = 0;
-  }
-
-  // Block by block, which stays in the first cache: nothing of a block that is refused is averaged.
-  void checked_step(Device& device, T w, const T* p, const T* a, T* target, int64_t at, int64_t count) {
-    constexpr int64_t kBlock = 512;
-    for (int64_t i = 0; i < count; i += kBlock) {
-      int64_t n = std::min(kBlock, count - i);
-      require_finite(p + i, at + i, n);
-      map(device, n, Lerp<T>{w}, target + i, a + i, p + i);
-    }
-  }
-
-  static void copy(const T* from, const Out<T>& to, int64_t begin, int64_t end) {
-    if (from != to.data()) std::copy_n(from + begin, end - begin, to.data() + begin);
-  }
-};
-
-#endif
 
 void infer_parameter_average(InferContext& c) {
   DType param = c.input("Param").dtype, average = c.input("Average").dtype;
@@ -261,6 +48,11 @@ void infer_parameter_average(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(parameter_average)
+
+namespace paddle_mini {
 
 void define_parameter_average(OpTable& ops) {
   ops.add(

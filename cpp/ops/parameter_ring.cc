@@ -1,35 +1,8 @@
 // parameter_ring: keeps the latest k parameters, each in the place of the oldest
 #include "math/average_state.h"
 
-#ifdef PM_GPU
-#include "math/copy.h"
-#include "math/for_each_index.h"
-#include "math/raise.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct IntoRing {
-  const T* param;
-  Uniform<int64_t> updates;
-  Uniform<double> weight;
-  T* ring;
-  int64_t numel, places;
-  bool checks;
-  Fault* fault;
-  unsigned long long step;
-
-  PM_DEVICE void operator()(int64_t i) const {
-    if (weight() == 0) return;
-    if (checks && !(param[i] - param[i] == T(0))) return raise(fault, step, 0, i);
-    int64_t done = updates() - 1;
-    ring[(done < 0 ? 0 : done) % places * numel + i] = param[i];
-  }
-};
-#endif
 
 template <class T>
 struct ParameterRingKernel : Kernel {
@@ -43,29 +16,8 @@ struct ParameterRingKernel : Kernel {
       : param(init, "Param"), ring(init, "Ring"), counters(init, "Counters"), weight(init, "Weight"),
         ring_out(init, "RingOut"), checks(init.attr<bool>("check_finite")) {}
 
-#ifdef PM_GPU
   void refuse(const Fault&) const override { fail<OpError>("Param is not finite: it does not enter the average"); }
-
-  void run(Device& device) override {
-    if (ring.data() != ring_out.data()) copy_n(device, ring.data(), ring.numel(), ring_out.data());
-    IntoRing<T> step{param.data(),  Uniform<int64_t>(counters, kUpdates),
-                     weight,        ring_out.data(),
-                     param.numel(), ring.shape()[0],
-                     checks,        device.fault,
-                     device.step};
-    for_each_index(device, param.numel(), step);
-  }
-#else
-  void run(Device&) override {
-    int64_t numel = param.numel();
-    if (ring.data() != ring_out.data()) std::copy_n(ring.data(), ring.numel(), ring_out.data());
-    if (weight[0] == 0) return;
-    if (checks) require_finite(param.data(), 0, numel);
-    // Until there is a first update the first place holds the parameter as it is.
-    int64_t place = std::max<int64_t>(counters[kUpdates] - 1, 0) % ring.shape()[0];
-    std::copy_n(param.data(), numel, ring_out.data() + place * numel);
-  }
-#endif
+  void run(Device& device) override;
 };
 
 void infer_parameter_ring(InferContext& c) {
@@ -77,6 +29,11 @@ void infer_parameter_ring(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(parameter_ring)
+
+namespace paddle_mini {
 
 void define_parameter_ring(OpTable& ops) {
   ops.add(OpSpec("parameter_ring")

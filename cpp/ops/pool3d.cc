@@ -2,14 +2,6 @@
 #include "core/op_table.h"
 #include "math/pooled_axis.h"
 
-#ifdef PM_GPU
-#include "math/pool_gpu.h"
-#else
-#include <limits>
-
-#include "math/vec.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -30,117 +22,6 @@ VolumeAxes pool3d_axes_of(const Context& c, const VolumeLayout& x) {
   window.ceil_mode = c.template attr<bool>("ceil_mode");
   return pool3d_is_adaptive(c) ? adaptive_axes(x.sizes, windows) : window.axes(x.sizes, windows);
 }
-
-#ifdef PM_GPU
-pool_gpu::Volumes pool3d_volumes_of(const KernelInit& init, const Shape& x) {
-  VolumeLayout layout(x, init.attr<std::string>("data_format"));
-  bool last = layout.channels_last;
-  return {pool3d_axes_of(init, layout),
-          pool3d_is_adaptive(init),
-          init.attr<bool>("exclusive"),
-          init.attr<std::string>("pooling_type") == "max",
-          last ? layout.images : layout.images * layout.channels,
-          last ? layout.channels : 1};
-}
-
-template <class T>
-using Pool3dKernel = PoolKernel<pool3d_volumes_of>::For<T>;
-template <class T>
-using Pool3dGradKernel = PoolGradKernel<pool3d_volumes_of>::For<T>;
-#else
-// Channels of an image are `inner` apart when they are last: then an element has `inner` numbers next to each other.
-struct Pooling3d {
-  VolumeLayout layout;
-  PooledVolume volume;
-  int64_t outer, inner, size;
-  bool exclusive, max;
-
-  Pooling3d(const KernelInit& init, const Shape& x)
-      : layout(x, init.attr<std::string>("data_format")),
-        volume(pool3d_axes_of(init, layout), pool3d_is_adaptive(init)),
-        outer(layout.images * (layout.channels_last ? 1 : layout.channels)),
-        inner(layout.channels_last ? layout.channels : 1), size(layout.sizes[0] * layout.sizes[1] * layout.sizes[2]),
-        exclusive(init.attr<bool>("exclusive")), max(init.attr<std::string>("pooling_type") == "max") {}
-
-  // f(offset in X of the first element of the volume, in Out)
-  template <class F>
-  void each_plane(F f) const {
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < inner; ++i) f(o * size * inner + i, o * volume.outputs() * inner + i);
-    }
-  }
-  // f(offset of an element in its volume) until it returns true
-  template <class F>
-  void each_element(const PooledRange& z, const PooledRange& y, const PooledRange& x, F f) const {
-    for (int64_t k = z.begin; k < z.end; ++k) {
-      for (int64_t i = y.begin; i < y.end; ++i) {
-        for (int64_t j = x.begin; j < x.end; ++j) {
-          if (f(((k * layout.sizes[1] + i) * layout.sizes[2] + j) * inner)) return;
-        }
-      }
-    }
-  }
-  // What a sum over the window is divided by to be its mean. In double: no product of three sizes is too large.
-  double count(const PooledRange& z, const PooledRange& y, const PooledRange& x) const {
-    auto size = [this](const PooledRange& range) {
-      return static_cast<double>(exclusive ? range.end - range.begin : range.padded);
-    };
-    return std::max(size(z) * size(y) * size(x), 1.0);
-  }
-};
-
-template <class T>
-struct Pool3dKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  Pooling3d pooling;
-
-  explicit Pool3dKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), pooling(init, x.shape()) {}
-
-  void run(Device&) override {
-    pooling.each_plane([this](int64_t from, int64_t to) {
-      pooling.volume.each_window([&](const auto& d, const auto& h, const auto& w, int64_t at) {
-        T result = pooling.max ? std::numeric_limits<T>::lowest() : T(0);
-        pooling.each_element(d, h, w, [&](int64_t element) {
-          T value = x[from + element];
-          result = pooling.max ? maximum(result, value) : result + value;
-          return false;
-        });
-        if (!pooling.max) result /= static_cast<T>(pooling.count(d, h, w));
-        out[to + at * pooling.inner] = result;
-      });
-    });
-  }
-};
-
-template <class T>
-struct Pool3dGradKernel : Kernel {
-  In<T> x, out, out_gradient;
-  Out<T> x_gradient;
-  Pooling3d pooling;
-
-  explicit Pool3dGradKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        pooling(init, x.shape()) {}
-
-  void run(Device&) override {
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    pooling.each_plane([this](int64_t to, int64_t from) {
-      pooling.volume.each_window([&](const auto& d, const auto& h, const auto& w, int64_t at) {
-        int64_t o = from + at * pooling.inner;
-        T share = out_gradient[o];
-        if (!pooling.max) share /= static_cast<T>(pooling.count(d, h, w));
-        pooling.each_element(d, h, w, [&](int64_t element) {
-          T value = x[to + element];
-          if (pooling.max && value != out[o] && value == value) return false;
-          x_gradient[to + element] += share;
-          return pooling.max;
-        });
-      });
-    });
-  }
-};
-#endif
 
 Shape pool3d_shape(const InferContext& c) {
   require_tensors(c);
@@ -183,6 +64,11 @@ OpSpec pool3d_with_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(pool3d)
+
+namespace paddle_mini {
 
 void define_pool3d(OpTable& ops) {
   ops.add(pool3d_with_attributes(OpSpec("pool3d")

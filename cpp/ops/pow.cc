@@ -3,7 +3,7 @@
 
 #include "core/widening.h"
 #include "math/power.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 #include "math/uniform.h"
 
 namespace paddle_mini {
@@ -44,22 +44,6 @@ struct PowerOf {
   }
 };
 
-#ifdef PM_GPU
-template <class T>
-struct AnyPowerOf {
-  T factor;
-  PM_HD T operator()(T v) const { return factor == T(2) ? SquareOf<T>{}(v) : PowerOf<T>{factor}(v); }
-  PM_HD T operator()(T v, T gradient) const {
-    return factor == T(2) ? SquareOf<T>{}(v, gradient) : PowerOf<T>{factor}(v, gradient);
-  }
-};
-template <class T>
-struct PowerRule {
-  Uniform<double> factor;
-  PM_HD AnyPowerOf<T> ready() const { return {power_factor<T>(factor())}; }
-};
-#endif
-
 // X is raised to the input FactorTensor where there is one, else to the attribute.
 struct Factor {
   NumberIn tensor;
@@ -69,16 +53,7 @@ struct Factor {
       : tensor(init, "FactorTensor", optional_port), attr(init.attr<float>("factor")) {}
 
   template <class T, class... Inputs>
-  void map_power(Device& device, int64_t n, T* out, const Inputs*... in) const {
-    Uniform<double> factor = uniform_or(tensor, static_cast<double>(attr));
-#ifdef PM_GPU
-    map(device, n, PowerRule<T>{factor}, out, in...);
-#else
-    T f = power_factor<T>(factor());
-    if (f == T(2)) map(device, n, SquareOf<T>{}, out, in...);
-    else map(device, n, PowerOf<T>{f}, out, in...);
-#endif
-  }
+  void map_power(Device& device, int64_t n, T* out, const Inputs*... in) const;
 };
 
 template <class T>
@@ -125,6 +100,11 @@ void infer_pow_grad(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(pow)
+
+namespace paddle_mini {
 
 void define_pow(OpTable& ops) {
   ops.add(unary("pow")

@@ -1,6 +1,6 @@
 // proximal_gd: a step of gradient descent, then a proximal step of l1 and l2 regularization
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {

@@ -1,101 +1,8 @@
 // put_along_axis: Result = Input with elements along an axis, at the positions in Index, made of Value
-#include "math/along_axis.h"
+#include "ops/family/along_axis.h"
 
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct PutKernel : Kernel {
-  using Meet = ByTarget::Meet;
-  In<T> input, value;
-  Out<T> result;
-  AlongAxis along;
-  bool add;
-  ByTarget by_element;
-
-  explicit PutKernel(KernelInit& init)
-      : input(init, "Input"), value(init, "Value"), result(init, "Result"),
-        along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add"),
-        by_element(init, along.index.numel()) {}
-
-  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_element.sort(device, along.positions(device));
-    int64_t n = input.numel();
-    if (add) by_element.put<Meet::AddTo>(device, 1, n, 1, input.data(), value.data(), result.data());
-    else by_element.put<Meet::Last>(device, 1, n, 1, input.data(), value.data(), result.data());
-  }
-};
-
-template <class T>
-struct PutGradKernel : Kernel {
-  In<T> result_gradient;
-  Out<T> input_gradient, value_gradient;
-  AlongAxis along;
-  bool add;
-
-  explicit PutGradKernel(KernelInit& init)
-      : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
-        value_gradient(init, "Value@GRAD", optional_port),
-        along(init, result_gradient.shape(), init.attr<int32_t>("Axis"), true),
-        add(init.attr<std::string>("Reduce") == "add") {}
-
-  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    int64_t n = along.index.numel();
-    if (input_gradient) {
-      copy_n(device, result_gradient.data(), result_gradient.numel(), input_gradient.data());
-      if (!add) zero_slabs(device, along.positions(device), n, 1, input_gradient.data());
-    }
-    if (!value_gradient) return;
-    gather_slabs(device, along.positions(device), 1, n, result_gradient.numel(), sizeof(T), result_gradient.data(),
-                 value_gradient.data());
-  }
-};
-#else
-template <class T>
-struct PutKernel : Kernel {
-  In<T> input, value;
-  Out<T> result;
-  AlongAxis along;
-  bool add;
-
-  explicit PutKernel(KernelInit& init)
-      : input(init, "Input"), value(init, "Value"), result(init, "Result"),
-        along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add") {}
-
-  void run(Device&) override {
-    along.check();
-    if (result.data() != input.data()) std::copy_n(input.data(), input.numel(), result.data());
-    if (add) along.each([this](int64_t i, int64_t at) { result[at] = static_cast<T>(result[at] + value[i]); });
-    else along.each([this](int64_t i, int64_t at) { result[at] = value[i]; });
-  }
-};
-
-template <class T>
-struct PutGradKernel : Kernel {
-  In<T> result_gradient;
-  Out<T> input_gradient, value_gradient;
-  AlongAxis along;
-  bool add;
-
-  explicit PutGradKernel(KernelInit& init)
-      : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
-        value_gradient(init, "Value@GRAD", optional_port),
-        along(init, result_gradient.shape(), init.attr<int32_t>("Axis"), true),
-        add(init.attr<std::string>("Reduce") == "add") {}
-
-  void run(Device&) override {
-    along.check();
-    if (input_gradient) {
-      std::copy_n(result_gradient.data(), result_gradient.numel(), input_gradient.data());
-      if (!add) along.each([this](int64_t, int64_t at) { input_gradient[at] = T(0); });
-    }
-    if (value_gradient) along.each([this](int64_t i, int64_t at) { value_gradient[i] = result_gradient[at]; });
-  }
-};
-#endif
 
 OpSpec put_along_axis_with_attributes(OpSpec spec) {
   return spec.attr("Axis", 0, "the axis; negative ones count from the end")
@@ -108,6 +15,11 @@ OpSpec put_along_axis_with_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(put_along_axis)
+
+namespace paddle_mini {
 
 void define_put_along_axis(OpTable& ops) {
   ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis"))

@@ -1,6 +1,6 @@
 // read_from_array: Out = X[I]
 #include "core/op_table.h"
-#include "math/accumulate.h"
+#include "math/cpu/accumulate.h"
 
 namespace paddle_mini {
 namespace {

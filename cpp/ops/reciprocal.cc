@@ -1,5 +1,5 @@
 // reciprocal: Out = 1 / X
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

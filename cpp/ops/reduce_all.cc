@@ -1,5 +1,5 @@
 // reduce_all: Out = whether all elements of X are true, over some axes
-#include "math/extremes.h"
+#include "ops/family/extremes.h"
 
 namespace paddle_mini {
 namespace {

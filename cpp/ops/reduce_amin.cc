@@ -1,6 +1,6 @@
 // reduce_amin: Out = the smallest elements of X over some axes, with a gradient that equal ones share
 #include "core/widening.h"
-#include "math/extreme_folds.h"
+#include "ops/family/extreme_folds.h"
 
 namespace paddle_mini {
 

@@ -1,5 +1,5 @@
 // reduce_any: Out = whether any elements of X are true, over some axes
-#include "math/extremes.h"
+#include "ops/family/extremes.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // reduce_max: Out = the largest elements of X over some axes
 #include "core/widening.h"
-#include "math/extreme_folds.h"
+#include "ops/family/extreme_folds.h"
 
 namespace paddle_mini {
 

@@ -1,6 +1,6 @@
 // reduce_mean: Out = the mean of X over some axes
 #include "core/widening.h"
-#include "math/reduce.h"
+#include "ops/family/reduction.h"
 
 namespace paddle_mini {
 

@@ -1,6 +1,6 @@
 // reduce_prod: Out = the product of X over some axes
 #include "core/widening.h"
-#include "math/extremes.h"
+#include "ops/family/extremes.h"
 
 namespace paddle_mini {
 namespace {

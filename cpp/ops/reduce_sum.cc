@@ -1,6 +1,6 @@
 // reduce_sum: Out = the sum of X over some axes
 #include "core/widening.h"
-#include "math/reduce.h"
+#include "ops/family/reduction.h"
 
 namespace paddle_mini {
 

@@ -1,5 +1,5 @@
 // relu: Out = max(X, 0)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

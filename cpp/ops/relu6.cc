@@ -1,5 +1,5 @@
 // relu6: Out = min(max(X, 0), threshold)
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // reshape: Out = the elements of X, in their order, in another shape
-#include "math/reshape.h"
-#include "math/wanted_shape.h"
+#include "ops/family/reshape.h"
+#include "ops/family/wanted_shape.h"
 
 namespace paddle_mini {
 namespace {

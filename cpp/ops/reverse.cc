@@ -1,6 +1,6 @@
 // reverse: Out = X with some axes back to front
-// The record, which says .on_gpu(), is in math/reversal.h.
-#include "math/reversal.h"
+// The record, which says .on_gpu(), is in ops/family/reversal.h.
+#include "ops/family/reversal.h"
 
 namespace paddle_mini {
 

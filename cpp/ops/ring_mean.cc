@@ -6,23 +6,6 @@
 namespace paddle_mini {
 namespace {
 
-#ifdef PM_GPU
-template <class T>
-struct MeanOfRing {
-  const T *param, *ring;
-  Uniform<int64_t> updates;
-  T* out;
-  int64_t numel, places;
-
-  PM_HD void operator()(int64_t at) const {
-    int64_t u = updates(), count = u < places ? u : places;
-    T mean = count == 0 ? param[at] : ring[at];
-    for (int64_t i = 1; i < count; ++i) mean = mean + T(1) / static_cast<T>(i + 1) * (ring[i * numel + at] - mean);
-    out[at] = mean;
-  }
-};
-#endif
-
 template <class T>
 struct RingMeanKernel : Kernel {
   In<T> param, ring;
@@ -33,30 +16,15 @@ struct RingMeanKernel : Kernel {
       : param(init, "Param"), ring(init, "Ring"), counters(init, "Counters"), out(init, "Out") {}
 
   // Summed anew each time, so nothing drifts; as a + (p - a) / n, so no number grows.
-#ifdef PM_GPU
-  void run(Device& device) override {
-    MeanOfRing<T> mean{param.data(), ring.data(), Uniform<int64_t>(counters, kUpdates),
-                       out.data(),   out.numel(), ring.shape()[0]};
-    for_each_index(device, out.numel(), mean);
-  }
-#else
-  void run(Device& device) override {
-    int64_t numel = out.numel(), count = std::min(counters[kUpdates], ring.shape()[0]);
-    if (count == 0) {
-      if (param.data() != out.data()) std::copy_n(param.data(), numel, out.data());
-      return;
-    }
-    std::copy_n(ring.data(), numel, out.data());
-    for (int64_t i = 1; i < count; ++i) {
-      T share = T(1) / static_cast<T>(i + 1);
-      auto mean = [share](auto a, auto p) { return a + decltype(a)(share) * (p - a); };
-      map(device, numel, mean, out.data(), static_cast<const T*>(out.data()), ring.data() + i * numel);
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(ring_mean)
+
+namespace paddle_mini {
 
 void define_ring_mean(OpTable& ops) {
   ops.add(OpSpec("ring_mean")

@@ -1,6 +1,6 @@
 // rmsprop: the gradient over the root of its mean square, with momentum
 #include "core/op_table.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {

@@ -2,7 +2,7 @@
 #include "core/op_table.h"
 #include "math/map.h"
 #include "math/random.h"
-#include "math/rnn_layer.h"
+#include "math/cpu/rnn_layer.h"
 
 namespace paddle_mini {
 namespace {

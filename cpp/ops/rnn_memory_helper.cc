@@ -1,6 +1,6 @@
 // rnn_memory_helper: Out = X, the memory of a recurrent step of PaddlePaddle 1.x
 #include "core/op_table.h"
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // roll: Out = X moved along some axes; what leaves at one end comes in at the other
 #include "math/axis_walk.h"
-#include "math/tensor_attr.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

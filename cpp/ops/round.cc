@@ -1,5 +1,5 @@
 // round: Out = the whole number nearest to X, halves away from zero
-#include "math/rounding.h"
+#include "ops/family/rounding.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // rsqrt: Out = 1 / sqrt(X)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,91 +1,10 @@
 // scatter_nd_add: Out = X, with Updates added to the slabs that the coordinates in Index name
-#include "math/nd_index.h"
+#include "ops/family/nd_index.h"
 
 #include <algorithm>
 
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct ScatterNdAddKernel : Kernel {
-  In<T> x, updates;
-  Out<T> out;
-  NdIndex index;
-  ByTarget by_slab;
-
-  explicit ScatterNdAddKernel(KernelInit& init)
-      : x(init, "X"), updates(init, "Updates"), out(init, "Out"), index(init, x.shape(), false),
-        by_slab(init, index.slabs) {}
-
-  void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_slab.sort(device, index.positions(device));
-    by_slab.put<ByTarget::Meet::AddTo>(device, 1, index.length(), index.width, x.data(), updates.data(), out.data());
-  }
-};
-
-template <class T>
-struct ScatterNdAddGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient, updates_gradient;
-  NdIndex index;
-
-  explicit ScatterNdAddGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        updates_gradient(init, "Updates@GRAD", optional_port), index(init, out_gradient.shape(), false) {}
-
-  void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    if (x_gradient) copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
-    if (!updates_gradient) return;
-    size_t bytes = static_cast<size_t>(index.width) * sizeof(T);
-    gather_slabs(device, index.positions(device), 1, index.slabs, index.length(), bytes, out_gradient.data(),
-                 updates_gradient.data());
-  }
-};
-#else
-template <class T>
-struct ScatterNdAddKernel : Kernel {
-  In<T> x, updates;
-  Out<T> out;
-  NdIndex index;
-
-  explicit ScatterNdAddKernel(KernelInit& init)
-      : x(init, "X"), updates(init, "Updates"), out(init, "Out"), index(init, x.shape(), false) {}
-
-  void run(Device&) override {
-    index.check();
-    if (out.data() != x.data()) std::copy_n(x.data(), x.numel(), out.data());
-    const T* from = updates.data();
-    for (int64_t i = 0; i < index.slabs; ++i, from += index.width) {
-      T* to = out.data() + index[i];
-      for (int64_t j = 0; j < index.width; ++j) to[j] = static_cast<T>(to[j] + from[j]);
-    }
-  }
-};
-
-template <class T>
-struct ScatterNdAddGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient, updates_gradient;
-  NdIndex index;
-
-  explicit ScatterNdAddGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        updates_gradient(init, "Updates@GRAD", optional_port), index(init, out_gradient.shape(), false) {}
-
-  void run(Device&) override {
-    index.check();
-    if (x_gradient) std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());
-    if (!updates_gradient) return;
-    T* to = updates_gradient.data();
-    for (int64_t i = 0; i < index.slabs; ++i, to += index.width) {
-      std::copy_n(out_gradient.data() + index[i], index.width, to);
-    }
-  }
-};
-#endif
 
 // X, or Out@GRAD, and Updates must fit together.
 void nd_add_check_updates(const InferContext& c, const char* x) {
@@ -99,6 +18,11 @@ void nd_add_check_updates(const InferContext& c, const char* x) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(scatter_nd_add)
+
+namespace paddle_mini {
 
 void define_scatter_nd_add(OpTable& ops) {
   ops.add(OpSpec("scatter_nd_add")

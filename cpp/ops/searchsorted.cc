@@ -4,40 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct SortedPlace {
-  const T *sequences, *values;
-  void* out;
-  int64_t length, width;
-  bool right, wide;
-
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t at = place(sequences + i / width * length, values[i]);
-    if (wide) static_cast<int64_t*>(out)[i] = at;
-    else static_cast<int32_t*>(out)[i] = static_cast<int32_t>(at);
-  }
-  // NaN and infinity belong at the end, as PaddlePaddle has it.
-  PM_DEVICE int64_t place(const T* sequence, T value) const {
-    if (!(value - value == T(0))) return length;
-    int64_t low = 0, high = length;
-    while (low < high) {
-      int64_t middle = low + (high - low) / 2;
-      bool before = right ? !(value < sequence[middle]) : sequence[middle] < value;
-      if (before) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-};
-#endif
 
 template <class T>
 struct SearchsortedKernel : Kernel {
@@ -54,31 +22,9 @@ struct SearchsortedKernel : Kernel {
     width = sequence.rank() == 1 ? value.numel() : value[value.rank() - 1];
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    bool wide = out.tensor.dtype != DType::Int32;
-    for_each_index(device, values.numel(),
-                   SortedPlace<T>{sequences.data(), values.data(), out.tensor.data, length, width, right, wide});
-  }
-#else
-  void run(Device&) override {
-    for (int64_t i = 0, n = values.numel(); i < n; ++i) {
-      const T* sequence = sequences.data() + i / width * length;
-      int64_t at = place(sequence, values[i]);
-      if (out.tensor.dtype == DType::Int32) static_cast<int32_t*>(out.tensor.data)[i] = static_cast<int32_t>(at);
-      else static_cast<int64_t*>(out.tensor.data)[i] = at;
-    }
-  }
-
-  // NaN and infinity belong at the end, as PaddlePaddle has it.
-  int64_t place(const T* sequence, T value) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (!std::isfinite(value)) return length;
-    }
-    const T* end = sequence + length;
-    return (right ? std::upper_bound(sequence, end, value) : std::lower_bound(sequence, end, value)) - sequence;
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  int64_t place(const T* sequence, T value) const;
 };
 
 void infer_searchsorted(InferContext& c) {
@@ -97,6 +43,11 @@ void infer_searchsorted(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(searchsorted)
+
+namespace paddle_mini {
 
 void define_searchsorted(OpTable& ops) {
   ops.add(OpSpec("searchsorted")

@@ -1,5 +1,5 @@
 // selu: Out = scale X where X > 0, else scale alpha (exp(X) - 1)
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

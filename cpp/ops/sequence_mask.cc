@@ -5,11 +5,6 @@
 #include "core/target.h"
 #include "math/sequences.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/lines_gpu.h"
-#endif
-
 namespace paddle_mini {
 namespace {
 
@@ -20,19 +15,6 @@ PM_HD int64_t count_below(T length, int64_t longest) {
   if (static_cast<double>(length) >= static_cast<double>(longest)) return longest;
   return static_cast<int64_t>(std::ceil(static_cast<double>(length)));
 }
-
-#ifdef PM_GPU
-template <class T, class M>
-struct MaskOfLengths {
-  int64_t longest;
-  const T* x;
-  M* to;
-  PM_DEVICE void operator()(int64_t i) const {
-    LinePlace place = line_place(i, longest, 1);
-    to[i] = static_cast<M>(place.at < count_below(x[place.line], longest));
-  }
-};
-#endif
 
 template <class T>
 struct SequenceMaskKernel : Kernel {
@@ -57,22 +39,8 @@ struct SequenceMaskKernel : Kernel {
     }
   }
 
-#ifdef PM_GPU
   template <class M>
-  void fill(Device& device) {
-    for_each_index(device, x.numel() * longest, MaskOfLengths<T, M>{longest, x.data(), mask->tensor.as<M>()});
-  }
-#else
-  template <class M>
-  void fill(Device&) {
-    M* to = mask->tensor.as<M>();
-    for (int64_t i = 0; i < x.numel(); ++i, to += longest) {
-      int64_t ones = count_below(x[i], longest);
-      std::fill_n(to, ones, M(1));
-      std::fill_n(to + ones, longest - ones, M(0));
-    }
-  }
-#endif
+  void fill(Device& device);
 };
 
 // The largest of X, cut to a whole number.
@@ -125,6 +93,11 @@ void infer_mask(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(sequence_mask)
+
+namespace paddle_mini {
 
 void define_sequence_mask(OpTable& ops) {
   ops.add(OpSpec("sequence_mask")

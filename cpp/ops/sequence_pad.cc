@@ -1,5 +1,5 @@
 // sequence_pad: Out[i] = sequence i of X and PadValue after it, all of one length
-#include "math/sequence_padding.h"
+#include "ops/family/sequence_padding.h"
 
 namespace paddle_mini {
 namespace {

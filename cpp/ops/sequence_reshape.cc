@@ -1,5 +1,5 @@
 // sequence_reshape: Out = the elements of each sequence of X in rows of another width
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 #include "math/sequences.h"
 
 namespace paddle_mini {

@@ -1,5 +1,5 @@
 // sequence_unpad: sequence i of Out = the first Length[i] rows of X[i]
-#include "math/sequence_padding.h"
+#include "ops/family/sequence_padding.h"
 
 namespace paddle_mini {
 namespace {

@@ -4,11 +4,7 @@
 #include "core/op_table.h"
 #include "core/widening.h"
 #include "math/fill.h"
-#include "math/slice.h"
-
-#ifdef PM_GPU
-#include "math/copy.h"
-#endif
+#include "ops/family/slice.h"
 
 namespace paddle_mini {
 namespace {
@@ -136,35 +132,22 @@ struct SetValueKernel : Kernel {
   std::unique_ptr<T[]> listed;
   int64_t listed_count;
   Scratch<T> stretched;
-#ifdef PM_GPU
-  Scratch<T> uploaded;
-#endif
+  Scratch<T> uploaded;  // on a GPU
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
         op(settled(init, kSetValuePorts)), walks(slice_walks(slice_of(op), input.shape(), true)),
         part(part_shape(op, walks)), part_loop(walks),
         value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
-        listed_count(value ? 0 : listed_shape(init.op()).numel()), stretched(init, part.numel())
-#ifdef PM_GPU
-        ,
-        uploaded(init, listed_count)
-#endif
-  {
+        listed_count(value ? 0 : listed_shape(init.op()).numel()), stretched(init, part.numel()),
+        uploaded(init, kOnGpu ? listed_count : 0) {
     if (value) return;
     std::vector<ScalarValue> scalars = listed_values(init.op());
     listed.reset(new T[scalars.size()]);
     std::transform(scalars.begin(), scalars.end(), listed.get(), number_of_scalar<T>);
   }
 
-  const T* listed_on([[maybe_unused]] Device& device) const {
-#ifdef PM_GPU
-    upload(device, listed.get(), static_cast<size_t>(listed_count) * sizeof(T), uploaded.data());
-    return uploaded.data();
-#else
-    return listed.get();
-#endif
-  }
+  const T* listed_on(Device& device) const;
 
   void run(Device& device) override {
     value_loop.copy(device, value ? value.data() : listed_on(device), stretched.data(), T(0));
@@ -214,6 +197,11 @@ OpSpec set_value_with_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(set_value)
+
+namespace paddle_mini {
 
 void define_set_value(OpTable& ops) {
   OpSpec forward("set_value"), backward("set_value_grad");

@@ -1,30 +1,8 @@
 // shard_index: Out = X's indices within one of several shards
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/raise.h"
-#endif
-
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct ShardIndex {
-  int64_t index_num, shard_size, shard_id;
-  T ignore_value;
-  const T* x;
-  T* out;
-  Fault* fault;
-  unsigned long long step;
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t index = x[i];
-    if (index < 0 || index >= index_num) raise(fault, step, index, i);
-    else out[i] = index / shard_size == shard_id ? static_cast<T>(index % shard_size) : ignore_value;
-  }
-};
-#endif
 
 template <class T>
 struct ShardIndexKernel : Kernel {
@@ -45,26 +23,15 @@ struct ShardIndexKernel : Kernel {
     fail<OpError>("X has ", value, " at position ", at, ": indices run from 0 to ", index_num - 1);
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    ShardIndex<T> body{index_num, shard_size, shard_id, ignore_value, x.data(), out.data(), device.fault, device.step};
-    for_each_index(device, x.numel(), body);
-  }
-#else
-  void run(Device&) override {
-    int64_t n = x.numel();
-    for (int64_t i = 0; i < n; ++i) {
-      if (x[i] < 0 || x[i] >= index_num) refuse_index(x[i], i);
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t index = x[i];
-      out[i] = index / shard_size == shard_id ? static_cast<T>(index % shard_size) : ignore_value;
-    }
-  }
-#endif
+  void run(Device& device) override;
 };
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(shard_index)
+
+namespace paddle_mini {
 
 void define_shard_index(OpTable& ops) {
   ops.add(OpSpec("shard_index")

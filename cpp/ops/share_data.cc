@@ -1,6 +1,6 @@
 // share_data: Out = X
 #include "core/op_table.h"
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {

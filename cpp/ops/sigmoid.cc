@@ -1,5 +1,5 @@
 // sigmoid: Out = 1 / (1 + exp(-X))
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,12 +1,8 @@
 // sigmoid_cross_entropy_with_logits: Out = max(X, 0) - X Label + log(1 + exp(-|X|))
 #include <cmath>
 
-#include "math/pair_loss.h"
+#include "ops/family/pair_loss.h"
 #include "math/uniform.h"
-
-#ifdef PM_GPU
-#include "math/fold_gpu.h"
-#endif
 
 namespace paddle_mini {
 namespace {
@@ -36,20 +32,6 @@ PM_HD T one_by(int64_t count) {
   return T(1) / static_cast<T>(count > 1 ? count : 1);
 }
 
-#ifdef PM_GPU
-template <class T>
-struct CountsLabel {
-  Ignored<T> ignored;
-  const T* label;
-  PM_DEVICE int64_t operator()(const int64_t (&at)[1]) const { return ignored.counts(label[at[0]]) ? 1 : 0; }
-};
-template <class T>
-struct PutOneByCount {
-  T* to;
-  PM_DEVICE void operator()(int64_t, int64_t count) const { *to = one_by<T>(count); }
-};
-#endif
-
 // What every loss is multiplied with.
 template <class T>
 class Scale {
@@ -57,21 +39,7 @@ class Scale {
   explicit Scale(KernelInit& init)
       : normalize_(init.attr<bool>("normalize")), on_gpu_(init, kOnGpu && normalize_ ? 1 : 0) {}
 
-#ifdef PM_GPU
-  Uniform<T> of(Device& device, const Ignored<T>& ignored, const In<T>& label) const {
-    if (!normalize_) return T(1);
-    Walk<1> one, all;
-    all.add(label.numel(), {1});
-    fold(device, one, all, int64_t{0}, CountsLabel<T>{ignored, label.data()}, Plus{}, PutOneByCount<T>{on_gpu_.data()});
-    return on_gpu_;
-  }
-#else
-  Uniform<T> of(Device&, const Ignored<T>& ignored, const In<T>& label) const {
-    int64_t count = 0;
-    for (int64_t i = 0, n = normalize_ ? label.numel() : 0; i < n; ++i) count += ignored.counts(label[i]);
-    return normalize_ ? one_by<T>(count) : T(1);
-  }
-#endif
+  Uniform<T> of(Device& device, const Ignored<T>& ignored, const In<T>& label) const;
 
  private:
   bool normalize_;
@@ -176,6 +144,11 @@ OpSpec with_ignore_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(sigmoid_cross_entropy_with_logits)
+
+namespace paddle_mini {
 
 void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
   ops.add(with_ignore_attributes(with_weight(pair_loss("sigmoid_cross_entropy_with_logits", kSigmoidPorts), "Out"))

@@ -1,5 +1,5 @@
 // sign: Out = 1 where X > 0, -1 where X < 0, 0 where X is 0
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

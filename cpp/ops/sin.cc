@@ -1,5 +1,5 @@
 // sin: Out = sin(X)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

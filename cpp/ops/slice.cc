@@ -1,6 +1,6 @@
 // slice: Out = the part of Input between starts and ends
-// The records, which say .on_gpu(), are in math/slice.cc.
-#include "math/slice.h"
+// The records, which say .on_gpu(), are in ops/family/slice.cc.
+#include "ops/family/slice.h"
 
 namespace paddle_mini {
 

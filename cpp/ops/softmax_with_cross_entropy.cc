@@ -1,32 +1,10 @@
 // softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis
 #include "core/op_table.h"
 #include "core/widening.h"
-#include "math/softmax_labels.h"
-
-#ifdef PM_GPU
-#include "math/softmax_cross_entropy_gpu.h"
-#else
-#include "math/exp_rows.h"
-#include "math/map.h"
-#endif
+#include "ops/softmax_with_cross_entropy.h"
 
 namespace paddle_mini {
 namespace {
-
-#ifndef PM_GPU
-// Logits lie this far below the largest at most: PaddlePaddle's kernel cuts them off there, so that
-// no logarithm is below it and no loss above it but for the logarithm of the sum.
-template <class V>
-V shifted(V logit, V largest) {
-  return no_less(logit - largest, number_of<V>(-64));
-}
-
-// The logarithm of 0, which only probabilities that are given can be, is -1e20: losses stay numbers.
-template <class V>
-V finite_softmax_cross_entropy_log(V probability) {
-  return maximum(log(probability), V(number_of<V>(-1e20)));
-}
-#endif
 
 template <class T>
 struct SoftmaxCrossEntropyKernel : Kernel {
@@ -46,88 +24,12 @@ struct SoftmaxCrossEntropyKernel : Kernel {
     refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    softmax_cross_entropy_gpu::Forward<T> body{{axis.outer, axis.classes, axis.inner},
-                                               labels.hard_labels(device, axis.classes),
-                                               labels.soft_data(),
-                                               use_softmax,
-                                               logits.data(),
-                                               softmax.data(),
-                                               loss.data()};
-    launch(device, body.blocks(), body);
-  }
-#else
-  void run(Device& device) override {
-    labels.check(axis.classes);
-    std::fill_n(loss.data(), loss.numel(), T(0));
-    if (logits.numel() == 0) return;
-    for (int64_t o = 0; o < axis.outer; ++o) {
-      const T* x = logits.data() + o * axis.classes * axis.inner;
-      T* p = softmax.data() + o * axis.classes * axis.inner;
-      if (!use_softmax) {
-        if (x != p) std::copy_n(x, axis.classes * axis.inner, p);
-      } else if (axis.inner == 1) {
-        softmax_row(device, x, p);
-      } else {
-        softmax_block(device, x, p);
-      }
-      if (labels.hard) hard_loss(o, p);
-      else soft_loss(device, o, p);
-    }
-  }
-
-  // One row that lies in one piece.
-  void softmax_row(Device& device, const T* x, T* p) {
-    int64_t n = axis.classes;
-    T top = row_max(x, n);
-    T factor = static_cast<T>(1 / exp_sum(n, x, p, [top](auto v) { return shifted(v, decltype(v)(top)); }));
-    map(device, n, [factor](auto v) { return v * decltype(v)(factor); }, p, static_cast<const T*>(p));
-  }
-
-  // `inner` rows side by side.
-  void softmax_block(Device& device, const T* x, T* p) {
-    int64_t inner = axis.inner;
-    const T *tops = largest.data(), *totals = sums.data();
-    std::copy_n(x, inner, largest.data());
-    for (int64_t c = 1; c < axis.classes; ++c) {
-      map(device, inner, [](auto a, auto b) { return maximum(a, b); }, largest.data(), tops, x + c * inner);
-    }
-    std::fill_n(sums.data(), inner, T(0));
-    auto add = [](auto v, auto top, auto total) {
-      auto e = exp_below(shifted(v, top));
-      return std::make_tuple(e, total + e);
-    };
-    for (int64_t c = 0; c < axis.classes; ++c) {
-      map(device, inner, add, std::make_tuple(p + c * inner, sums.data()), x + c * inner, tops, totals);
-    }
-    for (int64_t c = 0; c < axis.classes; ++c) {
-      const T* exponentials = p + c * inner;
-      map(device, inner, [](auto e, auto total) { return e / total; }, p + c * inner, exponentials, totals);
-    }
-  }
-
-  void hard_loss(int64_t o, const T* p) {
-    for (int64_t i = 0; i < axis.inner; ++i) {
-      int64_t row = o * axis.inner + i, label = (*labels.hard)[row];
-      if (label != labels.ignored) loss[row] = -finite_softmax_cross_entropy_log(p[label * axis.inner + i]);
-    }
-  }
-
-  void soft_loss(Device& device, int64_t o, const T* p) {
-    const T* weight = labels.soft->data() + o * axis.classes * axis.inner;
-    T* total = loss.data() + o * axis.inner;
-    if (axis.inner == 1) {
-      auto part = [](auto w, auto v) { return w * finite_softmax_cross_entropy_log(v); };
-      *total = static_cast<T>(-map_sum(device, axis.classes, part, weight, p));
-      return;
-    }
-    auto subtract = [](auto t, auto w, auto v) { return t - w * finite_softmax_cross_entropy_log(v); };
-    for (int64_t c = 0; c < axis.classes; ++c, weight += axis.inner, p += axis.inner) {
-      map(device, axis.inner, subtract, total, static_cast<const T*>(total), weight, p);
-    }
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void softmax_row(Device& device, const T* x, T* p);
+  void softmax_block(Device& device, const T* x, T* p);
+  void hard_loss(int64_t o, const T* p);
+  void soft_loss(Device& device, int64_t o, const T* p);
 };
 
 template <class T>
@@ -146,64 +48,10 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
     refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
   }
 
-#ifdef PM_GPU
-  void run(Device& device) override {
-    softmax_cross_entropy_gpu::Backward<T> body{labels.hard_labels(device, axis.classes),
-                                                labels.soft_data(),
-                                                use_softmax,
-                                                axis.classes,
-                                                axis.inner,
-                                                softmax.data(),
-                                                loss_gradient.data(),
-                                                logits_gradient.data()};
-    for_each_index(device, logits_gradient.numel(), body);
-  }
-#else
-  void run(Device& device) override {
-    labels.check(axis.classes);
-    for (int64_t o = 0; o < axis.outer; ++o) {
-      int64_t at = o * axis.classes * axis.inner;
-      if (labels.hard) hard(device, o, softmax.data() + at, logits_gradient.data() + at);
-      else soft(device, o, softmax.data() + at, labels.soft->data() + at, logits_gradient.data() + at);
-    }
-  }
-
-  // (softmax - 1 at the label) times the loss's gradient; without softmax, -1 / p at the label.
-  void hard(Device& device, int64_t o, const T* p, T* to) {
-    int64_t inner = axis.inner;
-    const T* gradient = loss_gradient.data() + o * inner;
-    if (use_softmax && inner == 1) {
-      map(device, axis.classes, [g = *gradient](auto v) { return v * decltype(v)(g); }, to, p);
-    } else if (use_softmax) {
-      for (int64_t c = 0; c < axis.classes; ++c) {
-        map(device, inner, [](auto v, auto g) { return v * g; }, to + c * inner, p + c * inner, gradient);
-      }
-    }
-    for (int64_t i = 0; i < inner; ++i) {
-      int64_t label = (*labels.hard)[o * inner + i];
-      bool ignored = label == labels.ignored;
-      T at_label = ignored || use_softmax ? T(0) : -gradient[i] / p[label * inner + i];
-      if (ignored || !use_softmax) {
-        for (int64_t c = 0; c < axis.classes; ++c) to[c * inner + i] = T(0);
-      }
-      if (!ignored) to[label * inner + i] += use_softmax ? -gradient[i] : at_label;
-    }
-  }
-
-  // softmax - label, as PaddlePaddle has it: the gradient where a row of labels sums to 1.
-  void soft(Device& device, int64_t o, const T* p, const T* weight, T* to) {
-    int64_t inner = axis.inner;
-    const T* gradient = loss_gradient.data() + o * inner;
-    bool through_softmax = use_softmax;
-    for (int64_t c = 0; c < axis.classes; ++c, p += inner, weight += inner, to += inner) {
-      if (through_softmax) {
-        map(device, inner, [](auto v, auto w, auto g) { return (v - w) * g; }, to, p, weight, gradient);
-      } else {
-        map(device, inner, [](auto v, auto w, auto g) { return -(w / v) * g; }, to, p, weight, gradient);
-      }
-    }
-  }
-#endif
+  void run(Device& device) override;
+  // On a CPU:
+  void hard(Device& device, int64_t o, const T* p, T* to);
+  void soft(Device& device, int64_t o, const T* p, const T* weight, T* to);
 };
 
 void require_integers(const InferContext& c, const char* port) {
@@ -253,6 +101,11 @@ OpSpec& with_softmax_cross_entropy_attributes(OpSpec& spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(softmax_with_cross_entropy)
+
+namespace paddle_mini {
 
 void define_softmax_with_cross_entropy(OpTable& ops) {
   OpSpec forward("softmax_with_cross_entropy"), backward("softmax_with_cross_entropy_grad");

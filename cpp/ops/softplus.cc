@@ -1,5 +1,5 @@
 // softplus: Out = log(1 + exp(beta X)) / beta
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

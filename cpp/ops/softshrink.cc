@@ -1,5 +1,5 @@
 // softshrink: Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // softsign: Out = X / (1 + |X|)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

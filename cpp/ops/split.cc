@@ -1,6 +1,6 @@
 // split: Out = the parts of X along an axis
-#include "math/parts.h"
-#include "math/tensor_attr.h"
+#include "ops/family/parts.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // sqrt: Out = the square root of X
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // square: Out = X^2
 #include "core/widening.h"
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

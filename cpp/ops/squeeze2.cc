@@ -1,5 +1,5 @@
 // squeeze2: Out = X without axes of one element
-#include "math/reshape.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // stack: Y = the tensors X along a new axis
-#include "math/parts.h"
+#include "ops/family/parts.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // stanh: Out = scale_b tanh(scale_a X)
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

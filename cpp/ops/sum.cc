@@ -11,48 +11,14 @@ namespace {
 
 // Adds the tensors tile by tile: the partial sums stay in cache, and Out may lie over any of them,
 // since a tile of it is written after all have been read.
-#ifdef PM_GPU
-template <class T>
-struct SumOfAll {
-  static constexpr size_t kMost = 256;
-  const T* tensors[kMost];
-  size_t count;
-  T* out;
-  PM_DEVICE void operator()(int64_t i) const {
-    T total = tensors[0][i];
-    for (size_t k = 1; k < count; ++k) total = total + tensors[k][i];
-    out[i] = total;
-  }
-};
 
-template <class T>
-void add_tensors(Device& device, int64_t n, const std::vector<In<T>>& tensors, T* out) {
-  SumOfAll<T> sum{{}, tensors.size(), out};
-  require<OpError>(sum.count <= sum.kMost, "X has ", sum.count, " tensors, a GPU adds ", sum.kMost);
-  for (size_t k = 0; k < sum.count; ++k) sum.tensors[k] = tensors[k].data();
-  for_each_index(device, n, sum);
-}
-#else
-template <class T>
-void add_tensors(Device& device, int64_t n, const std::vector<In<T>>& tensors, T* out) {
-  Plus add;
-  size_t count = tensors.size();
-  if (count == 1 && tensors[0].data() != out) std::copy_n(tensors[0].data(), n, out);
-  if (count == 2) map(device, n, add, out, tensors[0].data(), tensors[1].data());
-  if (count < 3) return;
-  constexpr int64_t tile = 1024;
-  T partial[tile];
-  for (int64_t begin = 0; begin < n; begin += tile) {
-    int64_t size = std::min(tile, n - begin);
-    map(device, size, add, partial, tensors[0].data() + begin, tensors[1].data() + begin);
-    for (size_t i = 2; i + 1 < count; ++i) {
-      map(device, size, add, partial, static_cast<const T*>(partial), tensors[i].data() + begin);
-    }
-    map(device, size, add, out + begin, static_cast<const T*>(partial), tensors[count - 1].data() + begin);
-  }
-}
+}  // namespace
+}  // namespace paddle_mini
 
-#endif
+#include PM_KERNELS(sum)
+
+namespace paddle_mini {
+namespace {
 
 // A tensor without elements beside others that have some counts nothing, whatever its shape.
 bool is_left_out(const VarInfo& x, const Shape& out) {

@@ -1,5 +1,5 @@
 // swish: Out = X / (1 + exp(-beta X))
-#include "math/attr_unary.h"
+#include "ops/family/attr_unary.h"
 
 namespace paddle_mini {
 namespace {

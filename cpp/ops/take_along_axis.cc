@@ -1,5 +1,5 @@
 // take_along_axis: Result = the elements of Input along an axis at the positions in Index
-#include "math/along_axis.h"
+#include "ops/family/along_axis.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // tanh: Out = (exp(X) - exp(-X)) / (exp(X) + exp(-X))
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // tanh_shrink: Out = X - tanh(X)
-#include "math/unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {

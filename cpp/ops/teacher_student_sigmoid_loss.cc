@@ -1,5 +1,5 @@
 // teacher_student_sigmoid_loss: the sigmoid losses of a click (teacher) and of a score (student) that one label holds
-#include "math/pair_loss.h"
+#include "ops/family/pair_loss.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,11 +1,6 @@
 // temporal_shift: some channels of every frame come from the frame before it, some from the one after it
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/take_last.h"
-#endif
-
 #include <algorithm>
 
 namespace paddle_mini {
@@ -27,55 +22,9 @@ struct Shift {
     ahead = std::min(static_cast<int64_t>(static_cast<float>(channels) * 2 * ratio), channels);
   }
 
-#ifdef PM_GPU
   template <class T>
-  void copy(Device& device, const T* from, T* to, int64_t direction) const;
-#else
-  // to = from, with frames taken `direction` (1, or -1 for the gradient) the way described above.
-  template <class T>
-  void copy(Device&, const T* from, T* to, int64_t direction) const {
-    int64_t row = channels * length, frame = blocks * row;
-    for (int64_t f = 0; f < frames; ++f) {
-      auto take = [&](int64_t first, int64_t end, int64_t shift) {
-        int64_t time = f % segment + shift, count = (end - first) * length;
-        bool there = time >= 0 && time < segment;
-        for (int64_t b = 0; b < blocks; ++b) {
-          int64_t at = f * frame + b * row + first * length;
-          if (there) std::copy_n(from + at + shift * frame, count, to + at);
-          else std::fill_n(to + at, count, T(0));
-        }
-      };
-      take(0, back, -direction);
-      take(back, ahead, direction);
-      take(ahead, channels, 0);
-    }
-  }
-#endif
+  void copy(Device&, const T* from, T* to, int64_t direction) const;
 };
-
-#ifdef PM_GPU
-template <class T>
-struct ShiftedElement {
-  Shift s;
-  const T* from;
-  T* to;
-  int64_t direction;
-
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, frame = s.blocks * s.channels * s.length;
-    take_last(left, s.length);
-    int64_t channel = take_last(left, s.channels);
-    int64_t shift = channel < s.back ? -direction : channel < s.ahead ? direction : 0;
-    int64_t time = left / s.blocks % s.segment + shift;
-    to[i] = time >= 0 && time < s.segment ? from[i + shift * frame] : T(0);
-  }
-};
-
-template <class T>
-void Shift::copy(Device& device, const T* from, T* to, int64_t direction) const {
-  for_each_index(device, frames * blocks * channels * length, ShiftedElement<T>{*this, from, to, direction});
-}
-#endif
 
 template <bool backward>
 struct TemporalShift {
@@ -110,6 +59,11 @@ OpSpec temporal_shift_with_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(temporal_shift)
+
+namespace paddle_mini {
 
 void define_temporal_shift(OpTable& ops) {
   ops.add(temporal_shift_with_attributes(OpSpec("temporal_shift")

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "core/op_table.h"
-#include "math/accumulate.h"
+#include "math/cpu/accumulate.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // tile: Out = X repeated along its axes
-// The records, which say .on_gpu(), are in math/repeat.cc.
-#include "math/repeat.h"
+// The records, which say .on_gpu(), are in ops/family/repeat.cc.
+#include "ops/family/repeat.h"
 
 namespace paddle_mini {
 

@@ -1,5 +1,5 @@
 // top_k: the k largest elements along the last axis and where they are
-#include "math/best.h"
+#include "ops/family/best.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // top_k_v2: the k largest, or smallest, elements along one axis and where they are
-#include "math/best.h"
+#include "ops/family/best.h"
 
 namespace paddle_mini {
 namespace {

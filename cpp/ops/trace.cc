@@ -51,112 +51,6 @@ Diagonals diagonals_of(const KernelInit& init) {
   return diagonals;
 }
 
-#ifdef PM_GPU
-struct TraceElement {
-  template <class T>
-  struct Get {
-    const T* from;
-    PM_DEVICE T operator()(const int64_t (&at)[1]) const { return from[at[0]]; }
-  };
-  template <class T>
-  struct Put {
-    T* to;
-    template <class A>
-    PM_DEVICE void operator()(int64_t o, A sum) const {
-      to[o] = static_cast<T>(sum);
-    }
-  };
-  template <class T>
-  struct Spread {
-    Walk<1> matrices;
-    int64_t count, step;
-    const T* from;
-    T* to;
-    PM_DEVICE void operator()(int64_t i) const {
-      int64_t at[1] = {i % count * step};
-      matrices.move(i / count, at);
-      to[at[0]] = from[i / count];
-    }
-  };
-};
-
-// Leads to where each matrix begins.
-Walk<1> matrices_of(const Diagonals& d, const Shape& x) {
-  Walk<1> walk;
-  for (int i = x.rank() - 1; i >= 0; --i) {
-    if (i != d.axis1 && i != d.axis2) walk.add(x[i], {x.numel(i + 1, x.rank())});
-  }
-  return walk;
-}
-
-template <class T>
-struct TraceKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  Diagonals d;
-
-  explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
-  void run(Device& device) override {
-    Walk<1> along;
-    along.add(d.count, {d.step});
-    fold(device, matrices_of(d, x.shape()), along, SumOf<T>(0), TraceElement::Get<T>{x.data() + d.first}, Plus{},
-         TraceElement::Put<T>{out.data()});
-  }
-};
-
-template <class T>
-struct TraceGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  Diagonals d;
-
-  explicit TraceGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
-  void run(Device& device) override {
-    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
-    Walk<1> matrices = matrices_of(d, x_gradient.shape());
-    TraceElement::Spread<T> spread{matrices, d.count, d.step, out_gradient.data(), x_gradient.data() + d.first};
-    for_each_index(device, matrices.count * d.count, spread);
-  }
-};
-#else
-template <class T>
-struct TraceKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  Diagonals d;
-
-  explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
-
-  void run(Device&) override {
-    for (size_t i = 0; i < d.matrices.size(); ++i) {
-      const T* at = x.data() + d.matrices[i] + d.first;
-      T sum = 0;
-      for (int64_t j = 0; j < d.count; ++j) sum = static_cast<T>(sum + at[j * d.step]);
-      out[static_cast<int64_t>(i)] = sum;
-    }
-  }
-};
-
-template <class T>
-struct TraceGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  Diagonals d;
-
-  explicit TraceGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
-
-  void run(Device&) override {
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    for (size_t i = 0; i < d.matrices.size(); ++i) {
-      T* at = x_gradient.data() + d.matrices[i] + d.first;
-      for (int64_t j = 0; j < d.count; ++j) at[j * d.step] = out_gradient[static_cast<int64_t>(i)];
-    }
-  }
-};
-#endif
-
 Shape trace_out_shape(const InferContext& c) {
   require_tensors(c);
   return Diagonals(c, c.shape("Input")).out;
@@ -169,6 +63,11 @@ OpSpec trace_with_attributes(OpSpec spec) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(trace)
+
+namespace paddle_mini {
 
 void define_trace(OpTable& ops) {
   ops.add(trace_with_attributes(OpSpec("trace"))

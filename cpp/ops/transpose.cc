@@ -1,5 +1,5 @@
 // transpose: Out = X with its axes in another order
-#include "math/axis_order.h"
+#include "ops/family/axis_order.h"
 
 namespace paddle_mini {
 

@@ -1,6 +1,6 @@
 // transpose2: Out = X with its axes in another order
-#include "math/axis_order.h"
-#include "math/reshape.h"
+#include "ops/family/axis_order.h"
+#include "ops/family/reshape.h"
 
 namespace paddle_mini {
 

@@ -1,29 +1,10 @@
 // tril_triu: Out = X with 0 above or below a diagonal of its matrices
 #include "core/op_table.h"
 
-#ifdef PM_GPU
-#include "math/for_each_index.h"
-#include "math/take_last.h"
-#endif
-
 #include <algorithm>
 
 namespace paddle_mini {
 namespace {
-
-#ifdef PM_GPU
-template <class T>
-struct Triangle {
-  const T* in;
-  T* out;
-  int64_t rows, columns, diagonal;
-  bool lower;
-  PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, column = take_last(left, columns), beyond = column - take_last(left, rows) - diagonal;
-    out[i] = (lower ? beyond <= 0 : beyond >= 0) ? in[i] : T(0);
-  }
-};
-#endif
 
 template <bool backward>
 struct TrilTriuKernel {
@@ -42,26 +23,7 @@ struct TrilTriuKernel {
       matrices = shape.numel(0, rank - 2), rows = shape[rank - 2], columns = shape[rank - 1];
     }
 
-#ifdef PM_GPU
-    void run(Device& device) override {
-      for_each_index(device, in.numel(), Triangle<T>{in.data(), out.data(), rows, columns, diagonal, lower});
-    }
-#else
-    void run(Device&) override {
-      const T* from = in.data();
-      T* to = out.data();
-      for (int64_t m = 0; m < matrices; ++m) {
-        for (int64_t i = 0; i < rows; ++i, from += columns, to += columns) {
-          // The first column that is kept, and the one after the last.
-          int64_t split = std::clamp<int64_t>(i + diagonal + (lower ? 1 : 0), 0, columns);
-          int64_t begin = lower ? 0 : split, end = lower ? split : columns;
-          std::fill(to, to + begin, T(0));
-          if (to != from) std::copy(from + begin, from + end, to + begin);
-          std::fill(to + end, to + columns, T(0));
-        }
-      }
-    }
-#endif
+    void run(Device& device) override;
   };
 };
 
@@ -73,6 +35,11 @@ void infer_like(InferContext& c, const char* from, const char* to) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(tril_triu)
+
+namespace paddle_mini {
 
 void define_tril_triu(OpTable& ops) {
   ops.add(OpSpec("tril_triu")

@@ -1,5 +1,5 @@
 // trunc: Out = X without its fraction
-#include "math/rounding.h"
+#include "ops/family/rounding.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,5 +1,5 @@
 // unbind: Out[i] = what X has at position i of an axis
-#include "math/parts.h"
+#include "ops/family/parts.h"
 
 namespace paddle_mini {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/op_table.h"
 #include "math/random.h"
-#include "math/tensor_attr.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

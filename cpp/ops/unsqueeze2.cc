@@ -1,6 +1,6 @@
 // unsqueeze2: Out = X with new axes of one element
-#include "math/reshape.h"
-#include "math/tensor_attr.h"
+#include "ops/family/reshape.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 namespace {

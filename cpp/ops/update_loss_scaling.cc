@@ -1,7 +1,7 @@
 // update_loss_scaling: the scale of the loss falls after steps with infinite gradients, and grows after steps without
 #include "core/op_table.h"
 #include "math/for_each_index.h"
-#include "math/optimizer.h"
+#include "ops/family/optimizer.h"
 #include "math/together.h"
 
 namespace paddle_mini {
@@ -46,20 +46,6 @@ struct ScalingStep {
   }
 };
 
-#ifdef PM_GPU
-template <class T>
-struct SelectZero {
-  bool zero;
-  PM_HD T operator()(T x) const { return zero ? T(0) : x; }
-};
-template <class T>
-struct ZeroIf {
-  static constexpr bool in_batches = true;
-  Uniform<bool> zero;
-  PM_HD SelectZero<T> ready() const { return {zero()}; }
-};
-#endif
-
 template <class T>
 struct UpdateLossScalingKernel : Kernel {
   std::vector<In<T>> xs;
@@ -90,16 +76,7 @@ struct UpdateLossScalingKernel : Kernel {
                                   fall});
   }
 
-  void clear(Device& device) {
-    for (size_t i = 0; i < xs.size(); ++i) {
-#ifdef PM_GPU
-      map(device, xs[i].numel(), ZeroIf<T>{found}, outs[i].data(), xs[i].data());
-#else
-      if (found[0]) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
-      else copy_all(device, xs[i], outs[i]);
-#endif
-    }
-  }
+  void clear(Device& device);
 };
 
 void require_steps(const InferContext& c, const char* port) {
@@ -122,6 +99,11 @@ void infer_update_loss_scaling(InferContext& c) {
 }
 
 }  // namespace
+}  // namespace paddle_mini
+
+#include PM_KERNELS(update_loss_scaling)
+
+namespace paddle_mini {
 
 void define_update_loss_scaling(OpTable& ops) {
   ops.add(OpSpec("update_loss_scaling")

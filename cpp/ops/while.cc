@@ -3,7 +3,7 @@
 #include <set>
 
 #include "core/op_table.h"
-#include "math/accumulate.h"
+#include "math/cpu/accumulate.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // write_to_array: Out[I] = X
 #include "core/op_table.h"
-#include "math/accumulate.h"
+#include "math/cpu/accumulate.h"
 
 namespace paddle_mini {
 namespace {

@@ -2,6 +2,7 @@
 // these, so nothing of this file but its table may be seen outside (CMakeLists.txt).
 #include "optimizer/loops.h"
 
+#include "math/cpu/average_rows.h"
 #include "math/finite.h"
 #include "optimizer/kinds.h"
 

@@ -1,0 +1,48 @@
+// Rows of an average that stood still, caught up one by one on a CPU.
+#pragma once
+
+#include <algorithm>
+#include "math/average_blocks.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+
+// The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit, and where p is not
+// finite, which p - p tells.
+template <class T>
+inline void average_row(Device& device, int64_t width, double kept, const T* p, const T* a, T* to) {
+  if (kept == 1) {
+    if (a != to) std::copy_n(a, width, to);
+    return;
+  }
+  auto towards = [kept = static_cast<T>(kept)](auto a, auto p) {
+    using V = decltype(p);
+    return select(p - p == V(T(0)), p + V(kept) * (a - p), a);
+  };
+  map(device, width, towards, to, a, p);
+}
+
+// A row that stood still keeps the part `kept` of its average, a + b.
+template <class T>
+inline void catch_up_row(Device& device, int64_t width, double kept, const T* p, T* a, T* b) {
+  if (kept == 1) return;
+  if (kept == 0) {  // whatever it was: p to the bit
+    for (int64_t i = 0; i < width; ++i) {
+      if (p[i] - p[i] == T(0)) a[i] = p[i], b[i] = T(0);
+    }
+    return;
+  }
+  CatchUp<T> step{static_cast<T>(1 - kept)};
+  map(device, width, step, std::tuple(a, b), static_cast<const T*>(a), static_cast<const T*>(b), p);
+}
+
+// The same, rounded to one number.
+template <class T>
+inline void ended_row(int64_t width, double kept, const T* p, const T* a, const T* b, T* to) {
+  for (int64_t i = 0; i < width; ++i) {
+    double mean = static_cast<double>(a[i]) + static_cast<double>(b[i]), value = static_cast<double>(p[i]);
+    to[i] = static_cast<T>(value - value == 0 ? value + kept * (mean - value) : mean);
+  }
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,58 @@
+// The folds of AxisFolds on a CPU.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+#include "math/axis_walk.h"
+
+namespace paddle_mini {
+
+class AxisFolds {
+ public:
+  AxisFolds(const Shape& x, const std::vector<bool>& reduced);
+
+  // out[j] = the fold by join, from `first` on, of f(x[i], other[j]...) over the i that are folded into j
+  template <class F, class Join, class A, class T, class... Others>
+  void fold(Device& device, F f, Join join, A first, A* out, const T* x, const Others*... others) const;
+
+  // to[i] = f(x[i], other[j]...) where i is folded into j
+  template <class F, class To, class T, class... Others>
+  void map(Device& device, F f, To* to, const T* x, const Others*... others) const;
+
+ private:
+  AxisLoop loop_;  // of X over the result: a reduced axis stands still
+  int64_t numel_ = 1;  // of the result
+};
+
+inline AxisWalks fold_walks(const Shape& x, const std::vector<bool>& reduced) {
+  AxisWalks walks = unchanged_axes(x);
+  for (size_t i = 0; i < walks.size(); ++i) {
+    if (reduced[i]) walks[i].in = 1, walks[i].step = 0;
+  }
+  return walks;
+}
+
+inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) : loop_(fold_walks(x, reduced)) {
+  for (int d = 0; d < x.rank(); ++d) numel_ *= reduced[static_cast<size_t>(d)] ? 1 : x[d];
+}
+
+template <class F, class Join, class A, class T, class... Others>
+void AxisFolds::fold(Device&, F f, Join join, A first, A* out, const T* x, const Others*... others) const {
+  std::fill_n(out, numel_, first);
+  int64_t block = loop_.block();
+  loop_.each_block([&](int64_t at, int64_t to) {
+    for (int64_t i = 0; i < block; ++i) {
+      out[to + i] = static_cast<A>(join(out[to + i], static_cast<A>(f(x[at + i], others[to + i]...))));
+    }
+  });
+}
+
+template <class F, class To, class T, class... Others>
+void AxisFolds::map(Device&, F f, To* to, const T* x, const Others*... others) const {
+  int64_t block = loop_.block();
+  loop_.each_block([&](int64_t at, int64_t from) {
+    for (int64_t i = 0; i < block; ++i) to[at + i] = f(x[at + i], others[from + i]...);
+  });
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,325 @@
+// The loops that multiply filters with patches.
+#include "math/convolution.h"
+
+#include "math/cpu/register_blocks.h"
+#include "math/cpu/short_runs.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+constexpr int kMostOuts = many_registers<T> ? 6 : 4;  // times kMostTaps: sums of filter_gradient
+template <class T>
+constexpr int kMostTaps = many_registers<T> ? 4 : 3;
+
+// What PatchProducts copies for a tap of a window, counted in filters that could have been multiplied with it: by run,
+// input_gradient (the tap's gradient is read, added to and stored) and filter_gradient. Measured.
+constexpr int64_t kForwardCopy = 20, kInputCopy = 14, kFilterCopy = 8;
+
+constexpr size_t kSlotsAtOnce = 96;  // so that what filter_gradient reads again and again stays in the nearest cache
+
+// result [rows, 2 registers] = factors' patches; factors [count, rows]
+template <int rows, class T>
+void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* left, const T* right, T* result) {
+  constexpr int lanes = Vec<T>::size;
+  Vec<T> sums[rows][2];
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; ++i) sums[i][0] = sums[i][1] = Vec<T>(T(0));
+  for (int64_t k = 0; k < count; ++k, factors += rows) {
+    Vec<T> a = Vec<T>::load(left + offsets[k]), b = Vec<T>::load(right + offsets[k]);
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; ++i) {
+      Vec<T> factor(factors[i]);
+      sums[i][0] = multiply_add(factor, a, sums[i][0]);
+      sums[i][1] = multiply_add(factor, b, sums[i][1]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; ++i) {
+    sums[i][0].store(result + i * lanes);
+    sums[i][1].store(result + (rows + i) * lanes);
+  }
+}
+
+// sums[o][t] += outs[o] times what tap t sees, for the slots [begin, end). Windows that are none are taken out by the
+// mask: 0 times infinity would not be 0.
+template <bool masked, int outs, int taps, class Slots, class T>
+inline void add_products(const Slots& slots, size_t begin, size_t end, const T* panel, int64_t out_step,
+                         const T* patches, const int64_t* offsets, Vec<T> (&sums)[outs][taps]) {
+  constexpr int lanes = Vec<T>::size;
+  const T* tap[taps];
+  for (int t = 0; t < taps; ++t) tap[t] = patches + offsets[t];
+  for (size_t slot = begin; slot < end; ++slot) {
+    int64_t in = slots.slots[slot].in;
+    Vec<T> seen[taps];
+#pragma GCC unroll 4
+    for (int t = 0; t < taps; ++t) {
+      seen[t] = Vec<T>::load(tap[t] + in);
+      if (masked) {
+        Vec<T> mask = Vec<T>::load(slots.masks.data() + slot * lanes);
+        seen[t] = select(mask > Vec<T>(T(0)), seen[t], Vec<T>(T(0)));
+      }
+    }
+#pragma GCC unroll 6
+    for (int o = 0; o < outs; ++o) {
+      Vec<T> out = Vec<T>::load(panel + o * out_step + slot * lanes);
+#pragma GCC unroll 4
+      for (int t = 0; t < taps; ++t) sums[o][t] = multiply_add(out, seen[t], sums[o][t]);
+    }
+  }
+}
+
+std::vector<int64_t> whole_taps(const ConvolutionSizes& s) {
+  std::vector<int64_t> taps;
+  for (int64_t tap = 0; tap < s.height.window * s.width.window; ++tap) taps.push_back(tap);
+  return taps;
+}
+
+PatchAxis forward_axis(const WindowAxis& axis) {
+  PatchAxis patches{axis.size, axis.stride, -axis.before, {}, axis.out, axis.out, 0, 1};
+  for (int64_t tap = 0; tap < axis.window; ++tap) patches.taps.push_back(tap * axis.dilation);
+  return patches;
+}
+
+// The pixels of one axis that see the same taps: input pixel y = o * stride - before + tap * dilation.
+struct GradientAxis {
+  PatchAxis patches;
+  std::vector<int64_t> taps;
+};
+
+std::vector<GradientAxis> gradient_axes(const WindowAxis& axis) {
+  std::vector<GradientAxis> axes;
+  for (int64_t tap = 0; tap < axis.window; ++tap) {
+    int64_t place = tap * axis.dilation - axis.before, first = (place % axis.stride + axis.stride) % axis.stride;
+    if (first >= axis.size) continue;
+    auto same = [first](const GradientAxis& known) { return known.patches.out_first == first; };
+    auto known = std::find_if(axes.begin(), axes.end(), same);
+    if (known == axes.end()) {
+      int64_t count = (axis.size - first + axis.stride - 1) / axis.stride;
+      axes.push_back({{axis.out, 1, 0, {}, count, axis.size, first, axis.stride}, {}});
+      known = axes.end() - 1;
+    }
+    known->patches.taps.push_back((first - place) / axis.stride);
+    known->taps.push_back(tap);
+  }
+  return axes;
+}
+
+}  // namespace
+
+template <class T>
+Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
+    : s_(sizes), forward_{Grid(forward_axis(s_.height), forward_axis(s_.width), s_.images, s_.in_channels,
+                               s_.image_size(), s_.out_size()),
+                          s_.in_channels,
+                          s_.out_channels,
+                          s_.pixels(),
+                          whole_taps(s_),
+                          s_.taps(),
+                          s_.height.window * s_.width.window,
+                          1,
+                          0},
+      channels_at_once_(std::min<int64_t>(s_.in_channels, 32)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
+      filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
+                   s_.image_size(), s_.out_size()),
+      factors_(init, s_.out_channels * s_.taps()), patches_(init, 0),
+      outs_(init, gradients ? filter_grid_.most_slots() * Vec<T>::size * outs_at_once_ : 0) {
+  int64_t elements = forward_.grid.buffer_size();
+  if (gradients) add_input_gradients();
+  if (choose_patches(gradients)) patch_products_.emplace(init, s_, gradients);
+  if (gradients) {
+    elements = std::max(elements, filter_grid_.buffer_size());
+    for (const Product& product : input_gradients_) elements = std::max(elements, product.grid.buffer_size());
+  }
+  patches_.variable().tensor.shape[0] = elements;
+}
+
+template <class T>
+void Convolution<T>::add_input_gradients() {
+  int64_t seen = 0, window = s_.height.window * s_.width.window;
+  for (const GradientAxis& y : gradient_axes(s_.height)) {
+    for (const GradientAxis& x : gradient_axes(s_.width)) {
+      seen += y.patches.windows * x.patches.windows;
+      std::vector<int64_t> taps;
+      for (int64_t i : y.taps) {
+        for (int64_t j : x.taps) taps.push_back(i * s_.width.window + j);
+      }
+      Grid grid(y.patches, x.patches, s_.images, s_.out_channels, s_.out_size(), s_.image_size());
+      int64_t first = y.patches.out_first * s_.width.size + x.patches.out_first;
+      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.plane(), std::move(taps), window,
+                                  s_.taps(), s_.width.stride, first});
+    }
+  }
+  every_pixel_seen_ = seen == s_.plane();
+}
+
+// Here lanes of slots are multiplied, there windows and a copy of them. Fewer than six rows take as long as six: what
+// they are multiplied with must be loaded.
+template <class T>
+bool Convolution<T>::choose_patches(bool gradients) {
+  const int64_t outs = s_.out_channels, windows = s_.images * s_.pixels();
+  patches_forward_ = forward_.grid.lanes() * outs > windows * (outs + kForwardCopy);
+  if (!gradients) return patches_forward_;
+  patches_by_filter_ = filter_grid_.lanes() * outs > windows * (outs + kFilterCopy);
+  int64_t products = 0;
+  for (const Product& product : input_gradients_) {
+    products += product.grid.lanes() * static_cast<int64_t>(product.taps.size());
+  }
+  products *= std::max<int64_t>(s_.in_channels, 6);
+  patches_by_input_ = products * outs > windows * s_.taps() * (outs + kInputCopy);
+  return patches_forward_ || patches_by_filter_ || patches_by_input_;
+}
+
+template <class T>
+void Convolution<T>::store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values,
+                           T* out) const {
+  const typename Grid::Slot& where = slots.slots[slot];
+  for (int r = 0; r < where.runs; ++r) {
+    const typename Grid::Run& run = slots.runs[where.run + r];
+    const T* from = values + run.at;
+    T* to = out + run.to;
+    if (product.pixel_step == 1) copy_run(to, from, run.count);
+    else
+      for (int i = 0; i < run.count; ++i) to[i * product.pixel_step] = from[i];
+  }
+}
+
+template <class T>
+void Convolution<T>::multiply(const Product& product, const T* image, const T* filter, T* out) {
+  constexpr int lanes = Vec<T>::size;
+  const std::vector<int64_t>& offsets = product.grid.offsets();
+  const int64_t count = static_cast<int64_t>(offsets.size());
+  each_block(product.rows, kMostRows<T>, [&](int64_t first, int rows) {
+    T* to = factors_.data() + first * count;
+    for (int64_t c = 0; c < product.channels; ++c) {
+      for (int64_t tap : product.taps) {
+        const T* from = filter + first * product.row_step + c * product.channel_step + tap;
+        for (int i = 0; i < rows; ++i) *to++ = from[i * product.row_step];
+      }
+    }
+  });
+  product.grid.each_region([&](const typename Grid::Region& region) {
+    product.grid.pack(image, region, product.channels, patches_.data());
+    const auto& slots = *region.slots;
+    each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
+      with_constant<kMostRows<T>>(block, [&](auto constant) {
+        constexpr int rows = decltype(constant)::value;
+        alignas(64) T result[2 * rows * lanes];
+        for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
+          size_t next = std::min(slot + 1, slots.slots.size() - 1);
+          multiply_slots<rows>(count, factors_.data() + first * count, offsets.data(),
+                               patches_.data() + slots.slots[slot].in, patches_.data() + slots.slots[next].in, result);
+          for (int i = 0; i < rows; ++i) {
+            T* to = out + product.first + region.to + (first + i) * product.out_plane;
+            if (next < slots.whole && product.pixel_step == 1) {
+              Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
+              Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
+              continue;
+            }
+            store(product, slots, slot, result + i * lanes, to);
+            if (next > slot) store(product, slots, next, result + (rows + i) * lanes, to);
+          }
+        }
+      });
+    });
+  });
+}
+
+template <class T>
+void Convolution<T>::run(Device&, const T* image, const T* filter, T* out) {
+  if (patches_forward_) return patch_products_->run(image, filter, out);
+  for (int64_t group = 0; group < s_.groups; ++group) {
+    multiply(forward_, image + group * s_.in_channels * s_.plane(), filter + group * s_.out_channels * s_.taps(),
+             out + group * s_.out_channels * s_.pixels());
+  }
+}
+
+template <class T>
+void Convolution<T>::input_gradient(Device&, const T* filter, const T* out_gradient, T* image_gradient) {
+  if (patches_by_input_) return patch_products_->input_gradient(filter, out_gradient, image_gradient);
+  if (!every_pixel_seen_) std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
+  for (int64_t group = 0; group < s_.groups; ++group) {
+    for (const Product& product : input_gradients_) {
+      multiply(product, out_gradient + group * s_.out_channels * s_.pixels(),
+               filter + group * s_.out_channels * s_.taps(), image_gradient + group * s_.in_channels * s_.plane());
+    }
+  }
+}
+
+// panel [channels, slots, lanes], zeros where no window is
+template <class T>
+void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const {
+  constexpr int lanes = Vec<T>::size;
+  const auto& slots = *region.slots;
+  for (int64_t c = 0; c < channels; ++c) {
+    const T* from = out + region.to + c * s_.pixels();
+    for (size_t slot = 0; slot < slots.slots.size(); ++slot, panel += lanes) {
+      if (slot < slots.whole) {
+        Vec<T>::load(from + slots.runs[slots.slots[slot].run].to).store(panel);
+        continue;
+      }
+      std::fill_n(panel, lanes, T(0));
+      for (int r = 0; r < slots.slots[slot].runs; ++r) {
+        const auto& run = slots.runs[slots.slots[slot].run + r];
+        copy_run(panel + run.at, from + run.to, run.count);
+      }
+    }
+  }
+}
+
+// filter_gradient [outs, taps of all channels] += what is in the panel and the patches, for some channels
+template <class T>
+void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps,
+                                         T* filter_gradient) const {
+  const auto& slots = *region.slots;
+  const int64_t out_step = static_cast<int64_t>(slots.slots.size()) * Vec<T>::size, row = s_.taps();
+  for (size_t begin = 0; begin < slots.slots.size(); begin += kSlotsAtOnce) {
+    size_t end = std::min(begin + kSlotsAtOnce, slots.slots.size());
+    size_t middle = std::clamp(slots.whole, begin, end);
+    each_block(outs, kMostOuts<T>, [&](int64_t first_out, int out_count) {
+      const T* panel = outs_.data() + first_out * out_step;
+      each_block(taps, kMostTaps<T>, [&](int64_t first_tap, int tap_count) {
+        with_constant<kMostOuts<T>>(out_count, [&](auto out_constant) {
+          with_constant<kMostTaps<T>>(tap_count, [&](auto tap_constant) {
+            constexpr int o_count = decltype(out_constant)::value, t_count = decltype(tap_constant)::value;
+            Vec<T> sums[o_count][t_count];
+            for (auto& sum : sums) std::fill_n(sum, t_count, Vec<T>(T(0)));
+            const int64_t* offsets = filter_grid_.offsets().data() + first_tap;
+            add_products<false>(slots, begin, middle, panel, out_step, patches_.data(), offsets, sums);
+            add_products<true>(slots, middle, end, panel, out_step, patches_.data(), offsets, sums);
+            for (int o = 0; o < o_count; ++o) {
+              T* to = filter_gradient + (first_out + o) * row + first_tap;
+              for (int t = 0; t < t_count; ++t) to[t] += sum_of_lanes(sums[o][t]);
+            }
+          });
+        });
+      });
+    });
+  }
+}
+
+template <class T>
+void Convolution<T>::filter_gradient(Device&, const T* image, const T* out_gradient, T* filter_gradient) {
+  if (patches_by_filter_) return patch_products_->filter_gradient(image, out_gradient, filter_gradient);
+  const int64_t window = s_.height.window * s_.width.window, outs = s_.out_channels, channels = s_.in_channels;
+  std::fill_n(filter_gradient, s_.groups * outs * s_.taps(), T(0));
+  for (int64_t group = 0; group < s_.groups; ++group) {
+    filter_grid_.each_region([&](const typename Grid::Region& region) {
+      for (int64_t c = 0; c < channels; c += channels_at_once_) {
+        int64_t channel_count = std::min(channels_at_once_, channels - c);
+        filter_grid_.pack(image + (group * channels + c) * s_.plane(), region, channel_count, patches_.data());
+        for (int64_t o = 0; o < outs; o += outs_at_once_) {
+          int64_t out_count = std::min(outs_at_once_, outs - o);
+          pack_outputs(out_gradient + (group * outs + o) * s_.pixels(), region, out_count, outs_.data());
+          add_filter_gradient(region, out_count, channel_count * window,
+                              filter_gradient + (group * outs + o) * s_.taps() + c * window);
+        }
+      }
+    });
+  }
+}
+
+template class Convolution<float>;
+template class Convolution<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,58 @@
+// Convolution of images on a CPU.
+#pragma once
+
+#include "core/kernel.h"
+#include "math/cpu/patch_products.h"
+#include "math/cpu/patches.h"
+
+#include <optional>
+
+namespace paddle_mini {
+
+// Products with patches that are never written out (see PatchGrid), sums in registers: a few filters times two
+// registers of neighbouring pixels. The gradient of the image is such a product too: the pixels that a stride brings to
+// the same place under the filter see some of its taps, and see them the other way round. Where that leaves too many
+// lanes of registers idle, or sees far more taps than there are windows, products are PatchProducts'.
+template <class T>
+class Convolution {
+ public:
+  Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
+
+  void run(Device&, const T* image, const T* filter, T* out);
+  void input_gradient(Device&, const T* filter, const T* out_gradient, T* image_gradient);
+  void filter_gradient(Device&, const T* image, const T* out_gradient, T* filter_gradient);
+
+ private:
+  using Grid = PatchGrid<T>;
+
+  // One product: results [images, rows, pixels of the grid] = factors [rows, channels, taps] patches
+  struct Product {
+    Grid grid;
+    int64_t channels, rows, out_plane;
+    std::vector<int64_t> taps;  // elements of one channel's filter
+    int64_t row_step, channel_step;  // of the filter
+    int64_t pixel_step, first;       // of the results
+  };
+
+  void add_input_gradients();
+  bool choose_patches(bool gradients);
+  void multiply(const Product& product, const T* image, const T* filter, T* out);
+  void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
+  void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
+  void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, T* filter_gradient) const;
+
+  ConvolutionSizes s_;
+  Product forward_;
+  std::vector<Product> input_gradients_;
+  bool every_pixel_seen_ = true;
+  int64_t channels_at_once_, outs_at_once_;  // by filter_gradient
+  Grid filter_grid_;
+  bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // for these: patch_products_
+  std::optional<PatchProducts<T>> patch_products_;
+  Scratch<T> factors_, patches_, outs_;
+};
+
+extern template class Convolution<float>;
+extern template class Convolution<double>;
+
+}  // namespace paddle_mini

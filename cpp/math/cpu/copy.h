@@ -1,0 +1,22 @@
+// Copying and filling arrays on a CPU, where the user may stop it.
+#pragma once
+
+#include <algorithm>
+#include "core/interruption.h"
+#include "math/map.h"
+#include "math/uniform.h"
+
+namespace paddle_mini {
+
+template <class T>
+void fill_n(Device& device, T* to, int64_t n, const Uniform<std::common_type_t<T>>& value) {
+  in_slices(n, sizeof(T),
+            [&](int64_t begin, int64_t end) { map(device, end - begin, ConstantOf<T>{value}, to + begin); });
+}
+
+template <class T>
+void copy_n(Device&, const T* from, int64_t n, T* to) {
+  in_slices(n, sizeof(T), [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,172 @@
+// Matrix products: large ones by a block of B that stays in the second cache while A and C go by, each read once;
+// small and narrow ones by Eigen, whose heavy templates are instantiated here and nowhere else.
+#include "math/gemm.h"
+
+#include <memory>
+
+#include <Eigen/Core>
+
+#include "math/cpu/gemm_block.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class T>
+using View = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+template <class T>
+using Target = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
+
+template <class T, class A, class B>
+void multiply(const A& a, const B& b, T alpha, T beta, Target<T>& c) {
+  if (beta == T(0)) {
+    if (alpha == T(1)) c.noalias() = a * b;
+    else c.noalias() = alpha * (a * b);
+    return;
+  }
+  if (beta != T(1)) c *= beta;
+  c.noalias() += alpha * (a * b);
+}
+
+template <class T>
+void run_by_eigen(const Gemm<T>& g, const T* a, const T* b, T* c) {
+  bool transpose_a = g.transpose_a, transpose_b = g.transpose_b;
+  int64_t m = g.m, n = g.n, k = g.k;
+  auto stride = [](int64_t given, int64_t columns) { return Eigen::OuterStride<>(given ? given : columns); };
+  View<T> left(a, transpose_a ? k : m, transpose_a ? m : k, stride(g.lda, transpose_a ? m : k));
+  View<T> right(b, transpose_b ? n : k, transpose_b ? k : n, stride(g.ldb, transpose_b ? k : n));
+  Target<T> result(c, m, n, stride(g.ldc, n));
+  if (k == 0) {
+    if (g.beta == T(0)) result.setZero();
+    else result *= g.beta;
+    return;
+  }
+  if (transpose_a && transpose_b) multiply(left.transpose(), right.transpose(), g.alpha, g.beta, result);
+  else if (transpose_a) multiply(left.transpose(), right, g.alpha, g.beta, result);
+  else if (transpose_b) multiply(left, right.transpose(), g.alpha, g.beta, result);
+  else multiply(left, right, g.alpha, g.beta, result);
+}
+
+using gemm_block::kWidth;
+
+// Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
+template <class T>
+constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
+                      : sizeof(Vec<T>) == 32 ? 6
+                                             : 4;
+template <class T>
+constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // from depth to depth
+template <class T>
+constexpr int64_t kDepth = 2048 / sizeof(T);  // of a stretch of k: the rows of A that meet a block of B stay near
+template <class T>
+constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of B: half of the cache that it stays in
+template <class T>
+constexpr int64_t kTogether = 8 * kRows<T>;  // rows of a transposed A that are laid out at once, whole cache lines
+
+// What one product overwrites. A thread keeps its own from product to product.
+template <class T>
+struct Workspace {
+  alignas(64) T b[kBlock<T>];
+  alignas(64) T a[kTogether<T> / kRows<T> * kDepth<T> * kStep<T>];
+};
+
+template <class T>
+Workspace<T>& workspace() {
+  static thread_local std::unique_ptr<Workspace<T>> here(new Workspace<T>);
+  return *here;
+}
+
+// Rows of op(A) that is stored transposed, as blocks of kRows: the factors of one depth lie behind each other.
+template <class T>
+void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
+  constexpr int64_t lanes = Vec<T>::size;
+  for (int64_t l = 0; l < depth; ++l, a += lda, to += kStep<T>) {
+    T* at = to;
+    for (int64_t i = 0; i < rows; i += kRows<T>, at += depth * kStep<T>) {
+      for (int64_t part = 0; part < kStep<T> && i + part < rows; part += lanes) {
+        if (i + part + lanes <= rows) Vec<T>::load(a + i + part).store(at + part);
+        else map_loop::load_part(a + i + part, rows - i - part).store(at + part);
+      }
+    }
+  }
+}
+
+// Columns of op(B) as panels, a few rows of all panels at a time: memory is fast along rows as they are stored.
+template <class T>
+void pack_panels(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_t columns, T* to) {
+  int64_t step = transposed ? depth : 16;
+  for (int64_t l = 0; l < depth; l += step, b += step * ldb) {
+    for (int64_t j = 0; j < columns; j += kWidth<T>) {
+      gemm_block::pack_panel(transposed ? b + j * ldb : b + j, ldb, transposed, std::min(step, depth - l),
+                             std::min(kWidth<T>, columns - j), to + j * depth + l * kWidth<T>);
+    }
+  }
+}
+
+// Columns of a block of B: blocks of about the same width.
+template <class T>
+int64_t columns_of_block(int64_t n, int64_t depth) {
+  int64_t most = kBlock<T> / depth / kWidth<T>, panels = (n + kWidth<T> - 1) / kWidth<T>;
+  int64_t count = (panels + most - 1) / most;
+  return (panels + count - 1) / count * kWidth<T>;
+}
+
+template <class T>
+void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
+  constexpr int64_t height = kRows<T>;
+  int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
+  int64_t ldc = g.ldc ? g.ldc : g.n, stretches = (g.k + kDepth<T> - 1) / kDepth<T>;
+  Workspace<T>& w = workspace<T>();
+  for (int64_t s = 0; s < stretches; ++s) {
+    int64_t from = g.k * s / stretches, depth = g.k * (s + 1) / stretches - from;
+    bool add = s > 0 || g.beta != T(0);
+    int64_t row_step = g.transpose_a ? 1 : lda, depth_step = g.transpose_a ? kStep<T> : 1;
+    int64_t wide = columns_of_block<T>(g.n, depth);
+    for (int64_t left = 0; left < g.n; left += wide) {
+      int64_t right = std::min(g.n, left + wide);
+      pack_panels(g.transpose_b ? b + left * ldb + from : b + from * ldb + left, ldb, g.transpose_b, depth,
+                  right - left, w.b);
+      for (int64_t top = 0; top < g.m; top += kTogether<T>) {
+        int64_t bottom = std::min(g.m, top + kTogether<T>);
+        const T* rows = g.transpose_a ? w.a : a + top * lda + from;
+        if (g.transpose_a) pack_rows(a + from * lda + top, lda, bottom - top, depth, w.a);
+        for (int64_t i = top; i < bottom; i += height, rows += g.transpose_a ? depth * kStep<T> : height * lda) {
+          const T* panel = w.b;
+          for (int64_t j = left; j < right; j += kWidth<T>, panel += depth * kWidth<T>) {
+            gemm_block::multiply_rows<kRows<T>, T, true>(std::min(height, bottom - i), depth, rows, row_step,
+                                                         depth_step, panel, c + i * ldc + j, ldc,
+                                                         std::min(kWidth<T>, right - j), add, g.alpha);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void Gemm<T>::run(Device&, const T* a, const T* b, T* c) const {
+  // Laying out B costs as much as the product with a few rows of A.
+  bool large = m >= 2 * kRows<T> && n >= kWidth<T> && k >= 16;
+  if (!large) return run_by_eigen(*this, a, b, c);
+  if (beta != T(0) && beta != T(1)) {
+    for (int64_t i = 0; i < m; ++i) {
+      T* row = c + i * (ldc ? ldc : n);
+      for (int64_t j = 0; j < n; ++j) row[j] *= beta;
+    }
+  }
+  run_by_panels(*this, a, b, c);
+}
+
+template <class T>
+void Gemm<T>::run_many(Device& device, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
+                       int64_t step_c) const {
+  for (int64_t i = 0; i < count; ++i) run(device, a + i * step_a, b + i * step_b, c + i * step_c);
+}
+
+template struct Gemm<float>;
+template struct Gemm<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,38 @@
+// A step of GRU with the reset gate before the product (Cho et al. 2014), and its gradient:
+//   u, r = gate(x + h' W_ur), c = activation(x + (r h') W_c), h = (1 - u) h' + u c, or u h' + (1 - u) c
+#pragma once
+
+#include "core/kernel.h"
+#include "math/cpu/packed_gemm.h"
+#include "math/cpu/recurrent.h"
+
+namespace paddle_mini {
+
+template <class T>
+struct GruStep {
+  int64_t size;  // elements of a state
+  AnyActivation gate, candidate;
+  bool update_keeps;  // u is the share of h', not of c
+
+  // Scratch memory for steps whose gradients' weights see up to `rows` rows of all steps.
+  int64_t scratch_size(int64_t rows) const;
+
+  // Weight is [size, 2 size] for u and r, then [size, size] for c, one after the other.
+  void pack(const T* weight, T* packed) const;
+  // gates [m, 3 size] are sums before, values after.
+  void run(Device& device, int64_t m, const T* packed, T* gates, const T* last, T* reset, T* hidden) const;
+
+  void pack_gradient(const T* weight, T* packed) const;
+  // The gradient at h, `to_last`, becomes the one at h'.
+  void run_gradient(Device& device, int64_t m, const T* packed, const T* gates, const T* last, T* gate_gradients,
+                    T* to_last, T* to_reset) const;
+  void weight_gradient(int64_t rows, const T* gate_gradients, const T* last, const T* reset, T* packed, T* to) const;
+
+ private:
+  PackedGemm<T> product(int64_t k, int64_t n) const;
+};
+
+extern template struct GruStep<float>;
+extern template struct GruStep<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,98 @@
+// The loops of PackedGemm around the blocks of gemm_block.h.
+#include "math/cpu/packed_gemm.h"
+
+#include <algorithm>
+
+#include "math/cpu/gemm_block.h"
+
+namespace paddle_mini {
+namespace {
+
+using gemm_block::kWidth;
+using gemm_block::multiply_rows;
+
+// Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
+template <class T>
+constexpr int kRows = sizeof(Vec<T>) == 64 ? 8 : 4;
+constexpr int64_t kDepth = 256;      // of a stretch of k, so that a panel's stretch stays in the nearest cache
+constexpr int64_t kRowsAtOnce = 32;  // rows of C for which a panel is used while it is near
+constexpr int64_t kTiles = 4;        // of a transposed A that are copied at once, so that whole cache lines are read
+
+// Tiles of kRows columns, the row of the next depth behind that of the one before.
+template <class T>
+void copy_tiles(int64_t depth, int64_t columns, const T* a, int64_t lda, T* tiles) {
+  for (int64_t l = 0; l < depth; ++l) {
+    T* to = tiles + l * kRows<T>;
+    for (int64_t i = 0; i < columns; i += kRows<T>, to += depth * kRows<T>) {
+      if (columns - i >= kRows<T>) std::copy_n(a + l * lda + i, kRows<T>, to);
+      else std::copy_n(a + l * lda + i, columns - i, to);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+int64_t PackedGemm<T>::packed_size() const {
+  return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T> * k;
+}
+
+template <class T>
+int64_t PackedGemm<T>::tile_size() {
+  return kTiles * kDepth * kRows<T>;
+}
+
+template <class T>
+void PackedGemm<T>::pack(const T* b, int64_t ldb, bool transposed, T* packed) const {
+  for (int64_t j = 0; j < n; j += kWidth<T>, packed += kWidth<T> * k) {
+    const T* columns = transposed ? b + j * ldb : b + j;
+    gemm_block::pack_panel(columns, ldb, transposed, k, std::min(kWidth<T>, n - j), packed);
+  }
+}
+
+template <class T>
+void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc, bool add) const {
+  if (k == 0 && !add)
+    for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
+  for (int64_t top = 0; top < m; top += kRowsAtOnce) {
+    int64_t bottom = std::min(m, top + kRowsAtOnce);
+    for (int64_t from = 0; from < k; from += kDepth) {
+      int64_t depth = std::min(kDepth, k - from);
+      for (int64_t j = 0; j < n; j += kWidth<T>) {
+        const T* panel = packed + j * k + from * kWidth<T>;
+        for (int64_t i = top; i < bottom; i += kRows<T>) {
+          multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from, lda,
+                                            int64_t{1}, panel, c + i * ldc + j, ldc, std::min(kWidth<T>, n - j),
+                                            add || from > 0, T(1));
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void PackedGemm<T>::run_transposed(int64_t m, const T* a, int64_t lda, const T* packed, T* tile, T* c,
+                                   int64_t ldc) const {
+  if (k == 0)
+    for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
+  for (int64_t from = 0; from < k; from += kDepth) {
+    int64_t depth = std::min(kDepth, k - from);
+    for (int64_t top = 0; top < m; top += kTiles * kRows<T>) {
+      int64_t bottom = std::min(m, top + kTiles * kRows<T>);
+      copy_tiles(depth, bottom - top, a + from * lda + top, lda, tile);
+      for (int64_t j = 0; j < n; j += kWidth<T>) {
+        const T* from_tile = tile;
+        for (int64_t i = top; i < bottom; i += kRows<T>, from_tile += depth * kRows<T>) {
+          multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, bottom - i), depth, from_tile, int64_t{1},
+                                            int64_t{kRows<T>}, packed + j * k + from * kWidth<T>, c + i * ldc + j, ldc,
+                                            std::min(kWidth<T>, n - j), from > 0, T(1));
+        }
+      }
+    }
+  }
+}
+
+template struct PackedGemm<float>;
+template struct PackedGemm<double>;
+
+}  // namespace paddle_mini

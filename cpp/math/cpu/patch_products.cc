@@ -1,0 +1,300 @@
+// Tiles of pixels, panels of patches, and the loop that multiplies them.
+#include "math/cpu/patch_products.h"
+
+#include "math/cpu/register_blocks.h"
+#include "math/cpu/short_runs.h"
+
+#include <algorithm>
+
+namespace paddle_mini {
+namespace {
+
+constexpr int64_t kMostTiles = 4, kPanelElements = 1 << 17;  // that are computed at once
+
+// sums[i] += sum over k of a[i * row_step + k * k_step] * b[k]; b[k] is two registers.
+template <int rows, class T>
+inline void multiply(int64_t count, const T* a, int64_t row_step, int64_t k_step, const T* b, Vec<T> (&sums)[rows][2]) {
+  constexpr int lanes = Vec<T>::size;
+  for (int64_t k = 0; k < count; ++k, a += k_step, b += 2 * lanes) {
+    Vec<T> left = Vec<T>::load(b), right = Vec<T>::load(b + lanes);
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; ++i) {
+      Vec<T> factor(a[i * row_step]);
+      sums[i][0] = multiply_add(factor, left, sums[i][0]);
+      sums[i][1] = multiply_add(factor, right, sums[i][1]);
+    }
+  }
+}
+
+// result [rows, tile] = a [rows, count] panel [count, tile]; a is packed as [count, rows].
+template <class T>
+void multiply_panel(int rows, int64_t count, const T* a, const T* panel, T* result) {
+  constexpr int lanes = Vec<T>::size;
+  with_constant<kMostRows<T>>(rows, [&](auto constant) {
+    constexpr int n = decltype(constant)::value;
+    Vec<T> sums[n][2];
+    for (auto& sum : sums) sum[0] = sum[1] = Vec<T>(T(0));
+    multiply<n>(count, a, 1, n, panel, sums);
+    for (int i = 0; i < n; ++i) {
+      sums[i][0].store(result + 2 * i * lanes);
+      sums[i][1].store(result + (2 * i + 1) * lanes);
+    }
+  });
+}
+
+// a [count, rows] = op(filter) for one block: element (k, i) is filter[i * row_step + k * k_step].
+template <class T>
+void pack_block(const T* filter, int64_t row_step, int64_t k_step, int64_t count, int rows, T* a) {
+  for (int64_t k = 0; k < count; ++k) {
+    for (int i = 0; i < rows; ++i) *a++ = filter[i * row_step + k * k_step];
+  }
+}
+
+// Where the patches of pixels lie in the image.
+struct Patches {
+  int64_t height, width, step;
+  bool padded;
+
+  Patches(const ConvolutionSizes& s, bool padded)
+      : height(s.height.size), width(s.width.size), step(s.width.stride), padded(padded) {}
+
+  // f(position in the tile, element of the image, count, step) for the pixels of a run whose tap lies inside of the
+  // image.
+  template <class Run, class Tap, class F>
+  void each_part(const Run& run, const Tap& tap, F f) const {
+    int64_t from = run.offset + tap.offset;
+    if (!padded) return f(run.at, from, run.count, step);
+    int64_t y = run.y + tap.y, x = run.x + tap.x;
+    if (y < 0 || y >= height) return;
+    int begin = 0, end = run.count;
+    while (begin < end && x + begin * step < 0) ++begin;
+    while (end > begin && x + (end - 1) * step >= width) --end;
+    if (begin < end) f(run.at + begin, from + begin * step, end - begin, step);
+  }
+};
+
+}  // namespace
+
+template <class T>
+PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
+    : s_(sizes), padded_(sizes.height.before || sizes.height.after || sizes.width.before || sizes.width.after),
+      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile), filter_(init, s_.out_channels * s_.taps()),
+      columns_(init, 0), outs_(init, 0), sums_(init, gradients ? s_.taps() * padded_outs_ : 0) {
+  const WindowAxis &h = s_.height, &w = s_.width;
+  for (int64_t c = 0; c < s_.in_channels; ++c) {
+    for (int64_t i = 0; i < h.window; ++i) {
+      for (int64_t j = 0; j < w.window; ++j) {
+        int64_t y = i * h.dilation, x = j * w.dilation;
+        taps_.push_back({y, x, (c * h.size + y) * w.size + x});
+      }
+    }
+  }
+  int64_t total = (s_.images * s_.pixels() + kTile - 1) / kTile;
+  int64_t fitting = kPanelElements / std::max<int64_t>(s_.taps() * kTile, 1);
+  tiles_.resize(static_cast<size_t>(std::max<int64_t>(std::min({total, fitting, kMostTiles}), 1)));
+  int64_t elements = static_cast<int64_t>(tiles_.size()) * kTile;
+  columns_.variable().tensor.shape[0] = elements * s_.taps();
+  outs_.variable().tensor.shape[0] = gradients ? elements * padded_outs_ : 0;
+}
+
+template <class T>
+typename PatchProducts<T>::Tile PatchProducts<T>::tile_at(int64_t first) const {
+  Tile tile;
+  tile.run_count = 0;
+  int at = 0;
+  int64_t end = std::min(first + kTile, s_.images * s_.pixels());
+  for (int64_t pixel = first; pixel < end;) {
+    int64_t image = pixel / s_.pixels(), inside = pixel % s_.pixels(), y = inside / s_.width.out,
+            x = inside % s_.width.out;
+    int count = static_cast<int>(std::min(s_.width.out - x, end - pixel));
+    int64_t top = s_.height.first(y), left = s_.width.first(x);
+    tile.runs[tile.run_count++] = {image, inside, top, left, image * s_.image_size() + top * s_.width.size + left,
+                                   at,    count};
+    at += count, pixel += count;
+  }
+  tile.pixel_count = at;
+  return tile;
+}
+
+// f(group, the number of tiles): tiles_ holds them.
+template <class T>
+template <class F>
+void PatchProducts<T>::each_tile_group(F f) {
+  int64_t total = s_.images * s_.pixels();
+  for (int64_t first = 0; first < total;) {
+    size_t count = 0;
+    for (; count < tiles_.size() && first < total; ++count, first += kTile) tiles_[count] = tile_at(first);
+    f(count);
+  }
+}
+
+template <class T>
+void PatchProducts<T>::pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const {
+  const T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
+  const Patches patches(s_, padded_);
+  Run runs[kTile];  // here no store can change them, so that they are not read again after every store
+  std::copy_n(tile.runs, tile.run_count, runs);
+  const int run_count = tile.run_count;
+  const bool holes = padded_ || tile.pixel_count < kTile;
+  for (const Tap& tap : taps_) {
+    if (holes) std::fill_n(panel, kTile, T(0));
+    for (int r = 0; r < run_count; ++r) {
+      patches.each_part(runs[r], tap, [&](int at, int64_t from, int count, int64_t step) {
+        if (step == 1) copy_run(panel + at, start + from, count);
+        else
+          for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
+      });
+    }
+    panel += kTile;
+  }
+}
+
+// The reverse, for some of the taps: what the pixels' patches got is added where they came from.
+template <class T>
+void PatchProducts<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile,
+                                   T* image) const {
+  T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
+  const Patches patches(s_, padded_);
+  Run runs[kTile];
+  std::copy_n(tile.runs, tile.run_count, runs);
+  const int run_count = tile.run_count;
+  for (const Tap *next = &taps_[tap], *end = next + row_count; next != end; ++next, rows += kTile) {
+    for (int r = 0; r < run_count; ++r) {
+      patches.each_part(runs[r], *next, [&](int at, int64_t to, int count, int64_t step) {
+        if (step == 1) add_run(start + to, rows + at, count);
+        else
+          for (int i = 0; i < count; ++i) start[to + i * step] += rows[at + i];
+      });
+    }
+  }
+}
+
+// What one output channel has at the pixels of a tile.
+template <class T>
+inline void PatchProducts<T>::copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const {
+  for (int r = 0; r < tile.run_count; ++r) {
+    const Run& run = tile.runs[r];
+    copy_run(to + run.at, out + run.image * s_.out_size() + channel * s_.pixels() + run.pixel, run.count);
+  }
+}
+
+// panel [out_channels, tile]
+template <class T>
+void PatchProducts<T>::pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const {
+  for (int64_t c = 0; c < s_.out_channels; ++c, panel += kTile) {
+    if (tile.pixel_count < kTile) std::fill_n(panel, kTile, T(0));
+    copy_outputs(out, group * s_.out_channels + c, tile, panel);
+  }
+}
+
+// panel [padded_outs / tile, pixels of the tile, tile]: output channels side by side, zeros where there are none
+template <class T>
+void PatchProducts<T>::pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const {
+  constexpr int lanes = Vec<T>::size;
+  alignas(64) T rows[lanes * kTile];
+  if (tile.pixel_count < kTile) std::fill_n(rows, lanes * kTile, T(0));
+  for (int64_t first = 0; first < padded_outs_; first += lanes) {
+    int64_t count = std::clamp<int64_t>(s_.out_channels - first, 0, lanes);
+    for (int64_t c = 0; c < count; ++c) copy_outputs(out, group * s_.out_channels + first + c, tile, rows + c * kTile);
+    if (count < lanes) std::fill_n(rows + count * kTile, (lanes - count) * kTile, T(0));
+    T* to = panel + first / kTile * kTile * kTile + first % kTile;
+    for (int half = 0; half < 2; ++half) transpose_square(rows + half * lanes, kTile, to + half * lanes * kTile, kTile);
+  }
+}
+
+template <class T>
+void PatchProducts<T>::store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile,
+                                     T* out) const {
+  for (int i = 0; i < row_count; ++i, rows += kTile) {
+    T* to = out + (group * s_.out_channels + channel + i) * s_.pixels();
+    for (int r = 0; r < tile.run_count; ++r) {
+      const Run& run = tile.runs[r];
+      copy_run(to + run.image * s_.out_size() + run.pixel, rows + run.at, run.count);
+    }
+  }
+}
+
+// out = filter columns
+template <class T>
+void PatchProducts<T>::run(const T* image, const T* filter, T* out) {
+  int64_t taps = s_.taps();
+  alignas(64) T rows[kMostRows<T> * kTile];
+  for (int64_t group = 0; group < s_.groups; ++group, filter += s_.out_channels * taps) {
+    each_block(s_.out_channels, kMostRows<T>, [&](int64_t first, int count) {
+      pack_block(filter + first * taps, taps, 1, taps, count, filter_.data() + first * taps);
+    });
+    each_tile_group([&](size_t tiles) {
+      for (size_t t = 0; t < tiles; ++t) pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
+      each_block(s_.out_channels, kMostRows<T>, [&](int64_t first, int count) {
+        for (size_t t = 0; t < tiles; ++t) {
+          multiply_panel(count, taps, filter_.data() + first * taps, columns_.data() + t * taps * kTile, rows);
+          store_outputs(rows, first, count, group, tiles_[t], out);
+        }
+      });
+    });
+  }
+}
+
+// columns' gradient = filter' out's gradient
+template <class T>
+void PatchProducts<T>::input_gradient(const T* filter, const T* out_gradient, T* image_gradient) {
+  int64_t taps = s_.taps(), outs = s_.out_channels;
+  alignas(64) T rows[kMostRows<T> * kTile];
+  std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
+  for (int64_t group = 0; group < s_.groups; ++group, filter += outs * taps) {
+    each_block(taps, kMostRows<T>, [&](int64_t first, int count) {
+      pack_block(filter + first, 1, taps, outs, count, filter_.data() + first * outs);
+    });
+    each_tile_group([&](size_t tiles) {
+      for (size_t t = 0; t < tiles; ++t) {
+        pack_outputs(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+      }
+      each_block(taps, kMostRows<T>, [&](int64_t first, int count) {
+        for (size_t t = 0; t < tiles; ++t) {
+          multiply_panel(count, outs, filter_.data() + first * outs, outs_.data() + t * padded_outs_ * kTile, rows);
+          add_columns(rows, first, count, group, tiles_[t], image_gradient);
+        }
+      });
+    });
+  }
+}
+
+// filter's gradient' = sum over the pixels of columns out's gradient'
+template <class T>
+void PatchProducts<T>::filter_gradient(const T* image, const T* out_gradient, T* filter_gradient) {
+  constexpr int lanes = Vec<T>::size;
+  int64_t taps = s_.taps();
+  for (int64_t group = 0; group < s_.groups; ++group, filter_gradient += s_.out_channels * taps) {
+    std::fill_n(sums_.data(), taps * padded_outs_, T(0));
+    each_tile_group([&](size_t tiles) {
+      for (size_t t = 0; t < tiles; ++t) {
+        pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
+        pack_outputs_by_pixel(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+      }
+      for (int64_t out = 0; out < padded_outs_; out += kTile) {
+        each_block(taps, kMostRows<T>, [&](int64_t first, int count) {
+          with_constant<kMostRows<T>>(count, [&](auto constant) {
+            constexpr int n = decltype(constant)::value;
+            T* sums = sums_.data() + (out / kTile * taps + first) * kTile;
+            Vec<T> registers[n][2];
+            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2] = Vec<T>::load(sums + i * lanes);
+            for (size_t t = 0; t < tiles; ++t) {
+              multiply<n>(kTile, columns_.data() + (t * taps + first) * kTile, kTile, 1,
+                          outs_.data() + (t * padded_outs_ + out) * kTile, registers);
+            }
+            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2].store(sums + i * lanes);
+          });
+        });
+      }
+    });
+    for (int64_t out = 0; out < s_.out_channels; ++out) {
+      const T* sums = sums_.data() + out / kTile * taps * kTile + out % kTile;
+      for (int64_t tap = 0; tap < taps; ++tap) filter_gradient[out * taps + tap] = sums[tap * kTile];
+    }
+  }
+}
+
+template class PatchProducts<float>;
+template class PatchProducts<double>;
+
+}  // namespace paddle_mini

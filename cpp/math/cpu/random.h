@@ -1,0 +1,15 @@
+// Random numbers are made where they are used.
+#pragma once
+
+#include "core/kernel.h"
+
+namespace paddle_mini {
+
+inline void require_not_recorded(const Device&) {}  // a CPU records nothing
+
+template <class T, class Make>
+void make_on_host(Device&, int64_t, T* out, Make make) {
+  make(out);
+}
+
+}  // namespace paddle_mini

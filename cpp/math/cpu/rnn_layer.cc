@@ -1,0 +1,213 @@
+// Layers of rnn. The products with the input are made for all steps at once; a step makes one with the state.
+//   LSTM (Hochreiter and Schmidhuber 1997): c = f c' + i c~, h = o tanh(c)
+//   GRU (Cho et al. 2014, the reset gate after the product): c~ = tanh(x + r (W_h h' + b_h)), h = (1 - z) c~ + z h'
+#include "math/cpu/rnn_layer.h"
+
+#include "math/cpu/packed_gemm.h"
+#include "math/cpu/recurrent.h"
+
+namespace paddle_mini {
+
+RnnMode rnn_mode(const std::string& name) {
+  if (name == "LSTM") return RnnMode::Lstm;
+  if (name == "GRU") return RnnMode::Gru;
+  return name == "RNN_RELU" ? RnnMode::Relu : RnnMode::Tanh;
+}
+
+namespace {
+
+template <class T>
+PackedGemm<T> product(int64_t k, int64_t n) {
+  PackedGemm<T> gemm;
+  gemm.k = k, gemm.n = n;
+  return gemm;
+}
+
+struct LstmCell {
+  template <class V>
+  auto operator()(V i, V f, V g, V o, V bi, V bf, V bg, V bo, V last) const {
+    V input = Sigmoid{}(i + bi), forget = Sigmoid{}(f + bf), candidate = tanh(g + bg), output = Sigmoid{}(o + bo);
+    V cell = forget * last + input * candidate;
+    V squashed = tanh(cell), hidden = output * squashed;
+    return std::make_tuple(input, forget, candidate, output, cell, squashed, cell, hidden, hidden);
+  }
+};
+
+struct LstmCellGradient {
+  template <class V>
+  auto operator()(V i, V f, V g, V o, V squashed, V last, V to_out, V to_state, V to_cell) const {
+    V to_hidden = to_out + to_state;
+    V cell = to_cell + to_hidden * o * Tanh{}.slope(squashed);
+    return std::make_tuple(cell * g * Sigmoid{}.slope(i), cell * last * Sigmoid{}.slope(f), cell * i * Tanh{}.slope(g),
+                           to_hidden * squashed * Sigmoid{}.slope(o), cell * f, V(0));
+  }
+};
+
+struct GruCell {
+  template <class V>
+  auto operator()(V r, V z, V c, V hr, V hz, V hc, V br, V bz, V bc, V bh, V last) const {
+    V reset = Sigmoid{}(r + hr + br), update = Sigmoid{}(z + hz + bz), share = hc + bh;
+    V candidate = tanh(c + bc + reset * share);
+    V hidden = candidate + update * (last - candidate);
+    return std::make_tuple(reset, update, candidate, share, hidden, hidden);
+  }
+};
+
+struct GruCellGradient {
+  template <class V>
+  auto operator()(V reset, V update, V candidate, V share, V last, V to_out, V to_state) const {
+    V to_hidden = to_out + to_state;
+    V c = to_hidden * (V(1) - update) * Tanh{}.slope(candidate), r = c * share * Sigmoid{}.slope(reset);
+    V z = to_hidden * (last - candidate) * Sigmoid{}.slope(update);
+    return std::make_tuple(r, z, c, r, z, c * reset, to_hidden * update);
+  }
+};
+
+}  // namespace
+
+template <class T>
+int64_t RnnLayer<T>::scratch_size(const RnnSizes& size, int64_t input, bool gradient) {
+  int64_t wide = std::max(input, size.hidden), gates = size.gate_width(), rows = size.rows();
+  int64_t forward = product<T>(wide, gates).packed_size();
+  if (!gradient) return forward + size.batch * gates + 4 * size.hidden;
+  int64_t packed = std::max(product<T>(gates, wide).packed_size(), product<T>(rows, wide).packed_size());
+  return packed + PackedGemm<T>::tile_size() + gates + rows * (size.mode == RnnMode::Gru ? 2 : 1) * gates +
+         rows * size.hidden;
+}
+
+template <class T>
+void RnnLayer<T>::run(Device& device, T* state, T* cell, T* out, int64_t out_step, T* scratch) const {
+  int64_t h = size.hidden, gates = size.gate_width();
+  bool gru = size.mode == RnnMode::Gru;
+  T *bias = scratch, *share = bias + 4 * h, *packed = share + size.batch * gates;
+  // Both biases are added alike, but for the candidate of GRU.
+  std::copy_n(weights.input_bias, gates, bias);
+  add_row(device, gru ? 2 * h : gates, weights.hidden_bias, bias);
+  if (gru) std::copy_n(weights.hidden_bias + 2 * h, h, bias + 3 * h);
+
+  PackedGemm<T> of_input = product<T>(input, gates), of_state = product<T>(h, gates);
+  of_input.pack(weights.input, input, true, packed);
+  of_input.run(size.rows(), x, input, packed, kept, size.line(), false);
+  of_state.pack(weights.hidden, h, true, packed);
+  for (int64_t i = 0; i < size.steps; ++i) {
+    int64_t t = step(i), row = t * size.batch;
+    of_state.run(size.batch, state, h, packed, gru ? share : line(row), gru ? gates : size.line(), !gru);
+    for (int64_t b = 0; b < size.batch; ++b, ++row) {
+      T *to = out + row * out_step, *h_row = state + b * h, *c_row = cell + b * h;
+      if (is_padding(t, b)) pad_row(row, to);
+      else run_row(device, line(row), cell_line(row), bias, share + b * gates, h_row, c_row, to);
+    }
+  }
+}
+
+// The values of padding are never read, but they are part of an output, so they are written.
+template <class T>
+void RnnLayer<T>::pad_row(int64_t row, T* out) const {
+  std::fill_n(out, size.hidden, T(0));
+  std::fill_n(line(row), size.line(), T(0));
+  if (size.mode == RnnMode::Lstm) std::fill_n(cell_line(row), 2 * size.hidden, T(0));
+}
+
+template <class T>
+void RnnLayer<T>::run_row(Device& device, T* v, T* cells, const T* bias, const T* share, T* state, T* cell,
+                          T* out) const {
+  int64_t h = size.hidden;
+  const T *in = v, *last = state, *last_cell = cell, *b = bias;
+  if (size.mode == RnnMode::Lstm) {
+    map(device, h, LstmCell{}, std::make_tuple(v, v + h, v + 2 * h, v + 3 * h, cells, cells + h, cell, state, out), in,
+        in + h, in + 2 * h, in + 3 * h, b, b + h, b + 2 * h, b + 3 * h, last_cell);
+  } else if (size.mode == RnnMode::Gru) {
+    map(device, h, GruCell{}, std::make_tuple(v, v + h, v + 2 * h, v + 3 * h, state, out), in, in + h, in + 2 * h,
+        share, share + h, share + 2 * h, b, b + h, b + 2 * h, b + 3 * h, last);
+  } else {
+    auto all = [](auto y) { return std::make_tuple(y, y, y); };
+    auto to = std::make_tuple(v, state, out);
+    if (size.mode == RnnMode::Relu) map(device, h, [all](auto a, auto c) { return all(Relu{}(a + c)); }, to, in, b);
+    else map(device, h, [all](auto a, auto c) { return all(tanh(a + c)); }, to, in, b);
+  }
+}
+
+template <class T>
+void RnnLayer<T>::run_gradient(Device& device, const T* out, const T* out_gradient, int64_t out_step, T* state_gradient,
+                               T* cell_gradient, T* x_gradient, bool add_to_x, const RnnWeights<T, T>& to,
+                               T* scratch) const {
+  int64_t h = size.hidden, gates = size.gate_width(), rows = size.rows();
+  bool gru = size.mode == RnnMode::Gru;
+  T *tile = scratch, *part = tile + PackedGemm<T>::tile_size(), *to_input = part + gates;
+  T *to_hidden = gru ? to_input + rows * gates : to_input, *last = to_hidden + rows * gates, *packed = last + rows * h;
+  PackedGemm<T> to_state = product<T>(gates, h), to_x = product<T>(gates, input);
+  to_state.pack(weights.hidden, h, false, packed);
+  for (int64_t i = size.steps; i-- > 0;) {
+    int64_t t = step(i), row = t * size.batch;
+    for (int64_t b = 0; b < size.batch; ++b, ++row) {
+      const T* from = is_padding(t, b) || is_first(t, b) ? first_state + b * h : out + before(t, b) * out_step;
+      std::copy_n(from, h, last + row * h);
+      T *x_row = to_input + row * gates, *h_row = to_hidden + row * gates;
+      if (is_padding(t, b)) {
+        std::fill_n(x_row, gates, T(0));
+        std::fill_n(h_row, gates, T(0));
+      } else {
+        run_row_gradient(device, t, b, last + row * h, out_gradient + row * out_step, state_gradient + b * h,
+                         cell_gradient + b * h, x_row, h_row);
+      }
+    }
+    to_state.run(size.batch, to_hidden + t * size.batch * gates, gates, packed, state_gradient, h, true);
+  }
+  if (x_gradient) {
+    to_x.pack(weights.input, input, false, packed);
+    to_x.run(rows, to_input, gates, packed, x_gradient, input, add_to_x);
+  }
+  if (to.input) weight_gradient(to_input, x, input, packed, tile, to.input);
+  if (to.hidden) weight_gradient(to_hidden, last, h, packed, tile, to.hidden);
+  if (to.input_bias) bias_gradient(device, to_input, part, to.input_bias);
+  if (to.hidden_bias) bias_gradient(device, to_hidden, part, to.hidden_bias);
+}
+
+template <class T>
+void RnnLayer<T>::run_row_gradient(Device& device, int64_t t, int64_t b, const T* last, const T* out_gradient,
+                                   T* state_gradient, T* cell_gradient, T* gx, T* gh) const {
+  int64_t h = size.hidden, row = t * size.batch + b;
+  const T *v = line(row), *state = state_gradient, *cell = cell_gradient;
+  if (size.mode == RnnMode::Lstm) {
+    const T* last_cell = is_first(t, b) ? first_cell + b * h : cell_line(before(t, b));
+    const T* squashed = cell_line(row) + h;
+    map(device, h, LstmCellGradient{},
+        std::make_tuple(gx, gx + h, gx + 2 * h, gx + 3 * h, cell_gradient, state_gradient), v, v + h, v + 2 * h,
+        v + 3 * h, squashed, last_cell, out_gradient, state, cell);
+  } else if (size.mode == RnnMode::Gru) {
+    map(device, h, GruCellGradient{}, std::make_tuple(gx, gx + h, gx + 2 * h, gh, gh + h, gh + 2 * h, state_gradient),
+        v, v + h, v + 2 * h, v + 3 * h, last, out_gradient, state);
+  } else {
+    auto to = std::make_tuple(gx, state_gradient);
+    auto step = [](auto slope) {
+      return [slope](auto y, auto g, auto s) { return std::make_tuple((g + s) * slope.slope(y), decltype(s)(0)); };
+    };
+    if (size.mode == RnnMode::Relu) map(device, h, step(Relu{}), to, v, out_gradient, state);
+    else map(device, h, step(Tanh{}), to, v, out_gradient, state);
+  }
+}
+
+// gradients' values with gradients [rows, gates * hidden], values [rows, columns]
+template <class T>
+void RnnLayer<T>::weight_gradient(const T* gradients, const T* values, int64_t columns, T* packed, T* tile,
+                                  T* to) const {
+  PackedGemm<T> gemm = product<T>(size.rows(), columns);
+  gemm.pack(values, columns, false, packed);
+  gemm.run_transposed(size.gate_width(), gradients, size.gate_width(), packed, tile, to, columns);
+}
+
+// The sum of all rows: first of the rows of a step, so that the error does not grow with the number of rows.
+template <class T>
+void RnnLayer<T>::bias_gradient(Device& device, const T* gradients, T* part, T* to) const {
+  int64_t gates = size.gate_width();
+  std::fill_n(to, gates, T(0));
+  for (int64_t t = 0; t < size.steps; ++t) {
+    sum_rows(device, size.batch, gates, gradients + t * size.batch * gates, part);
+    add_row(device, gates, static_cast<const T*>(part), to);
+  }
+}
+
+template struct RnnLayer<float>;
+template struct RnnLayer<double>;
+
+}  // namespace paddle_mini

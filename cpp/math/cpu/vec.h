@@ -1,0 +1,158 @@
+// Vec<T>: as many elements as one register of this machine holds, with the arithmetic of a number.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "math/number.h"
+
+namespace paddle_mini {
+
+template <class T>
+struct Vec {
+  using Packet = typename Eigen::internal::packet_traits<T>::type;
+  static constexpr int size = Eigen::internal::unpacket_traits<Packet>::size;
+
+  Packet p;
+
+  Vec() = default;
+  Vec(const Packet& packet) : p(packet) {}
+  explicit Vec(T number) : p(Eigen::internal::pset1<Packet>(number)) {}
+  static Vec load(const T* from) { return Eigen::internal::ploadu<Packet>(from); }
+  void store(T* to) const { Eigen::internal::pstoreu(to, p); }
+};
+
+template <class T>
+struct Mask {
+  typename Vec<T>::Packet p;
+};
+
+template <class T>
+struct number_type<Vec<T>> {
+  using type = T;
+};
+
+template <class T> Vec<T> operator+(Vec<T> a, Vec<T> b) { return Eigen::internal::padd(a.p, b.p); }
+template <class T> Vec<T> operator-(Vec<T> a, Vec<T> b) { return Eigen::internal::psub(a.p, b.p); }
+template <class T> Vec<T> operator*(Vec<T> a, Vec<T> b) { return Eigen::internal::pmul(a.p, b.p); }
+template <class T> Vec<T> operator/(Vec<T> a, Vec<T> b) { return Eigen::internal::pdiv(a.p, b.p); }
+// a * b + c, rounded once where the machine can: for products of matrices, which Eigen rounds so too.
+template <class T> Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) { return Eigen::internal::pmadd(a.p, b.p, c.p); }
+template <class T> Vec<T> operator-(Vec<T> a) { return Eigen::internal::pnegate(a.p); }
+template <class T> Mask<T> operator<(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(a.p, b.p)}; }
+template <class T> Mask<T> operator>(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(b.p, a.p)}; }
+template <class T> Mask<T> operator<=(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_le(a.p, b.p)}; }
+template <class T> Mask<T> operator>=(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_le(b.p, a.p)}; }
+template <class T> Mask<T> operator==(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_eq(a.p, b.p)}; }
+template <class T> Mask<T> operator&(Mask<T> a, Mask<T> b) { return {Eigen::internal::pand(a.p, b.p)}; }
+
+template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) {
+  return Eigen::internal::pselect(m.p, yes.p, no.p);
+}
+
+template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.p, b.p); }
+template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.p, b.p); }
+
+// The processor's own square root, rounded right. Eigen's is Newton's method for some registers, and gives
+// NaN for infinity there.
+template <class Packet> Packet root_of(Packet a) { return Eigen::internal::psqrt(a); }
+#ifdef __SSE2__
+inline __m128 root_of(__m128 a) { return _mm_sqrt_ps(a); }
+#endif
+#ifdef __AVX__
+inline __m256 root_of(__m256 a) { return _mm256_sqrt_ps(a); }
+#endif
+#ifdef __AVX512F__
+inline __m512 root_of(__m512 a) { return _mm512_sqrt_ps(a); }
+inline __m512d root_of(__m512d a) { return _mm512_sqrt_pd(a); }
+#endif
+template <class T> Vec<T> sqrt(Vec<T> a) { return root_of(a.p); }
+template <class T> Vec<T> abs(Vec<T> a) { return Eigen::internal::pabs(a.p); }
+
+// f on each lane, where there is no vector form (tanh of double, say).
+template <class T, class F>
+Vec<T> each_lane(Vec<T> a, F f) {
+  T lanes[Vec<T>::size];
+  a.store(lanes);
+  for (T& lane : lanes) lane = f(lane);
+  return Vec<T>::load(lanes);
+}
+
+// Of two numbers.
+template <class T, class F>
+Vec<T> each_lane(Vec<T> a, Vec<T> b, F f) {
+  T left[Vec<T>::size], right[Vec<T>::size];
+  a.store(left);
+  b.store(right);
+  for (int i = 0; i < Vec<T>::size; ++i) left[i] = f(left[i], right[i]);
+  return Vec<T>::load(left);
+}
+
+// Eigen's vector exp clamps its argument, so what overflows, underflows, or is NaN, is put right
+// afterwards. Results below the smallest normal number are 0.
+template <class T>
+Vec<T> exp(Vec<T> a) {
+  const T overflow = sizeof(T) == 4 ? T(88.72283905) : T(709.782712893384);
+  const T underflow = sizeof(T) == 4 ? T(-87.33654475) : T(-708.3964185322641);
+  Vec<T> result = Eigen::internal::pexp(a.p);
+  result = select(a > Vec<T>(overflow), Vec<T>(std::numeric_limits<T>::infinity()), result);
+  result = select(a < Vec<T>(underflow), Vec<T>(T(0)), result);
+  return select(a == a, result, a);
+}
+
+// Eigen's vector log takes numbers below the smallest normal one for that one: they are scaled up first.
+template <class T>
+Vec<T> log(Vec<T> a) {
+  const T scale = sizeof(T) == 4 ? T(1 << 24) : T(int64_t{1} << 53);
+  const T log_of_scale = sizeof(T) == 4 ? T(16.635532333438686) : T(36.7368005696771);
+  Mask<T> small = a < Vec<T>(std::numeric_limits<T>::min());
+  Vec<T> result = Eigen::internal::plog(select(small, a * Vec<T>(scale), a).p);
+  return select(small, result - Vec<T>(log_of_scale), result);
+}
+template <class T>
+Vec<T> tanh(Vec<T> a) {
+  if constexpr (Eigen::internal::packet_traits<T>::HasTanh && sizeof(T) == 4) {
+    return select(a == a, Vec<T>(Eigen::internal::ptanh(a.p)), a);
+  } else {
+    return each_lane(a, [](T x) { return std::tanh(x); });
+  }
+}
+
+template <class T> T sum_of_lanes(Vec<T> a) { return Eigen::internal::predux(a.p); }
+template <class T> T max_of_lanes(Vec<T> a) { return Eigen::internal::predux_max(a.p); }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // those of a register as a template argument
+// to = from', as many rows and columns as a register has lanes; the steps are distances between rows.
+template <class T>
+void transpose_square(const T* from, int64_t from_step, T* to, int64_t to_step) {
+  Eigen::internal::PacketBlock<typename Vec<T>::Packet, Vec<T>::size> block;
+#pragma GCC unroll 16
+  for (int i = 0; i < Vec<T>::size; ++i) block.packet[i] = Vec<T>::load(from + i * from_step).p;
+  Eigen::internal::ptranspose(block);
+#pragma GCC unroll 16
+  for (int i = 0; i < Vec<T>::size; ++i) Vec<T>(block.packet[i]).store(to + i * to_step);
+}
+#pragma GCC diagnostic pop
+
+// Every second lane of a, then of b: what stands at a distance of 2.
+template <class T, int... I>
+Vec<T> every_second(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
+  return Vec<T>(__builtin_shufflevector(a.p, b.p, (2 * I)...));
+}
+template <class T>
+Vec<T> every_second(Vec<T> a, Vec<T> b) {
+  return every_second(a, b, std::make_integer_sequence<int, Vec<T>::size>());
+}
+
+// The reverse: the lanes of the first (half 0) or second half of a, with zeros between them.
+template <int half, class T, int... I>
+Vec<T> spread_half(Vec<T> a, std::integer_sequence<int, I...>) {
+  constexpr int n = Vec<T>::size;
+  return Vec<T>(__builtin_shufflevector(a.p, Vec<T>(T(0)).p, (I % 2 ? n : half * n / 2 + I / 2)...));
+}
+template <int half, class T>
+Vec<T> spread_half(Vec<T> a) {
+  return spread_half<half>(a, std::make_integer_sequence<int, Vec<T>::size>());
+}
+
+}  // namespace paddle_mini

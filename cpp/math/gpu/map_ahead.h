@@ -1,0 +1,13 @@
+// map_ahead on a GPU is map.
+#pragma once
+
+#include "math/map.h"
+
+namespace paddle_mini {
+
+template <class T, class F, class... Inputs>
+void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
+  map(device, n, f, out, in...);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,17 @@
+// Random numbers are made on the host and copied.
+#pragma once
+
+#include <vector>
+#include "cuda/copy.h"
+
+namespace paddle_mini {
+
+// make(to) writes n elements on the host, which then are where `out` is: the same numbers on every device.
+template <class T, class Make>
+void make_on_host(Device& device, int64_t n, T* out, Make make) {
+  std::vector<T> made(static_cast<size_t>(n));
+  make(made.data());
+  upload(device, made.data(), made.size() * sizeof(T), out);
+}
+
+}  // namespace paddle_mini

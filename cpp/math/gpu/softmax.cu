@@ -1,0 +1,72 @@
+// Softmax on a GPU: some threads of a block share a row, or a column where the axis is not the last.
+#include "math/softmax.h"
+
+#include <limits>
+
+#include "math/gpu/lines.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct Forward : Lines {
+  const T* x;
+  T* out;
+
+  PM_DEVICE void operator()() const {
+    PM_SHARED T tops[kThreads];
+    PM_SHARED double sums[kThreads];
+    each([&](const LinePart& part) {
+      T top = -std::numeric_limits<T>::infinity();
+      each_element(part, [&](int64_t at, int64_t) { top = maximum(top, x[at]); });
+      top = fold_line(tops, part, top, Larger{});
+      double sum = 0;
+      each_element(part, [&](int64_t at, int64_t) {
+        T power = exp(x[at] - top);
+        out[at] = power;
+        sum += power;
+      });
+      T factor = static_cast<T>(1 / fold_line(sums, part, sum, Plus{}));
+      each_element(part, [&](int64_t at, int64_t) { out[at] *= factor; });
+    });
+  }
+};
+
+template <class T>
+struct Backward : Lines {
+  const T *out, *gradient;
+  T* x_gradient;
+
+  PM_DEVICE void operator()() const {
+    PM_SHARED double sums[kThreads];
+    each([&](const LinePart& part) {
+      double sum = 0;
+      each_element(part, [&](int64_t at, int64_t) { sum += out[at] * gradient[at]; });
+      T dot = static_cast<T>(fold_line(sums, part, sum, Plus{}));
+      each_element(part, [&](int64_t at, int64_t) { x_gradient[at] = out[at] * (gradient[at] - dot); });
+    });
+  }
+};
+
+}  // namespace
+
+template <class T>
+void Softmax::run(Device& device, const T* x, T* out, T*) const {
+  if (size_ == 0) return;
+  Forward<T> body{{outer_, size_, inner_}, x, out};
+  launch(device, body.blocks(), body);
+}
+
+template <class T>
+void Softmax::gradient(Device& device, const T* out, const T* gradient, T* x_gradient, T*) const {
+  if (size_ == 0) return;
+  Backward<T> body{{outer_, size_, inner_}, out, gradient, x_gradient};
+  launch(device, body.blocks(), body);
+}
+
+template void Softmax::run<float>(Device&, const float*, float*, float*) const;
+template void Softmax::run<double>(Device&, const double*, double*, double*) const;
+template void Softmax::gradient<float>(Device&, const float*, const float*, float*, float*) const;
+template void Softmax::gradient<double>(Device&, const double*, const double*, double*, double*) const;
+
+}  // namespace paddle_mini

@@ -1,0 +1,86 @@
+// Transposition on a GPU: squares of 32 by 32 elements are turned in shared memory, so that both sides are met along
+// their rows.
+#include "math/transpose.h"
+
+#include "math/gpu/walk.h"
+
+namespace paddle_mini {
+namespace {
+
+// Rows stay rows.
+template <class T>
+struct Gather {
+  Walk<1> walk;
+  const T* in;
+  T* out;
+
+  PM_DEVICE void operator()() const {
+    for (int64_t i = block_index() * kThreads + thread_index(); i < walk.count; i += block_count() * kThreads) {
+      int64_t at[1] = {};
+      walk.move(i, at);
+      out[i] = in[at[0]];
+    }
+  }
+};
+
+template <class T>
+struct Turn {
+  static constexpr bool syncs = true;
+  static constexpr int kSide = 32;
+  Walk<2> outer;  // of the squares' planes: where they begin in both
+  int64_t rows, columns, in_step, out_step;
+  const T* in;
+  T* out;
+
+  PM_DEVICE void operator()() const {
+    PM_SHARED T square[kSide][kSide + 1];  // the odd width keeps columns in different banks
+    int x = thread_index() % kSide, y = thread_index() / kSide;
+    int64_t down = (rows + kSide - 1) / kSide, across = (columns + kSide - 1) / kSide;
+    for (int64_t task = block_index(); task < outer.count * down * across; task += block_count()) {
+      int64_t at[2] = {};
+      outer.move(task / (down * across), at);
+      int64_t row = task / across % down * kSide, column = task % across * kSide;
+      for (int k = y; k < kSide; k += kThreads / kSide) {
+        if (row + x < rows && column + k < columns) square[k][x] = in[at[0] + row + x + (column + k) * in_step];
+      }
+      sync_block();
+      for (int k = y; k < kSide; k += kThreads / kSide) {
+        if (row + k < rows && column + x < columns) out[at[1] + column + x + (row + k) * out_step] = square[x][k];
+      }
+      sync_block();
+    }
+  }
+};
+
+}  // namespace
+
+template <class T>
+void Transpose::run_as(Device& device, const T* in, T* out) const {
+  if (last_stays_) {
+    Walk<1> walk;
+    walk.add(along_out_.size, {along_out_.in_step});
+    for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) walk.add(dim->size, {dim->in_step});
+    return launch(device, blocks_for(numel_), Gather<T>{walk, in, out});
+  }
+  Walk<2> outer;
+  for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) outer.add(dim->size, {dim->in_step, dim->out_step});
+  Turn<T> turn{outer, along_in_.size, along_out_.size, along_out_.in_step, along_in_.out_step, in, out};
+  int64_t squares = (turn.rows + 31) / 32 * ((turn.columns + 31) / 32) * outer.count;
+  launch(device, std::min(squares, kMostBlocks), turn);
+}
+
+void Transpose::run(Device& device, const void* in, void* out) const {
+  if (numel_ == 0) return;
+  auto as = [&](auto element) {
+    using T = decltype(element);
+    run_as(device, static_cast<const T*>(in), static_cast<T*>(out));
+  };
+  switch (element_bytes_) {
+    case 1: return as(uint8_t{});
+    case 2: return as(uint16_t{});
+    case 4: return as(uint32_t{});
+    default: return as(uint64_t{});
+  }
+}
+
+}  // namespace paddle_mini

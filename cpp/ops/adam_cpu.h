@@ -1,0 +1,101 @@
+// The kernels of adam on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+T AdamKernel<T>::beta_1() const {
+  return static_cast<T>(beta1_tensor ? beta1_tensor[0] : beta1);
+}
+
+template <class T>
+T AdamKernel<T>::beta_2() const {
+  return static_cast<T>(beta2_tensor ? beta2_tensor[0] : beta2);
+}
+
+template <class T>
+AdamStep<T> AdamKernel<T>::step(T power1, T power2) const {
+  return {beta_1(), beta_2(),         power1,
+          power2,   learning_rate[0], static_cast<T>(epsilon_tensor ? epsilon_tensor[0] : epsilon)};
+}
+
+template <class T>
+bool AdamKernel<T>::skips() const {
+  return skip_update && skip_update[0];
+}
+
+template <class T>
+void AdamKernel<T>::run(Device& device) {
+  if (!grad.is_rows()) return run_tile(device, 0, param.numel());
+  T power1 = beta1_power[0], power2 = beta2_power[0];
+  bool stays = skips() || grad.variable().rows.empty();
+  if (stays) copy_to_outputs(device, 0, param.numel());
+  // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
+  else if (lazy) run_lazy(device, global_powers ? step(power1, power2) : step(beta_1() * power1, beta_2() * power2));
+  else run_sparse(device, step(power1, power2));
+  set_powers(stays);
+}
+
+template <class T>
+void AdamKernel<T>::run_tile(Device& device, int64_t begin, int64_t end) {
+  bool stays = skips();
+  if (stays) copy_to_outputs(device, begin, end);
+  else update(device, step(beta1_power[0], beta2_power[0]), begin, end - begin, grad.data() + begin);
+  if (end == param.numel()) set_powers(stays);
+}
+
+template <class T>
+void AdamKernel<T>::set_powers(bool stays) {
+  bool advance = !stays && !global_powers;
+  if (beta1_power_out) beta1_power_out[0] = advance ? beta_1() * beta1_power[0] : beta1_power[0];
+  if (beta2_power_out) beta2_power_out[0] = advance ? beta_2() * beta2_power[0] : beta2_power[0];
+}
+
+template <class T>
+void AdamKernel<T>::update(Device& device, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient) {
+  map(device, n, step, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at, gradient);
+}
+
+template <class T>
+const T* AdamKernel<T>::merge_rows(Device& device) {
+  lists[0] = {&grad.variable().rows, grad.data()};
+  merge.run(device, lists, width, merged.data());
+  return merged.data();
+}
+
+// Rows that the gradient does not name keep parameters and moments.
+template <class T>
+void AdamKernel<T>::run_lazy(Device& device, const AdamStep<T>& step) {
+  const T* gradient = merge_rows(device);
+  copy_to_outputs(device, 0, param.numel());
+  for (size_t i = 0; i < merge.rows().size(); ++i) {
+    int64_t at = merge.rows()[i] * width;
+    map(device, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
+        gradient + static_cast<int64_t>(i) * width);
+  }
+}
+
+// Rows that the gradient does not name have gradient 0: the same as a dense gradient.
+template <class T>
+void AdamKernel<T>::run_sparse(Device& device, const AdamStep<T>& step) {
+  const T* gradient = merge_rows(device);
+  auto idle = [step](auto p, auto m, auto v) { return step(p, m, v, decltype(p)(T(0))); };
+  int64_t next = 0, count = static_cast<int64_t>(merge.rows().size());
+  for (int64_t i = 0; i <= count; ++i) {
+    int64_t row = i < count ? merge.rows()[i] : height, at = next * width;
+    map(device, (row - next) * width, idle, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at);
+    if (i < count) update(device, step, row * width, width, gradient + i * width);
+    next = row + 1;
+  }
+}
+
+template <class T>
+void AdamKernel<T>::copy_to_outputs(Device& device, int64_t begin, int64_t end) {
+  copy_part(device, param, param_out, begin, end - begin);
+  copy_part(device, moment1, moment1_out, begin, end - begin);
+  copy_part(device, moment2, moment2_out, begin, end - begin);
+}
+
+}  // namespace
+}  // namespace paddle_mini

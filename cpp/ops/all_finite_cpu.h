@@ -1,0 +1,15 @@
+// The kernels of all_finite on a CPU.
+#pragma once
+
+#include "math/finite.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void AllFiniteKernel<T>::run(Device&) {
+  out[0] = std::all_of(x.begin(), x.end(), [](const In<T>& one) { return all_finite(one.numel(), one.data()); });
+}
+
+}  // namespace
+}  // namespace paddle_mini

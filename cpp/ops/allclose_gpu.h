@@ -1,0 +1,31 @@
+// The kernels of allclose on a GPU.
+#pragma once
+
+#include "math/copy.h"
+#include "math/for_each_index.h"
+
+namespace paddle_mini {
+namespace {
+
+// Whichever threads find numbers apart, they write the same.
+template <class T>
+struct FlagApart {
+  Uniform<double> rtol, atol;
+  bool equal_nan;
+  const T *input, *other;
+  bool* close;
+  PM_HD void operator()(int64_t i) const {
+    if (!IsClose<T>{rtol(), atol(), equal_nan}(input[i], other[i])) *close = false;
+  }
+};
+
+template <class T>
+void AllcloseKernel<T>::run(Device& device) {
+  fill_n(device, out.data(), 1, true);
+  for_each_index(device, input.numel(),
+                 FlagApart<T>{uniform_or(rtol_in, rtol), uniform_or(atol_in, atol), equal_nan, input.data(),
+                              other.data(), out.data()});
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,13 @@
+// The kernels of assign_value on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void AssignValueKernel<T>::run(Device&) {
+  std::transform(values.begin(), values.end(), out.data(), [](Element value) { return static_cast<T>(value); });
+}
+
+}  // namespace
+}  // namespace paddle_mini

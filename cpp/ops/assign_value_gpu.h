@@ -1,0 +1,17 @@
+// The kernels of assign_value on a GPU.
+#pragma once
+
+#include "math/copy.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void AssignValueKernel<T>::run(Device& device) {
+  std::unique_ptr<T[]> converted(new T[values.size()]);
+  std::copy(values.begin(), values.end(), converted.get());
+  upload(device, converted.get(), values.size() * sizeof(T), out.data());
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,126 @@
+// The kernels of batch_norm on a CPU.
+#pragma once
+
+namespace paddle_mini {
+
+// totals[c] = sum of f(a, b, shift[c]) over the elements of channel c.
+template <class T, class F>
+void BatchChannels::sums(Device& device, F f, const T* a, const T* b, const T* shift, double* totals) const {
+  std::fill_n(totals, channels, 0.0);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t c = 0; c < channels; ++c, a += inner, b += inner) {
+      T s = shift[c];
+      if (inner == 1) totals[c] += static_cast<double>(f(*a, *b, s));
+      else totals[c] += map_sum(device, inner, [f, s](auto x, auto y) { return f(x, y, decltype(x)(s)); }, a, b);
+    }
+  }
+}
+
+// to = f(a, b, p[c]...)
+template <class T, class F, class... PerChannel>
+void BatchChannels::each_element(Device& device, F f, T* to, const T* a, const T* b, const PerChannel*... p) const {
+  for (int64_t o = 0; o < outer; ++o) {
+    if (inner == 1) {
+      map(device, channels, f, to, a, b, p...);
+      a += channels, b += channels, to += channels;
+      continue;
+    }
+    for (int64_t c = 0; c < channels; ++c, a += inner, b += inner, to += inner) {
+      auto row = [f](auto... constants) {
+        return [f, constants...](auto x, auto y) { return f(x, y, decltype(x)(constants)...); };
+      };
+      map(device, inner, row(p[c]...), to, a, b);
+    }
+  }
+}
+
+namespace {
+
+template <class T>
+void BatchNormKernel<T>::run(Device& device) {
+  int64_t n = layout.channels;
+  if (!kept && layout.each() == 1) {  // one element has no deviation: PaddlePaddle passes it on, uncounted
+    keep_statistics();
+    std::fill_n(saved_mean.data(), n, T(0));
+    std::fill_n(saved_variance.data(), n, T(0));
+    if (x.data() != y.data()) std::copy_n(x.data(), n, y.data());
+    return;
+  }
+  if (kept || layout.each() == 0) keep_statistics();
+  else batch_statistics(device);
+  for (int64_t c = 0; c < n; ++c) {
+    factor[c] = saved_variance[c] * (scale ? scale[c] : T(1));
+    offset[c] = bias ? bias[c] : T(0);
+  }
+  const T *center = saved_mean.data(), *k = factor.data(), *l = offset.data();
+  auto normalize = [](auto v, auto, auto m, auto p, auto q) { return (v - m) * p + q; };
+  layout.each_element(device, normalize, y.data(), x.data(), x.data(), center, k, l);
+}
+
+template <class T>
+void BatchNormKernel<T>::keep_statistics() {
+  int64_t n = layout.channels;
+  for (int64_t c = 0; c < n; ++c) {
+    saved_mean[c] = mean[c];
+    saved_variance[c] = one_by_batch_deviation(variance[c], epsilon);
+  }
+  if (mean.data() != mean_out.data()) std::copy_n(mean.data(), n, mean_out.data());
+  if (variance.data() != variance_out.data()) std::copy_n(variance.data(), n, variance_out.data());
+}
+
+// Two passes, so that a large mean does not eat the variance. The variance is that of the batch,
+// divided by the count and not by the count less one.
+template <class T>
+void BatchNormKernel<T>::batch_statistics(Device& device) {
+  double count = static_cast<double>(layout.each());
+  T part = static_cast<T>(momentum), rest = T(1) - part;
+  std::fill_n(offset.data(), layout.channels, T(0));
+  const T* no_shift = offset.data();
+  layout.sums(device, [](auto a, auto, auto) { return a; }, x.data(), x.data(), no_shift, totals.data());
+  for (int64_t c = 0; c < layout.channels; ++c) saved_mean[c] = static_cast<T>(totals[c] / count);
+  auto squares = [](auto a, auto, auto m) { return (a - m) * (a - m); };
+  layout.sums(device, squares, x.data(), x.data(), static_cast<const T*>(saved_mean.data()), totals.data());
+  for (int64_t c = 0; c < layout.channels; ++c) {
+    T batch_variance = static_cast<T>(totals[c] / count);
+    mean_out[c] = mean[c] * part + saved_mean[c] * rest;
+    variance_out[c] = variance[c] * part + batch_variance * rest;
+    saved_variance[c] = one_by_batch_deviation(batch_variance, epsilon);
+  }
+}
+
+template <class T>
+void BatchNormGradKernel<T>::run(Device& device) {
+  int64_t n = layout.channels;
+  bool passes = !kept && layout.each() == 1;  // as in the forward kernel
+  for (int64_t c = 0; c < n; ++c) {
+    center[c] = kept ? kept_mean[c] : mean[c];
+    s[c] = kept ? one_by_batch_deviation(kept_variance[c], epsilon) : deviation[c];
+  }
+  const T *dy = y_gradient.data(), *centers = center.data();
+  layout.sums(device, [](auto g, auto, auto) { return g; }, dy, dy, centers, to_bias.data());
+  layout.sums(device, [](auto g, auto v, auto m) { return g * (v - m); }, dy, x.data(), centers, to_scale.data());
+  for (int64_t c = 0; c < n; ++c) {
+    to_scale[c] *= static_cast<double>(s[c]);
+    if (bias_gradient) bias_gradient[c] = passes ? T(0) : static_cast<T>(to_bias[c]);
+    if (scale_gradient) scale_gradient[c] = passes ? T(0) : static_cast<T>(to_scale[c]);
+  }
+  if (!x_gradient) return;
+  if (passes) {
+    if (dy != x_gradient.data()) std::copy_n(dy, n, x_gradient.data());
+    return;
+  }
+  // X@GRAD = dY p - (X - mean) q - r
+  double count = kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each());
+  for (int64_t c = 0; c < n; ++c) {
+    p[c] = (scale ? scale[c] : T(1)) * s[c];
+    q[c] = static_cast<T>(static_cast<double>(p[c]) * static_cast<double>(s[c]) * to_scale[c] / count);
+    r[c] = static_cast<T>(static_cast<double>(p[c]) * to_bias[c] / count);
+  }
+  const T *k = p.data(), *l = q.data(), *rest = r.data();
+  auto combine = [](auto g, auto v, auto m, auto a, auto b, auto d) { return g * a - (v - m) * b - d; };
+  layout.each_element(device, combine, x_gradient.data(), dy, x.data(), centers, k, l, rest);
+}
+
+}  // namespace
+
+}  // namespace paddle_mini

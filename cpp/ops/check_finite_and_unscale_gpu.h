@@ -1,0 +1,52 @@
+// The kernels of check_finite_and_unscale on a GPU.
+#pragma once
+
+#include "math/arithmetic.h"
+#include "math/for_each_index.h"
+#include "math/gpu/not_finite.h"
+#include "math/together.h"
+
+namespace paddle_mini {
+namespace {
+
+// Whether this X or one before it has an element that is not finite.
+struct InfiniteSoFar {
+  const bool* infinite;
+  bool *so_far, *found;
+  int64_t count;
+
+  PM_HD void operator()(int64_t i) const {
+    bool any = false;
+    for (int64_t k = 0; k <= i; ++k) any = any || infinite[k];
+    so_far[i] = any;
+    if (i == count - 1) *found = any;
+  }
+};
+
+template <class T>
+struct Unscale {
+  static constexpr bool in_batches = true;
+  Uniform<T> scale;
+  const bool* infinite;
+  PM_HD Times<T> ready() const { return {*infinite ? T(0) : T(1) / scale()}; }
+};
+
+template <class T>
+void CheckFiniteAndUnscaleKernel<T>::run(Device& device) {
+  int64_t count = static_cast<int64_t>(xs.size());
+  fill_n(device, infinite.data(), count, false);
+  together(device, [&] {
+    for (size_t i = 0; i < xs.size(); ++i) {
+      flag_not_finite(device, xs[i].numel(), xs[i].data(), infinite.data() + i, true);
+    }
+  });
+  for_each_index(device, count, InfiniteSoFar{infinite.data(), so_far.data(), found.data(), count});
+  together(device, [&] {
+    for (size_t i = 0; i < xs.size(); ++i) {
+      map(device, xs[i].numel(), Unscale<T>{scale, so_far.data() + i}, outs[i].data(), xs[i].data());
+    }
+  });
+}
+
+}  // namespace
+}  // namespace paddle_mini

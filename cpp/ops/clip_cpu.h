@@ -1,0 +1,13 @@
+// The kernels of clip on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void Bounds<T>::check(Device&) const {
+  require_order(min ? min[0] : low, max ? max[0] : high);
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,33 @@
+// The kernels of clip on a GPU.
+#pragma once
+
+#include "math/for_each_index.h"
+#include "math/gpu/raise.h"
+
+namespace paddle_mini {
+namespace {
+
+// Tells both bounds, as bits, where they are in the wrong order.
+template <class T>
+struct CheckBounds {
+  Uniform<T> low, high;
+  Fault* fault;
+  unsigned long long step;
+
+  PM_DEVICE void operator()(int64_t) const {
+    T numbers[2] = {low(), high()};
+    if (!(numbers[0] > numbers[1])) return;
+    int64_t bits[2] = {};
+    for (int i = 0; i < 2; ++i) memcpy(&bits[i], &numbers[i], sizeof(T));
+    raise(fault, step, bits[0], bits[1]);
+  }
+};
+
+template <class T>
+void Bounds<T>::check(Device& device) const {
+  if (!may_refuse()) return;
+  for_each_index(device, 1, CheckBounds<T>{uniform_or(min, low), uniform_or(max, high), device.fault, device.step});
+}
+
+}  // namespace
+}  // namespace paddle_mini

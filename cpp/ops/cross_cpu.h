@@ -1,0 +1,14 @@
+// The kernels of cross on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void cross_lines(Device&, const AxisLines& lines, const T* x, const T* y, T* out) {
+  CrossProduct<T> product{x, y, out, lines.inner};
+  lines.each([&](int64_t a) { product.at(a); });
+}
+
+}  // namespace
+}  // namespace paddle_mini

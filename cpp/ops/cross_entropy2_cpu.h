@@ -1,0 +1,28 @@
+// The kernels of cross_entropy2 on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void CrossEntropy2Kernel<T>::run(Device&) {
+  check_class_labels(label, classes, ignored);
+  for (int64_t i = 0; i < rows; ++i) {
+    bool counts = label[i] != ignored;
+    T probability = counts ? x[i * classes + label[i]] : T(0);
+    match[i] = probability;
+    y[i] = counts ? finite_loss(-std::log(probability)) : T(0);
+  }
+}
+
+template <class T>
+void CrossEntropyGrad2Kernel<T>::run(Device&) {
+  check_class_labels(label, classes, ignored);
+  std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+  for (int64_t i = 0; i < rows; ++i) {
+    if (label[i] != ignored) x_gradient[i * classes + label[i]] = -y_gradient[i] / match[i];
+  }
+}
+
+}  // namespace
+}  // namespace paddle_mini

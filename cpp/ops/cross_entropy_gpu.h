@@ -1,0 +1,72 @@
+// The kernels of cross_entropy on a GPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct HardLoss {
+  LabelsBelow labels;
+  const T* x;
+  T* y;
+  PM_DEVICE void operator()(int64_t row) const {
+    int64_t label = labels[row];
+    y[row] = label < 0 ? T(0) : -finite_cross_entropy_log(x[row * labels.classes + label]);
+  }
+};
+
+template <class T>
+struct HardSlope {
+  const T *x, *y_gradient;
+  PM_DEVICE T operator()(int64_t row, int64_t i) const { return -y_gradient[row] / x[i]; }
+};
+
+template <class T>
+struct SoftTerm {
+  const T *x, *label;
+  PM_DEVICE T operator()(const int64_t (&at)[1]) const { return label[at[0]] * finite_cross_entropy_log(x[at[0]]); }
+};
+template <class T>
+struct PutSoftLoss {
+  T* y;
+  PM_DEVICE void operator()(int64_t row, double sum) const { y[row] = -static_cast<T>(sum); }
+};
+
+template <class T>
+struct SoftSlope {
+  int64_t classes;
+  const T *x, *label, *y_gradient;
+  T* to;
+  PM_DEVICE void operator()(int64_t i) const {
+    to[i] = -(y_gradient[line_place(i, classes, 1).line] * label[i] / x[i]);
+  }
+};
+
+template <class T>
+void HardKernel<T>::run(Device& device) {
+  LabelsBelow labels(device, label, classes, ignored);
+  for_each_index(device, label.numel(), HardLoss<T>{labels, x.data(), y.data()});
+}
+
+template <class T>
+void SoftKernel<T>::run(Device& device) {
+  Walk<1> kept, folded;
+  kept.add(rows, {classes});
+  folded.add(classes, {1});
+  fold(device, kept, folded, 0.0, SoftTerm<T>{x.data(), label.data()}, Plus{}, PutSoftLoss<T>{y.data()});
+}
+
+template <class T>
+void HardGradKernel<T>::run(Device& device) {
+  LabelsBelow labels(device, label, classes, ignored);
+  put_at_label(device, labels, label.numel(), HardSlope<T>{x.data(), y_gradient.data()}, x_gradient.data());
+}
+
+template <class T>
+void SoftGradKernel<T>::run(Device& device) {
+  SoftSlope<T> body{classes, x.data(), label.data(), y_gradient.data(), x_gradient.data()};
+  for_each_index(device, x.numel(), body);
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,14 @@
+// The kernels of cross on a GPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void cross_lines(Device& device, const AxisLines& lines, const T* x, const T* y, T* out) {
+  CrossProduct<T> product{x, y, out, lines.inner};
+  for_each_index(device, lines.outer * lines.inner, product);
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,20 @@
+// The kernels of cumprod on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void CumprodKernel<T>::run(Device&) {
+  lines.each([&](int64_t begin) {
+    T product = 1;
+    for (int64_t j = 0; j < lines.length; ++j) {
+      int64_t at = begin + j * lines.inner;
+      product = WrappingTimes{}(product, x[at]);
+      out[at] = product;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,32 @@
+// The kernels of dot on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void DotKernel<T>::run(Device& device) {
+  for (int64_t i = 0, rows = out.numel(); i < rows; ++i) {
+    const T *a = x.data() + i * size, *b = y.data() + i * size;
+    if constexpr (has_vec<T>) {
+      out[i] = static_cast<T>(map_sum(device, size, [](auto v, auto w) { return v * w; }, a, b));
+    } else {
+      using Wrapping = std::make_unsigned_t<T>;
+      Wrapping sum = 0;
+      for (int64_t j = 0; j < size; ++j) sum += static_cast<Wrapping>(a[j]) * static_cast<Wrapping>(b[j]);
+      out[i] = static_cast<T>(sum);
+    }
+  }
+}
+
+template <class T>
+void DotGradKernel<T>::run(Device& device) {
+  for (int64_t i = 0, rows = out_gradient.numel(); i < rows; ++i) {
+    auto scaled = [g = out_gradient[i]](auto v) { return v * decltype(v)(g); };
+    if (x_gradient) map(device, size, scaled, x_gradient.data() + i * size, y.data() + i * size);
+    if (y_gradient) map(device, size, scaled, y_gradient.data() + i * size, x.data() + i * size);
+  }
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,14 @@
+// The kernels of dropout on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void DropoutKernel<T>::toss(Device& device, uint8_t* kept) const {
+  with_generator(device, seed_tensor ? (*seed_tensor)[0] : seed,
+                 [&](std::mt19937_64& generator) { draw(generator, kept); });
+}
+
+}  // namespace
+}  // namespace paddle_mini

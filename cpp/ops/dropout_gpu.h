@@ -1,0 +1,62 @@
+// Coins that a GPU tosses: each element's is computed from a key and the element's number.
+#pragma once
+
+#include <optional>
+
+#include "math/copy.h"
+#include "math/for_each_index.h"
+#include "math/uniform.h"
+
+namespace paddle_mini {
+
+// kept[i] = whether number i of [0, 1) is not below the probability. The number is one of the words of Philox4x32-10
+// (Salmon et al. 2011) of counter i / 4.
+struct Coins {
+  Uniform<int64_t> seed;  // 0: `drawn` is the key
+  uint64_t drawn;
+  float probability;
+  uint8_t* kept;
+  int64_t n;
+
+  PM_DEVICE void operator()(int64_t group) const {
+    int64_t own = seed();
+    uint64_t key = own ? static_cast<uint64_t>(own) : drawn, at = static_cast<uint64_t>(group);
+    uint32_t k[2] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
+    uint32_t c[4] = {static_cast<uint32_t>(at), static_cast<uint32_t>(at >> 32), 0, 0};
+    for (int round = 0; round < 10; ++round, k[0] += 0x9E3779B9u, k[1] += 0xBB67AE85u) {
+      uint64_t a = uint64_t{0xD2511F53u} * c[0], b = uint64_t{0xCD9E8D57u} * c[2];
+      uint32_t next[4] = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k[0], static_cast<uint32_t>(b),
+                          static_cast<uint32_t>(a >> 32) ^ c[3] ^ k[1], static_cast<uint32_t>(a)};
+      for (int i = 0; i < 4; ++i) c[i] = next[i];
+    }
+    for (int i = 0; i < 4 && 4 * group + i < n; ++i) {
+      kept[4 * group + i] = !(static_cast<float>(c[i] >> 8) * 0x1p-24f < probability);
+    }
+  }
+};
+
+inline void toss_coins(Device& device, const std::optional<IndexIn>& seed, float probability, uint8_t* kept,
+                       int64_t n) {
+  require_not_recorded(device);
+  Uniform<int64_t> own = seed ? Uniform<int64_t>(*seed) : Uniform<int64_t>(0);
+  for_each_index(device, (n + 3) / 4, Coins{own, device.generator(), probability, kept, n});
+}
+
+namespace {
+
+// With the attribute's seed the same elements as on a processor. Where other elements are dropped in each run, or the
+// seed is where the host can't read it, the GPU tosses the coins: that takes no time of the host.
+template <class T>
+void DropoutKernel<T>::toss(Device& device, uint8_t* kept) const {
+  if (seed_tensor || seed == 0) {
+    toss_coins(device, seed_tensor, rule.probability, kept, x.numel());
+    return;
+  }
+  with_generator(device, seed, [&](std::mt19937_64& generator) {
+    make_on_host(device, x.numel(), kept, [&](uint8_t* to) { draw(generator, to); });
+  });
+}
+
+}  // namespace
+
+}  // namespace paddle_mini

@@ -1,0 +1,28 @@
+// The kernels of equal_all on a GPU.
+#pragma once
+
+#include "math/copy.h"
+#include "math/for_each_index.h"
+
+namespace paddle_mini {
+namespace {
+
+// Whichever threads find a difference, they write the same.
+template <class T>
+struct FlagUnequal {
+  const T *x, *y;
+  bool* equal;
+  PM_HD void operator()(int64_t i) const {
+    if (equal_or_not(x[i], y[i]) == T(0)) *equal = false;
+  }
+};
+
+template <class T>
+void EqualAllKernel<T>::run(Device& device) {
+  bool alike = x.shape() == y.shape();
+  fill_n(device, out.data(), 1, alike);
+  if (alike) for_each_index(device, x.numel(), FlagUnequal<T>{x.data(), y.data(), out.data()});
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,90 @@
+// Elements of a tensor picked along an axis by an Index of as many axes: index_sample, take_along_axis, put_along_axis.
+#pragma once
+
+#include <algorithm>
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+
+// Element i of Index, and of what is picked, stands for the element of X at the same place but along the axis,
+// where it is at Index[i].
+struct AlongAxis {
+  IndexIn index;
+  Shape x;
+  int axis;
+  int64_t length, picked;  // elements of X and of Index along the axis
+  bool negatives_too;  // whether negative positions count from the end
+
+  AlongAxis(const KernelInit& init, const Shape& x, int64_t axis_attr, bool negatives_too)
+      : index(init, "Index"), x(x), axis(normal_axis(axis_attr, x.rank(), "axis")), length(x[axis]),
+        picked(index.shape()[axis]), negatives_too(negatives_too) {
+    if (kOnGpu) return;
+    outer_ = offsets(0, axis);
+    inner_ = offsets(axis + 1, x.rank());
+  }
+
+  void refuse(int64_t value, int64_t at) const {
+    fail<OpError>("Index has ", value, " at position ", at, ": there are ", length,
+                  " along the axis, so positions run from ", negatives_too ? -length : 0, " to ", length - 1);
+  }
+  // On a CPU:
+  void check() const;
+  template <class F>
+  void each(F f) const;
+
+ private:
+  // Where in X the places lie that Index has along the axes [begin, end).
+  std::vector<int64_t> offsets(int begin, int end) const {
+    std::vector<int64_t> result{0};
+    for (int d = begin; d < end; ++d) {
+      std::vector<int64_t> longer;
+      for (int64_t offset : result) {
+        for (int64_t i = 0; i < index.shape()[d]; ++i) longer.push_back(offset + i * x.numel(d + 1, x.rank()));
+      }
+      result = std::move(longer);
+    }
+    return result;
+  }
+
+  std::vector<int64_t> outer_, inner_;  // on a CPU
+};
+
+// Index must have x's shape but for the axis, or be smaller: what lies beyond it is not looked at.
+inline void check_index_along(const InferContext& c, const Shape& x, int64_t axis) {
+  require_index(c, "Index");
+  const Shape& index = c.shape("Index");
+  int at = normal_axis(axis, x.rank(), "axis");
+  bool fits = index.rank() == x.rank();
+  for (int i = 0; fits && i < x.rank(); ++i) fits = i == at || x[i] < 0 || index[i] <= x[i];
+  require<ShapeError>(fits, "Index has shape ", index.str(), ", which is larger than ", x.str(),
+                      " not only along axis ", at);
+}
+
+// A rule gives the axis from the attributes, and says whether negative positions count from the end.
+struct AlongRule {
+  const char *x, *x_gradient, *out, *out_gradient;
+  bool negatives_too;
+  int64_t (*axis)(const OpDesc& op);
+};
+
+template <const AlongRule& rule>
+void infer_take(InferContext& c) {
+  require_tensors(c);
+  check_index_along(c, c.shape(rule.x), rule.axis(c.op()));
+  c.set_output(rule.out, c.input(rule.x).dtype, c.shape("Index"));
+}
+
+template <const AlongRule& rule>
+void infer_take_grad(InferContext& c) {
+  require_tensors(c);
+  check_index_along(c, c.shape(rule.x), rule.axis(c.op()));
+  require_same_dtype(c, rule.x, rule.out_gradient);
+  require<ShapeError>(shapes_agree(c.shape("Index"), c.shape(rule.out_gradient)), rule.out_gradient, " has shape ",
+                      c.shape(rule.out_gradient).str(), ", Index has ", c.shape("Index").str());
+  gradients_like_inputs(c);
+}
+
+}  // namespace paddle_mini
+
+#include PM_FAMILY(along_axis)

@@ -1,0 +1,63 @@
+// The kernels of along_axis on a CPU.
+#pragma once
+
+namespace paddle_mini {
+
+inline void AlongAxis::check() const {
+  int64_t low = negatives_too ? -length : 0;
+  for (int64_t i = 0, n = index.numel(); i < n; ++i) {
+    if (index[i] < low || index[i] >= length) refuse(index[i], i);
+  }
+}
+
+// f(place in Index, place in X)
+template <class F>
+void AlongAxis::each(F f) const {
+  int64_t i = 0, step = x.numel(axis + 1, x.rank());
+  for (int64_t first : outer_) {
+    for (int64_t p = 0; p < picked; ++p) {
+      for (int64_t last : inner_) {
+        int64_t at = index[i] < 0 ? index[i] + length : index[i];
+        f(i++, first + at * step + last);
+      }
+    }
+  }
+}
+
+template <const AlongRule& rule>
+struct TakeKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    AlongAxis along;
+
+    explicit For(KernelInit& init)
+        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
+    void run(Device&) override {
+      along.check();
+      along.each([this](int64_t i, int64_t at) { out[i] = x[at]; });
+    }
+  };
+};
+
+template <const AlongRule& rule>
+struct TakeGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    AlongAxis along;
+
+    explicit For(KernelInit& init)
+        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
+          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too) {}
+    void run(Device&) override {
+      along.check();
+      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+      along.each([this](int64_t i, int64_t at) { x_gradient[at] += out_gradient[i]; });
+    }
+  };
+};
+
+}  // namespace paddle_mini

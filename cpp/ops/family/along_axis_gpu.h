@@ -1,0 +1,75 @@
+// The kernels of along_axis on a GPU.
+#pragma once
+
+#include "math/gpu/by_target.h"
+#include "math/gpu/positions.h"
+#include "math/take_last.h"
+
+namespace paddle_mini {
+
+// The element of X that element i of Index stands for; -1 if there is none such, which is refused.
+struct AlongPositions {
+  Positions positions;
+  int rank, axis;
+  int64_t index_dims[Shape::kMaxRank], x_steps[Shape::kMaxRank];
+
+  PM_DEVICE int64_t operator()(int64_t i) const {
+    int64_t at = positions(i), left = i, place = at < 0 ? 0 : at * x_steps[axis];
+    for (int d = rank - 1; d >= 0; --d) {
+      int64_t along = take_last(left, index_dims[d]);
+      if (d != axis) place += along * x_steps[d];
+    }
+    return at < 0 ? -1 : place;
+  }
+};
+
+inline AlongPositions positions_of(const Device& device, const AlongAxis& along) {
+  AlongPositions result{
+      Positions(device, along.index, along.length, along.negatives_too), along.x.rank(), along.axis, {}, {}};
+  for (int d = 0; d < along.x.rank(); ++d) {
+    result.index_dims[d] = along.index.shape()[d];
+    result.x_steps[d] = along.x.numel(d + 1, along.x.rank());
+  }
+  return result;
+}
+
+template <const AlongRule& rule>
+struct TakeKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    AlongAxis along;
+
+    explicit For(KernelInit& init)
+        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
+    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+    void run(Device& device) override {
+      gather_slabs(device, positions_of(device, along), 1, out.numel(), x.numel(), sizeof(T), x.data(), out.data());
+    }
+  };
+};
+
+template <const AlongRule& rule>
+struct TakeGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    AlongAxis along;
+    ByTarget by_element;
+
+    explicit For(KernelInit& init)
+        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
+          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too),
+          by_element(init, along.index.numel()) {}
+    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+    void run(Device& device) override {
+      by_element.sort(device, positions_of(device, along));
+      by_element.template put<ByTarget::Meet::Sum, T>(device, 1, x_gradient.numel(), 1, nullptr, out_gradient.data(),
+                                                      x_gradient.data());
+    }
+  };
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,153 @@
+// Operators that put lines of elements in order and take the first ones of each: top_k, top_k_v2, argsort.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/op_table.h"
+#include "math/axis_lines.h"
+#include "ops/family/comes_before.h"
+#include "ops/family/tensor_attr.h"
+
+namespace paddle_mini {
+
+// What an operator's attributes say about an X of this shape; count -1: all elements of the line.
+struct BestOf {
+  int64_t axis = -1, count = -1;
+  bool largest = true;
+};
+using BestRule = BestOf (*)(const OpDesc& op);
+
+// K, where the operator has it.
+inline const TensorAttrs& best_ports() {
+  static const TensorAttrs ports{{"k", "K"}};
+  return ports;
+}
+inline int64_t count_of_best(const OpDesc& op) {
+  int64_t k = attr_of<int32_t>(op, "k");
+  require<ProgramError>(k >= 1, "k is ", k, ", it must be at least 1");
+  return k;
+}
+
+template <BestRule rule>
+struct BestKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    Out<int64_t> indices;
+    BestOf best_of;
+    AxisLines lines;
+    int64_t k;
+    Scratch<int64_t> order;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), indices(init, "Indices"), best_of(rule(settled(init, best_ports()))),
+          lines(x.shape(), best_of.axis), k(best_of.count < 0 ? lines.length : best_of.count),
+          order(init, kOnGpu ? 2 * x.numel() : lines.length) {}
+
+    void run(Device& device) override;
+    // On a CPU:
+    const int64_t* first(const ComesBefore<T>& before);
+    const int64_t* sorted(const ComesBefore<T>& before);
+  };
+};
+
+template <BestRule rule>
+struct BestGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<int64_t> indices;
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    BestOf best_of;
+    AxisLines lines;
+    int64_t k;
+
+    explicit For(KernelInit& init)
+        : indices(init, "Indices"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+          best_of(rule(init.op())), lines(x_gradient.shape(), best_of.axis),
+          k(AxisLines(indices.shape(), best_of.axis).length) {}
+
+    void refuse(const Fault& fault) const override { refuse_index(fault.value); }
+    void refuse_index(int64_t index) const {
+      fail<OpError>("Indices holds ", index, ", but X has ", lines.length, " elements along the axis");
+    }
+
+    void run(Device& device) override;
+  };
+};
+
+inline Shape best_shape(const InferContext& c, const BestOf& best_of) {
+  Shape out = c.shape("X");
+  check_axis(out, best_of.axis);
+  if (best_of.count < 0) return out;
+  if (out.rank() == 0) {
+    require<ShapeError>(best_of.count == 1, "k is ", best_of.count, ", but X has one element");
+    return out;
+  }
+  int at = normal_axis(best_of.axis, out.rank(), "axis");
+  require<ShapeError>(out[at] < 0 || best_of.count <= out[at], "k is ", best_of.count, ", but X ", out.str(),
+                      " has only ", out[at], " elements along axis ", at);
+  out[at] = best_of.count;
+  return out;
+}
+
+// X's shape where it is not known how many are taken along the axis.
+inline Shape like_x(const InferContext& c, int64_t axis) {
+  Shape out = c.shape("X");
+  check_axis(out, axis);
+  if (out.rank() > 0) out[normal_axis(axis, out.rank(), "axis")] = -1;
+  return out;
+}
+
+template <BestRule rule>
+void infer_best(InferContext& c) {
+  require_tensors(c);
+  auto op = settled(c, best_ports());
+  Shape out = op ? best_shape(c, rule(*op)) : like_x(c, rule(c.op()).axis);
+  c.set_output("Out", c.input("X").dtype, out);
+  c.set_output("Indices", DType::Int64, out);
+}
+
+template <BestRule rule>
+void infer_best_grad(InferContext& c) {
+  require_tensors(c);
+  Shape out = like_x(c, rule(c.op()).axis);
+  require<ShapeError>(c.input("Indices").dtype == DType::Int64, "Indices is ", name_of(c.input("Indices").dtype),
+                      ", it must be int64");
+  require_same_dtype(c, "X", "Out@GRAD");
+  for (const char* port : {"Indices", "Out@GRAD"}) {
+    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(),
+                        ", what is taken of X ", c.shape("X").str(), " can't have it");
+  }
+  require<ShapeError>(shapes_agree(c.shape("Indices"), c.shape("Out@GRAD")), "Indices has shape ",
+                      c.shape("Indices").str(), ", Out@GRAD has ", c.shape("Out@GRAD").str());
+  c.set_output("X@GRAD", c.input("X"));
+}
+
+// Records that lack what is the operator's own: doc, attributes, gradient, kernels.
+template <BestRule rule>
+OpSpec taking_best(const char* type) {
+  return OpSpec(type)
+      .input("X", "any shape with enough elements along the axis")
+      .output("Out", "shape of X with as many elements along the axis as are taken")
+      .output("Indices", "shape of Out, int64: where each was")
+      .infer(infer_best<rule>);
+}
+
+template <BestRule rule>
+OpSpec taking_best_gradient(const char* type) {
+  return OpSpec(type)
+      .doc("X@GRAD is Out@GRAD at Indices and 0 elsewhere.")
+      .shape_input("X", "as in the forward operator")
+      .input("Indices", "of the forward operator")
+      .input("Out@GRAD", "shape of Out")
+      .output("X@GRAD", "shape of X")
+      .infer(infer_best_grad<rule>)
+      .checks_data();
+}
+
+}  // namespace paddle_mini
+
+#include PM_FAMILY(best)

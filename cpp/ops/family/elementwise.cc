@@ -1,0 +1,28 @@
+// What the records of the elementwise operators of two inputs have in common.
+#include "ops/family/elementwise.h"
+
+namespace paddle_mini {
+
+OpSpec binary(const char* type) {
+  return OpSpec(type)
+      .input("X", "any shape")
+      .input("Y", "a shape that stretches over X's, or X's over Y's")
+      .output("Out", "the stretched shape")
+      .attr("axis", -1, "X's axis where Y's first dimension lies; -1: the last axes lie together", at_least(-1))
+      .infer(infer_broadcast)
+      .in_place("X", "Out");
+}
+
+OpSpec binary_gradient(const char* type) {
+  return OpSpec(type)
+      .input("X", "as in the forward operator")
+      .input("Y", "as in the forward operator")
+      .input("Out@GRAD", "shape of Out")
+      .optional_output("X@GRAD", "shape of X")
+      .optional_output("Y@GRAD", "shape of Y")
+      .attr("axis", -1, "as in the forward operator", at_least(-1))
+      .infer(infer_broadcast_gradient)
+      .in_place("Out@GRAD", "X@GRAD");
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,135 @@
+// Folds over some axes of a tensor that are no sums: largest, smallest, product, all, any.
+#pragma once
+
+#include <limits>
+
+#include "math/axis_folds.h"
+#include "ops/family/reduction.h"
+
+namespace paddle_mini {
+
+inline std::vector<bool> fold_axes(const KernelInit& init, const Shape& x) {
+  return reduced_axes(x.rank(), init.attr<std::vector<int32_t>>("dim"), init.attr<bool>("reduce_all"));
+}
+
+// Out = the fold of X by F, beginning with F::first<T>().
+template <class F>
+struct FoldKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    AxisFolds folds;
+
+    explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), folds(x.shape(), fold_axes(init, x.shape())) {}
+    void run(Device& device) override {
+      folds.fold(device, Itself{}, F{}, F::template first<T>(), out.data(), x.data());
+    }
+  };
+};
+
+// X@GRAD[i] = F(X[i], Out[j], Out@GRAD[j]) where j is what i was reduced to.
+template <class F>
+struct FoldGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, out, out_gradient;
+    Out<T> x_gradient;
+    AxisFolds folds;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+          folds(x.shape(), fold_axes(init, x.shape())) {}
+    void run(Device& device) override {
+      folds.map(device, F{}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
+    }
+  };
+};
+
+// The gradient is shared out to every element that is the extreme one, in full.
+struct ToExtreme {
+  template <class T>
+  PM_HD T operator()(T x, T out, T gradient) const {
+    return x == out ? gradient : T(0);
+  }
+};
+
+// Records that lack what is the operator's own: doc, kernels.
+// has_none: whether the fold of no elements is defined.
+inline OpSpec fold_reduction(const char* type, const char* gradient, bool has_none = true) {
+  return reduction(type)
+      .infer([has_none](InferContext& c) {
+        require_tensors(c);
+        const Shape& x = c.shape("X");
+        std::vector<bool> axes =
+            reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
+        Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
+        bool empty = x.known() && x.numel() == 0 && out.numel() > 0;
+        require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ", which has no largest or smallest element");
+        c.set_output("Out", c.input("X").dtype, out);  // whatever out_dtype says, as in PaddlePaddle
+      })
+      .gradient(gradient, {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
+}
+
+inline OpSpec fold_gradient(const char* type) {
+  return reduction_gradient(type).input("Out", "of the forward operator").infer([](InferContext& c) {
+    const Shape& x = c.shape("X");
+    std::vector<bool> axes = reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
+    Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
+    require_like_out(c, "X", out);
+    require_same_dtype(c, "X", "Out");
+    require<ShapeError>(same_shape(out, c.shape("Out")), "Out has shape ", c.shape("Out").str(), ", not ", out.str());
+    gradients_like_inputs(c);
+  });
+}
+
+// Axes of all and any, which PaddlePaddle keeps as 64-bit numbers.
+inline std::vector<bool> truth_axes(const OpDesc& op, int rank) {
+  std::vector<int32_t> dim;
+  for (int64_t axis : attr_of<std::vector<int64_t>>(op, "dim")) {
+    dim.push_back(static_cast<int32_t>(std::clamp<int64_t>(axis, INT32_MIN, INT32_MAX)));
+  }
+  return reduced_axes(rank, dim, attr_of<bool>(op, "reduce_all"));
+}
+
+struct IsNotZero {
+  template <class T>
+  PM_HD bool operator()(T x) const {
+    return x != T(0);
+  }
+};
+
+// Out = the fold by F of whether each element of X is other than 0.
+template <class F>
+struct TruthKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<bool> out;
+    AxisFolds folds;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), folds(x.shape(), truth_axes(init.op(), x.shape().rank())) {}
+    void run(Device& device) override { folds.fold(device, IsNotZero{}, F{}, F::first, out.data(), x.data()); }
+  };
+};
+
+// A record that lacks what is the operator's own: doc, kernels.
+inline OpSpec truth_reduction(const char* type) {
+  return OpSpec(type)
+      .input("X", "any shape")
+      .output("Out", "X's shape without the reduced axes, bool")
+      .attr("dim", std::vector<int64_t>{0}, "the axes to reduce; empty: all")
+      .attr("keep_dim", false, "whether a reduced axis stays, with one element")
+      .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
+      .attr("in_dtype", -1, "not read: X knows its element type")
+      .attr("out_dtype", -1, "not read: Out is bool")
+      .infer([](InferContext& c) {
+        require_tensors(c);
+        const Shape& x = c.shape("X");
+        c.set_output("Out", DType::Bool, reduced_shape(x, truth_axes(c.op(), x.rank()), c.attr<bool>("keep_dim")));
+      })
+      .no_gradient("truth has no slope");
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,185 @@
+// Sizes of images that change, as the attributes of *_interp_v2 say.
+#include "ops/family/interpolate.h"
+
+#include <cmath>
+
+#include "ops/family/tensor_attr.h"
+
+namespace paddle_mini {
+namespace {
+
+using Floats = std::vector<float>;
+
+const TensorAttr kSizes{"out_h", nullptr, "SizeTensor"}, kSize{"out_h", "OutSize"};
+
+const Variable* value_at(const InferContext& c, const char* port) { return c.value(port); }
+const Variable* value_at(const KernelInit& init, const char* port) { return init.input(port); }
+
+// The axes of pixels: depth, where X has 5 dimensions, height and width.
+constexpr const char* kAxisNames = "depth, height, width";
+constexpr const char* kSizeAttrs[] = {"out_d", "out_h", "out_w"};
+std::string names_of_last(int axes) { return axes == 3 ? kAxisNames : "height, width"; }
+
+// What is asked of the axes: sizes, or else factors. 0: not said.
+struct Wanted {
+  bool known = true;
+  std::vector<int64_t> size;
+  Floats scale;
+
+  explicit Wanted(int axes) : size(static_cast<size_t>(axes), 0), scale(static_cast<size_t>(axes), 0) {}
+};
+
+void set_scale(Wanted* wanted, const Floats& scale) {
+  for (float factor : scale) {
+    require<ProgramError>(factor > 0 && std::isfinite(factor), "'scale' holds ", factor, ", it must be above 0");
+  }
+  wanted->scale = scale;
+}
+
+// A tensor of one number is about all axes.
+Floats floats_of(const Tensor& tensor, int axes) {
+  int64_t count = tensor.shape.numel();
+  require<ShapeError>(count == 1 || count == axes, "Scale has ", count, " numbers, 1 or ", axes, " are needed");
+  const float* at = tensor.as<float>();
+  return count == 1 ? Floats(static_cast<size_t>(axes), at[0]) : Floats(at, at + axes);
+}
+
+// SizeTensor alone says the sizes; else OutSize does, beside a scale that pixels are laid out by.
+template <class Context>
+Wanted wanted_of(const Context& c, int axes) {
+  Wanted wanted(axes);
+  TensorNumbers sizes = tensor_numbers(c, kSizes);
+  bool listed = sizes.given, scaled = !listed && c.input_count("Scale") > 0;
+  if (!listed) sizes = tensor_numbers(c, kSize);
+  const Variable* scale = scaled ? value_at(c, "Scale") : nullptr;
+  wanted.known = sizes.known && (!scaled || scale);
+  if (!wanted.known) return wanted;
+  size_t count = wanted.size.size();
+  require<ShapeError>(!sizes.given || sizes.values.size() == count, listed ? "SizeTensor" : "OutSize", " has ",
+                      sizes.values.size(), " numbers, it must have ", count, ": ", names_of_last(axes));
+  for (size_t axis = 0; axis < count; ++axis) {
+    if (sizes.given) wanted.size[axis] = sizes.values[axis];
+    require<ShapeError>(!sizes.given || (wanted.size[axis] > 0 && wanted.size[axis] <= INT32_MAX), "Out would have ",
+                        wanted.size[axis], " pixels along an axis");
+  }
+  const Floats& written = c.template attr<Floats>("scale");
+  require<ProgramError>(written.empty() || written.size() == count, "attribute 'scale' has ", written.size(),
+                        " numbers, it must be empty or have ", count, ": ", names_of_last(axes));
+  if (scaled) set_scale(&wanted, floats_of(scale->tensor, axes));
+  else if (!listed && !written.empty()) set_scale(&wanted, written);
+  return wanted;
+}
+
+template <class Context>
+InterpolatedAxis interpolate_axis_of(const Context& c, const Wanted& wanted, size_t axis, int64_t in) {
+  float scale = wanted.scale[axis];
+  const char* attr = kSizeAttrs[axis + 3 - wanted.size.size()];
+  int64_t out = wanted.size[axis] > 0 ? wanted.size[axis] : c.template attr<int32_t>(attr);
+  if (scale > 0 && wanted.size[axis] == 0) {
+    float size = static_cast<float>(in) * scale;
+    require<ShapeError>(in < 0 || size < 1e9f, "'scale' makes ", size, " pixels of ", in);
+    out = in < 0 ? -1 : static_cast<int64_t>(size);
+  } else {
+    require<ProgramError>(out > 0, "attribute '", attr, "' is ", out, ", without scale it must be at least 1");
+  }
+  require<ShapeError>(in != 0 && out != 0, "an image can't grow from ", in, " to ", out, " pixels");
+  float ratio = 0;
+  if (out > 1 && in > 0) {
+    bool corners = c.template attr<bool>("align_corners");
+    float step = scale > 0 ? 1 / scale : static_cast<float>(in) / static_cast<float>(out);
+    ratio = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : step;
+  }
+  return {in, out, ratio};
+}
+
+template <class Context>
+int first_axis(const Context& c) {
+  return c.template attr<std::string>("data_layout").back() == 'C' ? 1 : 2;
+}
+
+void check_ports(const InferContext& c) {
+  if (!c.has_input("Scale")) return;
+  require<ShapeError>(c.input("Scale").dtype == DType::Float32, "Scale is ", name_of(c.input("Scale").dtype),
+                      ", it must be float32");
+}
+
+Shape interpolate_out_shape(InferContext& c, int most_axes) {
+  require_tensors(c);
+  Shape out = c.shape("X");
+  int axes = out.rank() - 2, at = first_axis(c);
+  require<ShapeError>(axes == 2 || axes == most_axes, "X has ", out.rank(), " dimensions, ",
+                      most_axes == 2 ? "4" : "4 or 5", " are needed");
+  check_ports(c);
+  Wanted wanted = wanted_of(c, axes);
+  if (!wanted.known) c.await_values();
+  for (int axis = 0; axis < axes; ++axis) {
+    out[at + axis] = wanted.known ? interpolate_axis_of(c, wanted, static_cast<size_t>(axis), out[at + axis]).out : -1;
+  }
+  return out;
+}
+
+void interpolate_infer_gradient(InferContext& c, int most_axes) {
+  Shape out = interpolate_out_shape(c, most_axes);
+  require_same_dtype(c, "X", "Out@GRAD");
+  require<ShapeError>(shapes_agree(c.shape("Out@GRAD"), out), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                      ", Out has ", out.str());
+  c.set_output("X@GRAD", c.input("X"));
+}
+
+OpSpec interpolate_with_attributes(OpSpec spec, const std::string& method) {
+  return with_tensor_ports(std::move(spec), {kSize, kSizes})
+      .optional_input("Scale", "one number, or one for each axis: used instead of `scale`")
+      .attr("data_layout", "NCHW", "whether channels are axis 1 or the last; NCHW and NHWC also of 5 dimensions",
+            one_of({"NCHW", "NHWC", "NCDHW", "NDHWC"}))
+      .attr("out_d", 0, "depth of Out, where X has 5 dimensions and there is no scale")
+      .attr("out_h", 0, "height of Out, where there is no scale")
+      .attr("out_w", 0, "width of Out, where there is no scale")
+      .attr("scale", std::vector<float>{},
+            "sizes of Out by those of X, rounded down: height and width, before them depth; empty: out_d, out_h, out_w")
+      .attr("interp_method", "bilinear", "the operator's name says it", one_of({"bilinear", method}))
+      .attr("align_corners", true, "whether the centers of the corner pixels lie over each other")
+      .attr("align_mode", 1, "without align_corners: 0 lays centers of pixels over each other, 1 their corners",
+            between(0, 1));
+}
+
+}  // namespace
+
+InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* images) {
+  const Shape& x = init.input(images) ? init.input(images)->tensor.shape : init.output(images)->tensor.shape;
+  int at = first_axis(init), axes = x.rank() - 2;
+  outer = x.numel(0, at);
+  inner = x.numel(at + axes, x.rank());
+  Wanted wanted = wanted_of(init, axes);
+  auto axis = [&](int i) { return interpolate_axis_of(init, wanted, static_cast<size_t>(i), x[at + i]); };
+  depth = axes == 3 ? axis(0) : InterpolatedAxis{1, 1, 0};
+  height = axis(axes - 2);
+  width = axis(axes - 1);
+  if (same_size()) depth.ratio = height.ratio = width.ratio = 1;  // a scale of 1.1 leaves 5 pixels where they are
+  align_corners = init.attr<bool>("align_corners");
+  half_pixels = init.attr<int32_t>("align_mode") == 0 && !align_corners;
+}
+
+OpSpec interpolation(const std::string& method, int most_axes) {
+  std::string type = method + "_interp_v2";
+  OpSpec spec(type);
+  spec.input("X", text("[images, channels, height, width]",
+                       most_axes == 3 ? " or [images, channels, depth, height, width]" : "",
+                       ", or channels last as data_layout says")
+                      .c_str())
+      .output("Out", "X's shape, with other sizes of the images");
+  return interpolate_with_attributes(spec, method)
+      .infer([=](InferContext& c) { c.set_output("Out", c.input("X").dtype, interpolate_out_shape(c, most_axes)); })
+      .gradient(type + "_grad", {"X", "OutSize", "SizeTensor", "Scale", "Out@GRAD"}, {"X@GRAD"});
+}
+
+OpSpec interpolation_gradient(const std::string& method, int most_axes) {
+  OpSpec spec(method + "_interp_v2_grad");
+  spec.input("X", "as in the forward operator; its values are not read")
+      .input("Out@GRAD", "shape of Out")
+      .output("X@GRAD", "shape of X");
+  return interpolate_with_attributes(spec, method).infer([=](InferContext& c) {
+    interpolate_infer_gradient(c, most_axes);
+  });
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,159 @@
+// Products of matrices and of stacks of them, for every operator that is one.
+#pragma once
+
+#include "core/op_table.h"
+#include "math/broadcast.h"
+#include "math/copy.h"
+#include "math/gemm.h"
+
+namespace paddle_mini {
+
+// X as [batch..., m, k] and Y as [batch..., k, n], after transposing. A vector X is one row, a vector Y
+// one column; transposing does nothing to them, and their axis of 1 is not in Out.
+struct MatmulShape {
+  bool transpose_x, transpose_y, x_is_vector, y_is_vector;
+  int64_t m, k, n;
+  Shape x_batch, y_batch, batch;
+
+  MatmulShape(const Shape& x, const Shape& y, bool trans_x, bool trans_y)
+      : x_is_vector(x.rank() == 1), y_is_vector(y.rank() == 1) {
+    require<ShapeError>(x.rank() > 0 && y.rank() > 0, "X ", x.str(), " and Y ", y.str(), ": a number is no matrix");
+    transpose_x = trans_x && !x_is_vector;
+    transpose_y = trans_y && !y_is_vector;
+    int64_t x_rows = x_is_vector ? 1 : x[x.rank() - 2], x_columns = x[x.rank() - 1];
+    int64_t y_rows = y_is_vector ? y[0] : y[y.rank() - 2], y_columns = y_is_vector ? 1 : y[y.rank() - 1];
+    m = transpose_x ? x_columns : x_rows;
+    k = transpose_x ? x_rows : x_columns;
+    n = transpose_y ? y_rows : y_columns;
+    int64_t y_k = transpose_y ? y_columns : y_rows;
+    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has rows of ", k, ", Y ",
+                        y.str(), transpose_y ? " transposed" : "", " has columns of ", y_k);
+    k = std::max(k, y_k);
+    for (int i = 0; i < x.rank() - 2; ++i) x_batch.push_back(x[i]);
+    for (int i = 0; i < y.rank() - 2; ++i) y_batch.push_back(y[i]);
+    batch = broadcast_shape(x_batch, y_batch, -1);
+  }
+
+  Shape out() const {
+    Shape shape = batch;
+    if (!x_is_vector) shape.push_back(m);
+    if (!y_is_vector) shape.push_back(n);
+    return shape;
+  }
+};
+
+// The products to run. Where all of a stack X meets one Y, its rows are one tall matrix.
+struct Products {
+  MatmulShape shape;
+  int64_t m;
+  std::vector<std::pair<int64_t, int64_t>> batches;  // which matrix of X meets which of Y
+  bool x_repeats, y_repeats;                         // whether one of them meets several
+
+  explicit Products(const MatmulShape& the_shape) : shape(the_shape), m(shape.m) {
+    int64_t count = shape.batch.numel(), x_count = shape.x_batch.numel(), y_count = shape.y_batch.numel();
+    x_repeats = x_count != count;
+    y_repeats = y_count != count;
+    if (y_count == 1 && !x_repeats && !shape.transpose_x) {
+      m *= count;
+      y_repeats = false;
+      batches.emplace_back(0, 0);
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) batches.emplace_back(matrix_of(shape.x_batch, i), matrix_of(shape.y_batch, i));
+  }
+
+  // Which matrix of a stack, stretched to the whole one, is the i-th.
+  int64_t matrix_of(const Shape& stack, int64_t i) const {
+    int64_t matrix = 0, step = 1;
+    for (int d = stack.rank() - 1, all = shape.batch.rank() - 1; d >= 0; --d, --all) {
+      if (stack[d] != 1) matrix += i % shape.batch[all] * step;
+      i /= shape.batch[all];
+      step *= stack[d];
+    }
+    return matrix;
+  }
+
+  // How far apart the matrices are that neighbouring products take; false where that is not the same for all.
+  bool even_steps(int64_t& x_step, int64_t& y_step) const {
+    x_step = batches.size() > 1 ? batches[1].first - batches[0].first : 0;
+    y_step = batches.size() > 1 ? batches[1].second - batches[0].second : 0;
+    for (size_t i = 0; i < batches.size(); ++i) {
+      auto n = static_cast<int64_t>(i);
+      if (batches[i] != std::pair(n * x_step, n * y_step)) return false;
+    }
+    return true;
+  }
+
+  int64_t x_size() const { return m * shape.k; }
+  int64_t y_size() const { return shape.k * shape.n; }
+  int64_t out_size() const { return m * shape.n; }
+};
+
+// Out = alpha op(X) op(Y)
+template <class T>
+struct MatmulBase : Kernel {
+  In<T> x, y;
+  Out<T> out;
+  Products products;
+  Gemm<T> gemm;
+
+  MatmulBase(KernelInit& init, const char* y_port, const MatmulShape& shape, T alpha = 1)
+      : x(init, "X"), y(init, y_port), out(init, "Out"), products(shape) {
+    gemm.alpha = alpha;
+    gemm.transpose_a = products.shape.transpose_x, gemm.transpose_b = products.shape.transpose_y;
+    gemm.m = products.m, gemm.n = products.shape.n, gemm.k = products.shape.k;
+  }
+  void run(Device& device) override {
+    T* to = out.data();
+    int64_t x_step = 0, y_step = 0;
+    if (products.even_steps(x_step, y_step)) {
+      return gemm.run_many(device, static_cast<int64_t>(products.batches.size()), x.data(), x_step * products.x_size(),
+                           y.data(), y_step * products.y_size(), to, products.out_size());
+    }
+    for (auto [i, j] : products.batches) {
+      gemm.run(device, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
+      to += products.out_size();
+    }
+  }
+};
+
+// With A = op(X), B = op(Y): A@GRAD = alpha Out@GRAD B', B@GRAD = alpha A' Out@GRAD, transposed where A, B are.
+template <class T>
+struct MatmulGradBase : Kernel {
+  In<T> x, y, out_gradient;
+  Out<T> x_gradient, y_gradient;
+  Products products;
+  Gemm<T> to_x, to_y;
+
+  MatmulGradBase(KernelInit& init, const char* y_port, const char* y_gradient_port, const MatmulShape& shape,
+                 T alpha = 1)
+      : x(init, "X"), y(init, y_port), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        y_gradient(init, y_gradient_port, optional_port), products(shape) {
+    to_x.alpha = to_y.alpha = alpha;
+    bool transpose_x = products.shape.transpose_x, transpose_y = products.shape.transpose_y;
+    int64_t m = products.m, k = products.shape.k, n = products.shape.n;
+    to_x.m = transpose_x ? k : m, to_x.n = transpose_x ? m : k, to_x.k = n;
+    to_x.transpose_a = transpose_x && transpose_y, to_x.transpose_b = transpose_x || !transpose_y;
+    to_x.beta = products.x_repeats ? T(1) : T(0);
+    to_y.m = transpose_y ? n : k, to_y.n = transpose_y ? k : n, to_y.k = m;
+    to_y.transpose_a = transpose_y || !transpose_x, to_y.transpose_b = transpose_x && transpose_y;
+    to_y.beta = products.y_repeats ? T(1) : T(0);
+  }
+
+  void run(Device& device) override {
+    if (x_gradient && products.x_repeats) fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    if (y_gradient && products.y_repeats) fill_n(device, y_gradient.data(), y_gradient.numel(), T(0));
+    const T* g = out_gradient.data();
+    for (auto [i, j] : products.batches) {
+      int64_t at_x = i * products.x_size(), at_y = j * products.y_size();
+      const T *a = x.data() + at_x, *b = y.data() + at_y;
+      if (x_gradient && products.shape.transpose_x) to_x.run(device, b, g, x_gradient.data() + at_x);
+      if (x_gradient && !products.shape.transpose_x) to_x.run(device, g, b, x_gradient.data() + at_x);
+      if (y_gradient && products.shape.transpose_y) to_y.run(device, g, a, y_gradient.data() + at_y);
+      if (y_gradient && !products.shape.transpose_y) to_y.run(device, a, g, y_gradient.data() + at_y);
+      g += products.out_size();
+    }
+  }
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,53 @@
+// Positions in a tensor that are given by several coordinates at once: gather_nd and scatter_nd_add.
+#pragma once
+
+#include "core/op_table.h"
+
+namespace paddle_mini {
+
+// The last axis of Index holds coordinates along the first axes of X; each names a slab of the rest of X.
+struct NdIndex {
+  IndexIn index;
+  Shape x;
+  int axes;                // coordinates of one slab
+  int64_t slabs, width;    // slabs named; elements of one
+  bool negatives_too;      // whether negative coordinates count from the end
+
+  NdIndex(const KernelInit& init, const Shape& x, bool negatives_too)
+      : index(init, "Index"), x(x), negatives_too(negatives_too) {
+    const Shape& shape = index.shape();
+    int last = shape.rank() - 1;
+    axes = static_cast<int>(shape[last]), slabs = shape.numel(0, last);
+    width = x.numel(axes, x.rank());
+  }
+
+  void refuse(int64_t value, int64_t at) const {
+    int axis = static_cast<int>(at % axes);
+    int64_t size = x[axis], low = negatives_too ? -size : 0;
+    fail<OpError>("Index has ", value, " for axis ", axis, ": X has ", size, " there, so positions run from ", low,
+                  " to ", size - 1);
+  }
+  int64_t length() const { return x.numel(0, axes); }  // slabs of X
+  // On a CPU:
+  void check() const;
+  int64_t operator[](int64_t slab) const;
+};
+
+// Index's dimensions without the last, then those of X that it does not name.
+inline Shape nd_picked_shape(const InferContext& c, const Shape& x) {
+  require_index(c, "Index");
+  const Shape& index = c.shape("Index");
+  require<ShapeError>(index.rank() > 0, "Index has no dimensions; its last one holds coordinates");
+  int64_t axes = index[index.rank() - 1];
+  require<ShapeError>(axes <= x.rank(), "Index has shape ", index.str(), ", ", axes, " coordinates, but X has shape ",
+                      x.str());
+  require<ShapeError>(axes >= 0, "Index has shape ", index.str(), ": how many coordinates it holds must be known");
+  Shape out;
+  for (int i = 0; i + 1 < index.rank(); ++i) out.push_back(index[i]);
+  for (int i = static_cast<int>(axes); i < x.rank(); ++i) out.push_back(x[i]);
+  return out;
+}
+
+}  // namespace paddle_mini
+
+#include PM_FAMILY(nd_index)

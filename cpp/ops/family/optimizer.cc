@@ -1,0 +1,89 @@
+// Checks of the ports of optimizers.
+#include "ops/family/optimizer.h"
+
+namespace paddle_mini {
+namespace {
+
+void require_dtype(const VarInfo& param, const VarInfo& info, const char* port) {
+  require<ShapeError>(info.dtype == param.dtype, "Param is ", name_of(param.dtype), ", ", port, " is ",
+                      name_of(info.dtype));
+}
+
+void require_like(const VarInfo& param, const VarInfo& info, const char* port) {
+  require_dtype(param, info, port);
+  require<ShapeError>(same_shape(param.shape, info.shape), "Param has shape ", param.shape.str(), ", ", port, " has ",
+                      info.shape.str());
+}
+
+void require_one(const VarInfo& param, const VarInfo& info, const char* port) {
+  require_dtype(param, info, port);
+  require<ShapeError>(!info.shape.known() || info.shape.numel() == 1, port, " has shape ", info.shape.str(),
+                      ", one element is needed");
+}
+
+void require_count(size_t count, size_t wanted, const std::string& port) {
+  require<ProgramError>(count == wanted, port, " has ", count, " variables, Param has ", wanted);
+}
+
+}  // namespace
+
+void require_state(const InferContext& c, Ports like_param, Ports numbers) {
+  const VarInfo& param = c.input("Param");
+  for (const char* port : like_param) require_like(param, c.input(port), port);
+  for (const char* port : numbers) require_one(param, c.input(port), port);
+}
+
+void require_gradient(const InferContext& c) {
+  if (c.input("Grad").kind == VarKind::SelectedRows) require_rows(c, "Grad");
+  require_like(c.input("Param"), c.input("Grad"), "Grad");
+}
+
+void require_flag(const InferContext& c, const char* port) {
+  if (!c.has_input(port)) return;
+  const VarInfo& flag = c.input(port);
+  require_scalar(c, port);
+  require<ShapeError>(flag.dtype == DType::Bool, port, " is ", name_of(flag.dtype), ", it must be bool");
+}
+
+void set_updated(InferContext& c, Ports ports) {
+  for (const char* port : ports) {
+    if (c.has_input(port)) c.set_output(text(port, "Out").c_str(), c.input(port));
+  }
+}
+
+void infer_each(InferContext& c, const char* input, const char* output) {
+  const std::vector<std::string>&from = c.op().input(input), &to = c.op().output(output);
+  require<ProgramError>(to.size() == from.size(), output, " has ", to.size(), " variables, ", input, " has ",
+                        from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    require<ShapeError>(c.input(input, i).dtype == c.input(input).dtype, input, " has ", name_of(c.input(input).dtype),
+                        " and ", name_of(c.input(input, i).dtype));
+    // One result over the next one's input would be read as that input.
+    bool crosses = to[i] != from[i] && std::find(from.begin(), from.end(), to[i]) != from.end();
+    require<ProgramError>(!crosses, output, " '", printable(to[i]), "' is the variable of another ", input);
+    c.output(output, i) = c.input(input, i);
+  }
+}
+
+void infer_several(InferContext& c, Ports like_param, Ports numbers) {
+  size_t count = c.input_count("Param"), rates = c.input_count("LearningRate");
+  for (const char* port : like_param) require_count(c.input_count(port), count, port);
+  for (const char* port : numbers) require_count(c.input_count(port), count, port);
+  if (rates != 1) require_count(rates, count, "LearningRate");
+  const VarInfo& first = c.input("Param");
+  for (size_t i = 0; i < rates; ++i) require_one(first, c.input("LearningRate", i), "LearningRate");
+  for (size_t i = 0; i < count; ++i) {
+    const VarInfo& param = c.input("Param", i);
+    require_dtype(first, param, "Param");
+    for (const char* port : like_param) require_like(param, c.input(port, i), port);
+    for (const char* port : numbers) require_one(param, c.input(port, i), port);
+  }
+  auto update = [&c](const char* port) { infer_each(c, port, text(port, "Out").c_str()); };
+  update("Param");
+  for (const char* port : like_param) {
+    if (std::string(port) != "Grad") update(port);
+  }
+  for (const char* port : numbers) update(port);
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,46 @@
+// What the records of reductions say.
+#include "ops/family/reduction.h"
+
+namespace paddle_mini {
+namespace {
+
+Shape out_shape(const InferContext& c) {
+  const Shape& x = c.shape("X");
+  std::vector<bool> reduced = reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
+  return reduced_shape(x, reduced, c.attr<bool>("keep_dim"));
+}
+
+OpSpec with_attributes(OpSpec spec) {
+  return spec.attr("dim", std::vector<int32_t>{0}, "the axes to reduce; empty: all")
+      .attr("keep_dim", false, "whether a reduced axis stays, with one element")
+      .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
+      .attr("in_dtype", -1, "not read: X knows its element type")
+      .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator. Only sums and means look at it",
+            at_least(-1));
+}
+
+}  // namespace
+
+void infer_reduction(InferContext& c, DType otherwise) {
+  require_tensors(c);
+  c.set_output("Out", c.attr<int32_t>("out_dtype") < 0 ? otherwise : c.dtype_attr("out_dtype"), out_shape(c));
+}
+
+OpSpec reduction(const char* type) {
+  return with_attributes(OpSpec(type).input("X", "any shape").output("Out", "X's shape without the reduced axes"));
+}
+
+OpSpec reduction_gradient(const char* type) {
+  return with_attributes(OpSpec(type)
+                             .input("X", "as in the forward operator")
+                             .input("Out@GRAD", "shape of Out")
+                             .output("X@GRAD", "shape of X"))
+      .infer([](InferContext& c) {
+        Shape out = out_shape(c);
+        require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                            ", Out has ", out.str());
+        gradients_like_inputs(c);
+      });
+}
+
+}  // namespace paddle_mini

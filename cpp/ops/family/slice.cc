@@ -1,0 +1,152 @@
+// Kernels and records of slice and strided_slice.
+#include "core/widening.h"
+#include "ops/family/slice.h"
+
+namespace paddle_mini {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+bool slice_holds(const Ints& list, int axis, int rank) {
+  for (int32_t one : list) {
+    if (normal_axis(one, rank, "decrease_axis") == axis) return true;
+  }
+  return false;
+}
+
+// As Python's slice(start, end, step).indices(size) where step > 0.
+void cut(AxisWalk& walk, int64_t start, int64_t end, int64_t step) {
+  walk.step = step;
+  if (walk.in < 0) {
+    walk.out = -1;
+    return;
+  }
+  int64_t size = walk.in, low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  // PaddlePaddle writes x[::-1] with end -1: before the first. Any other end stops at the first at the latest.
+  bool to_the_first = step < 0 && end == -1;
+  start = std::max<int64_t>(start < 0 ? start + size : start, 0);
+  end = to_the_first ? -1 : std::max<int64_t>(end < 0 ? end + size : end, 0);
+  start = std::clamp(start, low, high);
+  end = std::clamp(end, low, high);
+  walk.out = step > 0 ? std::max<int64_t>(0, (end - start + step - 1) / step)
+                      : std::max<int64_t>(0, (start - end - step - 1) / -step);
+  walk.start = walk.out ? start : 0;
+}
+
+const TensorAttrs& slice_ports_of(bool strided) {
+  static const TensorAttrs plain{{"starts", "StartsTensor", "StartsTensorList", true},
+                                 {"ends", "EndsTensor", "EndsTensorList", true}};
+  static const TensorAttrs with_strides{plain[0], plain[1], {"strides", "StridesTensor", "StridesTensorList", true}};
+  return strided ? with_strides : plain;
+}
+
+// Along axes whose ends are not known yet the slice may have any length.
+Shape slice_out_shape(InferContext& c, bool strided) {
+  const Shape& x = c.shape("Input");
+  if (auto op = settled(c, slice_ports_of(strided))) return sliced_shape(*op, slice_walks(*op, x, strided));
+  AxisWalks walks = unchanged_axes(x);
+  for (int32_t axis : c.attr<Ints>("axes")) walks[normal_axis(axis, x.rank(), "axes")].out = -1;
+  return sliced_shape(c.op(), walks);
+}
+
+template <bool strided>
+struct SliceKernel : AxisCopyKernel {
+  explicit SliceKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("Input"), init.output("Out"),
+                       slice_walks(settled(init, slice_ports_of(strided)), init.input("Input")->tensor.shape,
+                                   strided)) {}
+};
+
+template <bool strided>
+struct SliceGradKernel {
+  template <class T>
+  struct For : AxisCopyGradKernel<T> {
+    explicit For(KernelInit& init)
+        : AxisCopyGradKernel<T>(init, "Out@GRAD", "Input@GRAD",
+                                slice_walks(settled(init, slice_ports_of(strided)),
+                                            init.output("Input@GRAD")->tensor.shape, strided)) {}
+  };
+};
+
+OpSpec slice_with_attributes(OpSpec spec, bool strided) {
+  spec.required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
+      .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
+      .attr("ends", Ints{}, "for each of them the position after the last; negative ones count from the end")
+      .attr("infer_flags", Ints{}, "-1: starts and ends of this axis are known only when the program runs")
+      .attr("decrease_axis", Ints{}, "axes of one element that Out does not have");
+  if (strided) spec.attr("strides", Ints{}, "for each of the axes the step, which may be negative");
+  return spec;
+}
+
+}  // namespace
+
+AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
+  const Ints &axes = attr_of<Ints>(op, "axes"), &starts = attr_of<Ints>(op, "starts"),
+             &ends = attr_of<Ints>(op, "ends"), &decreased = attr_of<Ints>(op, "decrease_axis");
+  const Ints flags = strided ? Ints{} : attr_of<Ints>(op, "infer_flags");
+  const Ints strides = strided ? attr_of<Ints>(op, "strides") : Ints(axes.size(), 1);
+  bool counts_agree = starts.size() == axes.size() && ends.size() == axes.size() && strides.size() == axes.size();
+  require<ProgramError>(counts_agree, "axes are ", axes.size(), ", starts ", starts.size(), ", ends ", ends.size(),
+                        ", strides ", strides.size(), ": as many are needed");
+  AxisWalks walks = unchanged_axes(x);
+  std::vector<bool> seen(walks.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    int axis = normal_axis(axes[i], x.rank(), "axes");
+    require<ProgramError>(!seen[axis], "axes names axis ", axis, " twice");
+    seen[axis] = true;
+    require<ProgramError>(strides[i] != 0, "strides has 0 for axis ", axis);
+    int64_t end = ends[i];
+    // The last element alone, x[-1], is written so.
+    bool written = strided || (i < flags.size() && flags[i] == -1);
+    bool last = written && starts[i] == -1 && end == 0 && strides[i] > 0 && slice_holds(decreased, axis, x.rank());
+    cut(walks[axis], starts[i], last ? INT32_MAX : end, strides[i]);
+  }
+  return walks;
+}
+
+Shape sliced_shape(const OpDesc& op, const AxisWalks& walks) {
+  const Ints& decreased = attr_of<Ints>(op, "decrease_axis");
+  Shape whole = shape_of(walks), out;
+  for (int32_t axis : decreased) {
+    int64_t size = whole[normal_axis(axis, whole.rank(), "decrease_axis")];
+    require<ShapeError>(size < 0 || size == 1, "decrease_axis has axis ", axis, ", but the slice ", whole.str(),
+                        " has ", size, " elements there");
+  }
+  for (int i = 0; i < whole.rank(); ++i) {
+    if (!slice_holds(decreased, i, whole.rank())) out.push_back(whole[i]);
+  }
+  return out;
+}
+
+void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided) {
+  const TensorAttrs& ports = slice_ports_of(strided);
+  OpSpec forward = slice_with_attributes(
+      with_tensor_ports(OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), ports), strided);
+  forward.doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
+      .infer([strided](InferContext& c) {
+        require_tensors(c);
+        c.set_output("Out", c.input("Input").dtype, slice_out_shape(c, strided));
+      })
+      .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"});
+  OpSpec backward = slice_with_attributes(with_tensor_ports(OpSpec(gradient_type)
+                                                                .shape_input("Input", "as in the forward operator")
+                                                                .input("Out@GRAD", "shape of Out")
+                                                                .output("Input@GRAD", "shape of Input"),
+                                                            ports),
+                                          strided);
+  backward.doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").infer([strided](InferContext& c) {
+    require_like_out(c, "Input", slice_out_shape(c, strided));
+    gradients_like_inputs(c);
+  });
+  if (strided) {
+    ops.add(forward.on_gpu().kernel_for_any<SliceKernel<true>>());
+    ops.add(also({DType::Bool},
+                 backward.on_gpu().kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>()));
+  } else {
+    ops.add(forward.on_gpu().kernel_for_any<SliceKernel<false>>());
+    ops.add(also({DType::Bool},
+                 backward.on_gpu().kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>()));
+  }
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,17 @@
+// Slices: the part of a tensor between starts and ends along some axes, and what their records say.
+#pragma once
+
+#include "math/axis_walk.h"
+#include "ops/family/tensor_attr.h"
+
+namespace paddle_mini {
+
+// What the attributes axes, starts, ends (and strides) say about a tensor of this shape.
+AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided);
+// The shape of the slice without the axes in decrease_axis, which must have one element.
+Shape sliced_shape(const OpDesc& op, const AxisWalks& walks);
+
+// The whole records of slice (strided false) or strided_slice, forward and gradient.
+void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided);
+
+}  // namespace paddle_mini

@@ -1,0 +1,71 @@
+// The kernels of table lookups on a GPU.
+#pragma once
+
+#include "math/copy.h"
+#include "math/gpu/ids.h"
+#include "math/gpu/lines.h"
+#include "math/gpu/order.h"
+
+namespace paddle_mini {
+
+namespace table_lookup_gpu {
+
+template <class T>
+struct LookUp {
+  IdsBelow ids;
+  int64_t padding, width;
+  const T* table;
+  T* out;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    LinePlace place = line_place(i, width, 1);
+    int64_t id = ids[place.line];
+    out[i] = id < 0 || id == padding ? T(0) : table[id * width + place.at];
+  }
+};
+
+// Of positions in the order of their ids: the first of each id adds up the gradients of all of them, in their order.
+template <class T>
+struct SumRows {
+  const KeyAt* order;
+  int64_t count, padding, width;
+  const T* gradient;
+  T* to;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    LinePlace place = line_place(i, width, 1);
+    int64_t id = order[place.line].key;
+    if (id < 0 || id == padding || (place.line > 0 && order[place.line - 1].key == id)) return;
+    T total = 0;
+    for (int64_t j = place.line; j < count && order[j].key == id; ++j) {
+      total += gradient[order[j].at * width + place.at];
+    }
+    to[id * width + place.at] = total;
+  }
+};
+
+template <class T>
+void sum_rows(Device& device, const IdsBelow& ids, int64_t count, int64_t padding, int64_t width, const T* gradient,
+              KeyAt* room, T* to) {
+  fill_n(device, to, ids.height * width, T(0));
+  const KeyAt* order = in_order(device, count, ids, room, room + count);
+  for_each_index(device, count * width, SumRows<T>{order, count, padding, width, gradient, to});
+}
+
+}  // namespace table_lookup_gpu
+
+template <class T>
+void TableLookupKernel<T>::run(Device& device) {
+  IdsBelow below(device, ids, table.shape()[0]);
+  for_each_index(device, out.numel(), table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
+}
+
+template <class T>
+void TableLookupGradKernel<T>::run(Device& device) {
+  static_assert(sizeof(KeyAt) == 2 * sizeof(int64_t));
+  IdsBelow below(device, ids, height);
+  table_lookup_gpu::sum_rows(device, below, ids.numel(), padding, width, out_gradient.data(),
+                             reinterpret_cast<KeyAt*>(order.data()), table_gradient.data());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,41 @@
+// The kernels of gather_tree on a GPU.
+#pragma once
+
+#include "math/for_each_index.h"
+#include "math/gpu/raise.h"
+
+namespace paddle_mini {
+namespace {
+
+// One beam of the last step, back to the first.
+template <class T>
+struct GatherTree {
+  int64_t steps, step_size, beams;
+  const T *ids, *parents;
+  T* out;
+  Fault* fault;
+  unsigned long long step_number;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t first = i / beams * beams, at = i - first;
+    bool valid = true;
+    for (int64_t step = steps - 1; step >= 0; --step) {
+      int64_t here = step * step_size + i;
+      if (valid) out[here] = ids[step * step_size + first + at];
+      if (step == 0) return;
+      // Every parent is looked at, also one that is not followed.
+      if (parents[here] < 0 || parents[here] >= beams) raise(fault, step_number, parents[here], here);
+      if (valid) at = parents[step * step_size + first + at];
+      valid = valid && at >= 0 && at < beams;
+    }
+  }
+};
+
+template <class T>
+void GatherTreeKernel<T>::run(Device& device) {
+  GatherTree<T> body{steps, batch * beams, beams, ids.data(), parents.data(), out.data(), device.fault, device.step};
+  for_each_index(device, batch * beams, body);
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,23 @@
+// The kernels of group_norm on a GPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void GroupNormKernel<T>::run(Device& device) {
+  const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
+  groups.statistics(device, x.data(), mean.data(), groups.put_mean(variance.data()));
+  groups.normalize(device, x.data(), mean.data(), {variance.data(), static_cast<T>(epsilon), false}, k, b, y.data());
+}
+
+template <class T>
+void GroupNormGradKernel<T>::run(Device& device) {
+  T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
+              bias_gradient ? bias_gradient.data() : nullptr};
+  groups.gradients(device, x.data(), y_gradient.data(), mean.data(), {variance.data(), static_cast<T>(epsilon), false},
+                   scale ? scale.data() : nullptr, to[0], to[1], to[2], sums.data());
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,77 @@
+// The kernels of max_pool2d_with_index on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <int rank>
+struct MaxPoolWithIndex {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    Out<int32_t> mask;
+    Planes<rank> planes;
+    PooledVolume volume;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
+          volume(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init)) {}
+
+    void run(Device&) override {
+      for (int64_t p = 0; p < planes.count; ++p) {
+        const T* plane = x.data() + p * planes.size();
+        int64_t to = p * volume.outputs();
+        volume.each_window([&](const auto& z, const auto& y, const auto& w, int64_t at) {
+          int64_t found = largest(plane, z, y, w);
+          out[to + at] = found < 0 ? std::numeric_limits<T>::lowest() : plane[found];
+          mask[to + at] = static_cast<int32_t>(found);
+        });
+      }
+    }
+
+    // The first largest one, or the first NaN; -1: the window sees only padding.
+    int64_t largest(const T* plane, const PooledRange& z, const PooledRange& y, const PooledRange& w) const {
+      int64_t found = -1;
+      for (int64_t k = z.begin; k < z.end; ++k) {
+        for (int64_t i = y.begin; i < y.end; ++i) {
+          for (int64_t j = w.begin; j < w.end; ++j) {
+            int64_t at = (k * planes.sizes[1] + i) * planes.sizes[2] + j;
+            if (plane[at] != plane[at]) return at;
+            if (found < 0 || plane[found] < plane[at]) found = at;
+          }
+        }
+      }
+      return found;
+    }
+  };
+};
+
+template <int rank>
+struct MaxPoolWithIndexGrad {
+  template <class T>
+  struct For : Kernel {
+    In<int32_t> mask;
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    Planes<rank> planes;
+
+    explicit For(KernelInit& init)
+        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()) {}
+
+    void run(Device&) override {
+      int64_t size = planes.size(), outputs = planes.count ? mask.numel() / planes.count : 0;
+      for (int64_t i = 0; i < mask.numel(); ++i) {
+        require<OpError>(mask[i] >= -1 && mask[i] < size, "Mask holds ", mask[i], ", a plane of X has ", size,
+                         " elements");
+      }
+      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+      for (int64_t i = 0; i < mask.numel(); ++i) {
+        if (mask[i] >= 0) x_gradient[i / outputs * size + mask[i]] += out_gradient[i];
+      }
+    }
+  };
+};
+
+}  // namespace
+}  // namespace paddle_mini

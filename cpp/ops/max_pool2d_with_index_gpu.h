@@ -1,0 +1,97 @@
+// The kernels of max_pool2d_with_index on a GPU.
+#pragma once
+
+#include "math/gpu/by_target.h"
+#include "math/gpu/ids.h"
+#include "math/gpu/pool.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct LargestPlace : pool_gpu::Volumes {
+  const T* x;
+  T* out;
+  int32_t* mask;
+
+  // The first largest one, or the first NaN; -1: the window sees only padding.
+  PM_DEVICE void operator()(int64_t o) const {
+    pool_gpu::Position at(o, axes[0].out, axes[1].out, axes[2].out, 1);
+    PooledRange depth = range(0, at.z), height = range(1, at.y), width = range(2, at.x);
+    const T* plane = x + element(at.plane, 0, 0, 0, 0);
+    int64_t found = -1;
+    bool nan = false;
+    for (int64_t k = depth.begin; k < depth.end && !nan; ++k) {
+      for (int64_t i = height.begin; i < height.end && !nan; ++i) {
+        for (int64_t j = width.begin; j < width.end && !nan; ++j) {
+          int64_t here = (k * axes[1].size + i) * axes[2].size + j;
+          nan = plane[here] != plane[here];
+          if (nan || found < 0 || plane[found] < plane[here]) found = here;
+        }
+      }
+    }
+    out[o] = found < 0 ? std::numeric_limits<T>::lowest() : plane[found];
+    mask[o] = static_cast<int32_t>(found);
+  }
+};
+
+template <int rank>
+struct MaxPoolWithIndex {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    Out<int32_t> mask;
+    Planes<rank> planes;
+    pool_gpu::Volumes volumes;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
+          volumes(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init), true, true, planes.count, 1) {
+    }
+    void run(Device& device) override {
+      for_each_index(device, volumes.outputs(), LargestPlace<T>{volumes, x.data(), out.data(), mask.data()});
+    }
+  };
+};
+
+struct MaskedElement {
+  const int32_t* mask;
+  int64_t outputs, size;
+  Refusal refuse;
+
+  PM_DEVICE int64_t operator()(int64_t i) const {
+    if (mask[i] >= 0 && mask[i] < size) return i / outputs * size + mask[i];
+    if (mask[i] != -1) refuse(mask[i], i);
+    return -1;
+  }
+};
+
+template <int rank>
+struct MaxPoolWithIndexGrad {
+  template <class T>
+  struct For : Kernel {
+    In<int32_t> mask;
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    Planes<rank> planes;
+    ByTarget by_element;
+
+    explicit For(KernelInit& init)
+        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()),
+          by_element(init, mask.numel()) {}
+
+    void refuse(const Fault& fault) const override {
+      fail<OpError>("Mask holds ", fault.value, ", a plane of X has ", planes.size(), " elements");
+    }
+    void run(Device& device) override {
+      int64_t outputs = planes.count ? mask.numel() / planes.count : 1;
+      by_element.sort(device, MaskedElement{mask.data(), outputs, planes.size(), Refusal(device)});
+      by_element.template put<ByTarget::Meet::Sum, T>(device, 1, x_gradient.numel(), 1, nullptr, out_gradient.data(),
+                                                      x_gradient.data());
+    }
+  };
+};
+
+}  // namespace
+}  // namespace paddle_mini

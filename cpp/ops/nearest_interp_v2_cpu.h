@@ -1,0 +1,69 @@
+// The kernels of nearest_interp_v2 on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+std::vector<int64_t> nearest_places_of(const InterpolatedAxis& axis, bool round) {
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < axis.out; ++i) places.push_back(nearest_place(axis, round, i));
+  return places;
+}
+
+// Which pixel of X each pixel of Out is.
+struct NearestPlaces {
+  InterpolatedImages images;
+  std::vector<int64_t> planes, rows, columns;
+
+  explicit NearestPlaces(const KernelInit& init)
+      : images(init, "X"), planes(nearest_places_of(images.depth, images.align_corners)),
+        rows(nearest_places_of(images.height, images.align_corners)),
+        columns(nearest_places_of(images.width, images.align_corners)) {}
+
+  // f(pixel of x, pixel of out), of `inner` elements each
+  template <class X, class T, class F>
+  void each(X* x, T* out, F f) const {
+    images.each_block(x, out, [&](X* in, T* to) {
+      for (int64_t plane : planes) {
+        for (int64_t row : rows) {
+          X* line = in + (plane * images.height.in + row) * images.width.in * images.inner;
+          for (int64_t column : columns) {
+            f(line + column * images.inner, to);
+            to += images.inner;
+          }
+        }
+      }
+    });
+  }
+};
+
+template <class T>
+struct NearestKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  NearestPlaces places;
+
+  explicit NearestKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), places(init) {}
+  void run(Device&) override {
+    places.each(x.data(), out.data(), [n = places.images.inner](const T* from, T* to) { std::copy_n(from, n, to); });
+  }
+};
+
+template <class T>
+struct NearestGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  NearestPlaces places;
+
+  explicit NearestGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), places(init) {}
+  void run(Device&) override {
+    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+    places.each(x_gradient.data(), out_gradient.data(), [n = places.images.inner](T* to, const T* from) {
+      for (int64_t i = 0; i < n; ++i) to[i] += from[i];
+    });
+  }
+};
+
+}  // namespace
+}  // namespace paddle_mini

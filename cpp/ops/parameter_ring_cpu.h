@@ -1,0 +1,19 @@
+// The kernels of parameter_ring on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void ParameterRingKernel<T>::run(Device&) {
+  int64_t numel = param.numel();
+  if (ring.data() != ring_out.data()) std::copy_n(ring.data(), ring.numel(), ring_out.data());
+  if (weight[0] == 0) return;
+  if (checks) require_finite(param.data(), 0, numel);
+  // Until there is a first update the first place holds the parameter as it is.
+  int64_t place = std::max<int64_t>(counters[kUpdates] - 1, 0) % ring.shape()[0];
+  std::copy_n(param.data(), numel, ring_out.data() + place * numel);
+}
+
+}  // namespace
+}  // namespace paddle_mini

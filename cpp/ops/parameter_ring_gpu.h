@@ -1,0 +1,42 @@
+// The kernels of parameter_ring on a GPU.
+#pragma once
+
+#include "math/copy.h"
+#include "math/for_each_index.h"
+#include "math/gpu/raise.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct IntoRing {
+  const T* param;
+  Uniform<int64_t> updates;
+  Uniform<double> weight;
+  T* ring;
+  int64_t numel, places;
+  bool checks;
+  Fault* fault;
+  unsigned long long step;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    if (weight() == 0) return;
+    if (checks && !(param[i] - param[i] == T(0))) return raise(fault, step, 0, i);
+    int64_t done = updates() - 1;
+    ring[(done < 0 ? 0 : done) % places * numel + i] = param[i];
+  }
+};
+
+template <class T>
+void ParameterRingKernel<T>::run(Device& device) {
+  if (ring.data() != ring_out.data()) copy_n(device, ring.data(), ring.numel(), ring_out.data());
+  IntoRing<T> step{param.data(),  Uniform<int64_t>(counters, kUpdates),
+                   weight,        ring_out.data(),
+                   param.numel(), ring.shape()[0],
+                   checks,        device.fault,
+                   device.step};
+  for_each_index(device, param.numel(), step);
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,224 @@
+// The kernels of pool2d on a CPU.
+#pragma once
+
+namespace paddle_mini {
+
+inline constexpr int64_t kFewColumns = 4;
+
+// Geometry of either kernel: images and channels are planes that are pooled one by one.
+struct Pooling2d {
+  int64_t planes, plane_size, width, stride, taps;
+  std::vector<PooledRange> rows, columns;
+  int64_t whole_begin = 0, whole_end = 0;  // the columns whose windows lie inside of the image
+  bool exclusive;
+
+  Pooling2d(const KernelInit& init, const Shape& x) : planes(x[0] * x[1]), plane_size(x[2] * x[3]), width(x[3]) {
+    auto [height_axis, width_axis] = pooling_axes(init, x);
+    bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
+    rows = pooled_ranges(height_axis, adaptive);
+    columns = pooled_ranges(width_axis, adaptive);
+    exclusive = init.attr<bool>("exclusive");
+    stride = width_axis.stride, taps = width_axis.window;
+    if (adaptive || stride > 2) return;  // several columns at once need windows of one size, at most 2 apart
+    auto whole = [&](const PooledRange& column) { return column.end - column.begin == taps; };
+    while (whole_begin < static_cast<int64_t>(columns.size()) && !whole(columns[whole_begin])) ++whole_begin;
+    whole_end = whole_begin;
+    while (whole_end < static_cast<int64_t>(columns.size()) && whole(columns[whole_end])) ++whole_end;
+    if (whole_end - whole_begin < kFewColumns) whole_end = whole_begin;  // then a window's own rows fill registers
+  }
+
+  // What a sum over the window is divided by to be its mean.
+  int64_t count(const PooledRange& row, const PooledRange& column) const {
+    int64_t inside = (row.end - row.begin) * (column.end - column.begin);
+    return std::max<int64_t>(exclusive ? inside : row.padded * column.padded, 1);
+  }
+
+  // Calls one(plane's offset, row, column, index of the output) or, for several whole columns from
+  // this one on, many(the same, how many). `many` may read and write beyond what it needs, as far as
+  // `lanes` columns reach: what lies there is later in order, and never beyond the tensors' ends.
+  template <class One, class Many>
+  void walk(int64_t lanes, One one, Many many) const {
+    int64_t outputs = static_cast<int64_t>(columns.size()), at = 0, end = planes * plane_size;
+    int64_t total = planes * static_cast<int64_t>(rows.size()) * outputs;
+    for (int64_t p = 0; p < planes; ++p) {
+      for (const PooledRange& row : rows) {
+        for (int64_t c = 0; c < outputs;) {
+          const PooledRange& column = columns[c];
+          int64_t reach = p * plane_size + (row.end - 1) * width + column.begin + taps + 2 * lanes;
+          if (c < whole_begin || c >= whole_end || reach > end || at + lanes > total) {
+            one(p * plane_size, row, column, at);
+            ++c, ++at;
+            continue;
+          }
+          int64_t count = std::min(lanes, whole_end - c);
+          many(p * plane_size, row, column, at, count);
+          c += count, at += count;
+        }
+      }
+    }
+  }
+};
+
+// What stands `stride`, 1 or 2, apart from `from` on.
+template <class T>
+Vec<T> load_apart(const T* from, int64_t stride) {
+  if (stride == 1) return Vec<T>::load(from);
+  return every_second(Vec<T>::load(from), Vec<T>::load(from + Vec<T>::size));
+}
+
+template <class T>
+void add_apart(T* to, int64_t stride, Vec<T> values) {
+  if (stride == 1) return (Vec<T>::load(to) + values).store(to);
+  (Vec<T>::load(to) + spread_half<0>(values)).store(to);
+  (Vec<T>::load(to + Vec<T>::size) + spread_half<1>(values)).store(to + Vec<T>::size);
+}
+
+// The first `count` lanes; 0 in the others.
+template <class T>
+Vec<T> first_lanes(Vec<T> values, int64_t count) {
+  if (count == Vec<T>::size) return values;
+  T numbers[Vec<T>::size];
+  for (int i = 0; i < Vec<T>::size; ++i) numbers[i] = static_cast<T>(i);
+  return select(Vec<T>::load(numbers) < Vec<T>(static_cast<T>(count)), values, Vec<T>(T(0)));
+}
+
+namespace {
+
+template <class T>
+struct Pool2dKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Pooling2d pooling;
+  bool max;
+
+  explicit Pool2dKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {
+  }
+
+  void run(Device&) override {
+    constexpr int64_t lanes = Vec<T>::size;
+    auto one = [this](int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
+      out[at] = max ? largest(plane, row, column) : mean(plane, row, column);
+    };
+    if (max) {
+      pooling.walk(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+        reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
+          return maximum(a, b);
+        }).store(out.data() + at);
+      });
+    } else {
+      pooling.walk(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+        Vec<T> sum = reduce(plane, row, column, Vec<T>(T(0)), [](auto a, auto b) { return a + b; });
+        (sum / Vec<T>(static_cast<T>(pooling.count(row, column)))).store(out.data() + at);
+      });
+    }
+  }
+
+  template <class F>
+  Vec<T> reduce(int64_t plane, const PooledRange& row, const PooledRange& column, Vec<T> result, F f) const {
+    for (int64_t i = row.begin; i < row.end; ++i) {
+      const T* line = x.data() + plane + i * pooling.width + column.begin;
+      for (int64_t j = 0; j < pooling.taps; ++j) result = f(result, load_apart(line + j, pooling.stride));
+    }
+    return result;
+  }
+
+  T largest(int64_t plane, const PooledRange& row, const PooledRange& column) const {
+    T best = std::numeric_limits<T>::lowest();
+    for (int64_t i = row.begin; i < row.end; ++i) {
+      const T* line = x.data() + plane + i * pooling.width;
+      for (int64_t j = column.begin; j < column.end; ++j) best = maximum(best, line[j]);
+    }
+    return best;
+  }
+
+  T mean(int64_t plane, const PooledRange& row, const PooledRange& column) const {
+    constexpr int64_t lanes = Vec<T>::size;
+    T sum = 0;
+    Vec<T> sums(T(0));
+    for (int64_t i = row.begin; i < row.end; ++i) {
+      const T* line = x.data() + plane + i * pooling.width;
+      int64_t j = column.begin;
+      for (; j + lanes <= column.end; j += lanes) sums = sums + Vec<T>::load(line + j);
+      for (; j < column.end; ++j) sum += line[j];
+    }
+    if (column.end - column.begin >= lanes) sum += sum_of_lanes(sums);
+    return sum / static_cast<T>(pooling.count(row, column));
+  }
+};
+
+template <class T>
+struct Pool2dGradKernel : Kernel {
+  In<T> x, out, out_gradient;
+  Out<T> x_gradient;
+  Pooling2d pooling;
+  bool max;
+
+  explicit Pool2dGradKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {}
+
+  void run(Device&) override {
+    constexpr int64_t lanes = Vec<T>::size;
+    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+    if (max) {
+      pooling.walk(
+          lanes, [this](auto... window) { to_largest(window...); },
+          [this](auto... window) { to_largest_of_many(window...); });
+    } else {
+      pooling.walk(
+          lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
+    }
+  }
+
+  // The first element that is the largest gets all.
+  void to_largest(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
+    for (int64_t i = row.begin; i < row.end; ++i) {
+      for (int64_t j = column.begin; j < column.end; ++j) {
+        int64_t element = plane + i * pooling.width + j;
+        if (x[element] != out[at] && x[element] == x[element]) continue;
+        x_gradient[element] += out_gradient[at];
+        return;
+      }
+    }
+  }
+
+  void to_largest_of_many(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
+    const Vec<T> none(T(0)), best = Vec<T>::load(out.data() + at);
+    Vec<T> left = first_lanes(Vec<T>::load(out_gradient.data() + at), count);  // what nobody has got yet
+    for (int64_t i = row.begin; i < row.end; ++i) {
+      int64_t line = plane + i * pooling.width + column.begin;
+      for (int64_t j = 0; j < pooling.taps; ++j) {
+        Vec<T> v = load_apart(x.data() + line + j, pooling.stride);
+        Vec<T> unless_nan = select(v == best, left, none);
+        Vec<T> taken = select(v == v, unless_nan, left);
+        left = select(v == v, select(v == best, none, left), none);
+        add_apart(x_gradient.data() + line + j, pooling.stride, taken);
+      }
+    }
+  }
+
+  void to_all(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
+    constexpr int64_t lanes = Vec<T>::size;
+    T share = out_gradient[at] / static_cast<T>(pooling.count(row, column));
+    for (int64_t i = row.begin; i < row.end; ++i) {
+      T* line = x_gradient.data() + plane + i * pooling.width;
+      int64_t j = column.begin;
+      for (; j + lanes <= column.end; j += lanes) (Vec<T>::load(line + j) + Vec<T>(share)).store(line + j);
+      for (; j < column.end; ++j) line[j] += share;
+    }
+  }
+
+  void to_all_of_many(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
+    Vec<T> gradient = first_lanes(Vec<T>::load(out_gradient.data() + at), count);
+    Vec<T> share = gradient / Vec<T>(static_cast<T>(pooling.count(row, column)));
+    for (int64_t i = row.begin; i < row.end; ++i) {
+      T* line = x_gradient.data() + plane + i * pooling.width + column.begin;
+      for (int64_t j = 0; j < pooling.taps; ++j) add_apart(line + j, pooling.stride, share);
+    }
+  }
+};
+
+}  // namespace
+
+}  // namespace paddle_mini

@@ -1,0 +1,28 @@
+// The kernels of pow on a GPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct AnyPowerOf {
+  T factor;
+  PM_HD T operator()(T v) const { return factor == T(2) ? SquareOf<T>{}(v) : PowerOf<T>{factor}(v); }
+  PM_HD T operator()(T v, T gradient) const {
+    return factor == T(2) ? SquareOf<T>{}(v, gradient) : PowerOf<T>{factor}(v, gradient);
+  }
+};
+template <class T>
+struct PowerRule {
+  Uniform<double> factor;
+  PM_HD AnyPowerOf<T> ready() const { return {power_factor<T>(factor())}; }
+};
+
+template <class T, class... Inputs>
+void Factor::map_power(Device& device, int64_t n, T* out, const Inputs*... in) const {
+  Uniform<double> factor = uniform_or(tensor, static_cast<double>(attr));
+  map(device, n, PowerRule<T>{factor}, out, in...);
+}
+
+}  // namespace
+}  // namespace paddle_mini

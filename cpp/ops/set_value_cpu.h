@@ -1,0 +1,13 @@
+// The kernels of set_value on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+const T* SetValueKernel<T>::listed_on(Device& device) const {
+  return listed.get();
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,157 @@
+// The kernels of softmax_with_cross_entropy on a CPU.
+#pragma once
+
+#include "math/cpu/exp_rows.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+
+template <class T>
+void SoftmaxLabels<T>::check(int64_t classes) const {
+  for (int64_t i = 0, n = hard ? hard->numel() : 0; i < n; ++i) {
+    int64_t id = (*hard)[i];
+    if (id != ignored && (id < 0 || id >= classes)) refuse_softmax_label(id, i, classes, ignored);
+  }
+}
+
+namespace {
+
+// Logits lie this far below the largest at most: PaddlePaddle's kernel cuts them off there, so that
+// no logarithm is below it and no loss above it but for the logarithm of the sum.
+template <class V>
+V shifted(V logit, V largest) {
+  return no_less(logit - largest, number_of<V>(-64));
+}
+
+// The logarithm of 0, which only probabilities that are given can be, is -1e20: losses stay numbers.
+template <class V>
+V finite_softmax_cross_entropy_log(V probability) {
+  return maximum(log(probability), V(number_of<V>(-1e20)));
+}
+
+template <class T>
+void SoftmaxCrossEntropyKernel<T>::run(Device& device) {
+  labels.check(axis.classes);
+  std::fill_n(loss.data(), loss.numel(), T(0));
+  if (logits.numel() == 0) return;
+  for (int64_t o = 0; o < axis.outer; ++o) {
+    const T* x = logits.data() + o * axis.classes * axis.inner;
+    T* p = softmax.data() + o * axis.classes * axis.inner;
+    if (!use_softmax) {
+      if (x != p) std::copy_n(x, axis.classes * axis.inner, p);
+    } else if (axis.inner == 1) {
+      softmax_row(device, x, p);
+    } else {
+      softmax_block(device, x, p);
+    }
+    if (labels.hard) hard_loss(o, p);
+    else soft_loss(device, o, p);
+  }
+}
+
+// One row that lies in one piece.
+template <class T>
+void SoftmaxCrossEntropyKernel<T>::softmax_row(Device& device, const T* x, T* p) {
+  int64_t n = axis.classes;
+  T top = row_max(x, n);
+  T factor = static_cast<T>(1 / exp_sum(n, x, p, [top](auto v) { return shifted(v, decltype(v)(top)); }));
+  map(device, n, [factor](auto v) { return v * decltype(v)(factor); }, p, static_cast<const T*>(p));
+}
+
+// `inner` rows side by side.
+template <class T>
+void SoftmaxCrossEntropyKernel<T>::softmax_block(Device& device, const T* x, T* p) {
+  int64_t inner = axis.inner;
+  const T *tops = largest.data(), *totals = sums.data();
+  std::copy_n(x, inner, largest.data());
+  for (int64_t c = 1; c < axis.classes; ++c) {
+    map(device, inner, [](auto a, auto b) { return maximum(a, b); }, largest.data(), tops, x + c * inner);
+  }
+  std::fill_n(sums.data(), inner, T(0));
+  auto add = [](auto v, auto top, auto total) {
+    auto e = exp_below(shifted(v, top));
+    return std::make_tuple(e, total + e);
+  };
+  for (int64_t c = 0; c < axis.classes; ++c) {
+    map(device, inner, add, std::make_tuple(p + c * inner, sums.data()), x + c * inner, tops, totals);
+  }
+  for (int64_t c = 0; c < axis.classes; ++c) {
+    const T* exponentials = p + c * inner;
+    map(device, inner, [](auto e, auto total) { return e / total; }, p + c * inner, exponentials, totals);
+  }
+}
+
+template <class T>
+void SoftmaxCrossEntropyKernel<T>::hard_loss(int64_t o, const T* p) {
+  for (int64_t i = 0; i < axis.inner; ++i) {
+    int64_t row = o * axis.inner + i, label = (*labels.hard)[row];
+    if (label != labels.ignored) loss[row] = -finite_softmax_cross_entropy_log(p[label * axis.inner + i]);
+  }
+}
+
+template <class T>
+void SoftmaxCrossEntropyKernel<T>::soft_loss(Device& device, int64_t o, const T* p) {
+  const T* weight = labels.soft->data() + o * axis.classes * axis.inner;
+  T* total = loss.data() + o * axis.inner;
+  if (axis.inner == 1) {
+    auto part = [](auto w, auto v) { return w * finite_softmax_cross_entropy_log(v); };
+    *total = static_cast<T>(-map_sum(device, axis.classes, part, weight, p));
+    return;
+  }
+  auto subtract = [](auto t, auto w, auto v) { return t - w * finite_softmax_cross_entropy_log(v); };
+  for (int64_t c = 0; c < axis.classes; ++c, weight += axis.inner, p += axis.inner) {
+    map(device, axis.inner, subtract, total, static_cast<const T*>(total), weight, p);
+  }
+}
+
+template <class T>
+void SoftmaxCrossEntropyGradKernel<T>::run(Device& device) {
+  labels.check(axis.classes);
+  for (int64_t o = 0; o < axis.outer; ++o) {
+    int64_t at = o * axis.classes * axis.inner;
+    if (labels.hard) hard(device, o, softmax.data() + at, logits_gradient.data() + at);
+    else soft(device, o, softmax.data() + at, labels.soft->data() + at, logits_gradient.data() + at);
+  }
+}
+
+// (softmax - 1 at the label) times the loss's gradient; without softmax, -1 / p at the label.
+template <class T>
+void SoftmaxCrossEntropyGradKernel<T>::hard(Device& device, int64_t o, const T* p, T* to) {
+  int64_t inner = axis.inner;
+  const T* gradient = loss_gradient.data() + o * inner;
+  if (use_softmax && inner == 1) {
+    map(device, axis.classes, [g = *gradient](auto v) { return v * decltype(v)(g); }, to, p);
+  } else if (use_softmax) {
+    for (int64_t c = 0; c < axis.classes; ++c) {
+      map(device, inner, [](auto v, auto g) { return v * g; }, to + c * inner, p + c * inner, gradient);
+    }
+  }
+  for (int64_t i = 0; i < inner; ++i) {
+    int64_t label = (*labels.hard)[o * inner + i];
+    bool ignored = label == labels.ignored;
+    T at_label = ignored || use_softmax ? T(0) : -gradient[i] / p[label * inner + i];
+    if (ignored || !use_softmax) {
+      for (int64_t c = 0; c < axis.classes; ++c) to[c * inner + i] = T(0);
+    }
+    if (!ignored) to[label * inner + i] += use_softmax ? -gradient[i] : at_label;
+  }
+}
+
+// softmax - label, as PaddlePaddle has it: the gradient where a row of labels sums to 1.
+template <class T>
+void SoftmaxCrossEntropyGradKernel<T>::soft(Device& device, int64_t o, const T* p, const T* weight, T* to) {
+  int64_t inner = axis.inner;
+  const T* gradient = loss_gradient.data() + o * inner;
+  bool through_softmax = use_softmax;
+  for (int64_t c = 0; c < axis.classes; ++c, p += inner, weight += inner, to += inner) {
+    if (through_softmax) {
+      map(device, inner, [](auto v, auto w, auto g) { return (v - w) * g; }, to, p, weight, gradient);
+    } else {
+      map(device, inner, [](auto v, auto w, auto g) { return -(w / v) * g; }, to, p, weight, gradient);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace paddle_mini

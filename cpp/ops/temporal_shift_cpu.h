@@ -1,0 +1,28 @@
+// The kernels of temporal_shift on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+// to = from, with frames taken `direction` (1, or -1 for the gradient) the way described above.
+template <class T>
+void Shift::copy(Device&, const T* from, T* to, int64_t direction) const {
+  int64_t row = channels * length, frame = blocks * row;
+  for (int64_t f = 0; f < frames; ++f) {
+    auto take = [&](int64_t first, int64_t end, int64_t shift) {
+      int64_t time = f % segment + shift, count = (end - first) * length;
+      bool there = time >= 0 && time < segment;
+      for (int64_t b = 0; b < blocks; ++b) {
+        int64_t at = f * frame + b * row + first * length;
+        if (there) std::copy_n(from + at + shift * frame, count, to + at);
+        else std::fill_n(to + at, count, T(0));
+      }
+    };
+    take(0, back, -direction);
+    take(back, ahead, direction);
+    take(ahead, channels, 0);
+  }
+}
+
+}  // namespace
+}  // namespace paddle_mini

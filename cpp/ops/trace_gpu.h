@@ -1,0 +1,76 @@
+// The kernels of trace on a GPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+struct TraceElement {
+  template <class T>
+  struct Get {
+    const T* from;
+    PM_DEVICE T operator()(const int64_t (&at)[1]) const { return from[at[0]]; }
+  };
+  template <class T>
+  struct Put {
+    T* to;
+    template <class A>
+    PM_DEVICE void operator()(int64_t o, A sum) const {
+      to[o] = static_cast<T>(sum);
+    }
+  };
+  template <class T>
+  struct Spread {
+    Walk<1> matrices;
+    int64_t count, step;
+    const T* from;
+    T* to;
+    PM_DEVICE void operator()(int64_t i) const {
+      int64_t at[1] = {i % count * step};
+      matrices.move(i / count, at);
+      to[at[0]] = from[i / count];
+    }
+  };
+};
+
+// Leads to where each matrix begins.
+Walk<1> matrices_of(const Diagonals& d, const Shape& x) {
+  Walk<1> walk;
+  for (int i = x.rank() - 1; i >= 0; --i) {
+    if (i != d.axis1 && i != d.axis2) walk.add(x[i], {x.numel(i + 1, x.rank())});
+  }
+  return walk;
+}
+
+template <class T>
+struct TraceKernel : Kernel {
+  In<T> x;
+  Out<T> out;
+  Diagonals d;
+
+  explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
+  void run(Device& device) override {
+    Walk<1> along;
+    along.add(d.count, {d.step});
+    fold(device, matrices_of(d, x.shape()), along, SumOf<T>(0), TraceElement::Get<T>{x.data() + d.first}, Plus{},
+         TraceElement::Put<T>{out.data()});
+  }
+};
+
+template <class T>
+struct TraceGradKernel : Kernel {
+  In<T> out_gradient;
+  Out<T> x_gradient;
+  Diagonals d;
+
+  explicit TraceGradKernel(KernelInit& init)
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
+  void run(Device& device) override {
+    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    Walk<1> matrices = matrices_of(d, x_gradient.shape());
+    TraceElement::Spread<T> spread{matrices, d.count, d.step, out_gradient.data(), x_gradient.data() + d.first};
+    for_each_index(device, matrices.count * d.count, spread);
+  }
+};
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,29 @@
+// The kernels of tril_triu on a GPU.
+#pragma once
+
+#include "math/for_each_index.h"
+#include "math/take_last.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct Triangle {
+  const T* in;
+  T* out;
+  int64_t rows, columns, diagonal;
+  bool lower;
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t left = i, column = take_last(left, columns), beyond = column - take_last(left, rows) - diagonal;
+    out[i] = (lower ? beyond <= 0 : beyond >= 0) ? in[i] : T(0);
+  }
+};
+
+template <bool backward>
+template <class T>
+void TrilTriuKernel<backward>::For<T>::run(Device& device) {
+  for_each_index(device, in.numel(), Triangle<T>{in.data(), out.data(), rows, columns, diagonal, lower});
+}
+
+}  // namespace
+}  // namespace paddle_mini

@@ -1,0 +1,65 @@
+// The kernels of unfold on a GPU.
+#pragma once
+
+#include "math/for_each_index.h"
+#include "math/take_last.h"
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+struct PatchElement {
+  WindowAxis height, width;
+  const T* image;
+  T* columns;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t left = i, x = take_last(left, width.out) * width.stride - width.before;
+    int64_t y = take_last(left, height.out) * height.stride - height.before;
+    x += take_last(left, width.window) * width.dilation;
+    y += take_last(left, height.window) * height.dilation;
+    bool inside = x >= 0 && x < width.size && y >= 0 && y < height.size;
+    columns[i] = inside ? image[(left * height.size + y) * width.size + x] : T(0);
+  }
+};
+
+// A thread sums up the places that one pixel has in the columns.
+template <class T>
+struct PatchSum {
+  WindowAxis height, width;
+  const T* columns;
+  T* image;
+
+  // The output whose window has the pixel as this tap; -1: none.
+  PM_DEVICE static int64_t output(const WindowAxis& axis, int64_t pixel, int64_t tap) {
+    int64_t from = pixel + axis.before - tap * axis.dilation;
+    return from >= 0 && from % axis.stride == 0 && from / axis.stride < axis.out ? from / axis.stride : -1;
+  }
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t channel = i, column = take_last(channel, width.size), row = take_last(channel, height.size);
+    T total = 0;
+    for (int64_t j = 0; j < height.window; ++j) {
+      int64_t y = output(height, row, j);
+      if (y < 0) continue;
+      for (int64_t k = 0; k < width.window; ++k) {
+        int64_t x = output(width, column, k), tap = (channel * height.window + j) * width.window + k;
+        if (x >= 0) total += columns[(tap * height.out + y) * width.out + x];
+      }
+    }
+    image[i] = total;
+  }
+};
+
+template <class T>
+void Patches<T>::gather(Device& device, const T* image, T* columns) const {
+  PatchElement<T> element{patches.axes[1], patches.axes[2], image, columns};
+  for_each_index(device, images * columns_size, element);
+}
+
+template <class T>
+void Patches<T>::add_up(Device& device, const T* columns, T* image) const {
+  for_each_index(device, images * image_size, PatchSum<T>{patches.axes[1], patches.axes[2], columns, image});
+}
+
+}  // namespace
+}  // namespace paddle_mini

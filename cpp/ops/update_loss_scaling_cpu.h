@@ -1,0 +1,16 @@
+// The kernels of update_loss_scaling on a CPU.
+#pragma once
+
+namespace paddle_mini {
+namespace {
+
+template <class T>
+void UpdateLossScalingKernel<T>::clear(Device& device) {
+  for (size_t i = 0; i < xs.size(); ++i) {
+    if (found[0]) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
+    else copy_all(device, xs[i], outs[i]);
+  }
+}
+
+}  // namespace
+}  // namespace paddle_mini
