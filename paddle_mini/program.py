@@ -165,8 +165,9 @@ class Program:
         return self._copy(transform.only(self.describe(), kept_roles))
 
     def prune(self, feeds: Sequence[Variable | str], fetches: Sequence[Variable | str]) -> Program:
-        """A copy with only what computes `fetches` from `feeds`. ProgramError when a variable that
-        is neither fed, nor persistable, nor computed is needed."""
+        """A copy with only what computes `fetches` from `feeds`; in blocks of loops and branches operators of whose results
+        nothing is read are left out, too. ProgramError when a variable that is neither fed, nor persistable, nor computed is
+        needed."""
         feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
         for name in feed_names + fetch_names:
             self.global_block().var(name)
