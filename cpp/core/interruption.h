@@ -39,11 +39,16 @@ class Interruptible {
 };
 void poll_interruption();  // Interrupted where the kernel may be stopped and the user wants that
 
-// f(begin, end) for slices of [0, n), in order: of 16 MiB, which are written well within a second even where the system
-// gives the memory only then. Between slices it polls; a small array is one slice, so it is not polled.
+// What is done between two polls: 16 MiB, which are written well within a second even where the system gives the memory
+// only then.
+constexpr int64_t elements_of_slice(size_t bytes_of_one) {
+  return static_cast<int64_t>((size_t{16} << 20) / bytes_of_one);
+}
+
+// f(begin, end) for slices of [0, n), in order. Between slices it polls; a small array is one slice, so it is not polled.
 template <class F>
 void in_slices(int64_t n, size_t bytes_of_one, F f) {
-  const int64_t most = static_cast<int64_t>((size_t{16} << 20) / bytes_of_one);
+  const int64_t most = elements_of_slice(bytes_of_one);
   for (int64_t begin = 0; begin < n; begin += most) {
     if (begin) poll_interruption();
     f(begin, std::min(begin + most, n));

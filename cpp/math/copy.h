@@ -27,12 +27,7 @@ struct ConstantOf {
 
 template <class T>
 void fill_n(Device& device, T* to, int64_t n, const Uniform<std::common_type_t<T>>& value) {
-#ifdef PM_GPU
   map(device, n, ConstantOf<T>{value}, to);
-#else
-  in_slices(n, sizeof(T),
-            [&](int64_t begin, int64_t end) { map(device, end - begin, ConstantOf<T>{value}, to + begin); });
-#endif
 }
 
 // The arrays do not overlap.
