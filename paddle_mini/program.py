@@ -167,8 +167,9 @@ class Program:
         return self._copy(transform.only(self.describe(), kept_roles))
 
     def prune(self, feeds: Sequence[Variable | str], fetches: Sequence[Variable | str]) -> Program:
-        """A copy with only the operators that compute `fetches` from `feeds`. ProgramError when a variable that
-        is neither fed, nor persistable, nor computed is needed."""
+        """A copy with only the operators that compute `fetches` from `feeds`; in blocks of loops and branches, operators
+        whose results are not read are removed too. ProgramError when a variable that is neither fed, nor persistable,
+        nor computed is needed."""
         feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
         for name in feed_names + fetch_names:
             self.global_block().var(name)

@@ -1,7 +1,8 @@
 # Program transformations on descriptions: pruning, selection by role, renumbering of blocks.
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import dtypes, roles
@@ -42,14 +43,73 @@ def _keeping(program: Description, is_kept: Callable[[Description], bool]) -> De
 
 
 def pruned(program: Description, needed: list[int], interface: list[str]) -> Description:
-    """The program with only these operators of block 0, the blocks that they run, and the variables that are named there
-    or in `interface`."""
+    """The program with only these operators of block 0, the blocks that they run without operators of which nothing is
+    read, and the variables that are named there or in `interface`."""
     block = program["blocks"][0]
     kept = [block["ops"][i] for i in needed]
-    result = _owned_blocks({**program, "blocks": [{**block, "ops": kept}, *program["blocks"][1:]]})
+    result = _without_unread(_owned_blocks({**program, "blocks": [{**block, "ops": kept}, *program["blocks"][1:]]}))
     named = set(interface).union(*(_named(inner["ops"]) for inner in result["blocks"]))
     vars = [var for var in block["vars"] if var["name"] in named]
     return {**result, "blocks": [{**result["blocks"][0], "vars": vars}, *result["blocks"][1:]]}
+
+
+def _without_unread(program: Description) -> Description:
+    """Without the operators of inner blocks that `_unread` finds, and the blocks that only they run."""
+    unread, blocks = _unread(program["blocks"]), []
+    for i, block in enumerate(program["blocks"]):
+        kept = [op for k, op in enumerate(block["ops"]) if (i, k) not in unread]
+        gone = _named([op for k, op in enumerate(block["ops"]) if (i, k) in unread]) - _named(kept)
+        blocks.append({**block, "ops": kept, "vars": [var for var in block["vars"] if var["name"] not in gone]})
+    return _owned_blocks({**program, "blocks": blocks})
+
+
+def _unread(blocks: list[Description]) -> set[tuple[int, int]]:
+    """Where operators of inner blocks stand, (block, place), that only write variables of their own block which no operator
+    that is kept reads. It may be one of any block and at any place: a loop runs its block again, and a block of gradients reads
+    variables of its forward block."""
+    found: set[tuple[int, int]] = set()
+    own = [{var["name"] for var in block["vars"] if not var["persistable"]} for block in blocks]
+    for block in blocks:
+        for op in block["ops"]:
+            for index in _blocks_of(op):
+                own[index] -= _texts(op) | _named([op])
+    readers = Counter(name for block in blocks for op in block["ops"] for name in _of_slots(op["inputs"]))
+    places = [(i, k) for i, block in enumerate(blocks) if i > 0 for k in range(len(block["ops"]))]
+    while True:
+        before = len(found)
+        for place in reversed(places):
+            inside = [(at, op) for at, op in _and_inside(place, blocks) if at not in found]
+            reads = Counter(name for _, op in inside for name in _of_slots(op["inputs"]))
+            written = _written(blocks[place[0]]["ops"][place[1]], blocks)
+            if inside and written and written <= own[place[0]] and all(readers[name] == reads[name] for name in written):
+                found.update(at for at, _ in inside)
+                readers -= reads
+        if len(found) == before:
+            return found
+
+
+def _and_inside(place: tuple[int, int], blocks: list[Description]) -> Iterator[tuple[tuple[int, int], Description]]:
+    """An operator and those of the blocks that it runs, with their places."""
+    op = blocks[place[0]]["ops"][place[1]]
+    yield place, op
+    for index in _blocks_of(op):
+        for k in range(len(blocks[index]["ops"])):
+            yield from _and_inside((index, k), blocks)
+
+
+def _written(op: Description, blocks: list[Description]) -> set[str]:
+    """What an operator writes, with what the blocks that it runs write of variables around them."""
+    written = _of_slots(op["outputs"])
+    for index in _blocks_of(op):
+        inner = set().union(*(_written(one, blocks) for one in blocks[index]["ops"]))
+        written |= inner - {var["name"] for var in blocks[index]["vars"]}
+    return written
+
+
+def _texts(op: Description) -> set[str]:
+    """The strings in an operator's attributes, which may be names of variables."""
+    one = {value for _, attr_type, value in op["attrs"] if attr_type == dtypes.STRING}
+    return one.union(*(values for _, attr_type, values in op["attrs"] if attr_type == dtypes.STRINGS))
 
 
 def _owned_blocks(program: Description) -> Description:

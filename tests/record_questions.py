@@ -9,6 +9,7 @@ from unittest import mock
 
 import numpy as np
 
+import gpu_builds
 import harness
 import paddle_mini as pm
 from facts import GATHER_ND, Case, all_facts, cases_of, gradient_cases, listed
@@ -199,6 +200,14 @@ def check_place(op_type: str) -> None:
     """on_gpu and cpu_only: a kernel for GPUs, or the reason for none."""
     record = contract(op_type)
     assert not record["has_kernels"] or record["on_gpu"] != bool(record["cpu_only"])
+
+
+def check_on_gpu(op_type: str) -> None:
+    """on_gpu: compiled for a GPU, the operator's cases run where the host can't follow addresses of the device."""
+    if contract(op_type)["on_gpu"]:
+        cases = cases_and_gradients(op_type)
+        tensors = [case for case in cases if not any(isinstance(item, Rows) for item in case[1].values())]
+        gpu_builds.check_runs(op_type, tensors)
 
 
 def stated() -> list[str]:

@@ -21,6 +21,6 @@ def altered(op_type: str, facts: dict[str, Any]) -> Iterator[None]:
         contract.cache_clear()
         yield
     finally:
-        for fact, value in before.items():
+        for fact, value in reversed(before.items()):
             _core.alter_record(op_type, fact, value)
         contract.cache_clear()

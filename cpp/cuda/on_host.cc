@@ -1,11 +1,15 @@
-// Emulates the threads of a block: each has a stack and runs until it waits for the others.
+// Emulates device memory, and the threads of a block: each has a stack and runs until it waits for the others.
 #ifdef PM_CUDA_ON_HOST
 #include "cuda/on_host.h"
 
+#include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/error.h"
@@ -15,6 +19,56 @@ namespace paddle_mini::emulation {
 thread_local int device = 0;
 thread_local Here here;
 thread_local Launches* recording = nullptr;
+
+namespace {
+
+// Of the process, as threads of all devices may launch at the same time.
+struct Memory {
+  std::mutex mutex;
+  std::map<void*, size_t> pieces;
+  int running = 0;
+
+  void protect(int how) {
+    for (auto [memory, bytes] : pieces) mprotect(memory, bytes, how);
+  }
+};
+Memory& memory() {
+  static Memory* memory = new Memory;  // lives as long as the process: tensors may outlive statics
+  return *memory;
+}
+
+}  // namespace
+
+void* allocate(size_t bytes) {
+  Memory& all = memory();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  bytes = std::max<size_t>(bytes, 1);
+  void* made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED) return nullptr;
+  std::memset(made, 0xff, bytes);  // what is not yet written is no number
+  if (!all.running) mprotect(made, bytes, PROT_NONE);
+  all.pieces[made] = bytes;
+  return made;
+}
+
+void deallocate(void* made) {
+  Memory& all = memory();
+  std::lock_guard<std::mutex> lock(all.mutex);
+  auto piece = all.pieces.find(made);
+  if (piece == all.pieces.end()) return;
+  munmap(made, piece->second);
+  all.pieces.erase(piece);
+}
+
+Running::Running() {
+  std::lock_guard<std::mutex> lock(memory().mutex);
+  if (memory().running++ == 0) memory().protect(PROT_READ | PROT_WRITE);
+}
+
+Running::~Running() {
+  std::lock_guard<std::mutex> lock(memory().mutex);
+  if (--memory().running == 0) memory().protect(PROT_NONE);
+}
 
 namespace {
 

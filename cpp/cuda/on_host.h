@@ -38,10 +38,25 @@ extern thread_local int device;
 using Launches = std::vector<std::function<void()>>;
 extern thread_local Launches* recording;
 
+// Memory of devices. The host can't follow its addresses, as it can't follow a GPU's: a kernel whose record says .on_gpu()
+// but which reads or writes by itself is stopped by the processor.
+void* allocate(size_t bytes);  // nullptr: there is no more
+void deallocate(void* memory);
+
+// While there is one, what has been launched runs, and memory of devices can be read and written.
+class Running {
+ public:
+  Running();
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+};
+
 template <class F>
 void launch(F launched) {
-  if (recording) recording->push_back(std::move(launched));
-  else launched();
+  if (recording) return recording->push_back(std::move(launched));
+  Running running;
+  launched();
 }
 
 }  // namespace paddle_mini::emulation
@@ -62,17 +77,16 @@ inline const char* cudaGetErrorString(cudaError_t error) {
 
 template <class T>
 cudaError_t cudaMalloc(T** to, size_t bytes) {
-  // 0xff bytes make uninitialised floats NaN.
-  *to = bytes > size_t{1} << 30 ? nullptr : static_cast<T*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-  if (*to) std::memset(*to, 0xff, bytes);
+  *to = bytes > size_t{1} << 30 ? nullptr : static_cast<T*>(paddle_mini::emulation::allocate(bytes));
   return *to ? cudaSuccess : cudaErrorMemoryAllocation;
 }
-inline cudaError_t cudaFree(void* memory) { return std::free(memory), cudaSuccess; }
+inline cudaError_t cudaFree(void* memory) { return paddle_mini::emulation::deallocate(memory), cudaSuccess; }
 template <class T>
 cudaError_t cudaHostAlloc(T** to, size_t bytes, unsigned) {
-  return cudaMalloc(to, bytes);
+  *to = static_cast<T*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return *to ? cudaSuccess : cudaErrorMemoryAllocation;
 }
-inline cudaError_t cudaFreeHost(void* memory) { return cudaFree(memory); }
+inline cudaError_t cudaFreeHost(void* memory) { return std::free(memory), cudaSuccess; }
 
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
   paddle_mini::emulation::launch([=] { std::memmove(to, from, bytes); });
@@ -123,6 +137,7 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph
 inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return delete graph, cudaSuccess; }
 inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return delete graph, cudaSuccess; }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
+  paddle_mini::emulation::Running running;
   for (const auto& launched : *graph) launched();
   return cudaSuccess;
 }

@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "core/interruption.h"
 #include "core/kernel.h"
 #include "math/ready.h"
 #include "math/vec.h"

@@ -4,14 +4,16 @@
 namespace paddle_mini {
 namespace {
 
+// Whether nothing is left of the elements of Input where values are put.
+bool replaces_input(const KernelInit& init) {
+  return init.attr<std::string>("Reduce") == "assign" || !init.attr<bool>("Include_self");
+}
+
 OpSpec put_along_axis_with_attributes(OpSpec spec) {
   return spec.attr("Axis", 0, "the axis; negative ones count from the end")
       .attr("Reduce", "assign", "assign: of several values for one element the last stays; add: they are added to it",
             one_of({"assign", "add"}))
-      .attr("Include_self", true, "whether add begins with Input's elements; PaddlePaddle's gradient asks for it",
-            [](const std::string&, const AttrValue& value) {
-              require<ProgramError>(std::get<bool>(value), "Include_self is false; values are added to those of Input");
-            });
+      .attr("Include_self", true, "add: whether the elements of Input are part of the sums");
 }
 
 }  // namespace
@@ -45,8 +47,9 @@ void define_put_along_axis(OpTable& ops) {
               .on_gpu()
               .kernels<PutKernel, float, double, int32_t, int64_t, uint8_t>());
   ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis_grad"))
-              .doc("Input@GRAD = Result@GRAD, with assign 0 where a value was put; Value@GRAD = Result@GRAD where it "
-                   "was put, also for a value that another one replaced, as in PaddlePaddle.")
+              .doc("Input@GRAD = Result@GRAD, but 0 where a value was put in place of Input's; Value@GRAD = "
+                   "Result@GRAD where "
+                   "it was put, but 0 for a value that another one replaced.")
               .optional_input("Input", "not read: Result@GRAD has its shape")
               .input("Index", "as in put_along_axis")
               .optional_input("Value", "not read: Index has its shape")

@@ -9,15 +9,17 @@ struct PutKernel : Kernel {
   In<T> input, value;
   Out<T> result;
   AlongAxis along;
-  bool add;
+  bool add, replaces;
 
   explicit PutKernel(KernelInit& init)
       : input(init, "Input"), value(init, "Value"), result(init, "Result"),
-        along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add") {}
+        along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add"),
+        replaces(replaces_input(init)) {}
 
   void run(Device&) override {
     along.check();
     if (result.data() != input.data()) std::copy_n(input.data(), input.numel(), result.data());
+    if (add && replaces) along.each([this](int64_t, int64_t at) { result[at] = T(0); });
     if (add) along.each([this](int64_t i, int64_t at) { result[at] = static_cast<T>(result[at] + value[i]); });
     else along.each([this](int64_t i, int64_t at) { result[at] = value[i]; });
   }
@@ -28,21 +30,27 @@ struct PutGradKernel : Kernel {
   In<T> result_gradient;
   Out<T> input_gradient, value_gradient;
   AlongAxis along;
-  bool add;
+  bool add, replaces;
+  Scratch<int64_t> last;  // of the values for an element, the one that stays
 
   explicit PutGradKernel(KernelInit& init)
       : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
         value_gradient(init, "Value@GRAD", optional_port),
         along(init, result_gradient.shape(), init.attr<int32_t>("Axis"), true),
-        add(init.attr<std::string>("Reduce") == "add") {}
+        add(init.attr<std::string>("Reduce") == "add"), replaces(replaces_input(init)),
+        last(init, add || !value_gradient ? 0 : result_gradient.numel()) {}
 
   void run(Device&) override {
     along.check();
     if (input_gradient) {
       std::copy_n(result_gradient.data(), result_gradient.numel(), input_gradient.data());
-      if (!add) along.each([this](int64_t, int64_t at) { input_gradient[at] = T(0); });
+      if (replaces) along.each([this](int64_t, int64_t at) { input_gradient[at] = T(0); });
     }
-    if (value_gradient) along.each([this](int64_t i, int64_t at) { value_gradient[i] = result_gradient[at]; });
+    if (!value_gradient) return;
+    if (!add) along.each([this](int64_t i, int64_t at) { last[at] = i; });
+    along.each([this](int64_t i, int64_t at) {
+      value_gradient[i] = add || last[at] == i ? result_gradient[at] : T(0);
+    });
   }
 };
 

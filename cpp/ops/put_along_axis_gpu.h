@@ -10,20 +10,37 @@ struct PutKernel : Kernel {
   In<T> input, value;
   Out<T> result;
   AlongAxis along;
-  bool add;
+  bool add, with_input;
   ByTarget by_element;
 
   explicit PutKernel(KernelInit& init)
       : input(init, "Input"), value(init, "Value"), result(init, "Result"),
         along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add"),
-        by_element(init, along.index.numel()) {}
+        with_input(init.attr<bool>("Include_self")), by_element(init, along.index.numel()) {}
 
   void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
   void run(Device& device) override {
     by_element.sort(device, positions_of(device, along));
     int64_t n = input.numel();
-    if (add) by_element.put<Meet::AddTo>(device, 1, n, 1, input.data(), value.data(), result.data());
-    else by_element.put<Meet::Last>(device, 1, n, 1, input.data(), value.data(), result.data());
+    if (!add) by_element.put<Meet::Last>(device, 1, n, 1, input.data(), value.data(), result.data());
+    else if (with_input) by_element.put<Meet::AddTo>(device, 1, n, 1, input.data(), value.data(), result.data());
+    else by_element.put<Meet::SumInstead>(device, 1, n, 1, input.data(), value.data(), result.data());
+  }
+};
+
+// Of the values for one element, which follow each other in the pairs, only the last has a gradient.
+template <class T>
+struct GradientOfLast {
+  const ByTarget::Pair* pairs;
+  int64_t count, elements;
+  const T* from;
+  T* to;
+
+  PM_DEVICE void operator()(int64_t i) const {
+    int64_t element = pairs[i].target;
+    if (element >= elements) return;  // it is refused
+    bool last = i + 1 == count || pairs[i + 1].target != element;
+    to[pairs[i].source] = last ? from[element] : T(0);
   }
 };
 
@@ -32,24 +49,30 @@ struct PutGradKernel : Kernel {
   In<T> result_gradient;
   Out<T> input_gradient, value_gradient;
   AlongAxis along;
-  bool add;
+  bool add, replaces;
+  ByTarget by_element;
 
   explicit PutGradKernel(KernelInit& init)
       : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
         value_gradient(init, "Value@GRAD", optional_port),
         along(init, result_gradient.shape(), init.attr<int32_t>("Axis"), true),
-        add(init.attr<std::string>("Reduce") == "add") {}
+        add(init.attr<std::string>("Reduce") == "add"), replaces(replaces_input(init)),
+        by_element(init, add ? 0 : along.index.numel()) {}
 
   void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
   void run(Device& device) override {
     int64_t n = along.index.numel();
     if (input_gradient) {
       copy_n(device, result_gradient.data(), result_gradient.numel(), input_gradient.data());
-      if (!add) zero_slabs(device, positions_of(device, along), n, 1, input_gradient.data());
+      if (replaces) zero_slabs(device, positions_of(device, along), n, 1, input_gradient.data());
     }
     if (!value_gradient) return;
-    gather_slabs(device, positions_of(device, along), 1, n, result_gradient.numel(), sizeof(T), result_gradient.data(),
-                 value_gradient.data());
+    int64_t elements = result_gradient.numel();
+    const T* from = result_gradient.data();
+    T* to = value_gradient.data();
+    if (add) return gather_slabs(device, positions_of(device, along), 1, n, elements, sizeof(T), from, to);
+    by_element.sort(device, positions_of(device, along));
+    for_each_index(device, n, GradientOfLast<T>{by_element.pairs(), n, elements, from, to});
   }
 };
 

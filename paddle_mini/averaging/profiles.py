@@ -87,18 +87,21 @@ def gamma_of(relative_width: float) -> float:
 def cumulative_of(scheme: Any, updates: np.ndarray, total: int, every: int) -> np.ndarray:
     """The share of the first `updates` (1 to total - 1) of `total`, from the attributes of operator average_weight."""
     attrs = scheme.attrs(every)
-    kind = attrs["scheme"]
     if scheme.latest is not None:
         return _newest(updates, total, min(scheme.latest, total))
-    if kind == "window":
-        return _newest(updates, total, total - _begin_of_window(attrs, total))
-    if kind == "exponential":
-        return _exponential(attrs, updates, total, every)
-    if kind == "polynomial":
-        # w_t = (e + 1) / (t + e) (Shamir and Zhang 2013): Gamma(n + e + 1) / Gamma(n), over that of the last update
-        log = np.frompyfunc(lambda n: math.lgamma(n + attrs["exponent"] + 1) - math.lgamma(n), 1, 1)
-        return np.exp(log(updates).astype(np.float64) - log(total))
-    return (updates / total) ** (attrs.get("exponent", 0.0) + 1)  # power, of which uniform is the case 0
+    if attrs["scheme"] not in _RULES:
+        raise ProgramError(f"{scheme} has no profile: paddle_mini/averaging/profiles.py does not have rule {attrs['scheme']!r}")
+    return _RULES[attrs["scheme"]](attrs, updates, total, every)
+
+
+def _power(attrs: dict[str, Any], updates: np.ndarray, total: int, every: int) -> np.ndarray:
+    return (updates / total) ** (attrs.get("exponent", 0.0) + 1)  # uniform is the case 0
+
+
+def _polynomial(attrs: dict[str, Any], updates: np.ndarray, total: int, every: int) -> np.ndarray:
+    # w_t = (e + 1) / (t + e) (Shamir and Zhang 2013): Gamma(n + e + 1) / Gamma(n), over that of the last update
+    log = np.frompyfunc(lambda n: math.lgamma(n + attrs["exponent"] + 1) - math.lgamma(n), 1, 1)
+    return np.exp(log(updates).astype(np.float64) - log(total))
 
 
 def _exponential(attrs: dict[str, Any], updates: np.ndarray, total: int, every: int) -> np.ndarray:
@@ -125,6 +128,10 @@ def _newest(updates: np.ndarray, total: int, count: int) -> np.ndarray:
     return np.clip((updates - total + count) / count, 0, 1)
 
 
+def _window(attrs: dict[str, Any], updates: np.ndarray, total: int, every: int) -> np.ndarray:
+    return _newest(updates, total, total - _begin_of_window(attrs, total))
+
+
 def _begin_of_window(attrs: dict[str, Any], total: int) -> int:
     """Updates before the two generations that are there after `total`."""
     least, most, rate = attrs["window_min"], attrs["window_max"], attrs.get("window_rate", 1.0)
@@ -135,3 +142,13 @@ def _begin_of_window(attrs: dict[str, Any], total: int) -> int:
         if begin + size > total:
             return before
         before, begin = begin, begin + size
+
+
+# By the attribute `scheme` of operator average_weight: all rules that make a mean of a Scheme.
+_RULES: dict[str, Callable[[dict[str, Any], np.ndarray, int, int], np.ndarray]] = {
+    "uniform": _power,
+    "power": _power,
+    "polynomial": _polynomial,
+    "exponential": _exponential,
+    "window": _window,
+}

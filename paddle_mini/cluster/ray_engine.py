@@ -17,6 +17,7 @@ from .process_log import ProcessLogger, forward_log
 
 try:
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ImportError as error:
     raise ImportError("engine='ray' needs Ray: pip install 'paddle_mini[ray]'") from error
 
@@ -25,7 +26,7 @@ TICK = 0.1
 SHOWN = 0.5
 """Seconds after which Ray has shown the output of actors."""
 REST = 10.0
-"""Seconds for a service to finish its work when the job stops."""
+"""Seconds for a service to finish its work, and for the process of a trainer to end, when the job stops."""
 NAMESPACE = "paddle_mini"
 _log = ProcessLogger(__name__)
 
@@ -61,7 +62,7 @@ class RayEngine(Engine):
         self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
         self._of_trainers = {**common, "max_restarts": 0, **(trainer_options or {})}
         self._services: dict[str, Any] = {}
-        self._trainers: dict[int, tuple[Any, Any]] = {}  # the actor and process id of the newest incarnation
+        self._trainers: dict[int, tuple[Any, Any]] = {}  # the newest incarnation: the actor, its node and process id
 
     def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
         errors: dict[Any, str] = {}
@@ -110,6 +111,7 @@ class RayEngine(Engine):
             return results
         finally:
             self._end(actor for actor, _ in self._trainers.values())
+            self._await_trainers()
 
     def stop(self) -> None:
         resting = [actor.rest.remote() for actor in self._services.values()]
@@ -132,13 +134,31 @@ class RayEngine(Engine):
         for actor in actors:
             ray.kill(actor)
 
+    def _await_trainers(self) -> None:
+        """Ray kills a process a while after it is told to; until then it may write files."""
+        here, end = ray.get_runtime_context().get_node_id(), time.monotonic() + REST
+        elsewhere = []
+        for _, which in self._trainers.values():
+            try:
+                machine, process = ray.get(which, timeout=0)
+            except ray.exceptions.RayError:  # it never began, or died then
+                continue
+            if machine == here:
+                _await_end(process, end - time.monotonic())
+            else:
+                there: Any = NodeAffinitySchedulingStrategy(machine, soft=False)
+                options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": there}
+                elsewhere.append(ray.remote(_await_end).options(**options).remote(process, end - time.monotonic()))
+        if elsewhere:
+            ray.wait(elsewhere, num_returns=len(elsewhere), timeout=max(0.0, end - time.monotonic()))
+
     def kill(self, name: str) -> None:
         """kill -9 of an actor's process on this machine, for tests."""
         if name.startswith("trainer "):
-            process = self._trainers[int(name.split()[1])][1]
+            which = self._trainers[int(name.split()[1])][1]
         else:
-            process = self._services[name].process.remote()
-        os.kill(ray.get(process), signal.SIGKILL)
+            which = self._services[name].process.remote()
+        os.kill(ray.get(which)[1], signal.SIGKILL)
 
 
 class _ServiceActor:
@@ -160,8 +180,8 @@ class _ServiceActor:
         """The error with which the service failed to start."""
         return self._error
 
-    def process(self) -> int:
-        return os.getpid()
+    def process(self) -> tuple[str, int]:
+        return _this_process()
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
         with self._lock:
@@ -206,8 +226,8 @@ class _TrainerActor:
     def __repr__(self) -> str:
         return f"trainer {self._number}"
 
-    def process(self) -> int:
-        return os.getpid()
+    def process(self) -> tuple[str, int]:
+        return _this_process()
 
     def run(self, work: Callable[[int, Link], Any], prefix: str) -> Any:
         return work(self._number, _RayLink(prefix))
@@ -250,6 +270,22 @@ def _answer(ref: Any, timeout: float) -> Answer:
         return Timeout(f"no reply in {timeout:g} s")
     except ray.exceptions.RayError as error:
         return Gone(str(error).splitlines()[0])
+
+
+def _this_process() -> tuple[str, int]:
+    """Its machine, as Ray calls it, and its number there."""
+    return ray.get_runtime_context().get_node_id(), os.getpid()
+
+
+def _await_end(process: int, seconds: float) -> None:
+    """Returns when there is no such process on this machine, or after so many seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            os.kill(process, 0)
+        except OSError:
+            return
+        time.sleep(0.01)
 
 
 def _actor_name(prefix: str, service: str) -> str:

@@ -42,12 +42,18 @@ def take_along_axis(arr: Variable, indices: Variable, axis: int, name: str | Non
 
 
 def put_along_axis(
-    arr: Variable, indices: Variable, values: float | Variable, axis: int, reduce: str = "assign", name: str | None = None
+    arr: Variable,
+    indices: Variable,
+    values: float | Variable,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    name: str | None = None,
 ) -> Variable:
     """arr with values at the places that take_along_axis reads.
 
     values: the shape of indices, or a number. reduce: "assign": of several values for one element the last
-    stays; "add": all are added to it.
+    stays; "add": all are added to it, or with include_self=False to 0.
     """
     require_variable("put_along_axis", arr)
     if not isinstance(values, Variable):
@@ -55,7 +61,7 @@ def put_along_axis(
     return emit(
         "put_along_axis",
         {"Input": arr, "Index": indices, "Value": values},
-        {"Axis": from_front(arr, axis), "Reduce": reduce},
+        {"Axis": from_front(arr, axis), "Reduce": reduce, "Include_self": include_self},
         name=name,
     )
 

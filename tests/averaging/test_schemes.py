@@ -185,6 +185,21 @@ def test_profiles_say_the_same_weights(scheme, every, start_step):
     np.testing.assert_allclose(found, np.cumsum(wanted), atol=1e-9)
 
 
+class Logarithmic(Uniform):
+    """A scheme whose rule has no profile."""
+
+    def attrs(self, every):
+        return {"scheme": "logarithmic"}
+
+
+def test_a_scheme_without_a_profile_is_refused():
+    with pytest.raises(pm.ProgramError, match="Logarithmic.* has no profile.*'logarithmic'"):
+        averaging.profiles.share(Logarithmic(), 10, np.arange(11))
+    kept = [averaging.Checkpoint(step, {}) for step in (5, 10)]
+    with pytest.raises(pm.ProgramError, match="has no profile"):
+        averaging.synthesize(kept, Logarithmic())
+
+
 def test_a_tail_is_a_uniform_average_that_starts_later():
     tail, late = Walk(Tail(7)).walk(20), Walk(Uniform(), start_step=7).walk(20)
     assert tail.value().tobytes() == late.value().tobytes()

@@ -105,6 +105,23 @@ def test_a_service_finishes_what_it_writes_before_the_engine_ends(tmp_path):
     assert path.read_text().splitlines()[-1] == "ends"
 
 
+def test_trainers_have_ended_before_the_engine_returns(engine, tmp_path):
+    def writes(number, link):
+        path = tmp_path / "process"
+        if number == 0:
+            path.write_text(str(os.getpid()))
+            while True:
+                (tmp_path / "written").write_text("x" * 1_000_000)
+        while not path.exists() or not path.read_text():
+            time.sleep(0.01)
+        raise ValueError("melted")
+
+    with pytest.raises(TrainerFailed, match="melted"):
+        engine.run_trainers(writes, 2, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "process").read_text()), 0)
+
+
 def test_a_slow_service(engine):
     class Slow(Echo):
         def handle(self, header, arrays):

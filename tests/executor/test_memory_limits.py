@@ -134,10 +134,11 @@ INTERRUPTED = textwrap.dedent("""
     elif kind == "random":
         out = pm.layers.uniform_random([count], "float32")
     else:
-        source = pm.layers.data("x", [-1])
-        out = pm.layers.assign(source)
+        layers = {"copy": pm.layers.assign, "map": pm.layers.relu, "map of two": lambda x: x + x, "map ahead": pm.layers.gelu}
+        out = layers[kind](pm.layers.data("x", [-1]))
     out.persistable = True
-    feed = {"x": np.zeros(count, "float32")} if kind == "copy" else {}  # pages of zeros are not there until they are read
+    # Pages of zeros are not there until they are read.
+    feed = {} if kind in ("fill", "random") else {"x": np.zeros(count, "float32")}
     scope, exe = pm.Scope(), pm.Executor()
     def interrupt():
         time.sleep(0.25)
@@ -153,7 +154,9 @@ INTERRUPTED = textwrap.dedent("""
 """)
 
 
-@pytest.mark.parametrize("kind, gigabytes", [("fill", 4), ("random", 2), ("copy", 4)])
+@pytest.mark.parametrize(
+    "kind, gigabytes", [("fill", 4), ("random", 2), ("copy", 4), ("map", 4), ("map of two", 4), ("map ahead", 2)]
+)
 def test_ctrl_c_inside_one_large_operator(kind, gigabytes):
     """It is answered in the middle, and nothing of what is half written stays."""
     if _core.memory_limit() < 12 << 30:

@@ -15,6 +15,7 @@ from record_questions import (
     check_all_refusals,
     check_all_tiles,
     check_memory,
+    check_on_gpu,
     check_outputs,
     check_place,
     check_refusals,
@@ -70,6 +71,11 @@ def test_in_parts_there_are_the_same_bits(op_type):
 def test_each_operator_has_a_kernel_for_gpus_or_says_why_not():
     for op_type in _core.op_types():
         check_place(op_type)
+
+
+def test_an_operator_that_says_so_runs_on_gpus():
+    """Of one operator: tests/gpu asks all of them (make test-gpu-on-host)."""
+    check_on_gpu("relu")
 
 
 def test_what_records_allow_has_a_case():
@@ -131,6 +137,7 @@ LIES = [
     ("lamb", check_all_tiles, {"tiled": True}),
     ("relu", check_place, {"on_gpu": False}),
     ("sequence_pool", check_place, {"on_gpu": True}),
+    ("sequence_enumerate", check_on_gpu, {"cpu_only": "", "on_gpu": True}),
     ("relu", check_place, {"cpu_only": "because"}),
     ("sequence_pool", check_place, {"cpu_only": ""}),
     ("while", check_place, {"control": 0}),

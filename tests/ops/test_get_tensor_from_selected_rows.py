@@ -17,6 +17,13 @@ def test_values_as_they_lie(rows, dtype):
     np.testing.assert_array_equal(out, values)
 
 
+def test_the_example_of_paddlepaddles_documentation():
+    """Its documentation also gets the values of merged rows: test_merge_selected_rows.py."""
+    values = np.array([[1, 1], [2, 2], [2, 2], [3, 3], [6, 6]], "float32")
+    out = run_op("get_tensor_from_selected_rows", {"X": Rows([0, 5, 5, 4, 19], values, 20)})["Out"]
+    np.testing.assert_array_equal(out, values)
+
+
 def test_refuses_a_tensor():
     with pytest.raises(pm.ShapeError, match="selected rows are needed"):
         run_op("get_tensor_from_selected_rows", {"X": array(3, 4)})

@@ -27,6 +27,20 @@ test_merge_selected_rows = op_tests(
 )
 
 
+def test_the_example_of_paddlepaddles_documentation():
+    """By layers, with rows that are in the scope when the program runs."""
+    main, scope = pm.Program(), pm.Scope()
+    with pm.program_guard(main):
+        x = main.global_block().create_var("X2", dtype="float32", shape=[20, 2], kind=8, persistable=True)
+        merged = pm.layers.merge_selected_rows(x)
+        values = pm.layers.get_tensor_from_selected_rows(merged)
+    scope.set_rows("X2", [0, 2, 2, 4, 19], np.ones((5, 2), "float32"), 20)
+    rows, found = pm.Executor().run(main, fetch_list=[merged, values], scope=scope, return_numpy=False)
+    assert (list(rows.rows), rows.height) == ([0, 2, 4, 19], 20)
+    for numbers in (rows.values, found):
+        np.testing.assert_array_equal(numbers, np.array([[1, 1], [2, 2], [1, 1], [1, 1]], "float32"))
+
+
 def test_a_table_that_is_looked_up_twice():
     """Its gradient has the rows of both; merged and fetched there are as many as differ."""
     main, startup = pm.Program(), pm.Program()

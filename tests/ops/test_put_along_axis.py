@@ -11,6 +11,8 @@ def reference(inputs, attrs):
     places = list(np.indices(index.shape))
     places[axis] = index
     if attrs["Reduce"] == "add":
+        if not attrs["Include_self"]:
+            out[tuple(places)] = 0
         np.add.at(out, tuple(places), inputs["Value"])
     else:
         for at in np.ndindex(*index.shape):  # the last of several stays
@@ -29,6 +31,8 @@ test_put_along_axis = op_tests(
         "rows": (inputs((5, 3), np.array([[4, 0, 2], [1, 3, 0]])), {}),
         "last axis": (inputs((2, 5), np.array([[1, -1], [0, -2]], "int32")), {"Axis": -1}),
         "add": (inputs((2, 3, 5), ints(2, 4, 5, high=3)), {"Axis": 1, "Reduce": "add"}),
+        "add, without the input": (inputs((2, 3, 5), ints(2, 4, 5, high=3)), {"Axis": 1, "Reduce": "add", "Include_self": False}),
+        "assign, without the input": (inputs((4, 5), ints(2, 3, high=4)), {"Include_self": False}),
         "smaller": (inputs((4, 5), ints(2, 3, high=4)), {}),
         "smaller, add": (inputs((3, 4, 5), ints(2, 6, 3, low=-4, high=4)), {"Axis": 1, "Reduce": "add"}),
         "one element": (inputs((1,), np.array([0])), {}),
@@ -50,3 +54,18 @@ def test_the_last_value_stays():
     x = np.zeros(3, "float32")
     found = run_op("put_along_axis", {"Input": x, "Index": np.array([1, 1]), "Value": np.array([5, 6], "float32")})
     np.testing.assert_array_equal(found["Result"], [0, 6, 0])
+
+
+def test_values_that_were_replaced_have_no_gradient():
+    found = run_op(
+        "put_along_axis_grad",
+        {
+            "Input": np.zeros(3, "float32"),
+            "Index": np.array([1, 2, 1]),
+            "Value": np.zeros(3, "float32"),
+            "Result@GRAD": np.array([5, 6, 7], "float32"),
+        },
+        outputs=["Input@GRAD", "Value@GRAD"],
+    )
+    np.testing.assert_array_equal(found["Input@GRAD"], [5, 0, 0])
+    np.testing.assert_array_equal(found["Value@GRAD"], [0, 7, 6])

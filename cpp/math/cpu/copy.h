@@ -10,8 +10,7 @@ namespace paddle_mini {
 
 template <class T>
 void fill_n(Device& device, T* to, int64_t n, const Uniform<std::common_type_t<T>>& value) {
-  in_slices(n, sizeof(T),
-            [&](int64_t begin, int64_t end) { map(device, end - begin, ConstantOf<T>{value}, to + begin); });
+  map(device, n, ConstantOf<T>{value}, to);
 }
 
 template <class T>

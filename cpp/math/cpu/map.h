@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "core/interruption.h"
 #include "core/kernel.h"
 #include "math/ready.h"
 #include "math/vec.h"
@@ -41,13 +42,9 @@ void store_part(Vec<T> value, T* to, int64_t count) {
 }
 #endif
 
-}  // namespace map_loop
-
-// out[i] = f(in[i]...), the same everywhere without inputs. Outputs may be the same arrays as inputs. The last, partial register is
-// computed as a whole one too, so an element's value does not depend on its position.
+// These take the functor by value: its members then stay in registers, as no store can change them.
 template <class T, class F, class... Inputs>
-void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
-  auto f = ready(functor);
+void run(int64_t n, F f, T* out, const Inputs*... in) {
   if constexpr (sizeof...(Inputs) == 0) {
     std::fill_n(out, n, f());
   } else if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
@@ -56,16 +53,14 @@ void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
     // Unrolled, but stored one by one: loads of two registers ahead of the stores cost 7 % of the memory's speed.
 #pragma GCC unroll 2
     for (; i + step <= n; i += step) f(Vec<T>::load(in + i)...).store(out + i);
-    if (i < n) map_loop::store_part(f(map_loop::load_part(in + i, n - i)...), out + i, n - i);
+    if (i < n) store_part(f(load_part(in + i, n - i)...), out + i, n - i);
   } else {
     for (int64_t i = 0; i < n; ++i) out[i] = f(in[i]...);
   }
 }
 
-// The same with several outputs: f returns a std::tuple, one value for each output.
 template <class T, class F, class... Outputs, class... Inputs>
-void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
-  auto f = ready(functor);
+void run(int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size;
   int64_t i = 0;
   for (; i + step <= n; i += step) {
@@ -73,12 +68,36 @@ void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* fi
     std::apply([&](auto*... to) { std::apply([&](auto... value) { (value.store(to + i), ...); }, values); }, out);
   }
   if (i == n) return;
-  auto values = f(map_loop::load_part(first + i, n - i), map_loop::load_part(in + i, n - i)...);
-  std::apply(
-      [&](auto*... to) {
-        std::apply([&](auto... value) { (map_loop::store_part(value, to + i, n - i), ...); }, values);
-      },
-      out);
+  auto values = f(load_part(first + i, n - i), load_part(in + i, n - i)...);
+  std::apply([&](auto*... to) { std::apply([&](auto... value) { (store_part(value, to + i, n - i), ...); }, values); },
+             out);
+}
+
+}  // namespace map_loop
+
+// out[i] = f(in[i]...), the same everywhere without inputs. Outputs may be the same arrays as inputs. The last, partial register is
+// computed as a whole one too, so an element's value does not depend on its position. Between slices, which are of whole
+// registers, the user may stop it.
+template <class T, class F, class... Inputs>
+void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
+  auto f = ready(functor);
+  for (constexpr int64_t most = elements_of_slice(sizeof(T));; n -= most, out += most, ((in += most), ...)) {
+    map_loop::run(std::min(n, most), f, out, in...);
+    if (n <= most) return;
+    poll_interruption();
+  }
+}
+
+// The same with several outputs: f returns a std::tuple, one value for each output.
+template <class T, class F, class... Outputs, class... Inputs>
+void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
+  auto f = ready(functor);
+  for (constexpr int64_t most = elements_of_slice(sizeof(T));; n -= most, first += most, ((in += most), ...)) {
+    map_loop::run(std::min(n, most), f, out, first, in...);
+    if (n <= most) return;
+    std::apply([](auto*&... to) { ((to += most), ...); }, out);
+    poll_interruption();
+  }
 }
 
 // Sum over i of f(in[i]...): 64 additions into each lane of two registers, then the sums of these blocks in double, so

@@ -18,12 +18,14 @@ inline void ask_ahead(const T* at) {
 template <class T, class F, class... Inputs>
 void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size;
-  int64_t i = 0;
+  in_slices(n - n % step, sizeof(T), [&, f](int64_t begin, int64_t end) {
 #pragma GCC unroll 2
-  for (; i + step <= n; i += step) {
-    (ask_ahead(in + i), ...);
-    f(Vec<T>::load(in + i)...).store(out + i);
-  }
+    for (int64_t i = begin; i < end; i += step) {
+      (ask_ahead(in + i), ...);
+      f(Vec<T>::load(in + i)...).store(out + i);
+    }
+  });
+  int64_t i = n - n % step;
   map(device, n - i, f, out + i, in + i...);
 }
 

@@ -1,0 +1,44 @@
+"""What is left out of the blocks of loops and branches when a program is pruned for a model."""
+
+import numpy as np
+
+import paddle_mini as pm
+
+L = pm.layers
+
+
+def test_operators_in_blocks_of_which_nothing_is_read_are_left_out(tmp_path):
+    """As PaddlePaddle's normalize_program leaves them out: one after the other, an `if` with its blocks too."""
+    x = L.data("x", [2])
+
+    def step(y):
+        unread = L.tanh(L.exp(y))
+        L.cond(L.reduce_sum(unread) > 0.0, lambda: L.sin(unread), lambda: L.cos(y))
+        return [y * 2.0]
+
+    (out,) = L.while_loop(lambda y: L.reduce_sum(y) < 10.0, step, [x])
+    pm.io.save_inference_model(tmp_path / "m", [x], [out])
+    model, _, _ = pm.io.load_inference_model(tmp_path / "m")
+    types = [[op.type for op in block.ops] for block in model.blocks]
+    assert len(types) == 2 and not {"exp", "tanh", "conditional_block", "sin", "cos"} & set(types[1])
+    assert {var.name for var in model.blocks[1].vars.values()} == {
+        name for op in model.blocks[1].ops for name in op.input_names + op.output_names
+    } & set(model.blocks[1].vars)
+    (found,) = pm.Executor(pm.CPUPlace()).run(model, {"x": np.float32([1, 2])}, [out.name])
+    np.testing.assert_array_equal(found, [4, 8])
+
+
+def test_what_a_later_step_of_a_loop_or_another_run_reads_is_kept():
+    x = L.data("x", [1])
+    kept = L.create_global_var([1], 0.0, "float32", persistable=True, name="kept")
+    seen = L.fill_constant([1], "float32", 0.0)
+
+    def step(y):
+        before = L.scale(seen, scale=1.0)
+        L.assign(L.exp(y), output=seen)  # read by the next step
+        L.assign(L.sin(y), output=kept)
+        return [y + 1.0 + 0.0 * before]
+
+    (out,) = L.while_loop(lambda y: y < 3.0, step, [x])
+    pruned = pm.default_main_program().prune([x], [out])
+    assert {"exp", "sin"} <= {op.type for op in pruned.blocks[1].ops}
