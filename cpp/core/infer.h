@@ -44,6 +44,7 @@ class InferContext {
   // The value at a port, where an output's shape depends on it; nullptr while it is not known: then the
   // output's shape must have a -1, and the executor asks again when the value is there.
   const Variable* value(const char* port, size_t i = 0) const;
+  bool has_values() const { return !values_.empty(); }
   // The shapes are known, but the kernel can't be made before the values are: its constructor reads them.
   void await_values() { awaits_values_ = values_.empty(); }
   bool awaits_values() const { return awaits_values_; }

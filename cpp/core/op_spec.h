@@ -14,7 +14,8 @@ struct PortSpec {
   std::string name;
   std::string doc;
   bool optional = false;
-  bool list = false;  // takes any number of variables
+  bool list = false;       // takes any number of variables
+  bool inherited = false;  // by a gradient's record, from that of its forward operator
 };
 
 // Refuses a value: throws ProgramError beginning with the attribute's name.
@@ -26,6 +27,7 @@ struct AttrSpec {
   std::optional<AttrValue> preset;  // none: the attribute must be given
   std::string doc;
   AttrCheck check;
+  bool inherited = false;
 };
 
 AttrCheck at_least(double low);
@@ -109,6 +111,8 @@ class OpSpec {
   OpSpec& on_gpu();
   OpSpec& cpu_only(const char* reason);  // why it has no kernel for GPUs
 
+  // The record of the gradient that gradient(type, ...) names, without doc and kernels; see OpTable::gradient_of.
+  OpSpec gradient_record() const;
   // Checks ports and attributes against the record and fills in defaults; ProgramError otherwise.
   void complete(OpDesc& op) const;
   void run_infer(InferContext& context) const;
@@ -172,7 +176,8 @@ class OpSpec {
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
   std::vector<std::string> row_ports_, shape_ports_;
-  std::vector<std::string> gradient_inputs_, gradient_outputs_;  // of a gradient that is told by its ports
+  std::string gradient_type_;  // of a gradient that is told by its ports
+  std::vector<std::string> gradient_inputs_, gradient_outputs_;  // the same
   bool is_tiled_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
@@ -181,5 +186,7 @@ class OpSpec {
 // An operator description in one expression, for gradient rules.
 OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs = {});
 std::vector<std::string> gradient_names(const std::vector<std::string>& names);  // a@GRAD, b@GRAD
+bool is_gradient_port(const std::string& port);  // ends in @GRAD
+std::string without_grad(const std::string& port);  // the port of which this is the gradient; itself, if it is none
 
 }  // namespace paddle_mini

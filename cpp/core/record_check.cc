@@ -45,16 +45,12 @@ struct NamedPorts {
   }
   // `port` or `port`@GRAD, of an input or an output, goes into the gradient; @GRAD of an input comes out of it.
   void require_gradient_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) const {
-    const std::string suffix = kGradSuffix;
-    auto of = [&](const std::string& port) {
-      return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port;
-    };
     for (const std::string& port : inputs) {
-      if (!has_port(spec.inputs(), of(port))) require_output(of(port));
+      if (!has_port(spec.inputs(), without_grad(port))) require_output(without_grad(port));
     }
     for (const std::string& port : outputs) {
-      require<ProgramError>(ends_with(port, suffix), call, " gives '", port, "', which is not a gradient");
-      require_input(of(port));
+      require<ProgramError>(is_gradient_port(port), call, " gives '", port, "', which is not a gradient");
+      require_input(without_grad(port));
     }
   }
 };
