@@ -97,23 +97,23 @@ struct PutGradKernel : Kernel {
 };
 #endif
 
-OpSpec put_along_axis_with_attributes(OpSpec spec) {
-  return spec.attr("Axis", 0, "the axis; negative ones count from the end")
-      .attr("Reduce", "assign", "assign: of several values for one element the last stays; add: they are added to it",
-            one_of({"assign", "add"}))
-      .attr("Include_self", true, "whether add begins with Input's elements; PaddlePaddle's gradient asks for it",
-            [](const std::string&, const AttrValue& value) {
-              require<ProgramError>(std::get<bool>(value), "Include_self is false; values are added to those of Input");
-            });
-}
-
 }  // namespace
 
 void define_put_along_axis(OpTable& ops) {
-  ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis"))
+  ops.add(OpSpec("put_along_axis")
               .doc("Result = Input, but each element of Value takes the place of that of Input, or is added to it, at "
                    "the same place but along the axis, where it is at the position in Index. Negative positions count "
                    "from the end; one that Input does not have is refused.")
+              .attr("Axis", 0, "the axis; negative ones count from the end")
+              .attr("Reduce", "assign",
+                    "assign: of several values for one element the last stays; add: they are added to it",
+                    one_of({"assign", "add"}))
+              .attr("Include_self", true,
+                    "whether add begins with Input's elements; PaddlePaddle's gradient asks for it",
+                    [](const std::string&, const AttrValue& value) {
+                      require<ProgramError>(std::get<bool>(value),
+                                            "Include_self is false; values are added to those of Input");
+                    })
               .input("Input", "at least one dimension")
               .input("Index", "Input's shape but for the axis, or smaller; int32 or int64")
               .input("Value", "shape of Index")
@@ -132,16 +132,12 @@ void define_put_along_axis(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<PutKernel, float, double, int32_t, int64_t, uint8_t>());
-  ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis_grad"))
+  ops.add(ops.gradient_of("put_along_axis")
               .doc("Input@GRAD = Result@GRAD, with assign 0 where a value was put; Value@GRAD = Result@GRAD where it "
                    "was put, also for a value that another one replaced, as in PaddlePaddle.")
               .optional_input("Input", "not read: Result@GRAD has its shape")
-              .input("Index", "as in put_along_axis")
               .optional_input("Value", "not read: Index has its shape")
               .optional_input("Result", "not read; PaddlePaddle's asks for it")
-              .input("Result@GRAD", "shape of Result")
-              .optional_output("Input@GRAD", "shape of Input")
-              .optional_output("Value@GRAD", "shape of Value")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& result = c.input("Result@GRAD");
@@ -151,7 +147,6 @@ void define_put_along_axis(OpTable& ops) {
               })
               .checks_data()
               .reads_shape("Result")
-              .on_gpu()
               .kernels<PutGradKernel, float, double, int32_t, int64_t>());
 }
 
