@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Applied', 'Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'alter_record', 'check_op', 'check_variable_name', 'checksum_beside', 'container_memory_limit', 'contract', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'processor_levels', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'tensor_bytes', 'try_record', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Applied', 'Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'alter_record', 'check_op', 'check_variable_name', 'checksum_beside', 'container_memory_limit', 'contract', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'processor_levels', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'tensor_bytes', 'try_gradient_record', 'try_record', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     pass
@@ -275,6 +275,9 @@ def set_fill_pattern(arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
     ...
 
 def tensor_bytes(arg0: numpy.ndarray, arg1: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]]) -> bytes:
+    ...
+
+def try_gradient_record(forward: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]], gradient: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:
     ...
 
 def try_record(type: str, calls: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:

@@ -89,6 +89,7 @@ void make_call(OpSpec& spec, const std::string& call, const Words& w) {
       {"doc", [&] { spec.doc(word(0)); }},
       {"input", [&] { spec.input(word(0), word(1)); }},
       {"shape_input", [&] { spec.shape_input(word(0), word(1)); }},
+      {"optional_input", [&] { spec.optional_input(word(0), word(1)); }},
       {"output", [&] { spec.output(word(0), word(1)); }},
       {"attr", [&] { spec.attr(word(0), 1.0f, word(1)); }},
       {"infer", [&] { spec.infer([](InferContext&) {}); }},
@@ -129,6 +130,25 @@ Words try_record(const std::string& type, const std::vector<std::pair<std::strin
   return shape_only;
 }
 
+// The ports and attributes of the record that gradient_of begins for a record made of `forward`, and `gradient` completes.
+Words try_gradient_record(const std::vector<std::pair<std::string, Words>>& forward,
+                          const std::vector<std::pair<std::string, Words>>& gradient) {
+  OpSpec spec("mended");
+  for (const auto& [call, words] : forward) make_call(spec, call, words);
+  OpTable operators = machine().operators();
+  operators.add(spec);
+  OpSpec derived = operators.gradient_of("mended");
+  for (const auto& [call, words] : gradient) make_call(derived, call, words);
+  operators.add(derived);
+  operators.check_gradients();
+  Words result{derived.runs_on_gpu() ? "on_gpu" : derived.cpu_only_reason()};
+  for (const std::vector<PortSpec>* ports : {&derived.inputs(), &derived.outputs()})
+    for (const PortSpec& port : *ports)
+      result.push_back(port.name + (port.optional ? " (optional): " : ": ") + port.doc);
+  for (const AttrSpec& attr : derived.attrs()) result.push_back(attr.name + ": " + attr.doc);
+  return result;
+}
+
 // Replaces one fact of a record, which applies to programs built from now on. Returns the previous value.
 py::object alter_record(const std::string& type, const std::string& fact, const py::object& value) {
   OpSpec changed = machine().operators().at(type);
@@ -147,6 +167,7 @@ void define_testing(py::module_& m) {
   m.def("memory_limit", &memory_limit);
   m.def("memory_in_use", &memory_in_use);
   m.def("try_record", &try_record, py::arg("type"), py::arg("calls"));
+  m.def("try_gradient_record", &try_gradient_record, py::arg("forward"), py::arg("gradient"));
   m.def("alter_record", &alter_record, py::arg("type"), py::arg("fact"), py::arg("value"));
 }
 

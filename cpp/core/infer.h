@@ -45,6 +45,7 @@ class InferContext {
   // The value at a port, for outputs whose shape depends on it; nullptr while it is unknown. Then the output's shape
   // must contain -1, and the executor runs `infer` again when the value exists.
   const Variable* value(const char* port, size_t i = 0) const;
+  bool has_values() const { return !values_.empty(); }
   // For kernels whose constructor reads values: the shapes are known, but the kernel can't be built yet.
   void await_values() { awaits_values_ = values_.empty(); }
   bool awaits_values() const { return awaits_values_; }

@@ -27,15 +27,17 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// The port whose gradient this is, or the port itself if it is not a gradient.
-std::string without_grad(const std::string& port) {
-  const std::string suffix = kGradSuffix;
-  return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port;
-}
-
 template <class List, class Key>
 auto find_named(List& list, const Key& name) {
   return std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
+}
+
+// Replaces an inherited item; check_record() refuses an item that is stated twice.
+template <class T>
+void set_named(std::vector<T>& list, T item) {
+  auto found = find_named(list, item.name);
+  if (found != list.end() && found->inherited) *found = std::move(item);
+  else list.push_back(std::move(item));
 }
 
 // Sorts the ports instead of comparing all pairs, since a file may name any number of them.
@@ -141,48 +143,28 @@ AttrCheck one_of(std::vector<std::string> choices) {
 
 // clang-format off: a table of setters
 OpSpec& OpSpec::doc(std::string text) { doc_ = std::move(text); return *this; }
-OpSpec& OpSpec::input(const char* name, const char* doc) { inputs_.push_back({name, doc, false, false}); return *this; }
+OpSpec& OpSpec::input(const char* name, const char* doc) { set_named(inputs_, {name, doc, false, false}); return *this; }
 OpSpec& OpSpec::shape_input(const char* name, const char* doc) { return input(name, doc).reads_shape(name); }
-OpSpec& OpSpec::optional_input(const char* name, const char* doc) { inputs_.push_back({name, doc, true, false}); return *this; }
-OpSpec& OpSpec::input_list(const char* name, const char* doc) { inputs_.push_back({name, doc, false, true}); return *this; }
-OpSpec& OpSpec::optional_input_list(const char* name, const char* doc) { inputs_.push_back({name, doc, true, true}); return *this; }
-OpSpec& OpSpec::output(const char* name, const char* doc) { outputs_.push_back({name, doc, false, false}); return *this; }
-OpSpec& OpSpec::optional_output(const char* name, const char* doc) { outputs_.push_back({name, doc, true, false}); return *this; }
-OpSpec& OpSpec::output_list(const char* name, const char* doc) { outputs_.push_back({name, doc, false, true}); return *this; }
-OpSpec& OpSpec::optional_output_list(const char* name, const char* doc) { outputs_.push_back({name, doc, true, true}); return *this; }
+OpSpec& OpSpec::optional_input(const char* name, const char* doc) { set_named(inputs_, {name, doc, true, false}); return *this; }
+OpSpec& OpSpec::input_list(const char* name, const char* doc) { set_named(inputs_, {name, doc, false, true}); return *this; }
+OpSpec& OpSpec::optional_input_list(const char* name, const char* doc) { set_named(inputs_, {name, doc, true, true}); return *this; }
+OpSpec& OpSpec::output(const char* name, const char* doc) { set_named(outputs_, {name, doc, false, false}); return *this; }
+OpSpec& OpSpec::optional_output(const char* name, const char* doc) { set_named(outputs_, {name, doc, true, false}); return *this; }
+OpSpec& OpSpec::output_list(const char* name, const char* doc) { set_named(outputs_, {name, doc, false, true}); return *this; }
+OpSpec& OpSpec::optional_output_list(const char* name, const char* doc) { set_named(outputs_, {name, doc, true, true}); return *this; }
 
 OpSpec& OpSpec::attr(const char* name, AttrValue preset, const char* doc, AttrCheck check) {
   AttrType type = type_of(preset);
-  attrs_.push_back({name, type, std::move(preset), doc, std::move(check)});
+  set_named(attrs_, {name, type, std::move(preset), doc, std::move(check)});
   return *this;
 }
 
 OpSpec& OpSpec::required_attr(const char* name, AttrType type, const char* doc, AttrCheck check) {
-  attrs_.push_back({name, type, std::nullopt, doc, std::move(check)});
+  set_named(attrs_, {name, type, std::nullopt, doc, std::move(check)});
   return *this;
 }
 
 OpSpec& OpSpec::infer(InferFunction function) { infer_ = std::move(function); return *this; }
-
-OpSpec& OpSpec::gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
-  gradient_inputs_ = inputs;
-  gradient_outputs_ = outputs;
-  return gradient([=](const OpDesc& forward) {
-    auto slots = [&](const std::vector<std::string>& ports) {
-      std::vector<Slot> result;
-      for (const std::string& port : ports) {
-        bool of_gradient = ends_with(port, kGradSuffix);
-        std::string plain = without_grad(port);
-        std::vector<std::string> names = forward.input(plain);
-        if (names.empty()) names = forward.output(plain);
-        if (!names.empty()) result.push_back({port, of_gradient ? gradient_names(names) : names});
-      }
-      return result;
-    };
-    OpDesc op = make_op(type, slots(inputs), slots(outputs), forward.attrs);
-    return std::vector<OpDesc>{op};
-  });
-}
 
 OpSpec& OpSpec::gradient(GradientRule rule) { gradient_ = std::move(rule); return *this; }
 OpSpec& OpSpec::no_gradient(const char* reason) { no_gradient_reason_ = reason; return *this; }
@@ -302,12 +284,6 @@ OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> out
   op.outputs = std::move(outputs);
   op.attrs = std::move(attrs);
   return op;
-}
-
-std::vector<std::string> gradient_names(const std::vector<std::string>& names) {
-  std::vector<std::string> gradients;
-  for (const std::string& name : names) gradients.push_back(name + kGradSuffix);
-  return gradients;
 }
 
 }  // namespace paddle_mini

@@ -14,7 +14,8 @@ struct PortSpec {
   std::string name;
   std::string doc;
   bool optional = false;
-  bool list = false;  // takes any number of variables
+  bool list = false;       // takes any number of variables
+  bool inherited = false;  // by a gradient's record, from that of its forward operator
 };
 
 // Throws ProgramError, beginning with the attribute's name, if the value is invalid.
@@ -26,6 +27,7 @@ struct AttrSpec {
   std::optional<AttrValue> preset;  // none: the attribute is required
   std::string doc;
   AttrCheck check;
+  bool inherited = false;
 };
 
 AttrCheck at_least(double low);
@@ -112,6 +114,8 @@ class OpSpec {
   OpSpec& on_gpu();
   OpSpec& cpu_only(const char* reason);  // the reason why it has no GPU kernel
 
+  // The record of the gradient that gradient(type, ...) names, without doc and kernels; see OpTable::gradient_of.
+  OpSpec gradient_record() const;
   // Checks ports and attributes against the record and fills in defaults. Throws ProgramError if they do not fit.
   void complete(OpDesc& op) const;
   void run_infer(InferContext& context) const;
@@ -175,7 +179,8 @@ class OpSpec {
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
   std::vector<std::string> row_ports_, shape_ports_;
-  std::vector<std::string> gradient_inputs_, gradient_outputs_;  // if gradient() was given ports
+  std::string gradient_type_;  // if gradient() was given ports
+  std::vector<std::string> gradient_inputs_, gradient_outputs_;
   bool is_tiled_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
@@ -184,5 +189,7 @@ class OpSpec {
 // Builds an operator description in one expression, for gradient rules.
 OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs = {});
 std::vector<std::string> gradient_names(const std::vector<std::string>& names);  // a@GRAD, b@GRAD
+bool is_gradient_port(const std::string& port);  // ends in @GRAD
+std::string without_grad(const std::string& port);  // the port of which this is the gradient; itself, if it is none
 
 }  // namespace paddle_mini

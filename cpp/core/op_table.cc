@@ -33,6 +33,8 @@ void OpTable::check_gradients() const {
   for (const auto& entry : specs_) entry.second.check_gradient(*this);
 }
 
+OpSpec OpTable::gradient_of(const std::string& type) const { return at(type).gradient_record(); }
+
 const OpSpec* OpTable::find(const std::string& type) const {
   auto it = specs_.find(type);
   return it == specs_.end() ? nullptr : &it->second;

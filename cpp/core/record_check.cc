@@ -45,16 +45,12 @@ struct NamedPorts {
   }
   // Inputs of the gradient are `port` or `port`@GRAD of an input or output; its outputs are @GRAD of inputs.
   void require_gradient_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) const {
-    const std::string suffix = kGradSuffix;
-    auto of = [&](const std::string& port) {
-      return ends_with(port, suffix) ? port.substr(0, port.size() - suffix.size()) : port;
-    };
     for (const std::string& port : inputs) {
-      if (!has_port(spec.inputs(), of(port))) require_output(of(port));
+      if (!has_port(spec.inputs(), without_grad(port))) require_output(without_grad(port));
     }
     for (const std::string& port : outputs) {
-      require<ProgramError>(ends_with(port, suffix), call, " outputs '", port, "', which is not a gradient");
-      require_input(of(port));
+      require<ProgramError>(is_gradient_port(port), call, " outputs '", port, "', which is not a gradient");
+      require_input(without_grad(port));
     }
   }
 };

@@ -50,15 +50,6 @@ void infer_broadcast(InferContext& c) {
   c.set_output("Out", out);
 }
 
-void infer_broadcast_gradient(InferContext& c) {
-  Shape out = broadcast_shape(c.shape("X"), c.shape("Y"), c.attr<int32_t>("axis"));
-  require_same_dtype(c, "X", "Y");
-  require_same_dtype(c, "X", "Out@GRAD");
-  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
-                      ", Out has ", out.str());
-  gradients_like_inputs(c);
-}
-
 Broadcast::Broadcast(const Shape& x, const Shape& y, int axis)
     : same_shape_(x == y), x_numel_(x.numel()), y_numel_(y.numel()) {
   Shape xs, ys, out = broadcast_shape(x, y, axis);

@@ -15,7 +15,6 @@ Shape broadcast_shape(const Shape& x, const Shape& y, int axis);
 // Contract of an operator with inputs X, Y and attribute `axis`: same dtype, Out is stretched; and of
 // its gradient with inputs X, Y, Out@GRAD.
 void infer_broadcast(InferContext& c);
-void infer_broadcast_gradient(InferContext& c);
 
 // Loops over the result: neighbouring dimensions that X and Y walk in the same way are one.
 // A step of 0 means that the operand stands still along that dimension.

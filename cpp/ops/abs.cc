@@ -25,11 +25,9 @@ void define_abs(OpTable& ops) {
   ops.add(unary("abs")
               .doc("Out = |X|, element by element.")
               .gradient("abs_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
               .kernels<UnaryKernel<Abs>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("abs_grad", Keeps::X)
+  ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "abs")
                                                  .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
-                                                 .on_gpu()
                                                  .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>()));
 }
 

@@ -21,15 +21,8 @@ struct AcosGrad {
 }  // namespace
 
 void define_acos(OpTable& ops) {
-  ops.add(unary("acos")
-              .doc("Out = arccos(X), in radians; NaN outside [-1, 1].")
-              .gradient("acos_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Acos>::For, float, double>());
-  ops.add(unary_gradient("acos_grad", Keeps::X)
-              .doc("X@GRAD = -Out@GRAD / sqrt(1 - X^2).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<AcosGrad, Keeps::X>::For, float, double>());
+  add_unary<Acos, AcosGrad, Keeps::X>(ops, unary("acos").doc("Out = arccos(X), in radians; NaN outside [-1, 1]."),
+                                      "X@GRAD = -Out@GRAD / sqrt(1 - X^2).");
 }
 
 }  // namespace paddle_mini

@@ -21,15 +21,9 @@ struct AcoshGrad {
 }  // namespace
 
 void define_acosh(OpTable& ops) {
-  ops.add(unary("acosh")
-              .doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1.")
-              .gradient("acosh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Acosh>::For, float, double>());
-  ops.add(unary_gradient("acosh_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / sqrt(X^2 - 1).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<AcoshGrad, Keeps::X>::For, float, double>());
+  add_unary<Acosh, AcoshGrad, Keeps::X>(
+      ops, unary("acosh").doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1."),
+      "X@GRAD = Out@GRAD / sqrt(X^2 - 1).");
 }
 
 }  // namespace paddle_mini

@@ -48,28 +48,12 @@ struct AdagradKernel : TiledKernel {
 }  // namespace
 
 void define_adagrad(OpTable& ops) {
-  ops.add(OpSpec("adagrad")
+  ops.add(optimizer("adagrad", {"Moment"}, Grads::Sparse)
               .doc("MomentOut = Moment + Grad^2, ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon). "
                    "Of a sparse gradient only the rows it names change; a row named several times counts once, with "
                    "the sum.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor or selected rows")
-              .input("Moment", "shape of Param")
-              .input("LearningRate", "one element")
-              .output("ParamOut", "the variable of Param")
-              .output("MomentOut", "the variable of Moment")
               .attr("epsilon", 1e-6f, "keeps the division finite")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .infer([](InferContext& c) {
-                require_state(c, {"Moment"}, {"LearningRate"});
-                require_gradient(c);
-                set_updated(c, {"Param", "Moment"});
-              })
-              .takes_rows("Grad")
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment", "MomentOut")
-              .on_gpu()
               .kernels<AdagradKernel, float, double>());
 }
 

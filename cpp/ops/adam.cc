@@ -82,43 +82,22 @@ void infer_adam(InferContext& c) {
 namespace paddle_mini {
 
 void define_adam(OpTable& ops) {
-  ops.add(OpSpec("adam")
+  ops.add(adam_optimizer("adam", Grads::Sparse)
               .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, "
                    "ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and "
                    "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient is a dense one with "
                    "rows of zeros, or with lazy_mode, touches only the rows it names; in lazy_mode the powers advance "
                    "before they are used. Without any row nothing happens.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor or selected rows")
-              .input("LearningRate", "one element")
-              .input("Moment1", "shape of Param")
-              .input("Moment2", "shape of Param")
-              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
-              .input("Beta2Pow", "one element: beta2 to the power of this step's number")
-              .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
               .optional_input("Beta1Tensor", "one element: used instead of beta1")
               .optional_input("Beta2Tensor", "one element: used instead of beta2")
               .optional_input("EpsilonTensor", "one element: used instead of epsilon")
-              .output("ParamOut", "the variable of Param")
-              .output("Moment1Out", "the variable of Moment1")
-              .output("Moment2Out", "the variable of Moment2")
-              .optional_output("Beta1PowOut", "the variable of Beta1Pow")
-              .optional_output("Beta2PowOut", "the variable of Beta2Pow")
               .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
               .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
               .attr("epsilon", 1e-8f, "keeps the division finite")
               .attr("lazy_mode", false, "whether rows without gradient stay as they are")
               .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .takes_rows("Grad")
               .infer(infer_adam)
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment1", "Moment1Out")
-              .updates("Moment2", "Moment2Out")
-              .updates("Beta1Pow", "Beta1PowOut")
-              .updates("Beta2Pow", "Beta2PowOut")
-              .on_gpu()
               .kernels<AdamKernel, float, double>());
 }
 

@@ -39,19 +39,11 @@ struct AdamaxKernel : TiledKernel {
 }  // namespace
 
 void define_adamax(OpTable& ops) {
-  ops.add(OpSpec("adamax")
+  ops.add(optimizer("adamax", {"Moment", "InfNorm"})
               .doc("MomentOut = beta1 Moment + (1 - beta1) Grad, InfNormOut = max(|Grad|, beta2 InfNorm + epsilon), "
                    "ParamOut = Param - LearningRate / (1 - Beta1Pow) * MomentOut / InfNormOut. Beta1Pow is not "
                    "advanced: programs do that with `scale`.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor")
-              .input("LearningRate", "one element")
-              .input("Moment", "shape of Param")
-              .input("InfNorm", "shape of Param")
               .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
-              .output("ParamOut", "the variable of Param")
-              .output("MomentOut", "the variable of Moment")
-              .output("InfNormOut", "the variable of InfNorm")
               .attr("beta1", 0.9f, "part of the moment that stays")
               .attr("beta2", 0.999f, "part of the norm that stays")
               .attr("epsilon", 1e-8f, "keeps the division finite")
@@ -61,11 +53,6 @@ void define_adamax(OpTable& ops) {
                 require_gradient(c);
                 set_updated(c, {"Param", "Moment", "InfNorm"});
               })
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment", "MomentOut")
-              .updates("InfNorm", "InfNormOut")
-              .on_gpu()
               .kernels<AdamaxKernel, float, double>());
 }
 

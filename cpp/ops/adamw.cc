@@ -62,26 +62,13 @@ void infer_adamw(InferContext& c) {
 namespace paddle_mini {
 
 void define_adamw(OpTable& ops) {
-  ops.add(OpSpec("adamw")
+  ops.add(adam_optimizer("adamw")
               .doc("With with_decay Param first shrinks by the factor 1 - LearningRate * lr_ratio * coeff; then, and "
                    "without with_decay only, the step of adam. As in PaddlePaddle on a CPU, lr_ratio is no factor of "
                    "adam's step.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor")
-              .input("LearningRate", "one element")
-              .input("Moment1", "shape of Param")
-              .input("Moment2", "shape of Param")
-              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
-              .input("Beta2Pow", "one element: beta2 to the power of this step's number")
-              .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
               .optional_input("Beta1Tensor", "one element: used instead of beta1")
               .optional_input("Beta2Tensor", "one element: used instead of beta2")
               .optional_input("EpsilonTensor", "one element: used instead of epsilon")
-              .output("ParamOut", "the variable of Param")
-              .output("Moment1Out", "the variable of Moment1")
-              .output("Moment2Out", "the variable of Moment2")
-              .optional_output("Beta1PowOut", "the variable of Beta1Pow")
-              .optional_output("Beta2PowOut", "the variable of Beta2Pow")
               .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
               .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
               .attr("epsilon", 1e-8f, "keeps the division finite")
@@ -92,13 +79,6 @@ void define_adamw(OpTable& ops) {
               .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .infer(infer_adamw)
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment1", "Moment1Out")
-              .updates("Moment2", "Moment2Out")
-              .updates("Beta1Pow", "Beta1PowOut")
-              .updates("Beta2Pow", "Beta2PowOut")
-              .on_gpu()
               .kernels<AdamwKernel, float, double>());
 }
 

@@ -84,39 +84,25 @@ Shape addmm_shape(const InferContext& c) {
   return out;
 }
 
-OpSpec with_addmm_attributes(OpSpec spec) {
-  return spec.attr("Beta", 1.0f, "what Input is multiplied by; with 0 it is not read")
-      .attr("Alpha", 1.0f, "what the product is multiplied by");
-}
-
 }  // namespace
 
 void define_addmm(OpTable& ops) {
-  ops.add(with_addmm_attributes(OpSpec("addmm")
-                                    .input("Input", "[rows, columns], or a shape that stretches to it")
-                                    .input("X", "[rows, k]")
-                                    .input("Y", "[k, columns]")
-                                    .output("Out", "[rows, columns]"))
+  ops.add(OpSpec("addmm")
               .doc("Out = Beta Input + Alpha X Y.")
+              .input("Input", "[rows, columns], or a shape that stretches to it")
+              .input("X", "[rows, k]")
+              .input("Y", "[k, columns]")
+              .output("Out", "[rows, columns]")
+              .attr("Beta", 1.0f, "what Input is multiplied by; with 0 it is not read")
+              .attr("Alpha", 1.0f, "what the product is multiplied by")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, addmm_shape(c)); })
               .gradient("addmm_grad", {"Input", "X", "Y", "Out@GRAD"}, {"Input@GRAD", "X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<AddmmKernel, float, double>());
-  ops.add(with_addmm_attributes(OpSpec("addmm_grad")
-                                    .shape_input("Input", "as in addmm")
-                                    .input("X", "as in addmm")
-                                    .input("Y", "as in addmm")
-                                    .input("Out@GRAD", "shape of Out")
-                                    .optional_output("Input@GRAD", "shape of Input")
-                                    .optional_output("X@GRAD", "shape of X")
-                                    .optional_output("Y@GRAD", "shape of Y"))
+  ops.add(ops.gradient_of("addmm")
               .doc("Input@GRAD = Beta Out@GRAD, summed over the axes of the stretching; X@GRAD = Alpha Out@GRAD Y', "
                    "Y@GRAD = Alpha X' Out@GRAD.")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", addmm_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
+              .reads_shape("Input")
               .kernels<AddmmGradKernel, float, double>());
 }
 

@@ -53,12 +53,6 @@ void require_parameters(const InferContext& c, std::initializer_list<const char*
   }
 }
 
-OpSpec with_affine_channel_attributes(OpSpec spec) {
-  return spec.attr("data_layout", "AnyLayout",
-                   "NCHW: channels are axis 1; else they are the last axis, as in PaddlePaddle",
-                   one_of({"AnyLayout", "NCHW", "NHWC"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -67,8 +61,11 @@ OpSpec with_affine_channel_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_affine_channel(OpTable& ops) {
-  ops.add(with_affine_channel_attributes(OpSpec("affine_channel"))
+  ops.add(OpSpec("affine_channel")
               .doc("Out = Scale X + Bias, channel by channel.")
+              .attr("data_layout", "AnyLayout",
+                    "NCHW: channels are axis 1; else they are the last axis, as in PaddlePaddle",
+                    one_of({"AnyLayout", "NCHW", "NHWC"}))
               .input("X", "[images, channels, ...], or channels last as data_layout says")
               .input("Scale", "[channels]")
               .input("Bias", "[channels]")
@@ -81,15 +78,9 @@ void define_affine_channel(OpTable& ops) {
               .in_place("X", "Out")
               .on_gpu()
               .kernels<AffineChannelKernel, float, double>());
-  ops.add(with_affine_channel_attributes(OpSpec("affine_channel_grad"))
+  ops.add(ops.gradient_of("affine_channel")
               .doc("X@GRAD = Scale Out@GRAD; Scale@GRAD = sum of Out@GRAD X, Bias@GRAD = sum of Out@GRAD, over each "
                    "channel.")
-              .input("X", "as in affine_channel")
-              .input("Scale", "as in affine_channel")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Scale@GRAD", "[channels]")
-              .optional_output("Bias@GRAD", "[channels]")
               .infer([](InferContext& c) {
                 require_parameters(c, {"Scale"});
                 require_same_dtype(c, "X", "Out@GRAD");
@@ -98,7 +89,6 @@ void define_affine_channel(OpTable& ops) {
                 for (const char* port : {"Scale@GRAD", "Bias@GRAD"}) c.set_output(port, c.input("Scale"));
               })
               .in_place("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<AffineChannelGradKernel, float, double>());
 }
 

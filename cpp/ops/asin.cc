@@ -21,15 +21,8 @@ struct AsinGrad {
 }  // namespace
 
 void define_asin(OpTable& ops) {
-  ops.add(unary("asin")
-              .doc("Out = arcsin(X), in radians; NaN outside [-1, 1].")
-              .gradient("asin_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Asin>::For, float, double>());
-  ops.add(unary_gradient("asin_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / sqrt(1 - X^2).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<AsinGrad, Keeps::X>::For, float, double>());
+  add_unary<Asin, AsinGrad, Keeps::X>(ops, unary("asin").doc("Out = arcsin(X), in radians; NaN outside [-1, 1]."),
+                                      "X@GRAD = Out@GRAD / sqrt(1 - X^2).");
 }
 
 }  // namespace paddle_mini

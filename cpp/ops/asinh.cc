@@ -21,15 +21,9 @@ struct AsinhGrad {
 }  // namespace
 
 void define_asinh(OpTable& ops) {
-  ops.add(unary("asinh")
-              .doc("Out = arsinh(X), the inverse of the hyperbolic sine, element by element.")
-              .gradient("asinh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Asinh>::For, float, double>());
-  ops.add(unary_gradient("asinh_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / sqrt(X^2 + 1).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<AsinhGrad, Keeps::X>::For, float, double>());
+  add_unary<Asinh, AsinhGrad, Keeps::X>(
+      ops, unary("asinh").doc("Out = arsinh(X), the inverse of the hyperbolic sine, element by element."),
+      "X@GRAD = Out@GRAD / sqrt(X^2 + 1).");
 }
 
 }  // namespace paddle_mini

@@ -21,15 +21,8 @@ struct AtanGrad {
 }  // namespace
 
 void define_atan(OpTable& ops) {
-  ops.add(unary("atan")
-              .doc("Out = arctan(X), in radians, element by element.")
-              .gradient("atan_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Atan>::For, float, double>());
-  ops.add(unary_gradient("atan_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (1 + X^2).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<AtanGrad, Keeps::X>::For, float, double>());
+  add_unary<Atan, AtanGrad, Keeps::X>(ops, unary("atan").doc("Out = arctan(X), in radians, element by element."),
+                                      "X@GRAD = Out@GRAD / (1 + X^2).");
 }
 
 }  // namespace paddle_mini

@@ -21,15 +21,9 @@ struct AtanhGrad {
 }  // namespace
 
 void define_atanh(OpTable& ops) {
-  ops.add(unary("atanh")
-              .doc("Out = artanh(X), the inverse of the hyperbolic tangent; NaN outside [-1, 1].")
-              .gradient("atanh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Atanh>::For, float, double>());
-  ops.add(unary_gradient("atanh_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (1 - X^2).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<AtanhGrad, Keeps::X>::For, float, double>());
+  add_unary<Atanh, AtanhGrad, Keeps::X>(
+      ops, unary("atanh").doc("Out = artanh(X), the inverse of the hyperbolic tangent; NaN outside [-1, 1]."),
+      "X@GRAD = Out@GRAD / (1 - X^2).");
 }
 
 }  // namespace paddle_mini

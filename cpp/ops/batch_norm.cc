@@ -104,15 +104,6 @@ void infer_batch_norm_grad(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_batch_norm_attributes(OpSpec& spec) {
-  return spec.attr("momentum", 0.9f, "part of the kept statistics that stays", between(0, 1))
-      .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
-      .attr("is_test", false, "whether the kept statistics are used, and left as they are")
-      .attr("use_global_stats", false, "the same in training")
-      .attr("trainable_statistics", false, "the statistics of the batch are used even in testing")
-      .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -121,59 +112,52 @@ OpSpec& with_batch_norm_attributes(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_batch_norm(OpTable& ops) {
-  OpSpec forward("batch_norm"), backward("batch_norm_grad");
-  forward
-      .doc(
-          "Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every channel, with mean and variance of "
-          "the batch; and MeanOut = momentum Mean + (1 - momentum) mean, VarianceOut likewise. The variance is "
-          "divided by the count of elements. In testing, mean and variance are Mean and Variance. A channel of one "
-          "element passes through in training.")
-      .input("X", "2 to 5 dimensions, channels on axis 1 (NCHW) or the last (NHWC)")
-      .optional_input("Scale", "[channels]; 1 when left out")
-      .optional_input("Bias", "[channels]; 0 when left out")
-      .input("Mean", "[channels]: kept over the batches")
-      .input("Variance", "[channels]: kept over the batches")
-      .output("Y", "shape of X")
-      .output("MeanOut", "the variable of Mean")
-      .output("VarianceOut", "the variable of Variance")
-      .output("SavedMean", "[channels]: the mean that was used")
-      .output("SavedVariance", "[channels]: 1 / sqrt(variance + epsilon) that was used")
-      .optional_output("ReserveSpace", "of other devices; empty");
-  with_batch_norm_attributes(forward)
-      .infer(infer_batch_norm)
-      .gradient("batch_norm_grad",
-                {"X", "Scale", "Bias", "SavedMean", "SavedVariance", "MeanOut", "VarianceOut", "Y@GRAD"},
-                {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
-      .updates("Mean", "MeanOut")
-      .updates("Variance", "VarianceOut")
-      .on_gpu()
-      .kernels<BatchNormKernel, float, double>();
-  backward
-      .doc(
-          "Bias@GRAD = sum Y@GRAD and Scale@GRAD = sum Y@GRAD xhat over each channel, X@GRAD = Scale / deviation "
-          "* (Y@GRAD - the means of Y@GRAD and of xhat Y@GRAD xhat), with xhat = (X - mean) / deviation; without "
-          "the means where the kept statistics were used.")
-      .input("X", "as in batch_norm")
-      .optional_input("Scale", "as in batch_norm")
-      .optional_input("Bias", "as in batch_norm; its values are not read")
-      .input("SavedMean", "of batch_norm")
-      .input("SavedVariance", "of batch_norm")
-      .optional_input("MeanOut", "of batch_norm; read where the kept statistics were used")
-      .optional_input("VarianceOut", "of batch_norm; read where the kept statistics were used")
-      .optional_input("Mean", "PaddlePaddle gives MeanOut here again where the kept statistics were used; not read")
-      .optional_input("Variance", "as Mean, of VarianceOut; not read")
-      .optional_input("ReserveSpace", "of other devices; not read")
-      .input("Y@GRAD", "shape of Y")
-      .optional_output("X@GRAD", "shape of X")
-      .optional_output("Scale@GRAD", "shape of Scale")
-      .optional_output("Bias@GRAD", "shape of Bias");
-  with_batch_norm_attributes(backward)
-      .infer(infer_batch_norm_grad)
-      .in_place("Y@GRAD", "X@GRAD")
-      .on_gpu()
-      .kernels<BatchNormGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("batch_norm")
+          .doc(
+              "Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every channel, with mean and variance of "
+              "the batch; and MeanOut = momentum Mean + (1 - momentum) mean, VarianceOut likewise. The variance is "
+              "divided by the count of elements. In testing, mean and variance are Mean and Variance. A channel of one "
+              "element passes through in training.")
+          .input("X", "2 to 5 dimensions, channels on axis 1 (NCHW) or the last (NHWC)")
+          .optional_input("Scale", "[channels]; 1 when left out")
+          .optional_input("Bias", "[channels]; 0 when left out")
+          .input("Mean", "[channels]: kept over the batches")
+          .input("Variance", "[channels]: kept over the batches")
+          .output("Y", "shape of X")
+          .output("MeanOut", "the variable of Mean")
+          .output("VarianceOut", "the variable of Variance")
+          .output("SavedMean", "[channels]: the mean that was used")
+          .output("SavedVariance", "[channels]: 1 / sqrt(variance + epsilon) that was used")
+          .optional_output("ReserveSpace", "of other devices; empty")
+          .attr("momentum", 0.9f, "part of the kept statistics that stays", between(0, 1))
+          .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
+          .attr("is_test", false, "whether the kept statistics are used, and left as they are")
+          .attr("use_global_stats", false, "the same in training")
+          .attr("trainable_statistics", false, "the statistics of the batch are used even in testing")
+          .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
+          .infer(infer_batch_norm)
+          .gradient("batch_norm_grad",
+                    {"X", "Scale", "Bias", "SavedMean", "SavedVariance", "MeanOut", "VarianceOut", "Y@GRAD"},
+                    {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
+          .updates("Mean", "MeanOut")
+          .updates("Variance", "VarianceOut")
+          .on_gpu()
+          .kernels<BatchNormKernel, float, double>());
+  ops.add(
+      ops.gradient_of("batch_norm")
+          .doc("Bias@GRAD = sum Y@GRAD and Scale@GRAD = sum Y@GRAD xhat over each channel, X@GRAD = Scale / deviation "
+               "* (Y@GRAD - the means of Y@GRAD and of xhat Y@GRAD xhat), with xhat = (X - mean) / deviation; without "
+               "the means where the kept statistics were used.")
+          .optional_input("Bias", "as in batch_norm; its values are not read")
+          .optional_input("MeanOut", "of batch_norm; read where the kept statistics were used")
+          .optional_input("VarianceOut", "of batch_norm; read where the kept statistics were used")
+          .optional_input("Mean", "PaddlePaddle gives MeanOut here again where the kept statistics were used; not read")
+          .optional_input("Variance", "as Mean, of VarianceOut; not read")
+          .optional_input("ReserveSpace", "of other devices; not read")
+          .infer(infer_batch_norm_grad)
+          .in_place("Y@GRAD", "X@GRAD")
+          .kernels<BatchNormGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -45,11 +45,9 @@ void define_bce_loss(OpTable& ops) {
               .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; logarithms below -100 count as "
                    "-100. X outside of [0, 1] is refused.")
               .checks_data()
-              .on_gpu()
               .kernels<PairLossKernel<BinaryCrossEntropy>::For, float, double>());
-  ops.add(pair_loss_gradient("bce_loss", kBceLossPorts)
+  ops.add(pair_loss_gradient(ops, "bce_loss", kBceLossPorts)
               .doc("X@GRAD = Out@GRAD (X - Label) / max(X (1 - X), 1e-12).")
-              .on_gpu()
               .kernels<PairLossGradKernel<BinaryCrossEntropyGrad>::For, float, double>());
 }
 

@@ -41,9 +41,8 @@ void define_bilinear_interp_v2(OpTable& ops) {
                     "(i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with ratio 1 / scale or in / out.")
                .on_gpu()
                .kernels<BilinearInterpKernel, float, double>()));
-  ops.add(interpolation_gradient("bilinear", 2)
+  ops.add(ops.gradient_of("bilinear_interp_v2")
               .doc("X@GRAD = the sum over the pixels of Out that a pixel is part of: Out@GRAD times its part.")
-              .on_gpu()
               .kernels<BilinearInterpGradKernel, float, double>());
 }
 

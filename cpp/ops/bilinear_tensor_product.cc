@@ -138,19 +138,10 @@ void define_bilinear_tensor_product(OpTable& ops) {
                         {"X@GRAD", "Y@GRAD", "Weight@GRAD", "Bias@GRAD"})
               .on_gpu()
               .kernels<BilinearKernel, float, double>());
-  ops.add(OpSpec("bilinear_tensor_product_grad")
+  ops.add(ops.gradient_of("bilinear_tensor_product")
               .doc("With G = Out@GRAD[:, s]: X@GRAD = sum over s of G Y Weight[s]', Y@GRAD = sum of G X Weight[s], "
                    "Weight@GRAD[s] = X' G Y, Bias@GRAD[s] = sum of G.")
-              .input("X", "as in bilinear_tensor_product")
-              .input("Y", "as in bilinear_tensor_product")
-              .input("Weight", "as in bilinear_tensor_product")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .optional_output("Weight@GRAD", "shape of Weight")
-              .optional_output("Bias@GRAD", "[1, size]")
               .infer(infer_bilinear_backward)
-              .on_gpu()
               .kernels<BilinearGradKernel, float, double>());
 }
 

@@ -18,7 +18,6 @@ void define_bitwise_not(OpTable& ops) {
   ops.add(unary("bitwise_not")
               .doc("Out = the bits that are 0 in X; of true, false, and of false, true.")
               .no_gradient("bits do not change smoothly")
-              .on_gpu()
               .kernels<UnaryKernel<BitwiseNot>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }
 

@@ -41,18 +41,8 @@ void define_bmm(OpTable& ops) {
               .gradient("bmm_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BmmKernel, float, double>());
-  ops.add(OpSpec("bmm_grad")
+  ops.add(ops.gradient_of("bmm")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, matrix by matrix.")
-              .input("X", "as in bmm")
-              .input("Y", "as in bmm")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", bmm_shape(c).out());
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
               .kernels<BmmGradKernel, float, double>());
 }
 

@@ -75,21 +75,9 @@ void define_bpr_loss(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<BprLossKernel, float, double>());
-  ops.add(OpSpec("bpr_loss_grad")
+  ops.add(ops.gradient_of("bpr_loss")
               .doc("X@GRAD[j] = Y@GRAD / (classes - 1) / (1 + exp(X[label] - X[j])); the label's is minus their sum.")
-              .input("X", "as in bpr_loss")
-              .input("Label", "as in bpr_loss")
-              .input("Y@GRAD", "shape of Y")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                Shape y = bpr_loss_shape(c);
-                require_same_dtype(c, "X", "Y@GRAD");
-                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(),
-                                    ", Y has ", y.str());
-                gradients_like_inputs(c);
-              })
               .checks_data()
-              .on_gpu()
               .kernels<BprLossGradKernel, float, double>());
 }
 

@@ -1,5 +1,5 @@
 // brelu: Out = min(max(X, t_min), t_max)
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,19 +31,12 @@ struct BreluGrad : BreluAttributes {
 }  // namespace
 
 void define_brelu(OpTable& ops) {
-  ops.add(unary("brelu")
-              .doc("Out = min(max(X, t_min), t_max), element by element.")
-              .attr("t_min", 0.0f, "the least that Out can be")
-              .attr("t_max", 24.0f, "the most that Out can be")
-              .gradient("brelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Brelu>::For, float, double>());
-  ops.add(unary_gradient("brelu_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD where t_min < X < t_max, else 0.")
-              .attr("t_min", 0.0f, "as in the forward operator")
-              .attr("t_max", 24.0f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<BreluGrad, Keeps::X>::For, float, double>());
+  add_unary<Brelu, BreluGrad, Keeps::X>(ops,
+                                        unary("brelu")
+                                            .doc("Out = min(max(X, t_min), t_max), element by element.")
+                                            .attr("t_min", 0.0f, "the least that Out can be")
+                                            .attr("t_max", 24.0f, "the most that Out can be"),
+                                        "X@GRAD = Out@GRAD where t_min < X < t_max, else 0.");
 }
 
 }  // namespace paddle_mini

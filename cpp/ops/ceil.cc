@@ -14,13 +14,9 @@ struct Ceil {
 }  // namespace
 
 void define_ceil(OpTable& ops) {
-  ops.add(unary("ceil")
-              .doc("Out = the least whole number not below X, element by element; NaN and infinity stay "
-                   "as they are.")
-              .gradient("ceil_grad", {"Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Ceil>::For, float, double>());
-  ops.add(zero_gradient("ceil_grad").on_gpu().kernels<ZeroGradKernel, float, double>());
+  add_rounding<Ceil, float, double>(
+      ops, unary("ceil").doc("Out = the least whole number not below X, element by element; NaN and infinity stay "
+                             "as they are."));
 }
 
 }  // namespace paddle_mini

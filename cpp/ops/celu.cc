@@ -1,5 +1,5 @@
 // celu: Out = X where X >= 0, else alpha (exp(X / alpha) - 1)
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,17 +31,12 @@ struct CeluGrad : CeluAttributes {
 }  // namespace
 
 void define_celu(OpTable& ops) {
-  ops.add(unary("celu")
-              .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
-              .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero)
-              .gradient("celu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Celu>::For, float, double>());
-  ops.add(unary_gradient("celu_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD where X > 0, else exp(X / alpha) Out@GRAD.")
-              .attr("alpha", 1.0f, "as in the forward operator", not_zero)
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<CeluGrad, Keeps::X>::For, float, double>());
+  add_unary<Celu, CeluGrad, Keeps::X>(
+      ops,
+      unary("celu")
+          .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
+          .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero),
+      "X@GRAD = Out@GRAD where X > 0, else exp(X / alpha) Out@GRAD.");
 }
 
 }  // namespace paddle_mini

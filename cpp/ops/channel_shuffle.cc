@@ -39,16 +39,13 @@ void check_groups(const InferContext& c, const char* port) {
                       " channels do not divide into ", groups, " groups");
 }
 
-OpSpec channel_shuffle_with_attributes(OpSpec spec) {
-  return spec.attr("groups", 1, "how many groups the channels make", at_least(1))
-      .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 
 void define_channel_shuffle(OpTable& ops) {
-  ops.add(channel_shuffle_with_attributes(OpSpec("channel_shuffle"))
+  ops.add(OpSpec("channel_shuffle")
               .doc("Channel i of group g becomes channel i groups + g (Zhang et al. 2018).")
+              .attr("groups", 1, "how many groups the channels make", at_least(1))
+              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
               .input("X", "[images, channels, height, width], or channels last as data_format says")
               .output("Out", "shape of X")
               .infer([](InferContext& c) {
@@ -58,15 +55,12 @@ void define_channel_shuffle(OpTable& ops) {
               .gradient("channel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<ChannelShuffleKernel<false>>());
-  ops.add(channel_shuffle_with_attributes(OpSpec("channel_shuffle_grad"))
+  ops.add(ops.gradient_of("channel_shuffle")
               .doc("X@GRAD = Out@GRAD, shuffled back.")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) {
                 check_groups(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
               })
-              .on_gpu()
               .kernel_for_any<ChannelShuffleKernel<true>>());
 }
 

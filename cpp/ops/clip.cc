@@ -167,24 +167,10 @@ void define_clip(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<ClipKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, OpSpec("clip_grad")
+  ops.add(also({DType::Int32, DType::Int64}, ops.gradient_of("clip")
                                                  .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
-                                                 .input("X", "as in clip")
-                                                 .optional_input("Min", "as in clip")
-                                                 .optional_input("Max", "as in clip")
-                                                 .input("Out@GRAD", "shape of Out")
-                                                 .output("X@GRAD", "shape of X")
-                                                 .required_attr("min", AttrType::Float, "as in clip")
-                                                 .required_attr("max", AttrType::Float, "as in clip")
-                                                 .infer([](InferContext& c) {
-                                                   check_bounds(c);
-                                                   require_same_dtype(c, "X", "Out@GRAD");
-                                                   require_same_shape(c, "X", "Out@GRAD");
-                                                   gradients_like_inputs(c);
-                                                 })
                                                  .in_place("Out@GRAD", "X@GRAD")
                                                  .checks_data()
-                                                 .on_gpu()
                                                  .kernels<ClipGradKernel, float, double>()));
 }
 

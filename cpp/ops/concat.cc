@@ -54,23 +54,20 @@ VarInfo concat_info(InferContext& c) {
 }  // namespace
 
 void define_concat(OpTable& ops) {
-  OpSpec forward("concat"), backward("concat_grad");
-  forward.input_list("X", "tensors of one element type whose shapes differ along the axis at most")
-      .output("Out", "the shape of the Xs, long along the axis as all of them together");
-  backward.input_list("X", "as in concat")
-      .reads_shape("X")
-      .input("Out@GRAD", "shape of Out")
-      .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants");
-  ops.add(with_tensor_ports(forward, kConcatPorts)
-              .doc("Out = the tensors X one after the other along the axis.")
-              .attr("axis", 0, "the axis; negative ones count from the end")
-              .infer([](InferContext& c) { c.set_output("Out", concat_info(c)); })
-              .gradient("concat_grad", with_ports({"X", "Out@GRAD"}, kConcatPorts), {"X@GRAD"})
-              .on_gpu()
-              .kernel_for_any<ConcatKernel>());
-  ops.add(with_tensor_ports(backward, kConcatPorts)
+  ops.add(
+      with_tensor_ports(OpSpec("concat")
+                            .input_list("X", "tensors of one element type whose shapes differ along the axis at most")
+                            .output("Out", "the shape of the Xs, long along the axis as all of them together"),
+                        kConcatPorts)
+          .doc("Out = the tensors X one after the other along the axis.")
+          .attr("axis", 0, "the axis; negative ones count from the end")
+          .infer([](InferContext& c) { c.set_output("Out", concat_info(c)); })
+          .gradient("concat_grad", with_ports({"X", "Out@GRAD"}, kConcatPorts), {"X@GRAD"})
+          .on_gpu()
+          .kernel_for_any<ConcatKernel>());
+  ops.add(ops.gradient_of("concat")
               .doc("Each X@GRAD is the part of Out@GRAD where X lies in Out.")
-              .attr("axis", 0, "as in concat")
+              .reads_shape("X")
               .infer([](InferContext& c) {
                 VarInfo out = concat_info(c);
                 require_same_dtype(c, "X", "Out@GRAD");
@@ -80,7 +77,6 @@ void define_concat(OpTable& ops) {
                                       c.output_count("X@GRAD"), " X@GRAD for ", c.input_count("X"), " X");
                 gradients_like_inputs(c);
               })
-              .on_gpu()
               .kernel_for_any<ConcatGradKernel>());
 }
 

@@ -61,56 +61,34 @@ Shape conv2d_output_shape(const InferContext& c) {
   return Shape{x[0], filter[0], height.out, width.out};
 }
 
-void conv2d_infer_gradient(InferContext& c) {
-  Shape output = conv2d_output_shape(c);
-  require_same_dtype(c, "Input", "Output@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
-                      c.shape("Output@GRAD").str(), ", Output has ", output.str());
-  gradients_like_inputs(c);
-}
-
-OpSpec& conv2d_with_attributes(OpSpec& spec) {
-  return spec.attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
-      .attr("paddings", std::vector<int32_t>{0, 0},
-            "zeros around the image: height, width; or above, below, left, right")
-      .attr("padding_algorithm", "EXPLICIT",
-            "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
-            one_of({"EXPLICIT", "SAME", "VALID"}))
-      .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the window: height, width")
-      .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-      .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()));
-}
-
 // depthwise_conv2d is the name of the same operator where every group has one channel.
 void define_convolution(OpTable& ops, const std::string& type) {
-  OpSpec forward(type), backward(type + "_grad");
-  forward
-      .doc(
-          "Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, "
-          "c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside "
-          "of the image. With groups, output channels of a group see the input channels of that group.")
-      .input("Input", "[images, channels, height, width]")
-      .input("Filter", "[output channels, channels / groups, window height, window width]")
-      .output("Output", "[images, output channels, output height, output width]");
-  conv2d_with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) {
-        c.set_output("Output", c.input("Input").dtype, conv2d_output_shape(c));
-      }))
-      .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-      .on_gpu()
-      .kernels<AnyLayout<Conv2dKernel>::Of, float, double>();
-  backward.doc("Gradients of " + type + " by its image and its filter.")
-      .input("Input", "as in conv2d")
-      .input("Filter", "as in conv2d")
-      .input("Output@GRAD", "shape of Output")
-      .optional_output("Input@GRAD", "shape of Input")
-      .optional_output("Filter@GRAD", "shape of Filter");
-  conv2d_with_attributes(backward)
-      .infer(for_both_layouts(conv2d_infer_gradient))
-      .on_gpu()
-      .kernels<AnyLayout<Conv2dGradKernel>::Of, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec(type)
+          .doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, "
+               "c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside "
+               "of the image. With groups, output channels of a group see the input channels of that group.")
+          .input("Input", "[images, channels, height, width]")
+          .input("Filter", "[output channels, channels / groups, window height, window width]")
+          .output("Output", "[images, output channels, output height, output width]")
+          .attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
+          .attr("paddings", std::vector<int32_t>{0, 0},
+                "zeros around the image: height, width; or above, below, left, right")
+          .attr("padding_algorithm", "EXPLICIT",
+                "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
+                one_of({"EXPLICIT", "SAME", "VALID"}))
+          .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the window: height, width")
+          .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+          .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()))
+          .infer(for_both_layouts([](InferContext& c) {
+            c.set_output("Output", c.input("Input").dtype, conv2d_output_shape(c));
+          }))
+          .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+          .on_gpu()
+          .kernels<AnyLayout<Conv2dKernel>::Of, float, double>());
+  ops.add(ops.gradient_of(type)
+              .doc("Gradients of " + type + " by its image and its filter.")
+              .kernels<AnyLayout<Conv2dGradKernel>::Of, float, double>());
 }
 
 }  // namespace

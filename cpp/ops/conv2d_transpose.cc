@@ -94,57 +94,36 @@ Shape stamping_output_shape(const InferContext& c) {
   return Shape{x[0], filter[1] < 0 ? -1 : filter[1] * groups, height.size, width.size};
 }
 
-void stamping_infer_gradient(InferContext& c) {
-  Shape output = stamping_output_shape(c);
-  require_same_dtype(c, "Input", "Output@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
-                      c.shape("Output@GRAD").str(), ", Output has ", output.str());
-  gradients_like_inputs(c);
-}
-
-OpSpec& stamping_with_attributes(OpSpec& spec) {
-  return spec.attr("strides", std::vector<int32_t>{1, 1}, "distance between stamps: height, width")
-      .attr("paddings", std::vector<int32_t>{0, 0},
-            "what is cut off around Output: height, width; or above, below, left, right")
-      .attr("output_padding", std::vector<int32_t>{}, "rows and columns more of Output; empty: none")
-      .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the least there can be")
-      .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: from the sizes; VALID: none",
-            one_of({"EXPLICIT", "SAME", "VALID"}))
-      .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
-      .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-      .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()));
-}
-
 // depthwise_conv2d_transpose is the name of the same operator where every group has one channel.
 void define_transpose(OpTable& ops, const std::string& type) {
-  OpSpec forward(type), backward(type + "_grad");
-  forward
-      .doc(
-          "Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
-          "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "
-          "input channels of that group.")
-      .input("Input", "[images, channels, height, width]")
-      .input("Filter", "[channels, output channels / groups, window height, window width]")
-      .output("Output", "[images, output channels, output height, output width]");
-  stamping_with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) {
-        c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
-      }))
-      .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-      .on_gpu()
-      .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>();
-  backward.doc("Gradients of " + type + " by its image and its filter.")
-      .input("Input", "as in conv2d_transpose")
-      .input("Filter", "as in conv2d_transpose")
-      .input("Output@GRAD", "shape of Output")
-      .optional_output("Input@GRAD", "shape of Input")
-      .optional_output("Filter@GRAD", "shape of Filter");
-  stamping_with_attributes(backward)
-      .infer(for_both_layouts(stamping_infer_gradient))
-      .on_gpu()
-      .kernels<AnyLayout<Conv2dTransposeGradKernel>::Of, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec(type)
+          .doc(
+              "Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
+              "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "
+              "input channels of that group.")
+          .input("Input", "[images, channels, height, width]")
+          .input("Filter", "[channels, output channels / groups, window height, window width]")
+          .output("Output", "[images, output channels, output height, output width]")
+          .attr("strides", std::vector<int32_t>{1, 1}, "distance between stamps: height, width")
+          .attr("paddings", std::vector<int32_t>{0, 0},
+                "what is cut off around Output: height, width; or above, below, left, right")
+          .attr("output_padding", std::vector<int32_t>{}, "rows and columns more of Output; empty: none")
+          .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the least there can be")
+          .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: from the sizes; VALID: none",
+                one_of({"EXPLICIT", "SAME", "VALID"}))
+          .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
+          .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+          .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()))
+          .infer(for_both_layouts([](InferContext& c) {
+            c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
+          }))
+          .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+          .on_gpu()
+          .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>());
+  ops.add(ops.gradient_of(type)
+              .doc("Gradients of " + type + " by its image and its filter.")
+              .kernels<AnyLayout<Conv2dTransposeGradKernel>::Of, float, double>());
 }
 
 }  // namespace

@@ -71,50 +71,32 @@ Shape conv3d_output_shape(const InferContext& c) {
   return input.with(filter[0], {depth.out, height.out, width.out});
 }
 
-void conv3d_infer_gradient(InferContext& c) {
-  Shape output = conv3d_output_shape(c);
-  require_same_dtype(c, "Input", "Output@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
-                      c.shape("Output@GRAD").str(), ", Output has ", output.str());
-  gradients_like_inputs(c);
-}
-
-OpSpec conv3d_with_attributes(OpSpec spec) {
-  return spec.attr("strides", std::vector<int32_t>{1, 1, 1}, "steps of the window: depth, height, width")
-      .attr("paddings", std::vector<int32_t>{0, 0, 0},
-            "zeros around the volume: depth, height, width; or before and after each of them")
-      .attr("padding_algorithm", "EXPLICIT",
-            "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the volume; VALID: none",
-            one_of({"EXPLICIT", "SAME", "VALID"}))
-      .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-      .attr("dilations", std::vector<int32_t>{1, 1, 1}, "distance between taps of the window: depth, height, width")
-      .attr("data_format", "NCDHW", "channels are axis 1 or the last, in Input and Output",
-            one_of({"NCDHW", "NDHWC", "AnyLayout"}));
-}
-
 }  // namespace
 
 void define_conv3d(OpTable& ops) {
-  ops.add(
-      conv3d_with_attributes(OpSpec("conv3d")
-                                 .input("Input", "[images, channels, depth, height, width], or channels last")
-                                 .input("Filter", "[output channels, channels / groups, window depth, height, width]")
-                                 .output("Output", "[images, output channels, depth, height, width], or channels last"))
-          .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
-               "images. With groups, output channels of a group see the input channels of that group.")
-          .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
-          .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-          .on_gpu()
-          .kernels<Conv3dKernel, float, double>());
-  ops.add(conv3d_with_attributes(OpSpec("conv3d_grad")
-                                     .input("Input", "as in conv3d")
-                                     .input("Filter", "as in conv3d")
-                                     .input("Output@GRAD", "shape of Output")
-                                     .optional_output("Input@GRAD", "shape of Input")
-                                     .optional_output("Filter@GRAD", "shape of Filter"))
-              .doc("Gradients of conv3d by its volume and its filter.")
-              .infer(conv3d_infer_gradient)
+  ops.add(OpSpec("conv3d")
+              .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
+                   "images. With groups, output channels of a group see the input channels of that group.")
+              .input("Input", "[images, channels, depth, height, width], or channels last")
+              .input("Filter", "[output channels, channels / groups, window depth, height, width]")
+              .output("Output", "[images, output channels, depth, height, width], or channels last")
+              .attr("strides", std::vector<int32_t>{1, 1, 1}, "steps of the window: depth, height, width")
+              .attr("paddings", std::vector<int32_t>{0, 0, 0},
+                    "zeros around the volume: depth, height, width; or before and after each of them")
+              .attr("padding_algorithm", "EXPLICIT",
+                    "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the volume; VALID: none",
+                    one_of({"EXPLICIT", "SAME", "VALID"}))
+              .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+              .attr("dilations", std::vector<int32_t>{1, 1, 1},
+                    "distance between taps of the window: depth, height, width")
+              .attr("data_format", "NCDHW", "channels are axis 1 or the last, in Input and Output",
+                    one_of({"NCDHW", "NDHWC", "AnyLayout"}))
+              .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
+              .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
               .on_gpu()
+              .kernels<Conv3dKernel, float, double>());
+  ops.add(ops.gradient_of("conv3d")
+              .doc("Gradients of conv3d by its volume and its filter.")
               .kernels<Conv3dGradKernel, float, double>());
 }
 

@@ -21,15 +21,8 @@ struct CosGrad {
 }  // namespace
 
 void define_cos(OpTable& ops) {
-  ops.add(unary("cos")
-              .doc("Out = cos(X), X in radians, element by element.")
-              .gradient("cos_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Cos>::For, float, double>());
-  ops.add(unary_gradient("cos_grad", Keeps::X)
-              .doc("X@GRAD = -Out@GRAD sin(X).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<CosGrad, Keeps::X>::For, float, double>());
+  add_unary<Cos, CosGrad, Keeps::X>(ops, unary("cos").doc("Out = cos(X), X in radians, element by element."),
+                                    "X@GRAD = -Out@GRAD sin(X).");
 }
 
 }  // namespace paddle_mini

@@ -56,19 +56,6 @@ void require_pairs(const InferContext& c) {
                       "; Y may differ in having one row only");
 }
 
-void infer_cos_sim_gradient(InferContext& c) {
-  require_pairs(c);
-  int64_t x_rows = c.shape("X")[0], y_rows = c.shape("Y")[0];
-  auto require_column = [&](const char* port, int64_t rows) {
-    require_same_dtype(c, "X", port);
-    require<ShapeError>(same_shape(c.shape(port), Shape{rows, 1}), port, " has shape ", c.shape(port).str(),
-                        ", it must be ", Shape{rows, 1}.str());
-  };
-  for (const char* port : {"XNorm", "Out", "Out@GRAD"}) require_column(port, x_rows);
-  require_column("YNorm", y_rows);
-  gradients_like_inputs(c);
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -94,19 +81,9 @@ void define_cos_sim(OpTable& ops) {
               .gradient("cos_sim_grad", {"X", "Y", "XNorm", "YNorm", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<CosSimKernel, float, double>());
-  ops.add(OpSpec("cos_sim_grad")
+  ops.add(ops.gradient_of("cos_sim")
               .doc("X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), Y@GRAD = Out@GRAD (X / (XNorm YNorm) - "
                    "Out Y / YNorm^2), summed where one row of Y meets all of X.")
-              .input("X", "as in cos_sim")
-              .input("Y", "as in cos_sim")
-              .input("XNorm", "of cos_sim")
-              .input("YNorm", "of cos_sim")
-              .input("Out", "of cos_sim")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer(infer_cos_sim_gradient)
-              .on_gpu()
               .kernels<CosSimGradKernel, float, double>());
 }
 

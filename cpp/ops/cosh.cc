@@ -21,15 +21,9 @@ struct CoshGrad {
 }  // namespace
 
 void define_cosh(OpTable& ops) {
-  ops.add(unary("cosh")
-              .doc("Out = cosh(X), the hyperbolic cosine, element by element.")
-              .gradient("cosh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Cosh>::For, float, double>());
-  ops.add(unary_gradient("cosh_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD sinh(X).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<CoshGrad, Keeps::X>::For, float, double>());
+  add_unary<Cosh, CoshGrad, Keeps::X>(ops,
+                                      unary("cosh").doc("Out = cosh(X), the hyperbolic cosine, element by element."),
+                                      "X@GRAD = Out@GRAD sinh(X).");
 }
 
 }  // namespace paddle_mini

@@ -82,13 +82,10 @@ OpSpec cropping(const std::string& type, bool old) {
       .kernel_for_any<CropKernel>();
 }
 
-OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
-  OpSpec spec(type + "_grad");
-  spec.shape_input("X", "as in the forward operator").input("Out@GRAD", "shape of Out").output("X@GRAD", "shape of X");
-  return with_tensor_ports(spec, offsets)
+OpSpec cropping_gradient(const OpTable& ops, const char* forward) {
+  return ops.gradient_of(forward)
       .doc("X@GRAD = Out@GRAD where Out was taken from, 0 elsewhere.")
-      .attr("offsets", Ints{}, "as in the forward operator")
-      .attr("shape", Ints{}, "as in the forward operator; Out@GRAD says it")
+      .reads_shape("X")
       .infer([](InferContext& c) {
         require_tensors(c);
         require_same_dtype(c, "X", "Out@GRAD");
@@ -96,7 +93,6 @@ OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
         if (op) crop_tensor_walks_of(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
         gradients_like_inputs(c);
       })
-      .on_gpu()
       .kernels<CropGradKernel, float, double, int32_t, int64_t>();
 }
 
@@ -106,11 +102,11 @@ OpSpec cropping_gradient(const std::string& type, const TensorAttrs& offsets) {
 void define_crop_tensor(OpTable& ops) {
   ops.add(cropping("crop_tensor", false)
               .doc("Out[i, ...] = X[i + offsets[0], ...] for the block of X that `shape` and `offsets` describe."));
-  ops.add(cropping_gradient("crop_tensor", kOffsets));
+  ops.add(cropping_gradient(ops, "crop_tensor"));
   ops.add(cropping("crop", true)
               .doc("Out[i, ...] = X[i + offsets[0], ...] for the block of X that begins at `offsets` and has the shape "
                    "of Y, or `shape`."));
-  ops.add(cropping_gradient("crop", kOldOffsets));
+  ops.add(cropping_gradient(ops, "crop"));
 }
 
 }  // namespace paddle_mini

@@ -84,15 +84,12 @@ const Shape& cross_checked_shape(const InferContext& c) {
   return x;
 }
 
-OpSpec cross_with_attributes(OpSpec spec) {
-  return spec.attr("dim", kFirstOfThree, "the axis of the vectors; negative: from the end; 9: the first of size 3");
-}
-
 }  // namespace
 
 void define_cross(OpTable& ops) {
-  ops.add(cross_with_attributes(OpSpec("cross"))
+  ops.add(OpSpec("cross")
               .doc("Out = X x Y: (x1 y2 - x2 y1, x2 y0 - x0 y2, x0 y1 - x1 y0) along the axis.")
+              .attr("dim", kFirstOfThree, "the axis of the vectors; negative: from the end; 9: the first of size 3")
               .input("X", "any shape with an axis of 3")
               .input("Y", "shape of X")
               .output("Out", "shape of X")
@@ -100,18 +97,8 @@ void define_cross(OpTable& ops) {
               .gradient("cross_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<CrossKernel, float, double, int32_t, int64_t>());
-  ops.add(cross_with_attributes(OpSpec("cross_grad"))
+  ops.add(ops.gradient_of("cross")
               .doc("X@GRAD = Y x Out@GRAD, Y@GRAD = Out@GRAD x X.")
-              .input("X", "as in cross")
-              .input("Y", "as in cross")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", cross_checked_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
               .kernels<CrossGradKernel, float, double, int32_t, int64_t>());
 }
 

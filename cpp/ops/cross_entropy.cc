@@ -113,11 +113,6 @@ Shape cross_entropy_loss_shape(const InferContext& c) {
   return label.rank() == x.rank() ? column : bare;
 }
 
-OpSpec& with_cross_entropy_attributes(OpSpec& spec) {
-  return spec.attr("soft_label", false, "whether Label is a weight for every class")
-      .attr("ignore_index", -100, "the hard label whose rows count nothing");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -126,38 +121,24 @@ OpSpec& with_cross_entropy_attributes(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_cross_entropy(OpTable& ops) {
-  OpSpec forward("cross_entropy"), backward("cross_entropy_grad");
-  forward
-      .doc(
-          "Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where the "
-          "label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is refused.")
-      .input("X", "[..., classes]: probabilities")
-      .input("Label", "[..., 1] or [...], int32 or int64; with soft_label, shape and dtype of X")
-      .output("Y", "[..., 1]; [...] where Label is so");
-  with_cross_entropy_attributes(forward)
-      .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, cross_entropy_loss_shape(c)); })
-      .gradient("cross_entropy_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
-      .checks_data()
-      .on_gpu()
-      .kernels<Either<HardKernel, SoftKernel>::For, float, double>();
-  backward.doc("X@GRAD = -Y@GRAD / X at the label and 0 elsewhere; with soft_label, -Label Y@GRAD / X.")
-      .input("X", "as in cross_entropy")
-      .input("Label", "as in cross_entropy")
-      .input("Y@GRAD", "shape of Y")
-      .output("X@GRAD", "shape of X");
-  with_cross_entropy_attributes(backward)
-      .infer([](InferContext& c) {
-        Shape y = cross_entropy_loss_shape(c);
-        require_same_dtype(c, "X", "Y@GRAD");
-        require<ShapeError>(same_shape(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(), ", Y has ",
-                            y.str());
-        c.set_output("X@GRAD", c.input("X"));
-      })
-      .checks_data()
-      .on_gpu()
-      .kernels<Either<HardGradKernel, SoftGradKernel>::For, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("cross_entropy")
+          .doc("Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where the "
+               "label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is refused.")
+          .input("X", "[..., classes]: probabilities")
+          .input("Label", "[..., 1] or [...], int32 or int64; with soft_label, shape and dtype of X")
+          .output("Y", "[..., 1]; [...] where Label is so")
+          .attr("soft_label", false, "whether Label is a weight for every class")
+          .attr("ignore_index", -100, "the hard label whose rows count nothing")
+          .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, cross_entropy_loss_shape(c)); })
+          .gradient("cross_entropy_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
+          .checks_data()
+          .on_gpu()
+          .kernels<Either<HardKernel, SoftKernel>::For, float, double>());
+  ops.add(ops.gradient_of("cross_entropy")
+              .doc("X@GRAD = -Y@GRAD / X at the label and 0 elsewhere; with soft_label, -Label Y@GRAD / X.")
+              .checks_data()
+              .kernels<Either<HardGradKernel, SoftGradKernel>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -109,17 +109,11 @@ void define_cross_entropy2(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<CrossEntropy2Kernel, float, double>());
-  ops.add(OpSpec("cross_entropy_grad2")
+  ops.add(ops.gradient_of("cross_entropy2")
               .doc("X@GRAD = -Y@GRAD / MatchX at the label, and 0 elsewhere.")
-              .input("Y@GRAD", "shape of Y")
-              .input("MatchX", "of cross_entropy2")
-              .input("Label", "as in cross_entropy2")
-              .input("XShape", "of cross_entropy2")
-              .output("X@GRAD", "shape of X")
-              .attr("ignore_index", -100, "as in cross_entropy2")
               .infer(infer_cross_entropy_grad2)
+              .dtype_from_input("Y@GRAD")
               .checks_data()
-              .on_gpu()
               .kernels<CrossEntropyGrad2Kernel, float, double>());
 }
 

@@ -102,20 +102,8 @@ void define_cumprod(OpTable& ops) {
               .on_gpu()
               .kernels<CumprodKernel, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64},
-               OpSpec("cumprod_grad")
+               ops.gradient_of("cumprod")
                    .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i].")
-                   .input("X", "as in cumprod")
-                   .input("Out", "of cumprod")
-                   .input("Out@GRAD", "shape of Out")
-                   .output("X@GRAD", "shape of X")
-                   .required_attr("dim", AttrType::Int, "as in cumprod")
-                   .infer([](InferContext& c) {
-                     require_like_out(c, "X", cumprod_shape(c));
-                     require_same_dtype(c, "X", "Out");
-                     require_same_shape(c, "X", "Out");
-                     c.set_output("X@GRAD", c.input("X"));
-                   })
-                   .on_gpu()
                    .kernels<CumprodGradKernel, float, double>()));
 }
 

@@ -42,13 +42,6 @@ Shape cumsum_shape(const InferContext& c) {
   return x;
 }
 
-OpSpec with_cumsum_attributes(OpSpec spec) {
-  return spec.attr("axis", -1, "the axis; negative ones count from the end")
-      .attr("flatten", false, "whether X is one line, whatever `axis` says")
-      .attr("exclusive", false, "whether an element's own value is left out of its sum")
-      .attr("reverse", false, "whether the sums run from the end");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -57,9 +50,14 @@ OpSpec with_cumsum_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_cumsum(OpTable& ops) {
-  ops.add(with_cumsum_attributes(
-              OpSpec("cumsum").input("X", "any shape").output("Out", "shape of X; of one line, if flatten"))
+  ops.add(OpSpec("cumsum")
               .doc("Out[j] = X[0] + ... + X[j] along the axis.")
+              .input("X", "any shape")
+              .output("Out", "shape of X; of one line, if flatten")
+              .attr("axis", -1, "the axis; negative ones count from the end")
+              .attr("flatten", false, "whether X is one line, whatever `axis` says")
+              .attr("exclusive", false, "whether an element's own value is left out of its sum")
+              .attr("reverse", false, "whether the sums run from the end")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.input("X").dtype, cumsum_shape(c));
@@ -68,19 +66,9 @@ void define_cumsum(OpTable& ops) {
               .on_gpu()
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
   ops.add(also({DType::Int16, DType::Int32, DType::Int64},
-               with_cumsum_attributes(OpSpec("cumsum_grad")
-                                          .shape_input("X", "as in cumsum")
-                                          .input("Out@GRAD", "shape of Out")
-                                          .output("X@GRAD", "shape of X"))
+               ops.gradient_of("cumsum")
+                   .reads_shape("X")
                    .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
-                   .infer([](InferContext& c) {
-                     Shape out = cumsum_shape(c);
-                     require_same_dtype(c, "X", "Out@GRAD");
-                     require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
-                                         c.shape("Out@GRAD").str(), ", Out has ", out.str());
-                     gradients_like_inputs(c);
-                   })
-                   .on_gpu()
                    .kernels<CumsumGradKernel, float, double>()));
 }
 

@@ -65,22 +65,10 @@ void define_cvm(OpTable& ops) {
               .gradient("cvm_grad", {"X", "CVM", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<CvmKernel, float, double>());
-  ops.add(OpSpec("cvm_grad")
+  ops.add(ops.gradient_of("cvm")
               .doc("X@GRAD = CVM in its first two columns: the counts travel with the gradient to where the embedding "
                    "is kept; Y@GRAD in the others.")
               .input("X", "as in cvm; its values are not read")
-              .input("CVM", "as in cvm")
-              .input("Y@GRAD", "shape of Y")
-              .output("X@GRAD", "shape of X")
-              .attr("use_cvm", true, "as in cvm")
-              .infer([](InferContext& c) {
-                Shape y = checked_shape(c);
-                require_same_dtype(c, "X", "Y@GRAD");
-                require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(),
-                                    ", Y has ", y.str());
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
               .kernels<CvmGradKernel, float, double>());
 }
 

@@ -37,26 +37,11 @@ struct DecayedAdagradKernel : TiledKernel {
 }  // namespace
 
 void define_decayed_adagrad(OpTable& ops) {
-  ops.add(OpSpec("decayed_adagrad")
+  ops.add(optimizer("decayed_adagrad", {"Moment"})
               .doc("MomentOut = decay Moment + (1 - decay) Grad^2, ParamOut = Param - LearningRate * Grad / "
                    "(sqrt(MomentOut) + epsilon).")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor")
-              .input("Moment", "shape of Param")
-              .input("LearningRate", "one element")
-              .output("ParamOut", "the variable of Param")
-              .output("MomentOut", "the variable of Moment")
               .attr("decay", 0.95f, "part of the moment that stays")
               .attr("epsilon", 1e-6f, "keeps the division finite")
-              .infer([](InferContext& c) {
-                require_state(c, {"Moment"}, {"LearningRate"});
-                require_gradient(c);
-                set_updated(c, {"Param", "Moment"});
-              })
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment", "MomentOut")
-              .on_gpu()
               .kernels<DecayedAdagradKernel, float, double>());
 }
 

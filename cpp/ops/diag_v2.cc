@@ -104,21 +104,10 @@ void define_diag_v2(OpTable& ops) {
               .gradient("diag_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<DiagKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("diag_v2_grad")
+  ops.add(ops.gradient_of("diag_v2")
               .doc("X@GRAD = Out@GRAD on the diagonal, and 0 elsewhere if X is a matrix.")
-              .shape_input("X", "as in diag_v2")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .attr("offset", 0, "as in diag_v2")
+              .reads_shape("X")
               .attr("padding_value", 0.0f, "not read")
-              .infer([](InferContext& c) {
-                Shape out = diag_shape(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                require<ShapeError>(shapes_agree(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
-                                    c.shape("Out@GRAD").str(), ", Out has ", out.str());
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
               .kernels<DiagGradKernel, float, double, int32_t, int64_t>());
 }
 

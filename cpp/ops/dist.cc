@@ -66,10 +66,6 @@ void check_dist(const InferContext& c) {
   require<ProgramError>(!std::isnan(c.attr<float>("p")), "attribute 'p' is NaN");
 }
 
-OpSpec with_dist_attributes(OpSpec spec) {
-  return spec.attr("p", 2.0f, "the order; inf, -inf: the largest, the smallest difference; 0: how many there are");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -78,8 +74,9 @@ OpSpec with_dist_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_dist(OpTable& ops) {
-  ops.add(with_dist_attributes(OpSpec("dist"))
+  ops.add(OpSpec("dist")
               .doc("Out = (sum of |X - Y|^p)^(1/p) over all elements.")
+              .attr("p", 2.0f, "the order; inf, -inf: the largest, the smallest difference; 0: how many there are")
               .input("X", "any shape")
               .input("Y", "a shape that stretches with X's")
               .output("Out", "one number, []")
@@ -90,24 +87,9 @@ void define_dist(OpTable& ops) {
               .gradient("dist_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<DistKernel, float, double>());
-  ops.add(with_dist_attributes(OpSpec("dist_grad"))
+  ops.add(ops.gradient_of("dist")
               .doc("X@GRAD = Out@GRAD sign(D) |D|^(p-1) / (Out^(p-1) + 1e-12) with D = X - Y, Y@GRAD = -that, each "
                    "summed over the axes it was stretched along; 0 where D is 0.")
-              .input("X", "as in dist")
-              .input("Y", "as in dist")
-              .input("Out", "of dist")
-              .input("Out@GRAD", "one number")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer([](InferContext& c) {
-                check_dist(c);
-                for (const char* port : {"Out", "Out@GRAD"}) {
-                  require_same_dtype(c, "X", port);
-                  require_scalar(c, port);
-                }
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
               .kernels<DistGradKernel, float, double>());
 }
 

@@ -57,19 +57,9 @@ void define_dot(OpTable& ops) {
               .gradient("dot_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<DotKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, OpSpec("dot_grad")
-                                                 .doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.")
-                                                 .input("X", "as in dot")
-                                                 .input("Y", "as in dot")
-                                                 .input("Out@GRAD", "shape of Out")
-                                                 .optional_output("X@GRAD", "shape of X")
-                                                 .optional_output("Y@GRAD", "shape of Y")
-                                                 .infer([](InferContext& c) {
-                                                   require_like_out(c, "X", dot_shape(c));
-                                                   gradients_like_inputs(c);
-                                                 })
-                                                 .on_gpu()
-                                                 .kernels<DotGradKernel, float, double>()));
+  ops.add(also(
+      {DType::Int32, DType::Int64},
+      ops.gradient_of("dot").doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.").kernels<DotGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -33,28 +33,16 @@ struct DpsgdKernel : Kernel {
 }  // namespace
 
 void define_dpsgd(OpTable& ops) {
-  ops.add(OpSpec("dpsgd")
+  ops.add(optimizer("dpsgd", {})
               .doc("ParamOut = Param - LearningRate * (Grad / max(|Grad| / clip, 1) + z / batch_size) with the "
                    "Euclidean norm of Grad and one z for all elements, drawn from the normal distribution of standard "
                    "deviation sigma.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor")
-              .input("LearningRate", "one element")
-              .output("ParamOut", "the variable of Param")
               .attr("clip", 10.0f, "longest gradient that is taken as it is", at_least(0))
               .attr("batch_size", 16.0f, "examples that the gradient is the mean of", at_least(1))
               .attr("sigma", 1.0f, "standard deviation of the noise", at_least(0))
               .attr("seed", 0,
                     "of a generator started anew in each run, so that every run has the same noise; 0: the "
                     "run's generator goes on")
-              .infer([](InferContext& c) {
-                require_state(c, {}, {"LearningRate"});
-                require_gradient(c);
-                set_updated(c, {"Param"});
-              })
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .on_gpu()
               .kernels<DpsgdKernel, float, double>());
 }
 

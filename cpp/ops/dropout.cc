@@ -94,17 +94,6 @@ struct DropoutGradKernel : Kernel {
   }
 };
 
-OpSpec& with_dropout_attributes(OpSpec& spec) {
-  return spec.attr("dropout_prob", 0.5f, "probability that an element is dropped", between(0, 1))
-      .attr("is_test", false, "whether nothing is dropped")
-      .attr("dropout_implementation", "downgrade_in_infer",
-            "downgrade_in_infer: in testing all is multiplied with 1 - dropout_prob; upscale_in_train: in training "
-            "what is kept is divided by it",
-            one_of({"downgrade_in_infer", "upscale_in_train"}))
-      .attr("seed", 0, "where fix_seed is true: with the same seed, every run drops the same elements; 0: not fixed")
-      .attr("fix_seed", false, "whether `seed` is used");
-}
-
 void infer_dropout_grad(InferContext& c) {
   require<ShapeError>(c.input("Mask").dtype == DType::UInt8, "Mask is ", name_of(c.input("Mask").dtype),
                       ", it must be uint8");
@@ -120,40 +109,42 @@ void infer_dropout_grad(InferContext& c) {
 namespace paddle_mini {
 
 void define_dropout(OpTable& ops) {
-  OpSpec forward("dropout"), backward("dropout_grad");
-  forward
-      .doc(
-          "Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
-          "all.")
-      .input("X", "any shape")
-      .optional_input("Seed", "one whole number, used as a seed whatever the attributes say; 0: not fixed")
-      .output("Out", "shape of X")
-      .optional_output("Mask", "shape of X, uint8: 1 where an element was kept");
-  with_dropout_attributes(forward)
-      .infer([](InferContext& c) {
-        if (c.has_input("Seed")) {
-          require_scalar(c, "Seed");
-          require_index(c, "Seed");
-        }
-        c.set_output("Out", c.input("X"));
-        c.set_output("Mask", DType::UInt8, c.shape("X"));
-      })
-      .gradient("dropout_grad", {"Mask", "Out@GRAD"}, {"X@GRAD"})
-      .in_place("X", "Out")
-      .on_gpu()
-      .kernels<DropoutKernel, float, double>();
-  backward.doc("X@GRAD = Out@GRAD with the factor that the element had: 0 where it was dropped.")
-      .input("Mask", "of dropout")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X");
-  with_dropout_attributes(backward)
-      .infer(infer_dropout_grad)
-      .dtype_from_input("Out@GRAD")
-      .in_place("Out@GRAD", "X@GRAD")
-      .on_gpu()
-      .kernels<DropoutGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("dropout")
+          .doc(
+              "Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
+              "all.")
+          .input("X", "any shape")
+          .optional_input("Seed", "one whole number, used as a seed whatever the attributes say; 0: not fixed")
+          .output("Out", "shape of X")
+          .optional_output("Mask", "shape of X, uint8: 1 where an element was kept")
+          .attr("dropout_prob", 0.5f, "probability that an element is dropped", between(0, 1))
+          .attr("is_test", false, "whether nothing is dropped")
+          .attr("dropout_implementation", "downgrade_in_infer",
+                "downgrade_in_infer: in testing all is multiplied with 1 - dropout_prob; upscale_in_train: in training "
+                "what is kept is divided by it",
+                one_of({"downgrade_in_infer", "upscale_in_train"}))
+          .attr("seed", 0,
+                "where fix_seed is true: with the same seed, every run drops the same elements; 0: not fixed")
+          .attr("fix_seed", false, "whether `seed` is used")
+          .infer([](InferContext& c) {
+            if (c.has_input("Seed")) {
+              require_scalar(c, "Seed");
+              require_index(c, "Seed");
+            }
+            c.set_output("Out", c.input("X"));
+            c.set_output("Mask", DType::UInt8, c.shape("X"));
+          })
+          .gradient("dropout_grad", {"Mask", "Out@GRAD"}, {"X@GRAD"})
+          .in_place("X", "Out")
+          .on_gpu()
+          .kernels<DropoutKernel, float, double>());
+  ops.add(ops.gradient_of("dropout")
+              .doc("X@GRAD = Out@GRAD with the factor that the element had: 0 where it was dropped.")
+              .infer(infer_dropout_grad)
+              .dtype_from_input("Out@GRAD")
+              .in_place("Out@GRAD", "X@GRAD")
+              .kernels<DropoutGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -21,12 +21,12 @@ void define_elementwise_add(OpTable& ops) {
               .on_gpu()
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int16, DType::Int32, DType::Int64},
-               binary_gradient("elementwise_add_grad")
+               ops.gradient_of("elementwise_add")
+                   .in_place("Out@GRAD", "X@GRAD")
                    .reads_shape("X")
                    .reads_shape("Y")
                    .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
                    .view("Out@GRAD", "X@GRAD")
-                   .on_gpu()
                    .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
 }
 

@@ -43,11 +43,11 @@ void define_elementwise_div(OpTable& ops) {
                    .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()));
   ops.add(
       also({DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64},
-           binary_gradient("elementwise_div_grad")
+           ops.gradient_of("elementwise_div")
+               .in_place("Out@GRAD", "X@GRAD")
                .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
                     "along.")
                .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
-               .on_gpu()
                .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>()));
 }
 

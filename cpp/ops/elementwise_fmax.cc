@@ -43,10 +43,10 @@ void define_elementwise_fmax(OpTable& ops) {
               .kernels<BinaryKernel<MaximumNumber>::For, float, double, int32_t, int64_t>());
   ops.add(
       also({DType::Int32, DType::Int64},
-           binary_gradient("elementwise_fmax_grad")
+           ops.gradient_of("elementwise_fmax")
+               .in_place("Out@GRAD", "X@GRAD")
                .doc("X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
                     "the axes it was stretched along.")
-               .on_gpu()
                .kernels<BinaryGradKernel<WhereXIsMost, WhereYIsMost>::For, float, double>()));
 }
 

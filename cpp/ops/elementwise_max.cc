@@ -37,10 +37,10 @@ void define_elementwise_max(OpTable& ops) {
               .kernels<BinaryKernel<Maximum>::For, float, double, int32_t, int64_t>());
   ops.add(
       also({DType::Int32, DType::Int64},
-           binary_gradient("elementwise_max_grad")
+           ops.gradient_of("elementwise_max")
+               .in_place("Out@GRAD", "X@GRAD")
                .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes "
                     "it was stretched along.")
-               .on_gpu()
                .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>()));
 }
 

@@ -37,10 +37,10 @@ void define_elementwise_min(OpTable& ops) {
               .kernels<BinaryKernel<Minimum>::For, float, double, int32_t, int64_t>());
   ops.add(
       also({DType::Int32, DType::Int64},
-           binary_gradient("elementwise_min_grad")
+           ops.gradient_of("elementwise_min")
+               .in_place("Out@GRAD", "X@GRAD")
                .doc("X@GRAD = Out@GRAD where X < Y, Y@GRAD = Out@GRAD where X >= Y, else 0; each summed over the axes "
                     "it was stretched along.")
-               .on_gpu()
                .kernels<BinaryGradKernel<WhereXIsLess, WhereXIsNotLess>::For, float, double>()));
 }
 

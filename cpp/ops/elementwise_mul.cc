@@ -61,9 +61,9 @@ void define_elementwise_mul(OpTable& ops) {
                .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
   ops.add(
       also({DType::Bool, DType::Int32, DType::Int64},
-           binary_gradient("elementwise_mul_grad")
+           ops.gradient_of("elementwise_mul")
+               .in_place("Out@GRAD", "X@GRAD")
                .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
-               .on_gpu()
                .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
 }
 

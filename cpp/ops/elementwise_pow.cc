@@ -39,10 +39,10 @@ void define_elementwise_pow(OpTable& ops) {
               .kernels<BinaryKernel<Power>::For, float, double, int32_t, int64_t>());
   ops.add(
       also({DType::Int32, DType::Int64},
-           binary_gradient("elementwise_pow_grad")
+           ops.gradient_of("elementwise_pow")
+               .in_place("Out@GRAD", "X@GRAD")
                .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
                     "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
-               .on_gpu()
                .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>()));
 }
 

@@ -1,5 +1,5 @@
 // elu: Out = X where X >= 0, else alpha (exp(X) - 1)
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -35,14 +35,11 @@ void define_elu(OpTable& ops) {
               .doc("Out = X where X >= 0, else alpha (exp(X) - 1), element by element.")
               .attr("alpha", 1.0f, "how far below 0 Out can get")
               .gradient("elu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Elu>::For, float, double>());
-  ops.add(unary_gradient("elu_grad", Keeps::X)
+              .kernels<UnaryKernel<Elu>::For, float, double>());
+  ops.add(unary_gradient(ops, "elu")
               .doc("X@GRAD = Out@GRAD where X > 0, else alpha exp(X) Out@GRAD.")
-              .attr("alpha", 1.0f, "as in the forward operator")
               .optional_input("Out", "of the forward operator; not read")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<EluGrad, Keeps::X>::For, float, double>());
+              .kernels<UnaryGradKernel<EluGrad, Keeps::X>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -22,16 +22,11 @@ struct ErfGrad {
 }  // namespace
 
 void define_erf(OpTable& ops) {
-  ops.add(unary("erf")
-              .doc("Out = erf(X), 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to X, element by "
-                   "element.")
-              .gradient("erf_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Erf>::For, float, double>());
-  ops.add(unary_gradient("erf_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD 2 / sqrt(pi) exp(-X^2).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<ErfGrad, Keeps::X>::For, float, double>());
+  add_unary<Erf, ErfGrad, Keeps::X>(
+      ops,
+      unary("erf").doc("Out = erf(X), 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to X, element by "
+                       "element."),
+      "X@GRAD = Out@GRAD 2 / sqrt(pi) exp(-X^2).");
 }
 
 }  // namespace paddle_mini

@@ -26,11 +26,9 @@ void define_exp(OpTable& ops) {
                                                  .infer(infer_float_of_integers)
                                                  .doc("Out = e^X, element by element; too large a result is infinite.")
                                                  .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-                                                 .on_gpu()
                                                  .kernels<UnaryKernel<Exp>::For, float, double>()));
-  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("exp_grad", Keeps::Out)
+  ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "exp")
                                                  .doc("X@GRAD = Out@GRAD Out.")
-                                                 .on_gpu()
                                                  .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>()));
 }
 

@@ -47,19 +47,15 @@ void define_expand_as_v2(OpTable& ops) {
               .gradient("expand_as_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<ExpandAsKernel>());
-  ops.add(OpSpec("expand_as_v2_grad")
+  ops.add(ops.gradient_of("expand_as_v2")
               .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-              .shape_input("X", "as in expand_as_v2")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .attr("target_shape", Ints{}, "as in expand_as_v2; Out@GRAD has this shape")
+              .reads_shape("X")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 require_same_dtype(c, "X", "Out@GRAD");
                 stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
                 gradients_like_inputs(c);
               })
-              .on_gpu()
               .kernels<ExpandAsGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -57,20 +57,15 @@ void define_expand_v2(OpTable& ops) {
               .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kExpandV2Ports), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<ExpandV2Kernel>());
-  ops.add(also({DType::Bool}, with_tensor_ports(OpSpec("expand_v2_grad")
-                                                    .shape_input("X", "as in expand_v2")
-                                                    .input("Out@GRAD", "shape of Out")
-                                                    .output("X@GRAD", "shape of X"),
-                                                kExpandV2Ports)
+  ops.add(also({DType::Bool}, ops.gradient_of("expand_v2")
                                   .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-                                  .attr("shape", Ints{}, "as in expand_v2; Out@GRAD has this shape")
+                                  .reads_shape("X")
                                   .infer([](InferContext& c) {
                                     require_tensors(c);
                                     require_same_dtype(c, "X", "Out@GRAD");
                                     stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
                                     gradients_like_inputs(c);
                                   })
-                                  .on_gpu()
                                   .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>()));
 }
 

@@ -22,16 +22,12 @@ struct Expm1Grad {
 }  // namespace
 
 void define_expm1(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("expm1")
-                                                 .infer(infer_float_of_integers)
-                                                 .doc("Out = exp(X) - 1, right for small X, too, element by element.")
-                                                 .gradient("expm1_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-                                                 .on_gpu()
-                                                 .kernels<UnaryKernel<Expm1>::For, float, double>()));
-  ops.add(unary_gradient("expm1_grad", Keeps::Out)
-              .doc("X@GRAD = Out@GRAD (Out + 1).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<Expm1Grad, Keeps::Out>::For, float, double>());
+  add_unary<Expm1, Expm1Grad, Keeps::Out>(
+      ops,
+      also({DType::Int32, DType::Int64}, unary("expm1")
+                                             .infer(infer_float_of_integers)
+                                             .doc("Out = exp(X) - 1, right for small X, too, element by element.")),
+      "X@GRAD = Out@GRAD (Out + 1).");
 }
 
 }  // namespace paddle_mini

@@ -14,13 +14,9 @@ struct Floor {
 }  // namespace
 
 void define_floor(OpTable& ops) {
-  ops.add(unary("floor")
-              .doc("Out = the greatest whole number not above X, element by element; NaN and infinity "
-                   "stay as they are.")
-              .gradient("floor_grad", {"Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Floor>::For, float, double>());
-  ops.add(zero_gradient("floor_grad").on_gpu().kernels<ZeroGradKernel, float, double>());
+  add_rounding<Floor, float, double>(
+      ops, unary("floor").doc("Out = the greatest whole number not above X, element by element; NaN and infinity "
+                              "stay as they are."));
 }
 
 }  // namespace paddle_mini

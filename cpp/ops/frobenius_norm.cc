@@ -44,13 +44,12 @@ struct ToSquares {
 }  // namespace
 
 void define_frobenius_norm(OpTable& ops) {
-  ops.add(fold_reduction("frobenius_norm", "frobenius_norm_grad")
+  ops.add(fold_reduction("frobenius_norm")
               .doc("The root of the sum of X^2 over the axes in `dim`.")
               .on_gpu()
               .kernels<FrobeniusKernel, float, double>());
-  ops.add(fold_gradient("frobenius_norm_grad")
+  ops.add(ops.gradient_of("frobenius_norm")
               .doc("X@GRAD = Out@GRAD X / (Out + 1e-12).")
-              .on_gpu()
               .kernels<FoldGradKernel<ToSquares>::For, float, double>());
 }
 

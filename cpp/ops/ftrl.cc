@@ -54,18 +54,14 @@ struct FtrlKernel : TiledKernel {
 }  // namespace
 
 void define_ftrl(OpTable& ops) {
-  ops.add(OpSpec("ftrl")
+  ops.add(optimizer("ftrl", {}, Grads::Sparse)
               .doc("With k = -lr_power: SquaredAccumOut = SquaredAccumulator + Grad^2, LinearAccumOut = "
                    "LinearAccumulator + Grad - (SquaredAccumOut^k - SquaredAccumulator^k) / LearningRate * Param, and "
                    "ParamOut = (sign(LinearAccumOut) l1 - LinearAccumOut) / (SquaredAccumOut^k / LearningRate + 2 l2) "
                    "where |LinearAccumOut| > l1, otherwise 0. 1e-10 is added to l1 and l2. Of a sparse gradient only "
                    "the rows it names change; a row named several times counts once, with the sum.")
-              .input("Param", "any shape")
               .input("SquaredAccumulator", "shape of Param")
               .input("LinearAccumulator", "shape of Param")
-              .input("Grad", "shape of Param; a tensor or selected rows")
-              .input("LearningRate", "one element")
-              .output("ParamOut", "the variable of Param")
               .output("SquaredAccumOut", "the variable of SquaredAccumulator")
               .output("LinearAccumOut", "the variable of LinearAccumulator")
               .attr("l1", 0.0f, "how far the sum of gradients must go before a parameter leaves 0")
@@ -78,12 +74,8 @@ void define_ftrl(OpTable& ops) {
                 c.set_output("SquaredAccumOut", c.input("SquaredAccumulator"));
                 c.set_output("LinearAccumOut", c.input("LinearAccumulator"));
               })
-              .takes_rows("Grad")
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
               .updates("SquaredAccumulator", "SquaredAccumOut")
               .updates("LinearAccumulator", "LinearAccumOut")
-              .on_gpu()
               .kernels<FtrlKernel, float, double>());
 }
 

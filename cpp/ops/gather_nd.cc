@@ -28,22 +28,10 @@ void define_gather_nd(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernel_for_any<GatherNdKernel>());
-  ops.add(also({DType::Bool}, OpSpec("gather_nd_grad")
+  ops.add(also({DType::Bool}, ops.gradient_of("gather_nd")
                                   .doc("X@GRAD = the sum of Out@GRAD over the times each slab was named.")
-                                  .shape_input("X", "as in gather_nd")
-                                  .input("Index", "as in gather_nd")
-                                  .input("Out@GRAD", "shape of Out")
-                                  .output("X@GRAD", "shape of X")
-                                  .infer([](InferContext& c) {
-                                    require_tensors(c);
-                                    Shape out = nd_picked_shape(c, c.shape("X"));
-                                    require_same_dtype(c, "X", "Out@GRAD");
-                                    require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
-                                                        c.shape("Out@GRAD").str(), ", Out has ", out.str());
-                                    gradients_like_inputs(c);
-                                  })
+                                  .reads_shape("X")
                                   .checks_data()
-                                  .on_gpu()
                                   .kernels<GatherNdGradKernel, float, double, int32_t, int64_t>()));
 }
 

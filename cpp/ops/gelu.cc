@@ -85,12 +85,9 @@ void define_gelu(OpTable& ops) {
                    "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
               .attr("approximate", false, "whether tanh is taken instead of erf")
               .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
               .kernels<GeluKernel, float, double>());
-  ops.add(unary_gradient("gelu_grad", Keeps::X)
+  ops.add(unary_gradient(ops, "gelu")
               .doc("X@GRAD = Out@GRAD times the derivative of the formula that the forward operator took.")
-              .attr("approximate", false, "as in the forward operator")
-              .on_gpu()
               .kernels<GeluGradKernel, float, double>());
 }
 

@@ -23,26 +23,6 @@ Shape sampled_shape(const InferContext& c) {
   return out;
 }
 
-void grid_sampler_infer_gradient(InferContext& c) {
-  Shape output = sampled_shape(c);
-  require_same_dtype(c, "X", "Output@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Output@GRAD"), output), "Output@GRAD has shape ",
-                      c.shape("Output@GRAD").str(), ", Output has ", output.str());
-  gradients_like_inputs(c);
-}
-
-OpSpec grid_sampler_with_attributes(OpSpec spec) {
-  return spec.input("X", "[images, channels, height, width], or [images, channels, depth, height, width]")
-      .input(
-          "Grid",
-          "[images, output height, output width, 2]: x, y; from -1 to 1 across the image; with depth [..., 3]: x, y, z")
-      .attr("mode", "bilinear", "the mixture of the pixels around, four or with depth eight, or the nearest one",
-            one_of({"bilinear", "nearest"}))
-      .attr("padding_mode", "zeros", "what lies outside: zeros, the outermost pixels, or the image mirrored",
-            one_of({"zeros", "border", "reflection"}))
-      .attr("align_corners", true, "whether -1 and 1 are the centers of the outermost pixels, or else their edges");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -51,22 +31,27 @@ OpSpec grid_sampler_with_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_grid_sampler(OpTable& ops) {
-  ops.add(grid_sampler_with_attributes(OpSpec("grid_sampler"))
-              .doc("Output[n, c, i, j] = X[n, c] at the place (x, y) = Grid[n, i, j], a mixture of the pixels "
-                   "around it or the nearest one (Jaderberg et al. 2015).")
-              .output("Output", "[images, channels, output height, output width], with depth before them")
-              .infer([](InferContext& c) { c.set_output("Output", c.input("X").dtype, sampled_shape(c)); })
-              .gradient("grid_sampler_grad", {"X", "Grid", "Output@GRAD"}, {"X@GRAD", "Grid@GRAD"})
-              .on_gpu()
-              .kernels<GridSamplerKernel, float, double>());
-  ops.add(grid_sampler_with_attributes(OpSpec("grid_sampler_grad"))
+  ops.add(
+      OpSpec("grid_sampler")
+          .input("X", "[images, channels, height, width], or [images, channels, depth, height, width]")
+          .input("Grid",
+                 "[images, output height, output width, 2]: x, y; from -1 to 1 across the image; with depth [..., 3]: "
+                 "x, y, z")
+          .attr("mode", "bilinear", "the mixture of the pixels around, four or with depth eight, or the nearest one",
+                one_of({"bilinear", "nearest"}))
+          .attr("padding_mode", "zeros", "what lies outside: zeros, the outermost pixels, or the image mirrored",
+                one_of({"zeros", "border", "reflection"}))
+          .attr("align_corners", true, "whether -1 and 1 are the centers of the outermost pixels, or else their edges")
+          .doc("Output[n, c, i, j] = X[n, c] at the place (x, y) = Grid[n, i, j], a mixture of the pixels "
+               "around it or the nearest one (Jaderberg et al. 2015).")
+          .output("Output", "[images, channels, output height, output width], with depth before them")
+          .infer([](InferContext& c) { c.set_output("Output", c.input("X").dtype, sampled_shape(c)); })
+          .gradient("grid_sampler_grad", {"X", "Grid", "Output@GRAD"}, {"X@GRAD", "Grid@GRAD"})
+          .on_gpu()
+          .kernels<GridSamplerKernel, float, double>());
+  ops.add(ops.gradient_of("grid_sampler")
               .doc("X@GRAD: each pixel gets the part of Output@GRAD that it has in Output. Grid@GRAD: how Output moves "
                    "with the place; 0 with the nearest pixel, and where the place is held at the border.")
-              .input("Output@GRAD", "shape of Output")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Grid@GRAD", "shape of Grid")
-              .infer(grid_sampler_infer_gradient)
-              .on_gpu()
               .kernels<GridSamplerGradKernel, float, double>());
 }
 

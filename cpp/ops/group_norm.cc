@@ -81,12 +81,6 @@ void infer_group_norm_gradient(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec with_group_norm_attributes(OpSpec spec) {
-  return spec.attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
-      .required_attr("groups", AttrType::Int, "how many groups the channels make", at_least(1))
-      .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -95,9 +89,12 @@ OpSpec with_group_norm_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_group_norm(OpTable& ops) {
-  ops.add(with_group_norm_attributes(OpSpec("group_norm"))
+  ops.add(OpSpec("group_norm")
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
                    "group of neighbouring channels of each image (Wu & He 2018).")
+              .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
+              .required_attr("groups", AttrType::Int, "how many groups the channels make", at_least(1))
+              .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
               .input("X", "[images, channels, ...], or channels last as data_layout says")
               .optional_input("Scale", "[channels]; 1 when left out")
               .optional_input("Bias", "[channels]; 0 when left out")
@@ -114,23 +111,14 @@ void define_group_norm(OpTable& ops) {
               .in_place("X", "Y")
               .on_gpu()
               .kernels<GroupNormKernel, float, double>());
-  ops.add(with_group_norm_attributes(OpSpec("group_norm_grad"))
+  ops.add(ops.gradient_of("group_norm")
               .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over each channel; X@GRAD = (G - the "
                    "group's mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = "
                    "(X - Mean) / deviation.")
-              .input("X", "as in group_norm")
               .optional_input("Y", "of group_norm; its values are not read")
-              .optional_input("Scale", "as in group_norm")
               .optional_input("Bias", "as in group_norm; its values are not read")
-              .input("Mean", "of group_norm")
-              .input("Variance", "of group_norm")
-              .input("Y@GRAD", "shape of Y")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Scale@GRAD", "shape of Scale")
-              .optional_output("Bias@GRAD", "shape of Bias")
               .infer(infer_group_norm_gradient)
               .in_place("Y@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<GroupNormGradKernel, float, double>());
 }
 

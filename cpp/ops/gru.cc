@@ -124,62 +124,45 @@ void infer_forward(InferContext& c) {
   c.set_output("BatchGate", batch);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
-  std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
-  return spec.attr("activation", "tanh", "of the candidate", one_of(activations))
-      .attr("gate_activation", "sigmoid", "of the gates", one_of(activations))
-      .attr("is_reverse", false, "whether each sequence is run from its end to its beginning")
-      .attr("origin_mode", false, "whether the update gate is the share of the previous state, not of the candidate");
-}
-
-OpSpec& with_inputs(OpSpec& spec) {
-  return spec.input("Input", "sequences of rows [3 size]: u, r, c")
-      .optional_input("H0", "[sequences, size]: the state before each sequence; 0 when left out")
-      .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
-      .optional_input("Bias", "[1, 3 size]");
-}
-
 }  // namespace
 
 void define_gru(OpTable& ops) {
-  OpSpec forward("gru"), backward("gru_grad");
-  forward.doc(
-      "For each row of a sequence, h' being the state of the one before: u, r = gate_activation(Input + Bias + "
-      "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
-      "(1 - u) c. The batches are of rows of one step, the longest sequence first.");
-  with_inputs(forward)
-      .optional_output("BatchGate", "shape of Input: u, r, c in the order of the batches, which its lod says")
-      .optional_output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
-      .optional_output("BatchHidden", "[rows, size]: Hidden in the order of the batches, with BatchGate's lod")
-      .output("Hidden", "sequences of rows [size]");
-  with_attributes(forward)
-      .infer(infer_forward)
-      .decides_lod()
-      .gradient("gru_grad",
-                {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden", "Hidden",
-                 "Hidden@GRAD"},
-                {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"})
-      .cpu_only("walks sequences of different lengths one step at a time")
-      .kernels<GruKernel, float, double>();
-  with_inputs(backward.doc("Gradients of gru."))
-      .input("BatchGate", "of gru")
-      .input("BatchResetHiddenPrev", "of gru")
-      .input("BatchHidden", "of gru")
-      .optional_input("Hidden", "of gru; its values are not read")
-      .input("Hidden@GRAD", "shape of Hidden")
-      .optional_output("Input@GRAD", "shape of Input")
-      .optional_output("H0@GRAD", "shape of H0")
-      .optional_output("Weight@GRAD", "shape of Weight")
-      .optional_output("Bias@GRAD", "shape of Bias");
-  with_attributes(backward)
-      .infer([](InferContext& c) {
-        require_shapes(c);
-        gradients_like_inputs(c);
-      })
-      .cpu_only("walks sequences of different lengths one step at a time")
-      .kernels<GruGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
+  ops.add(
+      OpSpec("gru")
+          .doc(
+              "For each row of a sequence, h' being the state of the one before: u, r = gate_activation(Input + Bias + "
+              "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
+              "(1 - u) c. The batches are of rows of one step, the longest sequence first.")
+          .input("Input", "sequences of rows [3 size]: u, r, c")
+          .optional_input("H0", "[sequences, size]: the state before each sequence; 0 when left out")
+          .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
+          .optional_input("Bias", "[1, 3 size]")
+          .optional_output("BatchGate", "shape of Input: u, r, c in the order of the batches, which its lod says")
+          .optional_output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
+          .optional_output("BatchHidden", "[rows, size]: Hidden in the order of the batches, with BatchGate's lod")
+          .output("Hidden", "sequences of rows [size]")
+          .attr("activation", "tanh", "of the candidate", one_of(activations))
+          .attr("gate_activation", "sigmoid", "of the gates", one_of(activations))
+          .attr("is_reverse", false, "whether each sequence is run from its end to its beginning")
+          .attr("origin_mode", false,
+                "whether the update gate is the share of the previous state, not of the candidate")
+          .infer(infer_forward)
+          .decides_lod()
+          .gradient("gru_grad",
+                    {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden", "Hidden",
+                     "Hidden@GRAD"},
+                    {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"})
+          .cpu_only("walks sequences of different lengths one step at a time")
+          .kernels<GruKernel, float, double>());
+  ops.add(ops.gradient_of("gru")
+              .doc("Gradients of gru.")
+              .optional_input("Hidden", "sequences of rows [size]; its values are not read")
+              .infer([](InferContext& c) {
+                require_shapes(c);
+                gradients_like_inputs(c);
+              })
+              .kernels<GruGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -78,61 +78,42 @@ void require_shapes(const InferContext& c) {
   check("Bias", {1, width});
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
-  return spec.attr("activation", 2, "of the candidate: 0 identity, 1 sigmoid, 2 tanh, 3 relu", between(0, 3))
-      .attr("gate_activation", 1, "of the gates, likewise", between(0, 3))
-      .attr("origin_mode", false, "whether the update gate is the share of the previous state, not of the candidate");
-}
-
 }  // namespace
 
 void define_gru_unit(OpTable& ops) {
-  OpSpec forward("gru_unit"), backward("gru_unit_grad");
-  forward
-      .doc(
-          "u, r = gate_activation(Input + Bias + h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = "
-          "(1 - u) h' + u c; with origin_mode u h' + (1 - u) c.")
-      .input("Input", "[batch, 3 size]: u, r, c")
-      .input("HiddenPrev", "[batch, size]: h'")
-      .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
-      .optional_input("Bias", "[1, 3 size]")
-      .output("Gate", "shape of Input: u, r, c")
-      .output("ResetHiddenPrev", "shape of HiddenPrev: r h'")
-      .output("Hidden", "shape of HiddenPrev");
-  with_attributes(forward)
-      .infer([](InferContext& c) {
-        require_shapes(c);
-        int64_t size = c.shape("HiddenPrev")[1];
-        VarInfo gate = c.input("HiddenPrev");
-        if (size >= 0) gate.shape[1] = 3 * size;
-        c.set_output("Gate", gate);
-        for (const char* port : {"ResetHiddenPrev", "Hidden"}) c.set_output(port, c.input("HiddenPrev"));
-      })
-      .gradient("gru_unit_grad", {"Input", "HiddenPrev", "Weight", "Bias", "Gate", "ResetHiddenPrev", "Hidden@GRAD"},
-                {"Input@GRAD", "HiddenPrev@GRAD", "Weight@GRAD", "Bias@GRAD"})
-      .cpu_only("computes one step of gru, which walks sequences one step at a time on the processor")
-      .kernels<GruUnitKernel, float, double>();
-  backward.doc("Gradients of gru_unit.")
-      .input("Input", "as in gru_unit; its values are not read")
-      .input("HiddenPrev", "as in gru_unit")
-      .input("Weight", "as in gru_unit")
-      .optional_input("Bias", "as in gru_unit; its values are not read")
-      .input("Gate", "of gru_unit")
-      .input("ResetHiddenPrev", "of gru_unit")
-      .input("Hidden@GRAD", "shape of Hidden")
-      .optional_output("Input@GRAD", "shape of Input")
-      .optional_output("HiddenPrev@GRAD", "shape of HiddenPrev")
-      .optional_output("Weight@GRAD", "shape of Weight")
-      .optional_output("Bias@GRAD", "shape of Bias");
-  with_attributes(backward)
-      .infer([](InferContext& c) {
-        require_shapes(c);
-        gradients_like_inputs(c);
-      })
-      .cpu_only("computes one step of gru, which walks sequences one step at a time on the processor")
-      .kernels<GruUnitGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("gru_unit")
+          .doc("u, r = gate_activation(Input + Bias + h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = "
+               "(1 - u) h' + u c; with origin_mode u h' + (1 - u) c.")
+          .input("Input", "[batch, 3 size]: u, r, c")
+          .input("HiddenPrev", "[batch, size]: h'")
+          .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
+          .optional_input("Bias", "[1, 3 size]")
+          .output("Gate", "shape of Input: u, r, c")
+          .output("ResetHiddenPrev", "shape of HiddenPrev: r h'")
+          .output("Hidden", "shape of HiddenPrev")
+          .attr("activation", 2, "of the candidate: 0 identity, 1 sigmoid, 2 tanh, 3 relu", between(0, 3))
+          .attr("gate_activation", 1, "of the gates, likewise", between(0, 3))
+          .attr("origin_mode", false,
+                "whether the update gate is the share of the previous state, not of the candidate")
+          .infer([](InferContext& c) {
+            require_shapes(c);
+            int64_t size = c.shape("HiddenPrev")[1];
+            VarInfo gate = c.input("HiddenPrev");
+            if (size >= 0) gate.shape[1] = 3 * size;
+            c.set_output("Gate", gate);
+            for (const char* port : {"ResetHiddenPrev", "Hidden"}) c.set_output(port, c.input("HiddenPrev"));
+          })
+          .gradient("gru_unit_grad",
+                    {"Input", "HiddenPrev", "Weight", "Bias", "Gate", "ResetHiddenPrev", "Hidden@GRAD"},
+                    {"Input@GRAD", "HiddenPrev@GRAD", "Weight@GRAD", "Bias@GRAD"})
+          .cpu_only("computes one step of gru, which walks sequences one step at a time on the processor")
+          .kernels<GruUnitKernel, float, double>());
+  ops.add(ops.gradient_of("gru_unit")
+              .doc("Gradients of gru_unit.")
+              .input("Input", "as in gru_unit; its values are not read")
+              .optional_input("Bias", "as in gru_unit; its values are not read")
+              .kernels<GruUnitGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

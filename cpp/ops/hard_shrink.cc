@@ -1,5 +1,5 @@
 // hard_shrink: Out = X where |X| > threshold, else 0
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,17 +31,11 @@ struct HardShrinkGrad : HardShrinkAttributes {
 }  // namespace
 
 void define_hard_shrink(OpTable& ops) {
-  ops.add(unary("hard_shrink")
-              .doc("Out = X where |X| > threshold, else 0, element by element.")
-              .attr("threshold", 0.5f, "what is this near to 0 becomes 0")
-              .gradient("hard_shrink_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<HardShrink>::For, float, double>());
-  ops.add(unary_gradient("hard_shrink_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD where |X| > threshold, else 0.")
-              .attr("threshold", 0.5f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<HardShrinkGrad, Keeps::X>::For, float, double>());
+  add_unary<HardShrink, HardShrinkGrad, Keeps::X>(ops,
+                                                  unary("hard_shrink")
+                                                      .doc("Out = X where |X| > threshold, else 0, element by element.")
+                                                      .attr("threshold", 0.5f, "what is this near to 0 becomes 0"),
+                                                  "X@GRAD = Out@GRAD where |X| > threshold, else 0.");
 }
 
 }  // namespace paddle_mini

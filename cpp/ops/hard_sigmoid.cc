@@ -1,5 +1,5 @@
 // hard_sigmoid: Out = min(max(slope X + offset, 0), 1)
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -32,19 +32,13 @@ struct HardSigmoidGrad : HardSigmoidAttributes {
 }  // namespace
 
 void define_hard_sigmoid(OpTable& ops) {
-  ops.add(unary("hard_sigmoid")
-              .doc("Out = min(max(slope X + offset, 0), 1), element by element.")
-              .attr("slope", 0.2f, "factor of X")
-              .attr("offset", 0.5f, "what Out is where X is 0")
-              .gradient("hard_sigmoid_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<HardSigmoid>::For, float, double>());
-  ops.add(unary_gradient("hard_sigmoid_grad", Keeps::Out)
-              .doc("X@GRAD = slope Out@GRAD where 0 < Out < 1, else 0.")
-              .attr("slope", 0.2f, "as in the forward operator")
-              .attr("offset", 0.5f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<HardSigmoidGrad, Keeps::Out>::For, float, double>());
+  add_unary<HardSigmoid, HardSigmoidGrad, Keeps::Out>(
+      ops,
+      unary("hard_sigmoid")
+          .doc("Out = min(max(slope X + offset, 0), 1), element by element.")
+          .attr("slope", 0.2f, "factor of X")
+          .attr("offset", 0.5f, "what Out is where X is 0"),
+      "X@GRAD = slope Out@GRAD where 0 < Out < 1, else 0.");
 }
 
 }  // namespace paddle_mini

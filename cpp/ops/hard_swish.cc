@@ -1,5 +1,5 @@
 // hard_swish: Out = X min(max(X + offset, 0), threshold) / scale
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -35,22 +35,15 @@ struct HardSwishGrad : HardSwishAttributes {
 }  // namespace
 
 void define_hard_swish(OpTable& ops) {
-  ops.add(unary("hard_swish")
-              .doc("Out = X min(max(X + offset, 0), threshold) / scale, element by element.")
-              .attr("threshold", 6.0f, "where the factor of X stops growing")
-              .attr("scale", 6.0f, "divides the factor of X; not 0", not_zero)
-              .attr("offset", 3.0f, "the factor is 0 where X is below minus this")
-              .gradient("hard_swish_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<HardSwish>::For, float, double>());
-  ops.add(unary_gradient("hard_swish_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD times 0 where X + offset <= 0, (2 X + offset) / scale where X + "
-                   "offset < threshold, else threshold / scale.")
-              .attr("threshold", 6.0f, "as in the forward operator")
-              .attr("scale", 6.0f, "as in the forward operator", not_zero)
-              .attr("offset", 3.0f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<HardSwishGrad, Keeps::X>::For, float, double>());
+  add_unary<HardSwish, HardSwishGrad, Keeps::X>(
+      ops,
+      unary("hard_swish")
+          .doc("Out = X min(max(X + offset, 0), threshold) / scale, element by element.")
+          .attr("threshold", 6.0f, "where the factor of X stops growing")
+          .attr("scale", 6.0f, "divides the factor of X; not 0", not_zero)
+          .attr("offset", 3.0f, "the factor is 0 where X is below minus this"),
+      "X@GRAD = Out@GRAD times 0 where X + offset <= 0, (2 X + offset) / scale where X + "
+      "offset < threshold, else threshold / scale.");
 }
 
 }  // namespace paddle_mini

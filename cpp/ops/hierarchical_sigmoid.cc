@@ -164,39 +164,24 @@ Shape check_inputs(const InferContext& c) {
   return {x[0], custom ? c.shape("PathTable")[1] : bits_of(classes - 1)};
 }
 
-void infer_gradient(InferContext& c) {
-  Shape pre_out = check_inputs(c), out{pre_out[0], 1};
-  for (const char* port : {"PreOut", "Out@GRAD"}) {
-    const Shape& wanted = port[0] == 'P' ? pre_out : out;
-    require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), wanted), port, " has shape ", c.shape(port).str(),
-                        ", with these inputs it is ", wanted.str());
-  }
-  gradients_like_inputs(c);
-}
-
-OpSpec with_inputs(OpSpec spec) {
-  auto dense = [](const std::string& name, const AttrValue& value) {
-    require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' is true: the gradient of W is dense here");
-  };
-  return spec.input("X", "[rows, width]")
-      .input("W", "[nodes, width]: at least num_classes - 1 nodes, or those that PathTable names")
-      .input("Label", "int64, [rows, 1]: classes; not read where there are paths")
-      .optional_input("PathTable", "int64, [rows, length]: rows of W on the way to the class; below 0: its end")
-      .optional_input("PathCode", "int64, shape of PathTable: which child comes next, 0 or 1")
-      .optional_input("Bias", "[nodes, 1]")
-      .attr("num_classes", 2, "leaves of the tree", at_least(2))
-      .attr("is_sparse", false, "whether the gradient of W is selected rows: it is not", dense)
-      .checks_data();
-}
-
 }  // namespace
 
 void define_hierarchical_sigmoid(OpTable& ops) {
-  ops.add(with_inputs(OpSpec("hierarchical_sigmoid"))
+  auto dense = [](const std::string& name, const AttrValue& value) {
+    require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' is true: the gradient of W is dense here");
+  };
+  ops.add(OpSpec("hierarchical_sigmoid")
               .doc("With z = W[node] X + Bias[node], cut to [-40, 40], Out is the sum over the nodes on the way to the "
                    "row's class of log(1 + exp(z)) - bit z (Morin & Bengio 2005). Places behind the end of a path "
                    "that is shorter than others add log 2.")
+              .input("X", "[rows, width]")
+              .input("W", "[nodes, width]: at least num_classes - 1 nodes, or those that PathTable names")
+              .input("Label", "int64, [rows, 1]: classes; not read where there are paths")
+              .optional_input("PathTable", "int64, [rows, length]: rows of W on the way to the class; below 0: its end")
+              .optional_input("PathCode", "int64, shape of PathTable: which child comes next, 0 or 1")
+              .optional_input("Bias", "[nodes, 1]")
+              .attr("num_classes", 2, "leaves of the tree", at_least(2))
+              .attr("is_sparse", false, "whether the gradient of W is selected rows: it is not", dense)
               .output("Out", "[rows, 1]")
               .output("PreOut", "[rows, most nodes on a way]: log(1 + exp(z))")
               .optional_output("W_Out", "W")
@@ -207,21 +192,16 @@ void define_hierarchical_sigmoid(OpTable& ops) {
                 c.set_output("Out", c.input("X").dtype, Shape{pre_out[0], 1});
                 c.set_output("W_Out", c.input("W"));
               })
+              .checks_data()
               .gradient("hierarchical_sigmoid_grad",
                         {"X", "W", "Label", "PathTable", "PathCode", "Bias", "PreOut", "Out@GRAD"},
                         {"X@GRAD", "W@GRAD", "Bias@GRAD"})
               .cpu_only("walks each label's path through a tree, by rows of its weights that labels share")
               .kernels<HierarchicalSigmoidKernel, float, double>());
-  ops.add(with_inputs(OpSpec("hierarchical_sigmoid_grad"))
+  ops.add(ops.gradient_of("hierarchical_sigmoid")
               .doc("Each z has the gradient (sigmoid(z) - bit) Out@GRAD; X, W and Bias have theirs from it. The cut of "
                    "z is not seen.")
-              .input("PreOut", "of hierarchical_sigmoid")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("W@GRAD", "shape of W")
-              .optional_output("Bias@GRAD", "shape of Bias")
-              .infer(infer_gradient)
-              .cpu_only("walks each label's path through a tree, by rows of its weights that labels share")
+              .checks_data()
               .kernels<HierarchicalSigmoidGradKernel, float, double>());
 }
 

@@ -33,11 +33,9 @@ struct HingeGrad : PairLoss {
 void define_hinge_loss(OpTable& ops) {
   ops.add(pair_loss("hinge_loss", kHingeLossPorts)
               .doc("Loss = max(0, 1 - Logits (2 Labels - 1)) for every element; labels are 0 or 1.")
-              .on_gpu()
               .kernels<PairLossKernel<Hinge>::For, float, double>());
-  ops.add(pair_loss_gradient("hinge_loss", kHingeLossPorts)
+  ops.add(pair_loss_gradient(ops, "hinge_loss", kHingeLossPorts)
               .doc("Logits@GRAD = -(2 Labels - 1) Loss@GRAD where the loss is above 0, else 0.")
-              .on_gpu()
               .kernels<PairLossGradKernel<HingeGrad>::For, float, double>());
 }
 

@@ -88,15 +88,9 @@ void define_huber_loss(OpTable& ops) {
               .gradient("huber_loss_grad", {"Residual", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<HuberLossKernel, float, double>());
-  ops.add(OpSpec("huber_loss_grad")
+  ops.add(ops.gradient_of("huber_loss")
               .doc("Y@GRAD = Out@GRAD r where |r| <= delta, else Out@GRAD delta sign(r); X@GRAD = -Y@GRAD.")
-              .input("Residual", "of huber_loss")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .required_attr("delta", AttrType::Float, "as in huber_loss")
               .infer(infer_huber_loss_gradient)
-              .on_gpu()
               .kernels<HuberLossGradKernel, float, double>());
 }
 

@@ -65,14 +65,9 @@ void define_index_add(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<IndexAddKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("index_add_grad")
+  ops.add(ops.gradient_of("index_add")
               .doc("X@GRAD = Out@GRAD; AddValue@GRAD = what Out@GRAD has at the positions in Index.")
-              .input("Index", "as in index_add")
-              .shape_input("AddValue", "as in index_add")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("AddValue@GRAD", "shape of AddValue")
-              .attr("axis", 0, "as in index_add")
+              .reads_shape("AddValue")
               .infer([](InferContext& c) {
                 check_added(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
@@ -80,7 +75,6 @@ void define_index_add(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
-              .on_gpu()
               .kernels<IndexAddGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -30,19 +30,15 @@ void define_index_sample(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<TakeKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("index_sample_grad")
+  ops.add(ops.gradient_of("index_sample")
               .doc("X@GRAD = the sum of Out@GRAD over the times each element was taken.")
-              .shape_input("X", "as in index_sample")
-              .input("Index", "as in index_sample")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
+              .reads_shape("X")
               .infer([](InferContext& c) {
                 require_rank(c, "X", 2);
                 require_same_rows(c);
                 infer_take_grad<kIndexSampleRule>(c);
               })
               .checks_data()
-              .on_gpu()
               .kernels<TakeGradKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>());
 }
 

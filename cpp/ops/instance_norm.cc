@@ -100,22 +100,13 @@ void define_instance_norm(OpTable& ops) {
               .in_place("X", "Y")
               .on_gpu()
               .kernels<InstanceNormKernel, float, double>());
-  ops.add(OpSpec("instance_norm_grad")
+  ops.add(ops.gradient_of("instance_norm")
               .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over each channel; X@GRAD = (G - its "
                    "mean over the channel of the image - xhat times the mean of G xhat) SavedVariance with G = Y@GRAD "
                    "Scale, xhat = (X - SavedMean) SavedVariance.")
-              .input("X", "as in instance_norm")
-              .optional_input("Scale", "as in instance_norm")
-              .input("SavedMean", "of instance_norm")
-              .input("SavedVariance", "of instance_norm")
-              .input("Y@GRAD", "shape of Y")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Scale@GRAD", "[channels]")
-              .optional_output("Bias@GRAD", "[channels]")
               .attr("epsilon", 1e-5f, "as in instance_norm; not read", between(0, 1))
               .infer(infer_instance_norm_gradient)
               .in_place("Y@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<InstanceNormGradKernel, float, double>());
 }
 

@@ -95,12 +95,6 @@ Shape kldiv_loss_shape(const InferContext& c) {
   return reduction == "none" ? x : Shape{};
 }
 
-OpSpec& with_reduction(OpSpec& spec) {
-  return spec.attr("reduction", "mean",
-                   "none: a loss for each element; sum; mean: sum / elements; batchmean: sum / first dimension",
-                   one_of({"none", "sum", "mean", "batchmean"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -109,36 +103,23 @@ OpSpec& with_reduction(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_kldiv_loss(OpTable& ops) {
-  OpSpec forward("kldiv_loss"), backward("kldiv_loss_grad");
-  forward
-      .doc(
-          "Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
-          "probabilities exp(X) from Target, summed up as `reduction` says.")
-      .input("X", "any shape: logarithms of probabilities")
-      .input("Target", "shape of X: probabilities")
-      .output("Loss", "[]; shape of X without reduction");
-  with_reduction(forward)
-      .infer([](InferContext& c) { c.set_output("Loss", c.input("X").dtype, kldiv_loss_shape(c)); })
-      .gradient("kldiv_loss_grad", {"X", "Target", "Loss@GRAD"}, {"X@GRAD"})
-      .on_gpu()
-      .kernels<KldivLossKernel, float, double>();
-  backward.doc("X@GRAD = -Target Loss@GRAD where Target is above 0, else 0, divided as the loss was.")
-      .input("X", "as in kldiv_loss; its values are not read")
-      .input("Target", "as in kldiv_loss")
-      .input("Loss@GRAD", "shape of Loss")
-      .output("X@GRAD", "shape of X");
-  with_reduction(backward)
-      .infer([](InferContext& c) {
-        Shape loss = kldiv_loss_shape(c);
-        require_same_dtype(c, "X", "Loss@GRAD");
-        require<ShapeError>(same_shape(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ", c.shape("Loss@GRAD").str(),
-                            ", Loss has ", loss.str());
-        c.set_output("X@GRAD", c.input("X"));
-      })
-      .on_gpu()
-      .kernels<KldivLossGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(OpSpec("kldiv_loss")
+              .doc("Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
+                   "probabilities exp(X) from Target, summed up as `reduction` says.")
+              .input("X", "any shape: logarithms of probabilities")
+              .input("Target", "shape of X: probabilities")
+              .output("Loss", "[]; shape of X without reduction")
+              .attr("reduction", "mean",
+                    "none: a loss for each element; sum; mean: sum / elements; batchmean: sum / first dimension",
+                    one_of({"none", "sum", "mean", "batchmean"}))
+              .infer([](InferContext& c) { c.set_output("Loss", c.input("X").dtype, kldiv_loss_shape(c)); })
+              .gradient("kldiv_loss_grad", {"X", "Target", "Loss@GRAD"}, {"X@GRAD"})
+              .on_gpu()
+              .kernels<KldivLossKernel, float, double>());
+  ops.add(ops.gradient_of("kldiv_loss")
+              .doc("X@GRAD = -Target Loss@GRAD where Target is above 0, else 0, divided as the loss was.")
+              .input("X", "as in kldiv_loss; its values are not read")
+              .kernels<KldivLossGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

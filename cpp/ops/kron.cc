@@ -116,18 +116,8 @@ void define_kron(OpTable& ops) {
               .on_gpu()
               .kernels<KronKernel, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64},
-               OpSpec("kron_grad")
+               ops.gradient_of("kron")
                    .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
-                   .input("X", "as in kron")
-                   .input("Y", "as in kron")
-                   .input("Out@GRAD", "shape of Out")
-                   .optional_output("X@GRAD", "shape of X")
-                   .optional_output("Y@GRAD", "shape of Y")
-                   .infer([](InferContext& c) {
-                     require_like_out(c, "X", kron_out_shape(c));
-                     gradients_like_inputs(c);
-                   })
-                   .on_gpu()
                    .kernels<KronGradKernel, float, double>()));
 }
 

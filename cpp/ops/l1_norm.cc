@@ -61,18 +61,9 @@ void define_l1_norm(OpTable& ops) {
               .gradient("l1_norm_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<L1NormKernel, float, double>());
-  ops.add(OpSpec("l1_norm_grad")
+  ops.add(ops.gradient_of("l1_norm")
               .doc("X@GRAD = sign(X) Out@GRAD; 0 where X is 0.")
-              .input("X", "as in l1_norm")
-              .input("Out@GRAD", "one element")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_scalar(c, "Out@GRAD");
-                require_same_dtype(c, "X", "Out@GRAD");
-                gradients_like_inputs(c);
-              })
               .in_place("X", "X@GRAD")
-              .on_gpu()
               .kernels<L1NormGradKernel, float, double>());
 }
 

@@ -95,14 +95,10 @@ void define_label_smooth(OpTable& ops) {
               .in_place("X", "Out")
               .on_gpu()
               .kernels<LabelSmoothKernel, float, double>());
-  ops.add(OpSpec("label_smooth_grad")
+  ops.add(ops.gradient_of("label_smooth")
               .doc("X@GRAD = (1 - epsilon) Out@GRAD.")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of Out")
-              .attr("epsilon", 0.0f, "as in label_smooth", between(0, 1))
               .infer(same_as("Out@GRAD"))
               .in_place("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<LabelSmoothGradKernel, float, double>());
 }
 

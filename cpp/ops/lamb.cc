@@ -55,24 +55,11 @@ void infer_lamb(InferContext& c) {
 namespace paddle_mini {
 
 void define_lamb(OpTable& ops) {
-  ops.add(OpSpec("lamb")
+  ops.add(adam_optimizer("lamb", Grads::Sparse)
               .doc("Moments as of adam, t = m / (sqrt(v) + epsilon) + weight_decay * Param of the moments without "
                    "bias, ParamOut = Param - LearningRate * r * t. r = |Param| / |t|, of Euclidean norms; 1 where one "
                    "of them is 0, and without weight_decay unless always_adapt. Then the powers advance. A sparse "
                    "gradient is a dense one with rows of zeros; without any row nothing happens.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor or selected rows")
-              .input("LearningRate", "one element")
-              .input("Moment1", "shape of Param")
-              .input("Moment2", "shape of Param")
-              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
-              .input("Beta2Pow", "one element: beta2 to the power of this step's number")
-              .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
-              .output("ParamOut", "the variable of Param")
-              .output("Moment1Out", "the variable of Moment1")
-              .output("Moment2Out", "the variable of Moment2")
-              .optional_output("Beta1PowOut", "the variable of Beta1Pow")
-              .optional_output("Beta2PowOut", "the variable of Beta2Pow")
               .required_attr("weight_decay", AttrType::Float, "part of Param in the direction of the step")
               .attr("beta1", 0.9f, "part of the first moment that stays")
               .attr("beta2", 0.999f, "part of the second moment that stays")
@@ -80,14 +67,6 @@ void define_lamb(OpTable& ops) {
               .attr("always_adapt", false, "whether the norms count without weight_decay too")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .infer(infer_lamb)
-              .takes_rows("Grad")
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment1", "Moment1Out")
-              .updates("Moment2", "Moment2Out")
-              .updates("Beta1Pow", "Beta1PowOut")
-              .updates("Beta2Pow", "Beta2PowOut")
-              .on_gpu()
               .kernels<LambKernel, float, double>());
 }
 

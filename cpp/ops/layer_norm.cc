@@ -88,23 +88,6 @@ void infer_layer_norm(InferContext& c) {
   for (const char* port : {"Mean", "Variance"}) c.set_output(port, c.input("X").dtype, shape_of_rows(c));
 }
 
-void infer_layer_norm_gradient(InferContext& c) {
-  layer_norm_rows_of(c);
-  require_same_dtype(c, "X", "Y@GRAD");
-  require_same_shape(c, "X", "Y@GRAD");
-  for (const char* port : {"Mean", "Variance"}) {
-    require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), shape_of_rows(c)), port, " has shape ", c.shape(port).str(), ", X ",
-                        c.shape("X").str(), " has rows ", shape_of_rows(c).str());
-  }
-  gradients_like_inputs(c);
-}
-
-OpSpec& with_layer_norm_attributes(OpSpec& spec) {
-  return spec.attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
-      .attr("begin_norm_axis", 1, "the first of the axes that make up a row", at_least(1));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -113,45 +96,31 @@ OpSpec& with_layer_norm_attributes(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_layer_norm(OpTable& ops) {
-  OpSpec forward("layer_norm"), backward("layer_norm_grad");
-  forward
-      .doc(
-          "Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row, which the axes from "
-          "begin_norm_axis on make up. Variance is the variance itself, divided by the count of elements.")
-      .input("X", "at least 2 dimensions")
-      .optional_input("Scale", "[elements of a row]; 1 when left out")
-      .optional_input("Bias", "[elements of a row]; 0 when left out")
-      .output("Y", "shape of X")
-      .output("Mean", "the axes of X before begin_norm_axis")
-      .output("Variance", "shape of Mean");
-  with_layer_norm_attributes(forward)
-      .infer(infer_layer_norm)
-      .gradient("layer_norm_grad", {"X", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},
-                {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
-      .in_place("X", "Y")
-      .on_gpu()
-      .kernels<LayerNormKernel, float, double>();
-  backward
-      .doc(
-          "Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over the rows; X@GRAD = (G - the row's "
-          "mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = (X - Mean) / "
-          "deviation.")
-      .input("X", "as in layer_norm")
-      .optional_input("Scale", "as in layer_norm")
-      .optional_input("Bias", "as in layer_norm; its values are not read")
-      .input("Mean", "of layer_norm")
-      .input("Variance", "of layer_norm")
-      .input("Y@GRAD", "shape of Y")
-      .optional_output("X@GRAD", "shape of X")
-      .optional_output("Scale@GRAD", "shape of Scale")
-      .optional_output("Bias@GRAD", "shape of Bias");
-  with_layer_norm_attributes(backward)
-      .infer(infer_layer_norm_gradient)
-      .in_place("Y@GRAD", "X@GRAD")
-      .on_gpu()
-      .kernels<LayerNormGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(OpSpec("layer_norm")
+              .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row, which the axes from "
+                   "begin_norm_axis on make up. Variance is the variance itself, divided by the count of elements.")
+              .input("X", "at least 2 dimensions")
+              .optional_input("Scale", "[elements of a row]; 1 when left out")
+              .optional_input("Bias", "[elements of a row]; 0 when left out")
+              .output("Y", "shape of X")
+              .output("Mean", "the axes of X before begin_norm_axis")
+              .output("Variance", "shape of Mean")
+              .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
+              .attr("begin_norm_axis", 1, "the first of the axes that make up a row", at_least(1))
+              .infer(infer_layer_norm)
+              .gradient("layer_norm_grad", {"X", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},
+                        {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
+              .in_place("X", "Y")
+              .on_gpu()
+              .kernels<LayerNormKernel, float, double>());
+  ops.add(
+      ops.gradient_of("layer_norm")
+          .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over the rows; X@GRAD = (G - the row's "
+               "mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = (X - Mean) / "
+               "deviation.")
+          .optional_input("Bias", "as in layer_norm; its values are not read")
+          .in_place("Y@GRAD", "X@GRAD")
+          .kernels<LayerNormGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

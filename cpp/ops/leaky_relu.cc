@@ -1,5 +1,5 @@
 // leaky_relu: Out = X where X > 0, else alpha X
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,17 +31,11 @@ struct LeakyReluGrad : LeakyReluAttributes {
 }  // namespace
 
 void define_leaky_relu(OpTable& ops) {
-  ops.add(unary("leaky_relu")
-              .doc("Out = X where X > 0, else alpha X, element by element.")
-              .attr("alpha", 0.02f, "factor of what is below 0")
-              .gradient("leaky_relu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<LeakyRelu>::For, float, double>());
-  ops.add(unary_gradient("leaky_relu_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD where X >= 0, else alpha Out@GRAD.")
-              .attr("alpha", 0.02f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<LeakyReluGrad, Keeps::X>::For, float, double>());
+  add_unary<LeakyRelu, LeakyReluGrad, Keeps::X>(ops,
+                                                unary("leaky_relu")
+                                                    .doc("Out = X where X > 0, else alpha X, element by element.")
+                                                    .attr("alpha", 0.02f, "factor of what is below 0"),
+                                                "X@GRAD = Out@GRAD where X >= 0, else alpha Out@GRAD.");
 }
 
 }  // namespace paddle_mini

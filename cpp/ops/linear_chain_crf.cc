@@ -214,22 +214,11 @@ void define_linear_chain_crf(OpTable& ops) {
               .checks_data()
               .cpu_only("walks sequences of labels one step at a time")
               .kernels<LinearChainCrfKernel, float, double>());
-  ops.add(OpSpec("linear_chain_crf_grad")
+  ops.add(ops.gradient_of("linear_chain_crf")
               .doc("Emission@GRAD = P(tag) - [label], Transition@GRAD = expected - counted transitions, times the "
                    "gradient.")
-              .input("Emission", "as in linear_chain_crf; only its shape and sequences matter")
-              .input("Transition", "as in linear_chain_crf; only its shape matters")
-              .input("Label", "as in linear_chain_crf")
-              .optional_input("Length", "as in linear_chain_crf")
-              .input("Alpha", "of linear_chain_crf")
-              .input("EmissionExps", "of linear_chain_crf")
-              .input("TransitionExps", "of linear_chain_crf")
-              .input("LogLikelihood@GRAD", "gradient of LogLikelihood")
-              .optional_output("Emission@GRAD", "gradient of Emission")
-              .optional_output("Transition@GRAD", "gradient of Transition")
               .infer(infer_backward)
               .checks_data()
-              .cpu_only("walks sequences of labels one step at a time")
               .kernels<LinearChainCrfGradKernel, float, double>());
 }
 

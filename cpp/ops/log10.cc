@@ -22,17 +22,12 @@ struct Log10Grad {
 }  // namespace
 
 void define_log10(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64},
-               unary("log10")
-                   .infer(infer_float_of_integers)
-                   .doc("Out = log10(X), the logarithm to the base 10, element by element.")
-                   .gradient("log10_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-                   .on_gpu()
-                   .kernels<UnaryKernel<Log10>::For, float, double>()));
-  ops.add(unary_gradient("log10_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (X log(10)).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<Log10Grad, Keeps::X>::For, float, double>());
+  add_unary<Log10, Log10Grad, Keeps::X>(
+      ops,
+      also({DType::Int32, DType::Int64}, unary("log10")
+                                             .infer(infer_float_of_integers)
+                                             .doc("Out = log10(X), the logarithm to the base 10, element by element.")),
+      "X@GRAD = Out@GRAD / (X log(10)).");
 }
 
 }  // namespace paddle_mini

@@ -22,16 +22,12 @@ struct Log1pGrad {
 }  // namespace
 
 void define_log1p(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("log1p")
+  add_unary<Log1p, Log1pGrad, Keeps::X>(ops,
+                                        also({DType::Int32, DType::Int64},
+                                             unary("log1p")
                                                  .infer(infer_float_of_integers)
-                                                 .doc("Out = log(1 + X), right for small X, too, element by element.")
-                                                 .gradient("log1p_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-                                                 .on_gpu()
-                                                 .kernels<UnaryKernel<Log1p>::For, float, double>()));
-  ops.add(unary_gradient("log1p_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (1 + X).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<Log1pGrad, Keeps::X>::For, float, double>());
+                                                 .doc("Out = log(1 + X), right for small X, too, element by element.")),
+                                        "X@GRAD = Out@GRAD / (1 + X).");
 }
 
 }  // namespace paddle_mini

@@ -22,16 +22,12 @@ struct Log2Grad {
 }  // namespace
 
 void define_log2(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64}, unary("log2")
-                                                 .infer(infer_float_of_integers)
-                                                 .doc("Out = log2(X), the logarithm to the base 2, element by element.")
-                                                 .gradient("log2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-                                                 .on_gpu()
-                                                 .kernels<UnaryKernel<Log2>::For, float, double>()));
-  ops.add(unary_gradient("log2_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (X log(2)).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<Log2Grad, Keeps::X>::For, float, double>());
+  add_unary<Log2, Log2Grad, Keeps::X>(ops,
+                                      also({DType::Int32, DType::Int64},
+                                           unary("log2")
+                                               .infer(infer_float_of_integers)
+                                               .doc("Out = log2(X), the logarithm to the base 2, element by element.")),
+                                      "X@GRAD = Out@GRAD / (X log(2)).");
 }
 
 }  // namespace paddle_mini

@@ -40,13 +40,10 @@ void define_log_loss(OpTable& ops) {
               .doc("Loss = -Labels log(Predicted + epsilon) - (1 - Labels) log(1 - Predicted + epsilon) for every "
                    "element.")
               .required_attr("epsilon", AttrType::Float, "keeps the logarithm's argument from 0")
-              .on_gpu()
               .kernels<PairLossKernel<LogLoss>::For, float, double>());
-  ops.add(pair_loss_gradient("log_loss", kLogLossPorts)
+  ops.add(pair_loss_gradient(ops, "log_loss", kLogLossPorts)
               .doc("Predicted@GRAD = Loss@GRAD ((1 - Labels) / (1 - Predicted + epsilon) - Labels / (Predicted + "
                    "epsilon)).")
-              .required_attr("epsilon", AttrType::Float, "as in log_loss")
-              .on_gpu()
               .kernels<PairLossGradKernel<LogLossGrad>::For, float, double>());
 }
 

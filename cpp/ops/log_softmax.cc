@@ -73,12 +73,8 @@ void define_log_softmax(OpTable& ops) {
               .in_place("X", "Out")
               .on_gpu()
               .kernels<LogSoftmaxKernel, float, double>());
-  ops.add(OpSpec("log_softmax_grad")
+  ops.add(ops.gradient_of("log_softmax")
               .doc("X@GRAD = Out@GRAD - exp(Out) (sum of Out@GRAD along the axis).")
-              .input("Out", "output of log_softmax")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of Out")
-              .attr("axis", -1, "as in log_softmax")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 LogSoftmaxAround(c.shape("Out"), c.attr<int32_t>("axis"));
@@ -87,7 +83,6 @@ void define_log_softmax(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("Out"));
               })
               .in_place("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<LogSoftmaxGradKernel, float, double>());
 }
 

@@ -77,13 +77,6 @@ Shape logcumsumexp_shape(const InferContext& c) {
   return x;
 }
 
-OpSpec with_logcumsumexp_attributes(OpSpec spec) {
-  return spec.attr("axis", -1, "the axis; negative ones count from the end")
-      .attr("flatten", false, "whether X is one line, whatever `axis` says")
-      .attr("exclusive", false, "whether an element's own value is left out of its sum")
-      .attr("reverse", false, "whether the sums run from the end");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -92,28 +85,21 @@ OpSpec with_logcumsumexp_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_logcumsumexp(OpTable& ops) {
-  ops.add(with_logcumsumexp_attributes(OpSpec("logcumsumexp"))
+  ops.add(OpSpec("logcumsumexp")
               .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; the lowest number where nothing is "
                    "added.")
+              .attr("axis", -1, "the axis; negative ones count from the end")
+              .attr("flatten", false, "whether X is one line, whatever `axis` says")
+              .attr("exclusive", false, "whether an element's own value is left out of its sum")
+              .attr("reverse", false, "whether the sums run from the end")
               .input("X", "any shape")
               .output("Out", "shape of X; of one line, if flatten")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, logcumsumexp_shape(c)); })
               .gradient("logcumsumexp_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<LogcumsumexpKernel, float, double>());
-  ops.add(with_logcumsumexp_attributes(OpSpec("logcumsumexp_grad"))
+  ops.add(ops.gradient_of("logcumsumexp")
               .doc("X@GRAD[i] = the sum of Out@GRAD[j] exp(X[i] - Out[j]) over the sums j that X[i] is part of.")
-              .input("X", "as in logcumsumexp")
-              .input("Out", "of logcumsumexp")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", logcumsumexp_shape(c));
-                require_same_dtype(c, "X", "Out");
-                require_same_shape(c, "Out", "Out@GRAD");
-                c.set_output("X@GRAD", c.input("X"));
-              })
-              .on_gpu()
               .kernels<LogcumsumexpGradKernel, float, double>());
 }
 

@@ -22,15 +22,9 @@ struct LogsigmoidGrad {
 }  // namespace
 
 void define_logsigmoid(OpTable& ops) {
-  ops.add(unary("logsigmoid")
-              .doc("Out = log(1 / (1 + exp(-X))), element by element.")
-              .gradient("logsigmoid_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Logsigmoid>::For, float, double>());
-  ops.add(unary_gradient("logsigmoid_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (1 + exp(X)).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<LogsigmoidGrad, Keeps::X>::For, float, double>());
+  add_unary<Logsigmoid, LogsigmoidGrad, Keeps::X>(
+      ops, unary("logsigmoid").doc("Out = log(1 / (1 + exp(-X))), element by element."),
+      "X@GRAD = Out@GRAD / (1 + exp(X)).");
 }
 
 }  // namespace paddle_mini

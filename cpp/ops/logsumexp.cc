@@ -90,36 +90,22 @@ Shape logsumexp_shape(const InferContext& c) {
   return reduced_shape(x, logsumexp_axes(c, x), c.attr<bool>("keepdim"));
 }
 
-OpSpec with_logsumexp_axes(OpSpec spec) {
-  return spec.attr("axis", std::vector<int32_t>{0}, "the axes to sum over; empty: all")
-      .attr("keepdim", false, "whether a reduced axis stays, with one element")
-      .attr("reduce_all", false, "whether all axes are reduced, whatever `axis` says");
-}
-
 }  // namespace
 
 void define_logsumexp(OpTable& ops) {
-  ops.add(with_logsumexp_axes(OpSpec("logsumexp"))
+  ops.add(OpSpec("logsumexp")
               .doc("Out = log of the sum of exp(X) over the axes in `axis`; -inf where nothing is added.")
+              .attr("axis", std::vector<int32_t>{0}, "the axes to sum over; empty: all")
+              .attr("keepdim", false, "whether a reduced axis stays, with one element")
+              .attr("reduce_all", false, "whether all axes are reduced, whatever `axis` says")
               .input("X", "any shape")
               .output("Out", "X's shape without the reduced axes")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, logsumexp_shape(c)); })
               .gradient("logsumexp_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<LogsumexpKernel, float, double>());
-  ops.add(with_logsumexp_axes(OpSpec("logsumexp_grad"))
+  ops.add(ops.gradient_of("logsumexp")
               .doc("X@GRAD = Out@GRAD exp(X - Out).")
-              .input("X", "as in logsumexp")
-              .input("Out", "of logsumexp")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", logsumexp_shape(c));
-                require_same_dtype(c, "X", "Out");
-                require_same_shape(c, "Out", "Out@GRAD");
-                c.set_output("X@GRAD", c.input("X"));
-              })
-              .on_gpu()
               .kernels<LogsumexpGradKernel, float, double>());
 }
 

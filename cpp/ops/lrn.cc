@@ -71,15 +71,6 @@ void odd(const std::string& name, const AttrValue& value) {
   require<ProgramError>(n > 0 && n % 2 == 1, "attribute '", name, "' is ", n, ", an odd number of channels is needed");
 }
 
-OpSpec with_lrn_attributes(OpSpec spec) {
-  return spec.attr("n", 5, "how many channels are added, half of them on either side", odd)
-      .attr("k", 2.0f, "added to the sum", at_least(0))
-      .attr("alpha", 1e-4f, "what the sum is multiplied by", at_least(0))
-      .attr("beta", 0.75f, "the power", at_least(0))
-      .attr("data_format", "AnyLayout", "NHWC: channels are the last axis; else they are axis 1",
-            one_of({"AnyLayout", "NCHW", "NHWC"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -88,9 +79,15 @@ OpSpec with_lrn_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_lrn(OpTable& ops) {
-  ops.add(with_lrn_attributes(OpSpec("lrn"))
+  ops.add(OpSpec("lrn")
               .doc("Out = X / MidOut^beta, MidOut = k + alpha times the sum of X^2 over n channels around each one "
                    "(Krizhevsky et al. 2012).")
+              .attr("n", 5, "how many channels are added, half of them on either side", odd)
+              .attr("k", 2.0f, "added to the sum", at_least(0))
+              .attr("alpha", 1e-4f, "what the sum is multiplied by", at_least(0))
+              .attr("beta", 0.75f, "the power", at_least(0))
+              .attr("data_format", "AnyLayout", "NHWC: channels are the last axis; else they are axis 1",
+                    one_of({"AnyLayout", "NCHW", "NHWC"}))
               .input("X", "[images, channels, height, width], or channels last as data_format says")
               .output("Out", "shape of X")
               .output("MidOut", "shape of X")
@@ -101,23 +98,9 @@ void define_lrn(OpTable& ops) {
               .gradient("lrn_grad", {"X", "Out", "MidOut", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<LrnKernel, float, double>());
-  ops.add(with_lrn_attributes(OpSpec("lrn_grad"))
+  ops.add(ops.gradient_of("lrn")
               .doc("X@GRAD = Out@GRAD / MidOut^beta - 2 alpha beta X times the sum of Out@GRAD Out / MidOut over the "
                    "same channels.")
-              .input("X", "as in lrn")
-              .input("Out", "of lrn")
-              .input("MidOut", "of lrn")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                check_lrn(c);
-                for (const char* port : {"Out", "MidOut", "Out@GRAD"}) {
-                  require_same_dtype(c, "X", port);
-                  require_same_shape(c, "X", port);
-                }
-                c.set_output("X@GRAD", c.input("X"));
-              })
-              .on_gpu()
               .kernels<LrnGradKernel, float, double>());
 }
 

@@ -88,13 +88,6 @@ void infer_masked_select(InferContext& c) {
   c.set_output("Y", c.input("X").dtype, shape);
 }
 
-void infer_masked_select_grad(InferContext& c) {
-  require_mask(c);
-  require_rank(c, "Y@GRAD", 1);
-  require_same_dtype(c, "X", "Y@GRAD");
-  gradients_like_inputs(c);
-}
-
 }  // namespace
 
 void define_masked_select(OpTable& ops) {
@@ -109,16 +102,10 @@ void define_masked_select(OpTable& ops) {
               .gradient("masked_select_grad", {"Mask", "X", "Y@GRAD"}, {"X@GRAD"})
               .cpu_only("the size of its result depends on data")
               .kernels<MaskedSelectKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("masked_select_grad")
+  ops.add(ops.gradient_of("masked_select")
               .doc("X@GRAD = Y@GRAD where it was selected, else 0.")
-              .input("Mask", "as in masked_select")
-              .input("X", "as in masked_select")
-              .input("Y@GRAD", "gradient of Y")
-              .output("X@GRAD", "gradient of X")
-              .infer(infer_masked_select_grad)
               .dtype_from_input("X")
               .checks_data()
-              .cpu_only("the size of its result depends on data")
               .kernels<MaskedSelectGradKernel, float, double, int32_t, int64_t>());
 }
 

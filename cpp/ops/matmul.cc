@@ -56,20 +56,17 @@ struct MatmulGradKernel : MatmulGradBase<T> {
       : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of(init), static_cast<T>(init.attr<float>("alpha"))) {}
 };
 
-OpSpec with_attributes(OpSpec spec) {
-  return spec.attr("transpose_X", false, "whether X is [..., k, m]")
-      .attr("transpose_Y", false, "whether Y is [..., n, k]")
-      .attr("alpha", 1.0f, "what the products are multiplied by")
-      .attr("head_number", 1, "1: products are not split", between(1, 1));
-}
-
 }  // namespace
 
 void define_matmul(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("matmul"))
+  ops.add(OpSpec("matmul")
               .doc("Out = alpha X Y. The last two axes are matrices, those before them a stack; one of X and Y may be "
                    "a single matrix, which then meets every one of the other. A vector X is a row and a vector Y a "
                    "column, turned over by transpose_X and transpose_Y.")
+              .attr("transpose_X", false, "whether X is [..., k, m]")
+              .attr("transpose_Y", false, "whether Y is [..., n, k]")
+              .attr("alpha", 1.0f, "what the products are multiplied by")
+              .attr("head_number", 1, "1: products are not split", between(1, 1))
               .input("X", "[..., m, k], or [k]")
               .input("Y", "[..., k, n], or [k]")
               .output("Out", "[..., m, n], without the axes of 1 that vectors have; [] of two vectors")
@@ -77,19 +74,9 @@ void define_matmul(OpTable& ops) {
               .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<MatmulKernel, float, double>());
-  ops.add(with_attributes(OpSpec("matmul_grad"))
+  ops.add(ops.gradient_of("matmul")
               .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; a single matrix gets the sum over the "
                    "stack.")
-              .input("X", "as in matmul")
-              .input("Y", "as in matmul")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", out_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
               .kernels<MatmulGradKernel, float, double>());
 }
 

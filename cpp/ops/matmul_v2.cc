@@ -33,11 +33,6 @@ struct MatmulV2GradKernel : MatmulGradBase<T> {
 
 void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, shape_of_v2(c).out()); }
 
-void infer_matmul_gradient(InferContext& c) {
-  require_like_out(c, "X", shape_of_v2(c).out());
-  gradients_like_inputs(c);
-}
-
 }  // namespace
 
 void define_matmul_v2(OpTable& ops) {
@@ -55,17 +50,8 @@ void define_matmul_v2(OpTable& ops) {
                .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                .on_gpu()
                .kernels<MatmulV2Kernel, float, double>()));
-  ops.add(OpSpec("matmul_v2_grad")
+  ops.add(ops.gradient_of("matmul_v2")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes it was stretched along.")
-              .input("X", "as in matmul_v2")
-              .input("Y", "as in matmul_v2")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .attr("trans_x", false, "as in matmul_v2")
-              .attr("trans_y", false, "as in matmul_v2")
-              .infer(infer_matmul_gradient)
-              .on_gpu()
               .kernels<MatmulV2GradKernel, float, double>());
 }
 

@@ -65,19 +65,6 @@ Shape max_pool_shape(const InferContext& c) {
 }
 
 template <int rank>
-void max_pool_infer_gradient(InferContext& c) {
-  Shape out = max_pool_shape<rank>(c);
-  require_same_dtype(c, "X", "Out@GRAD");
-  require<ShapeError>(c.input("Mask").dtype == DType::Int32, "Mask is ", name_of(c.input("Mask").dtype),
-                      ", it must be int32");
-  for (const char* port : {"Mask", "Out@GRAD"}) {
-    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ",
-                        out.str());
-  }
-  gradients_like_inputs(c);
-}
-
-template <int rank>
 OpSpec max_pool_with_attributes(OpSpec spec) {
   std::vector<int32_t> ones(rank - 2, 1), zeros(rank - 2, 0);
   return spec.required_attr("ksize", AttrType::Ints, "size of the window; with `adaptive`, of the output")
@@ -112,16 +99,10 @@ void define_pooling(OpTable& ops, const std::string& type) {
               .gradient(type + "_grad", {"X", "Mask", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .template kernels<MaxPoolWithIndex<rank>::template For, float, double>());
-  ops.add(max_pool_with_attributes<rank>(OpSpec(type + "_grad")
-                                             .input("X", "as in the forward operator; its values are not read")
-                                             .input("Mask", "of the forward operator")
-                                             .input("Out@GRAD", "shape of Out")
-                                             .output("X@GRAD", "shape of X"))
+  ops.add(ops.gradient_of(type)
               .doc("Each Out@GRAD is added to the element that Mask names.")
-              .infer(max_pool_infer_gradient<rank>)
               .checks_data()
-              .on_gpu()
-              .template kernels<MaxPoolWithIndexGrad<rank>::template For, float, double>());
+              .kernels<MaxPoolWithIndexGrad<rank>::template For, float, double>());
 }
 
 }  // namespace

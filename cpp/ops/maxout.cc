@@ -51,11 +51,6 @@ Shape maxout_out_shape(const InferContext& c) {
   return out;
 }
 
-OpSpec with_maxout_attributes(OpSpec spec) {
-  return spec.required_attr("groups", AttrType::Int, "how many channels become one", at_least(1))
-      .attr("axis", 1, "the axis of the channels; negative ones count from the end");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -64,28 +59,19 @@ OpSpec with_maxout_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_maxout(OpTable& ops) {
-  ops.add(with_maxout_attributes(OpSpec("maxout"))
+  ops.add(OpSpec("maxout")
               .doc("Channel c of Out is the largest of the channels c groups to c groups + groups - 1 of X (Goodfellow "
                    "et al. 2013); NaN if there is one.")
+              .required_attr("groups", AttrType::Int, "how many channels become one", at_least(1))
+              .attr("axis", 1, "the axis of the channels; negative ones count from the end")
               .input("X", "[images, channels, height, width], or channels elsewhere as axis says")
               .output("Out", "shape of X with channels / groups")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, maxout_out_shape(c)); })
               .gradient("maxout_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<MaxoutKernel, float, double>());
-  ops.add(with_maxout_attributes(OpSpec("maxout_grad"))
+  ops.add(ops.gradient_of("maxout")
               .doc("X@GRAD = Out@GRAD at the first channel of each group that equals Out; 0 elsewhere.")
-              .input("X", "as in maxout")
-              .input("Out", "of maxout")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", maxout_out_shape(c));
-                require_same_dtype(c, "X", "Out");
-                require_same_shape(c, "Out", "Out@GRAD");
-                c.set_output("X@GRAD", c.input("X"));
-              })
-              .on_gpu()
               .kernels<MaxoutGradKernel, float, double>());
 }
 

@@ -50,17 +50,9 @@ void define_mean(OpTable& ops) {
               .gradient("mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<MeanKernel, float, double>());
-  ops.add(OpSpec("mean_grad")
+  ops.add(ops.gradient_of("mean")
               .doc("X@GRAD = Out@GRAD / n with n elements in X.")
-              .shape_input("X", "as in mean")
-              .input("Out@GRAD", "one element")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_scalar(c, "Out@GRAD");
-                require_same_dtype(c, "X", "Out@GRAD");
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
+              .reads_shape("X")
               .kernels<MeanGradKernel, float, double>());
 }
 

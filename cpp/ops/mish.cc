@@ -1,5 +1,5 @@
 // mish: Out = X tanh(log(1 + exp(X)))
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -32,18 +32,13 @@ struct MishGrad : MishAttributes {
 }  // namespace
 
 void define_mish(OpTable& ops) {
-  ops.add(unary("mish")
-              .doc("Out = X tanh(log(1 + exp(X))), element by element.")
-              .attr("threshold", 20.0f, "where X is above it, X stands for log(1 + exp(X))")
-              .gradient("mish_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Mish>::For, float, double>());
-  ops.add(unary_gradient("mish_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD (t + X (1 - t^2) / (1 + exp(-X))), where t = Out / X = tanh(log(1 + "
-                   "exp(X))).")
-              .attr("threshold", 20.0f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<MishGrad, Keeps::X>::For, float, double>());
+  add_unary<Mish, MishGrad, Keeps::X>(
+      ops,
+      unary("mish")
+          .doc("Out = X tanh(log(1 + exp(X))), element by element.")
+          .attr("threshold", 20.0f, "where X is above it, X stands for log(1 + exp(X))"),
+      "X@GRAD = Out@GRAD (t + X (1 - t^2) / (1 + exp(-X))), where t = Out / X = tanh(log(1 + "
+      "exp(X))).");
 }
 
 }  // namespace paddle_mini

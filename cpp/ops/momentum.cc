@@ -1,7 +1,7 @@
 // momentum: VelocityOut = mu Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut
 #include "core/op_table.h"
 #include "math/momentum_step.h"
-#include "math/selected_rows.h"
+#include "ops/family/optimizer.h"
 
 namespace paddle_mini {
 namespace {
@@ -79,27 +79,13 @@ struct MomentumKernel : TiledKernel {
   std::tuple<T*, T*> outputs(int64_t at) const { return {param_out.data() + at, velocity_out.data() + at}; }
 };
 
-void infer_momentum(InferContext& c) {
-  require_scalar(c, "LearningRate");
-  for (const char* port : {"Grad", "Velocity", "LearningRate"}) require_same_dtype(c, "Param", port);
-  for (const char* port : {"Grad", "Velocity"}) require_same_shape(c, "Param", port);
-  c.set_output("ParamOut", c.input("Param"));
-  c.set_output("VelocityOut", c.input("Velocity"));
-}
-
 }  // namespace
 
 void define_momentum(OpTable& ops) {
-  ops.add(OpSpec("momentum")
+  ops.add(optimizer("momentum", {"Velocity"}, Grads::Sparse)
               .doc("VelocityOut = mu Velocity + Grad, ParamOut = Param - LearningRate * VelocityOut; with "
                    "use_nesterov, ParamOut = Param - LearningRate (Grad + mu VelocityOut). Of a sparse gradient every "
                    "row of Param moves, those it does not name with gradient 0.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor or selected rows")
-              .input("Velocity", "shape of Param")
-              .input("LearningRate", "one element")
-              .output("ParamOut", "the variable of Param")
-              .output("VelocityOut", "the variable of Velocity")
               .required_attr("mu", AttrType::Float, "part of the velocity that stays")
               .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
               .attr("regularization_method", "", "'l2_decay' adds regularization_coeff * Param to the gradient",
@@ -108,12 +94,6 @@ void define_momentum(OpTable& ops) {
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .attr("rescale_grad", 1.0f,
                     "factor of a sparse gradient; on a CPU PaddlePaddle leaves a dense one as it is, and so do we")
-              .takes_rows("Grad")
-              .infer(infer_momentum)
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Velocity", "VelocityOut")
-              .on_gpu()
               .kernels<MomentumKernel, float, double>());
 }
 

@@ -69,14 +69,6 @@ void infer_mul(InferContext& c) {
   c.set_output("Out", out);
 }
 
-void infer_mul_gradient(InferContext& c) {
-  Shape out = product_shape(c);
-  require_same_dtype(c, "X", "Out@GRAD");
-  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
-                      ", Out has ", out.str());
-  gradients_like_inputs(c);
-}
-
 }  // namespace
 
 void define_mul(OpTable& ops) {
@@ -92,17 +84,8 @@ void define_mul(OpTable& ops) {
               .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<MulKernel, float, double>());
-  ops.add(OpSpec("mul_grad")
+  ops.add(ops.gradient_of("mul")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, flattened as in mul.")
-              .input("X", "as in mul")
-              .input("Y", "as in mul")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .attr("x_num_col_dims", 1, "as in mul", at_least(1))
-              .attr("y_num_col_dims", 1, "as in mul", at_least(1))
-              .infer(infer_mul_gradient)
-              .on_gpu()
               .kernels<MulGradKernel, float, double>());
 }
 

@@ -102,13 +102,9 @@ void define_multiplex(OpTable& ops) {
               .checks_data()
               .cpu_only("it chooses among any number of tensors row by row")
               .kernel_for_any<MultiplexKernel>());
-  ops.add(OpSpec("multiplex_grad")
+  ops.add(ops.gradient_of("multiplex")
               .doc("Row i of X@GRAD[Ids[i]] is that of Out@GRAD; all other rows are 0.")
-              .input("Ids", "as in multiplex")
-              .input_list("X", "as in multiplex")
               .reads_shape("X")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .infer([](InferContext& c) {
                 VarInfo out = checked_out(c);
                 require<ShapeError>(shapes_agree(out.shape, c.shape("Out@GRAD")), "Out@GRAD has shape ",
@@ -120,7 +116,6 @@ void define_multiplex(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
-              .cpu_only("it chooses among any number of tensors row by row")
               .kernels<MultiplexGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -42,18 +42,8 @@ void define_mv(OpTable& ops) {
               .gradient("mv_grad", {"X", "Vec", "Out@GRAD"}, {"X@GRAD", "Vec@GRAD"})
               .on_gpu()
               .kernels<MvKernel, float, double>());
-  ops.add(OpSpec("mv_grad")
+  ops.add(ops.gradient_of("mv")
               .doc("X@GRAD = Out@GRAD Vec', Vec@GRAD = X' Out@GRAD.")
-              .input("X", "as in mv")
-              .input("Vec", "as in mv")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Vec@GRAD", "shape of Vec")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", mv_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
               .kernels<MvGradKernel, float, double>());
 }
 

@@ -25,9 +25,8 @@ void define_nearest_interp_v2(OpTable& ops) {
                    "align_corners, else at i ratio, rounded down, with ratio 1 / scale or in / out.")
               .on_gpu()
               .kernels<NearestKernel, float, double, int32_t, int64_t>());
-  ops.add(interpolation_gradient("nearest", 3)
+  ops.add(ops.gradient_of("nearest_interp_v2")
               .doc("X@GRAD = the sum of Out@GRAD over the pixels of Out that a pixel became.")
-              .on_gpu()
               .kernels<NearestGradKernel, float, double>());
 }
 

@@ -83,22 +83,6 @@ void infer_nll_loss(InferContext& c) {
   c.set_output("Total_weight", c.input("X").dtype, Shape{});
 }
 
-void infer_nll_loss_gradient(InferContext& c) {
-  Shape out = nll_loss_shape(c);
-  require_same_dtype(c, "X", "Out@GRAD");
-  require_same_dtype(c, "X", "Total_weight");
-  require_scalar(c, "Total_weight");
-  require<ShapeError>(same_shape(c.shape("Out@GRAD"), out), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
-                      ", Out has ", out.str());
-  c.set_output("X@GRAD", c.input("X"));
-}
-
-OpSpec& with_nll_loss_attributes(OpSpec& spec) {
-  return spec.attr("ignore_index", int64_t{-100}, "the label whose rows count nothing")
-      .attr("reduction", "mean", "none: a loss for each row; sum; mean: sum / Total_weight",
-            one_of({"none", "sum", "mean"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -107,36 +91,29 @@ OpSpec& with_nll_loss_attributes(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_nll_loss(OpTable& ops) {
-  OpSpec forward("nll_loss"), backward("nll_loss_grad");
-  forward
-      .doc(
-          "Out = -X[label] Weight[label] for every row; 0 where the label is ignore_index. Total_weight is the sum "
-          "of the weights that count; without reduction it is 0. A label out of range is refused.")
-      .input("X", "[batch, classes] or [batch, classes, height, width]: logarithms of probabilities")
-      .input("Label", "[batch] or [batch, height, width], int32 or int64")
-      .optional_input("Weight", "[classes]; 1 when left out")
-      .output("Out", "[]; shape of Label without reduction")
-      .output("Total_weight", "[]");
-  with_nll_loss_attributes(forward)
-      .infer(infer_nll_loss)
-      .gradient("nll_loss_grad", {"X", "Label", "Weight", "Total_weight", "Out@GRAD"}, {"X@GRAD"})
-      .checks_data()
-      .on_gpu()
-      .kernels<NllLossKernel, float, double>();
-  backward.doc("X@GRAD = -Weight[label] Out@GRAD at the label and 0 elsewhere, divided as Out was.")
-      .input("X", "as in nll_loss; its values are not read")
-      .input("Label", "as in nll_loss")
-      .optional_input("Weight", "as in nll_loss")
-      .input("Total_weight", "of nll_loss")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X");
-  with_nll_loss_attributes(backward)
-      .infer(infer_nll_loss_gradient)
-      .checks_data()
-      .on_gpu()
-      .kernels<NllLossGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("nll_loss")
+          .doc(
+              "Out = -X[label] Weight[label] for every row; 0 where the label is ignore_index. Total_weight is the sum "
+              "of the weights that count; without reduction it is 0. A label out of range is refused.")
+          .input("X", "[batch, classes] or [batch, classes, height, width]: logarithms of probabilities")
+          .input("Label", "[batch] or [batch, height, width], int32 or int64")
+          .optional_input("Weight", "[classes]; 1 when left out")
+          .output("Out", "[]; shape of Label without reduction")
+          .output("Total_weight", "[]")
+          .attr("ignore_index", int64_t{-100}, "the label whose rows count nothing")
+          .attr("reduction", "mean", "none: a loss for each row; sum; mean: sum / Total_weight",
+                one_of({"none", "sum", "mean"}))
+          .infer(infer_nll_loss)
+          .gradient("nll_loss_grad", {"X", "Label", "Weight", "Total_weight", "Out@GRAD"}, {"X@GRAD"})
+          .checks_data()
+          .on_gpu()
+          .kernels<NllLossKernel, float, double>());
+  ops.add(ops.gradient_of("nll_loss")
+              .doc("X@GRAD = -Weight[label] Out@GRAD at the label and 0 elsewhere, divided as Out was.")
+              .input("X", "as in nll_loss; its values are not read")
+              .checks_data()
+              .kernels<NllLossGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -58,22 +58,6 @@ Shape norm_shape(const InferContext& c) {
   return norm;
 }
 
-void infer_norm_gradient(InferContext& c) {
-  Shape norm = norm_shape(c);
-  require_same_dtype(c, "X", "Out@GRAD");
-  require_same_dtype(c, "X", "Norm");
-  require_same_shape(c, "X", "Out@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Norm"), norm), "Norm has shape ", c.shape("Norm").str(), ", with X ",
-                      c.shape("X").str(), " it must be ", norm.str());
-  c.set_output("X@GRAD", c.input("X"));
-}
-
-OpSpec& with_norm_attributes(OpSpec& spec) {
-  return spec.required_attr("axis", AttrType::Int, "the axis; negative: from the end")
-      .attr("epsilon", 1e-10f, "added to the sum of squares", at_least(0))
-      .attr("is_test", false, "changes nothing; PaddlePaddle's norm_grad asks for it");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -82,32 +66,26 @@ OpSpec& with_norm_attributes(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_norm(OpTable& ops) {
-  OpSpec forward("norm"), backward("norm_grad");
-  forward.doc("Out = X / Norm, Norm = sqrt(sum of X^2 along the axis + epsilon).")
-      .input("X", "at least one dimension")
-      .output("Out", "shape of X")
-      .optional_output("Norm", "shape of X with 1 along the axis; not needed in testing");
-  with_norm_attributes(forward)
-      .infer([](InferContext& c) {
-        c.set_output("Norm", c.input("X").dtype, norm_shape(c));
-        c.set_output("Out", c.input("X"));
-      })
-      .gradient("norm_grad", {"X", "Norm", "Out@GRAD"}, {"X@GRAD"})
-      .in_place("X", "Out")
-      .on_gpu()
-      .kernels<NormKernel, float, double>();
-  backward.doc("X@GRAD = (Out@GRAD - X (sum of Out@GRAD X along the axis) / Norm^2) / Norm.")
-      .input("X", "as in norm")
-      .input("Norm", "of norm")
-      .input("Out@GRAD", "shape of X")
-      .output("X@GRAD", "shape of X");
-  with_norm_attributes(backward)
-      .infer(infer_norm_gradient)
-      .in_place("Out@GRAD", "X@GRAD")
-      .on_gpu()
-      .kernels<NormGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(OpSpec("norm")
+              .doc("Out = X / Norm, Norm = sqrt(sum of X^2 along the axis + epsilon).")
+              .input("X", "at least one dimension")
+              .output("Out", "shape of X")
+              .optional_output("Norm", "shape of X with 1 along the axis; not needed in testing")
+              .required_attr("axis", AttrType::Int, "the axis; negative: from the end")
+              .attr("epsilon", 1e-10f, "added to the sum of squares", at_least(0))
+              .attr("is_test", false, "changes nothing; PaddlePaddle's norm_grad asks for it")
+              .infer([](InferContext& c) {
+                c.set_output("Norm", c.input("X").dtype, norm_shape(c));
+                c.set_output("Out", c.input("X"));
+              })
+              .gradient("norm_grad", {"X", "Norm", "Out@GRAD"}, {"X@GRAD"})
+              .in_place("X", "Out")
+              .on_gpu()
+              .kernels<NormKernel, float, double>());
+  ops.add(ops.gradient_of("norm")
+              .doc("X@GRAD = (Out@GRAD - X (sum of Out@GRAD X along the axis) / Norm^2) / Norm.")
+              .in_place("Out@GRAD", "X@GRAD")
+              .kernels<NormGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

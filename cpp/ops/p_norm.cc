@@ -79,14 +79,6 @@ Shape p_norm_shape(const InferContext& c) {
   return reduced_shape(x, p_norm_axes(c, x), c.attr<bool>("keepdim"));
 }
 
-OpSpec with_p_norm_attributes(OpSpec spec) {
-  return spec.attr("porder", 2.0f, "p; inf and -inf are the largest and the smallest |X|, 0 counts what is not 0")
-      .attr("axis", -1, "the axis; negative ones count from the end")
-      .attr("epsilon", 1e-12f, "added to what the gradient divides by", at_least(0))
-      .attr("keepdim", false, "whether the axis stays, with one element")
-      .attr("asvector", false, "whether X is one line, whatever `axis` says");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -95,28 +87,22 @@ OpSpec with_p_norm_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_p_norm(OpTable& ops) {
-  ops.add(with_p_norm_attributes(OpSpec("p_norm"))
+  ops.add(OpSpec("p_norm")
               .doc("Out = (sum of |X|^p)^(1/p) along the axis, with p = porder.")
+              .attr("porder", 2.0f, "p; inf and -inf are the largest and the smallest |X|, 0 counts what is not 0")
+              .attr("axis", -1, "the axis; negative ones count from the end")
+              .attr("epsilon", 1e-12f, "added to what the gradient divides by", at_least(0))
+              .attr("keepdim", false, "whether the axis stays, with one element")
+              .attr("asvector", false, "whether X is one line, whatever `axis` says")
               .input("X", "any shape")
               .output("Out", "X's shape without the axis")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, p_norm_shape(c)); })
               .gradient("p_norm_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<PNormKernel, float, double>());
-  ops.add(with_p_norm_attributes(OpSpec("p_norm_grad"))
+  ops.add(ops.gradient_of("p_norm")
               .doc("X@GRAD = Out@GRAD sign(X) |X|^(p-1) / (Out^(p-1) + epsilon); with p infinite, Out@GRAD sign(X) at "
                    "each element whose |X| is Out; 0 with p = 0 and where X is 0.")
-              .input("X", "as in p_norm")
-              .input("Out", "of p_norm")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", p_norm_shape(c));
-                require_same_dtype(c, "X", "Out");
-                require_same_shape(c, "Out", "Out@GRAD");
-                c.set_output("X@GRAD", c.input("X"));
-              })
-              .on_gpu()
               .kernels<PNormGradKernel, float, double>());
 }
 

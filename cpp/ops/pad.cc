@@ -66,17 +66,12 @@ void define_pad(OpTable& ops) {
               .gradient("pad_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<PadKernel>());
-  ops.add(OpSpec("pad_grad")
+  ops.add(ops.gradient_of("pad")
               .doc("X@GRAD = Out@GRAD without the border.")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .required_attr("paddings", AttrType::Ints, "as in pad")
-              .attr("pad_value", 0.0f, "as in pad")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("X@GRAD", c.input("Out@GRAD").dtype, inner_shape(c));
               })
-              .on_gpu()
               .kernels<PadGradKernel, float, double, int32_t, int64_t>());
 }
 

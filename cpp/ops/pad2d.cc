@@ -45,21 +45,18 @@ struct Pad2dGradKernel : AxisCopyGradKernel<T> {
                               pad2d_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
-OpSpec pad2d_with_attributes(OpSpec spec) {
-  return spec.required_attr("paddings", AttrType::Ints, "rows above and below X, columns left and right of it")
-      .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "edge"}))
-      .attr("pad_value", 0.0f, "the constant")
-      .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 
 void define_pad2d(OpTable& ops) {
-  ops.add(pad2d_with_attributes(OpSpec("pad2d")
-                                    .input("X", "[images, channels, height, width], or channels last")
-                                    .output("Out", "X's dimensions, with the paddings"))
+  ops.add(OpSpec("pad2d")
               .doc("Out = X with a border around each image: pad_value; X mirrored at its outermost pixels; or these "
                    "pixels repeated.")
+              .input("X", "[images, channels, height, width], or channels last")
+              .output("Out", "X's dimensions, with the paddings")
+              .required_attr("paddings", AttrType::Ints, "rows above and below X, columns left and right of it")
+              .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "edge"}))
+              .attr("pad_value", 0.0f, "the constant")
+              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.input("X").dtype, shape_of(pad2d_walks_of(c.op(), c.shape("X"))));
@@ -67,16 +64,9 @@ void define_pad2d(OpTable& ops) {
               .gradient("pad2d_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<Pad2dKernel>());
-  ops.add(pad2d_with_attributes(OpSpec("pad2d_grad")
-                                    .shape_input("X", "as in pad2d")
-                                    .input("Out@GRAD", "shape of Out")
-                                    .output("X@GRAD", "shape of X"))
+  ops.add(ops.gradient_of("pad2d")
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", shape_of(pad2d_walks_of(c.op(), c.shape("X"))));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
+              .reads_shape("X")
               .kernels<Pad2dGradKernel, float, double>());
 }
 

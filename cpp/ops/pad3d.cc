@@ -62,20 +62,18 @@ struct Pad3dGradKernel : AxisCopyGradKernel<T> {
                               pad3d_walks_of(settled(init, kPad3dPorts), init.output("X@GRAD")->tensor.shape)) {}
 };
 
-OpSpec pad3d_with_attributes(OpSpec spec) {
-  return with_tensor_ports(std::move(spec), kPad3dPorts)
-      .required_attr("paddings", AttrType::Ints, "before and after X along the width, the height, the depth")
-      .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "replicate", "circular"}))
-      .attr("value", 0.0f, "the constant")
-      .attr("data_format", "NCDHW", "the order of X's axes", one_of({"NCDHW", "NDHWC"}));
-}
-
 }  // namespace
 
 void define_pad3d(OpTable& ops) {
-  ops.add(pad3d_with_attributes(OpSpec("pad3d")
-                                    .input("X", "[images, channels, depth, height, width], or as data_format says")
-                                    .output("Out", "X's dimensions, each with its paddings"))
+  ops.add(with_tensor_ports(OpSpec("pad3d")
+                                .input("X", "[images, channels, depth, height, width], or as data_format says")
+                                .output("Out", "X's dimensions, each with its paddings"),
+                            kPad3dPorts)
+              .required_attr("paddings", AttrType::Ints, "before and after X along the width, the height, the depth")
+              .attr("mode", "constant", "what the border holds",
+                    one_of({"constant", "reflect", "replicate", "circular"}))
+              .attr("value", 0.0f, "the constant")
+              .attr("data_format", "NCDHW", "the order of X's axes", one_of({"NCDHW", "NDHWC"}))
               .doc("Out = X with a border around each volume: value; X mirrored at its outermost elements; these "
                    "elements repeated; or X again from its other end.")
               .infer([](InferContext& c) {
@@ -85,16 +83,9 @@ void define_pad3d(OpTable& ops) {
               .gradient("pad3d_grad", with_ports({"X", "Out@GRAD"}, kPad3dPorts), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<Pad3dKernel>());
-  ops.add(pad3d_with_attributes(OpSpec("pad3d_grad")
-                                    .shape_input("X", "as in pad3d")
-                                    .input("Out@GRAD", "shape of Out")
-                                    .output("X@GRAD", "shape of X"))
+  ops.add(ops.gradient_of("pad3d")
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
-              .infer([](InferContext& c) {
-                require_like_out(c, "X", pad3d_out_shape(c));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
+              .reads_shape("X")
               .kernels<Pad3dGradKernel, float, double>());
 }
 

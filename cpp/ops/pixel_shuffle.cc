@@ -50,30 +50,26 @@ Shape shuffled(const InferContext& c, const char* port, bool backward) {
   return s;
 }
 
-OpSpec& pixel_shuffle_with_attributes(OpSpec& spec) {
-  return spec.attr("upscale_factor", 1, "by how much height and width grow", between(1, 1 << 15))
-      .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 
 void define_pixel_shuffle(OpTable& ops) {
-  OpSpec forward("pixel_shuffle"), backward("pixel_shuffle_grad");
-  forward.doc("Out[n, c, y r + i, x r + j] = X[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).")
-      .input("X", "[images, channels r r, height, width], or channels last as data_format says")
-      .output("Out", "[images, channels, height r, width r], or channels last");
-  pixel_shuffle_with_attributes(forward)
-      .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, shuffled(c, "X", false)); })
-      .gradient("pixel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
-      .on_gpu()
-      .kernel_for_any<PixelShuffleKernel<false>>();
-  backward.doc("X@GRAD = Out@GRAD, shuffled back.").input("Out@GRAD", "shape of Out").output("X@GRAD", "shape of X");
-  pixel_shuffle_with_attributes(backward)
-      .infer([](InferContext& c) { c.set_output("X@GRAD", c.input("Out@GRAD").dtype, shuffled(c, "Out@GRAD", true)); })
-      .on_gpu()
-      .kernel_for_any<PixelShuffleKernel<true>>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("pixel_shuffle")
+          .doc("Out[n, c, y r + i, x r + j] = X[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).")
+          .input("X", "[images, channels r r, height, width], or channels last as data_format says")
+          .output("Out", "[images, channels, height r, width r], or channels last")
+          .attr("upscale_factor", 1, "by how much height and width grow", between(1, 1 << 15))
+          .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
+          .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, shuffled(c, "X", false)); })
+          .gradient("pixel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
+          .on_gpu()
+          .kernel_for_any<PixelShuffleKernel<false>>());
+  ops.add(ops.gradient_of("pixel_shuffle")
+              .doc("X@GRAD = Out@GRAD, shuffled back.")
+              .infer([](InferContext& c) {
+                c.set_output("X@GRAD", c.input("Out@GRAD").dtype, shuffled(c, "Out@GRAD", true));
+              })
+              .kernel_for_any<PixelShuffleKernel<true>>());
 }
 
 }  // namespace paddle_mini

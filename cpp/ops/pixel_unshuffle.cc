@@ -67,28 +67,22 @@ Shape shuffled_back(const InferContext& c) {
   return x;
 }
 
-OpSpec pixel_unshuffle_with_attributes(OpSpec spec) {
-  return spec.attr("downscale_factor", 1, "by how much height and width shrink", between(1, 1 << 15))
-      .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 
 void define_pixel_unshuffle(OpTable& ops) {
-  ops.add(pixel_unshuffle_with_attributes(OpSpec("pixel_unshuffle"))
+  ops.add(OpSpec("pixel_unshuffle")
               .doc("Out[n, (c r + i) r + j, y, x] = X[n, c, y r + i, x r + j] with r = downscale_factor.")
+              .attr("downscale_factor", 1, "by how much height and width shrink", between(1, 1 << 15))
+              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
               .input("X", "[images, channels, height r, width r], or channels last as data_format says")
               .output("Out", "[images, channels r r, height, width], or channels last")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, unshuffled(c)); })
               .gradient("pixel_unshuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<PixelUnshuffleKernel<false>>());
-  ops.add(pixel_unshuffle_with_attributes(OpSpec("pixel_unshuffle_grad"))
+  ops.add(ops.gradient_of("pixel_unshuffle")
               .doc("X@GRAD = Out@GRAD, shuffled back.")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
               .infer([](InferContext& c) { c.set_output("X@GRAD", c.input("Out@GRAD").dtype, shuffled_back(c)); })
-              .on_gpu()
               .kernel_for_any<PixelUnshuffleKernel<true>>());
 }
 

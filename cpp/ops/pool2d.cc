@@ -17,32 +17,6 @@ Shape pool2d_shape(const InferContext& c) {
   return Shape{x[0], x[1], global ? 1 : height.out, global ? 1 : width.out};
 }
 
-void pool2d_infer_gradient(InferContext& c) {
-  Shape out = pool2d_shape(c);
-  for (const char* port : {"Out", "Out@GRAD"}) {
-    require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ",
-                        out.str());
-  }
-  gradients_like_inputs(c);
-}
-
-OpSpec& pool2d_with_attributes(OpSpec& spec) {
-  return spec
-      .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window", one_of({"max", "avg"}))
-      .attr("ksize", std::vector<int32_t>{1, 1}, "size of the window: height, width; with `adaptive`, of the output")
-      .attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
-      .attr("paddings", std::vector<int32_t>{0, 0}, "around the image: height, width; or above, below, left, right")
-      .attr("padding_algorithm", "EXPLICIT",
-            "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
-            one_of({"EXPLICIT", "SAME", "VALID"}))
-      .attr("global_pooling", false, "whether the window is the whole image")
-      .attr("ceil_mode", false, "whether a last window that is cut off counts")
-      .attr("exclusive", true, "whether a mean leaves the padding out")
-      .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it")
-      .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -51,29 +25,34 @@ OpSpec& pool2d_with_attributes(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_pool2d(OpTable& ops) {
-  OpSpec forward("pool2d"), backward("pool2d_grad");
-  forward
-      .doc(
-          "The largest element, or the mean, of each window that moves over the two last axes of X. Padding is "
-          "never the largest; NaN is.")
-      .input("X", "[images, channels, height, width]")
-      .output("Out", "[images, channels, output height, output width]");
-  pool2d_with_attributes(forward)
-      .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool2d_shape(c)); }))
-      .gradient("pool2d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
-      .on_gpu()
-      .kernels<AnyLayout<Pool2dKernel>::Of, float, double>();
-  backward.doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same part.")
-      .input("X", "as in pool2d")
-      .input("Out", "of pool2d")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X");
-  pool2d_with_attributes(backward)
-      .infer(for_both_layouts(pool2d_infer_gradient))
-      .on_gpu()
-      .kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("pool2d")
+          .doc("The largest element, or the mean, of each window that moves over the two last axes of X. Padding is "
+               "never the largest; NaN is.")
+          .input("X", "[images, channels, height, width]")
+          .output("Out", "[images, channels, output height, output width]")
+          .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window",
+                         one_of({"max", "avg"}))
+          .attr("ksize", std::vector<int32_t>{1, 1},
+                "size of the window: height, width; with `adaptive`, of the output")
+          .attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
+          .attr("paddings", std::vector<int32_t>{0, 0}, "around the image: height, width; or above, below, left, right")
+          .attr("padding_algorithm", "EXPLICIT",
+                "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
+                one_of({"EXPLICIT", "SAME", "VALID"}))
+          .attr("global_pooling", false, "whether the window is the whole image")
+          .attr("ceil_mode", false, "whether a last window that is cut off counts")
+          .attr("exclusive", true, "whether a mean leaves the padding out")
+          .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it")
+          .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()))
+          .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool2d_shape(c)); }))
+          .gradient("pool2d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+          .on_gpu()
+          .kernels<AnyLayout<Pool2dKernel>::Of, float, double>());
+  ops.add(
+      ops.gradient_of("pool2d")
+          .doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same part.")
+          .kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>());
 }
 
 }  // namespace paddle_mini

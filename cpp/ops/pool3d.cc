@@ -35,34 +35,6 @@ Shape pool3d_shape(const InferContext& c) {
   return x.with(x.channels, {depth.out, height.out, width.out});
 }
 
-void pool3d_infer_gradient(InferContext& c) {
-  Shape out = pool3d_shape(c);
-  for (const char* port : {"Out", "Out@GRAD"}) {
-    require_same_dtype(c, "X", port);
-    require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(), ", X pooled has ",
-                        out.str());
-  }
-  gradients_like_inputs(c);
-}
-
-OpSpec pool3d_with_attributes(OpSpec spec) {
-  return spec
-      .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window", one_of({"max", "avg"}))
-      .attr("ksize", std::vector<int32_t>{1, 1, 1},
-            "size of the window: depth, height, width; with `adaptive`, of the output")
-      .attr("strides", std::vector<int32_t>{1, 1, 1}, "steps of the window: depth, height, width")
-      .attr("paddings", std::vector<int32_t>{0, 0, 0},
-            "around the volume: depth, height, width; or before and after each of them")
-      .attr("padding_algorithm", "EXPLICIT",
-            "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the volume; VALID: none",
-            one_of({"EXPLICIT", "SAME", "VALID"}))
-      .attr("global_pooling", false, "whether the window is the whole volume")
-      .attr("ceil_mode", false, "whether a last window that is cut off counts")
-      .attr("exclusive", true, "whether a mean leaves the padding out")
-      .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it")
-      .attr("data_format", "NCDHW", "channels are axis 1 or the last", one_of({"NCDHW", "NDHWC", "AnyLayout"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -71,24 +43,33 @@ OpSpec pool3d_with_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_pool3d(OpTable& ops) {
-  ops.add(pool3d_with_attributes(OpSpec("pool3d")
-                                     .input("X", "[images, channels, depth, height, width], or channels last")
-                                     .output("Out", "X's shape, with the depth, height and width of the output"))
+  ops.add(OpSpec("pool3d")
               .doc("The largest element, or the mean, of each window that moves over the volumes of X. Padding is "
                    "never the largest; NaN is.")
+              .input("X", "[images, channels, depth, height, width], or channels last")
+              .output("Out", "X's shape, with the depth, height and width of the output")
+              .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window",
+                             one_of({"max", "avg"}))
+              .attr("ksize", std::vector<int32_t>{1, 1, 1},
+                    "size of the window: depth, height, width; with `adaptive`, of the output")
+              .attr("strides", std::vector<int32_t>{1, 1, 1}, "steps of the window: depth, height, width")
+              .attr("paddings", std::vector<int32_t>{0, 0, 0},
+                    "around the volume: depth, height, width; or before and after each of them")
+              .attr("padding_algorithm", "EXPLICIT",
+                    "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the volume; VALID: none",
+                    one_of({"EXPLICIT", "SAME", "VALID"}))
+              .attr("global_pooling", false, "whether the window is the whole volume")
+              .attr("ceil_mode", false, "whether a last window that is cut off counts")
+              .attr("exclusive", true, "whether a mean leaves the padding out")
+              .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it")
+              .attr("data_format", "NCDHW", "channels are axis 1 or the last", one_of({"NCDHW", "NDHWC", "AnyLayout"}))
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool3d_shape(c)); })
               .gradient("pool3d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<Pool3dKernel, float, double>());
-  ops.add(pool3d_with_attributes(OpSpec("pool3d_grad")
-                                     .input("X", "as in pool3d")
-                                     .input("Out", "of pool3d")
-                                     .input("Out@GRAD", "shape of Out")
-                                     .output("X@GRAD", "shape of X"))
+  ops.add(ops.gradient_of("pool3d")
               .doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same "
                    "part.")
-              .infer(pool3d_infer_gradient)
-              .on_gpu()
               .kernels<Pool3dGradKernel, float, double>());
 }
 

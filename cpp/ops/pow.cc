@@ -114,14 +114,10 @@ void define_pow(OpTable& ops) {
               .attr("factor", 1.0f, "the exponent")
               .infer(infer_pow)
               .gradient("pow_grad", {"X", "FactorTensor", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
               .kernels<PowKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, unary_gradient("pow_grad", Keeps::X)
+  ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "pow")
                                                  .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
-                                                 .optional_input("FactorTensor", "as in the forward operator")
-                                                 .attr("factor", 1.0f, "as in the forward operator")
                                                  .infer(infer_pow_grad)
-                                                 .on_gpu()
                                                  .kernels<PowGradKernel, float, double>()));
 }
 

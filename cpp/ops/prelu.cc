@@ -91,19 +91,15 @@ void check_factors(const InferContext& c) {
                       " elements for X ", x.str(), " and mode '", mode, "'");
 }
 
-OpSpec with_attrs(OpSpec spec) {
-  return spec
-      .attr("mode", "all", "one factor for 'all', for each 'channel', or for each 'element' of a sample",
-            one_of({"all", "channel", "element"}))
-      .attr("data_format", "NCHW", "where the channels are: 'NCHW', axis 1; 'NHWC', the last",
-            one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 
 void define_prelu(OpTable& ops) {
-  ops.add(with_attrs(OpSpec("prelu"))
+  ops.add(OpSpec("prelu")
               .doc("Out = X where X > 0, else Alpha X, element by element.")
+              .attr("mode", "all", "one factor for 'all', for each 'channel', or for each 'element' of a sample",
+                    one_of({"all", "channel", "element"}))
+              .attr("data_format", "NCHW", "where the channels are: 'NCHW', axis 1; 'NHWC', the last",
+                    one_of({"NCHW", "NHWC"}))
               .input("X", "any shape")
               .input("Alpha", "the factors: one; or X's channels; or the elements of a sample X[0]")
               .output("Out", "shape of X")
@@ -115,22 +111,10 @@ void define_prelu(OpTable& ops) {
               .in_place("X", "Out")
               .on_gpu()
               .kernels<PreluKernel, float, double>());
-  ops.add(with_attrs(OpSpec("prelu_grad"))
+  ops.add(ops.gradient_of("prelu")
               .doc("X@GRAD = Out@GRAD where X > 0, else Alpha Out@GRAD; Alpha@GRAD = X Out@GRAD where X <= 0, summed "
                    "over what a factor meets.")
-              .input("X", "as in the forward operator")
-              .input("Alpha", "as in the forward operator")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Alpha@GRAD", "shape of Alpha")
-              .infer([](InferContext& c) {
-                check_factors(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                require_same_shape(c, "X", "Out@GRAD");
-                gradients_like_inputs(c);
-              })
               .in_place("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<PreluGradKernel, float, double>());
 }
 

@@ -37,27 +37,12 @@ struct ProximalAdagradKernel : TiledKernel {
 }  // namespace
 
 void define_proximal_adagrad(OpTable& ops) {
-  ops.add(OpSpec("proximal_adagrad")
+  ops.add(optimizer("proximal_adagrad", {"Moment"})
               .doc("MomentOut = Moment + Grad^2, q = Param - LearningRate * Grad / sqrt(MomentOut), ParamOut = sign(q) "
                    "max(|q| - LearningRate * l1, 0) / (1 + LearningRate * l2). Nothing is added to the root, so Moment "
                    "must begin above 0: Grad 0 at Moment 0 gives NaN. Of programs before PaddlePaddle 2.")
-              .input("Param", "any shape")
-              .input("Moment", "shape of Param")
-              .input("Grad", "shape of Param; a tensor")
-              .input("LearningRate", "one element")
-              .output("ParamOut", "the variable of Param")
-              .output("MomentOut", "the variable of Moment")
               .attr("l1", 0.0f, "how far parameters are drawn to 0 in a step of rate 1; below 0 as 0")
               .attr("l2", 0.0f, "how much parameters shrink in a step of rate 1")
-              .infer([](InferContext& c) {
-                require_state(c, {"Moment"}, {"LearningRate"});
-                require_gradient(c);
-                set_updated(c, {"Param", "Moment"});
-              })
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment", "MomentOut")
-              .on_gpu()
               .kernels<ProximalAdagradKernel, float, double>());
 }
 

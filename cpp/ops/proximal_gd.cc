@@ -35,23 +35,11 @@ struct ProximalGdKernel : TiledKernel {
 }  // namespace
 
 void define_proximal_gd(OpTable& ops) {
-  ops.add(OpSpec("proximal_gd")
+  ops.add(optimizer("proximal_gd", {})
               .doc("q = Param - LearningRate * Grad, ParamOut = sign(q) max(|q| - LearningRate * l1, 0) / (1 + "
                    "LearningRate * l2).")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor")
-              .input("LearningRate", "one element")
-              .output("ParamOut", "the variable of Param")
               .attr("l1", 0.0f, "how far parameters are drawn to 0 in a step of rate 1; below 0 as 0")
               .attr("l2", 0.0f, "how much parameters shrink in a step of rate 1")
-              .infer([](InferContext& c) {
-                require_state(c, {}, {"LearningRate"});
-                require_gradient(c);
-                set_updated(c, {"Param"});
-              })
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .on_gpu()
               .kernels<ProximalGdKernel, float, double>());
 }
 

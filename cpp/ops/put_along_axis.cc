@@ -9,13 +9,6 @@ bool replaces_input(const KernelInit& init) {
   return init.attr<std::string>("Reduce") == "assign" || !init.attr<bool>("Include_self");
 }
 
-OpSpec put_along_axis_with_attributes(OpSpec spec) {
-  return spec.attr("Axis", 0, "the axis; negative ones count from the end")
-      .attr("Reduce", "assign", "assign: of several values for one element the last stays; add: they are added to it",
-            one_of({"assign", "add"}))
-      .attr("Include_self", true, "add: whether the elements of Input are part of the sums");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -24,10 +17,15 @@ OpSpec put_along_axis_with_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_put_along_axis(OpTable& ops) {
-  ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis"))
+  ops.add(OpSpec("put_along_axis")
               .doc("Result = Input, but each element of Value takes the place of that of Input, or is added to it, at "
                    "the same place but along the axis, where it is at the position in Index. Negative positions count "
                    "from the end; one that Input does not have is refused.")
+              .attr("Axis", 0, "the axis; negative ones count from the end")
+              .attr("Reduce", "assign",
+                    "assign: of several values for one element the last stays; add: they are added to it",
+                    one_of({"assign", "add"}))
+              .attr("Include_self", true, "add: whether the elements of Input are part of the sums")
               .input("Input", "at least one dimension")
               .input("Index", "Input's shape but for the axis, or smaller; int32 or int64")
               .input("Value", "shape of Index")
@@ -46,17 +44,12 @@ void define_put_along_axis(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<PutKernel, float, double, int32_t, int64_t, uint8_t>());
-  ops.add(put_along_axis_with_attributes(OpSpec("put_along_axis_grad"))
-              .doc("Input@GRAD = Result@GRAD, but 0 where a value was put in place of Input's; Value@GRAD = "
-                   "Result@GRAD where "
+  ops.add(ops.gradient_of("put_along_axis")
+              .doc("Input@GRAD = Result@GRAD, but 0 where a value was put in place of Input's; Value@GRAD = Result@GRAD where "
                    "it was put, but 0 for a value that another one replaced.")
               .optional_input("Input", "not read: Result@GRAD has its shape")
-              .input("Index", "as in put_along_axis")
               .optional_input("Value", "not read: Index has its shape")
               .optional_input("Result", "not read; PaddlePaddle's asks for it")
-              .input("Result@GRAD", "shape of Result")
-              .optional_output("Input@GRAD", "shape of Input")
-              .optional_output("Value@GRAD", "shape of Value")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& result = c.input("Result@GRAD");
@@ -66,7 +59,6 @@ void define_put_along_axis(OpTable& ops) {
               })
               .checks_data()
               .reads_shape("Result")
-              .on_gpu()
               .kernels<PutGradKernel, float, double, int32_t, int64_t>());
 }
 

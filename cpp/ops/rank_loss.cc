@@ -66,14 +66,6 @@ void require_alike(const InferContext& c) {
   }
 }
 
-void infer_rank_loss_gradient(InferContext& c) {
-  require_alike(c);
-  require_same_dtype(c, "Label", "Out@GRAD");
-  require_same_shape(c, "Label", "Out@GRAD");
-  c.set_output("Left@GRAD", c.input("Left"));
-  c.set_output("Right@GRAD", c.input("Right"));
-}
-
 }  // namespace
 
 void define_rank_loss(OpTable& ops) {
@@ -91,16 +83,8 @@ void define_rank_loss(OpTable& ops) {
               .gradient("rank_loss_grad", {"Label", "Left", "Right", "Out@GRAD"}, {"Left@GRAD", "Right@GRAD"})
               .on_gpu()
               .kernels<RankLossKernel, float, double>());
-  ops.add(OpSpec("rank_loss_grad")
+  ops.add(ops.gradient_of("rank_loss")
               .doc("Left@GRAD = Out@GRAD (sigmoid(Left - Right) - Label), Right@GRAD = -Left@GRAD.")
-              .input("Label", "as in rank_loss")
-              .input("Left", "as in rank_loss")
-              .input("Right", "as in rank_loss")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("Left@GRAD", "shape of Left")
-              .optional_output("Right@GRAD", "shape of Right")
-              .infer(infer_rank_loss_gradient)
-              .on_gpu()
               .kernels<RankLossGradKernel, float, double>());
 }
 

@@ -21,15 +21,8 @@ struct ReciprocalGrad {
 }  // namespace
 
 void define_reciprocal(OpTable& ops) {
-  ops.add(unary("reciprocal")
-              .doc("Out = 1 / X, element by element.")
-              .gradient("reciprocal_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Reciprocal>::For, float, double>());
-  ops.add(unary_gradient("reciprocal_grad", Keeps::Out)
-              .doc("X@GRAD = -Out@GRAD Out^2.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<ReciprocalGrad, Keeps::Out>::For, float, double>());
+  add_unary<Reciprocal, ReciprocalGrad, Keeps::Out>(ops, unary("reciprocal").doc("Out = 1 / X, element by element."),
+                                                    "X@GRAD = -Out@GRAD Out^2.");
 }
 
 }  // namespace paddle_mini

@@ -208,20 +208,10 @@ void run_recurrent_grad(ControlRun& run) {
   backward();
 }
 
-OpSpec with_attributes(OpSpec spec) {
-  return spec.required_attr("sub_block", AttrType::Block, "the block of one step")
-      .attr("ex_states", Names{}, "names inside of the states of the step before")
-      .attr("states", Names{}, "names inside of the states after the step")
-      .attr("has_states", false, "whether there are states")
-      .attr("reverse", false, "the last step first")
-      .attr("is_train", true, "keep what the gradient needs")
-      .attr("skip_eager_deletion_vars", Names{}, "of PaddlePaddle, which wants it to be there");
-}
-
 }  // namespace
 
 void define_recurrent(OpTable& ops) {
-  ops.add(with_attributes(
+  ops.add(
       OpSpec("recurrent")
           .doc("Runs sub_block once for each step t: an input is there as inputs[t], under its own name; outputs[t] is "
                "what the "
@@ -234,19 +224,18 @@ void define_recurrent(OpTable& ops) {
           .gradient("recurrent_grad",
                     {"inputs", "initial_states", "parameters", "outputs", "step_scopes", "outputs@GRAD"},
                     {"inputs@GRAD", "initial_states@GRAD", "parameters@GRAD"})
-          .control(&run_recurrent)));
-  ops.add(with_attributes(OpSpec("recurrent_grad")
-                              .doc("Gradient of recurrent: runs a gradient block for each step, the last one first.")
-                              .input_list("inputs", "as recurrent's")
-                              .optional_input_list("initial_states", "as recurrent's")
-                              .optional_input_list("parameters", "as recurrent's")
-                              .input_list("outputs", "as recurrent's")
-                              .input("step_scopes", "what recurrent kept")
-                              .optional_input_list("outputs@GRAD", "gradients of outputs")
-                              .optional_output_list("inputs@GRAD", "gradients of inputs")
-                              .optional_output_list("initial_states@GRAD", "gradients of initial_states")
-                              .optional_output_list("parameters@GRAD", "gradients of parameters")
-                              .control(&run_recurrent_grad)));
+          .control(&run_recurrent)
+          .required_attr("sub_block", AttrType::Block, "the block of one step")
+          .attr("ex_states", Names{}, "names inside of the states of the step before")
+          .attr("states", Names{}, "names inside of the states after the step")
+          .attr("has_states", false, "whether there are states")
+          .attr("reverse", false, "the last step first")
+          .attr("is_train", true, "keep what the gradient needs")
+          .attr("skip_eager_deletion_vars", Names{}, "of PaddlePaddle, which wants it to be there"));
+  ops.add(ops.gradient_of("recurrent")
+              .doc("Gradient of recurrent: runs a gradient block for each step, the last one first.")
+              .optional_input_list("outputs@GRAD", "gradients of outputs")
+              .control(&run_recurrent_grad));
 }
 
 }  // namespace paddle_mini

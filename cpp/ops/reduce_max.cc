@@ -6,14 +6,13 @@ namespace paddle_mini {
 
 void define_reduce_max(OpTable& ops) {
   ops.add(
-      fold_reduction("reduce_max", "reduce_max_grad", false)
+      fold_reduction("reduce_max", false)
           .doc("The largest element of X over the axes in `dim`; NaN if there is one. Of no elements there is none.")
           .on_gpu()
           .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64},
-               fold_gradient("reduce_max_grad")
+               ops.gradient_of("reduce_max")
                    .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
-                   .on_gpu()
                    .kernels<FoldGradKernel<ToExtreme>::For, float, double>()));
 }
 

@@ -13,10 +13,9 @@ void define_reduce_mean(OpTable& ops) {
                    .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
                    .on_gpu()
                    .kernels<ReduceKernel<Reduce::Mean>::For, float, double>()));
-  ops.add(also({DType::Bool}, reduction_gradient("reduce_mean_grad")
+  ops.add(also({DType::Bool}, reduction_gradient(ops, "reduce_mean")
                                   .reads_shape("X")
                                   .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
-                                  .on_gpu()
                                   .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>()));
 }
 

@@ -6,14 +6,13 @@ namespace paddle_mini {
 
 void define_reduce_min(OpTable& ops) {
   ops.add(
-      fold_reduction("reduce_min", "reduce_min_grad", false)
+      fold_reduction("reduce_min", false)
           .doc("The smallest element of X over the axes in `dim`; NaN if there is one. Of no elements there is none.")
           .on_gpu()
           .kernels<FoldKernel<Smallest>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64},
-               fold_gradient("reduce_min_grad")
+               ops.gradient_of("reduce_min")
                    .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
-                   .on_gpu()
                    .kernels<FoldGradKernel<ToExtreme>::For, float, double>()));
 }
 

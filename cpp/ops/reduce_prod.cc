@@ -27,13 +27,12 @@ struct ToFactor {
 }  // namespace
 
 void define_reduce_prod(OpTable& ops) {
-  ops.add(fold_reduction("reduce_prod", "reduce_prod_grad")
+  ops.add(fold_reduction("reduce_prod")
               .doc("The product of X over the axes in `dim`; 1 if there are no elements.")
               .on_gpu()
               .kernels<FoldKernel<Product>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, fold_gradient("reduce_prod_grad")
+  ops.add(also({DType::Int32, DType::Int64}, ops.gradient_of("reduce_prod")
                                                  .doc("X@GRAD = Out@GRAD Out / X, which is NaN where X is 0.")
-                                                 .on_gpu()
                                                  .kernels<FoldGradKernel<ToFactor>::For, float, double>()));
 }
 

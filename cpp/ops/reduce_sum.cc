@@ -16,10 +16,9 @@ void define_reduce_sum(OpTable& ops) {
               .on_gpu()
               .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Bool, DType::Int16, DType::Int32, DType::Int64},
-               reduction_gradient("reduce_sum_grad")
+               reduction_gradient(ops, "reduce_sum")
                    .reads_shape("X")
                    .doc("X@GRAD = Out@GRAD at each element that was added.")
-                   .on_gpu()
                    .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>()));
 }
 

@@ -22,15 +22,8 @@ struct ReluGrad {
 }  // namespace
 
 void define_relu(OpTable& ops) {
-  ops.add(unary("relu")
-              .doc("Out = max(X, 0), element by element; NaN stays NaN.")
-              .gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Relu>::For, float, double>());
-  ops.add(unary_gradient("relu_grad", Keeps::Out)
-              .doc("X@GRAD = Out@GRAD where Out > 0, else 0.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<ReluGrad, Keeps::Out>::For, float, double>());
+  add_unary<Relu, ReluGrad, Keeps::Out>(ops, unary("relu").doc("Out = max(X, 0), element by element; NaN stays NaN."),
+                                        "X@GRAD = Out@GRAD where Out > 0, else 0.");
 }
 
 }  // namespace paddle_mini

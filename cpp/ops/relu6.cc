@@ -1,5 +1,5 @@
 // relu6: Out = min(max(X, 0), threshold)
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,17 +31,11 @@ struct Relu6Grad : Relu6Attributes {
 }  // namespace
 
 void define_relu6(OpTable& ops) {
-  ops.add(unary("relu6")
-              .doc("Out = min(max(X, 0), threshold), element by element.")
-              .attr("threshold", 6.0f, "the most that Out can be")
-              .gradient("relu6_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Relu6>::For, float, double>());
-  ops.add(unary_gradient("relu6_grad", Keeps::Out)
-              .doc("X@GRAD = Out@GRAD where 0 < Out < threshold, else 0.")
-              .attr("threshold", 6.0f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<Relu6Grad, Keeps::Out>::For, float, double>());
+  add_unary<Relu6, Relu6Grad, Keeps::Out>(ops,
+                                          unary("relu6")
+                                              .doc("Out = min(max(X, 0), threshold), element by element.")
+                                              .attr("threshold", 6.0f, "the most that Out can be"),
+                                          "X@GRAD = Out@GRAD where 0 < Out < threshold, else 0.");
 }
 
 }  // namespace paddle_mini

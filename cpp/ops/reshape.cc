@@ -28,13 +28,10 @@ void define_reshape(OpTable& ops) {
               .view("X", "Out")
               .on_gpu()
               .kernel_for_any<PlainReshapeKernel>());
-  ops.add(with_tensor_ports(OpSpec("reshape_grad")
-                                .shape_input("X", "as in reshape")
-                                .optional_input("Out", "of reshape; not read")
-                                .input("Out@GRAD", "shape of Out")
-                                .output("X@GRAD", "shape of X"),
-                            reshape_ports())
+  ops.add(ops.gradient_of("reshape")
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
+              .reads_shape("X")
+              .optional_input("Out", "of reshape; not read")
               .attr("shape", std::vector<int32_t>{}, "not read: X has the shape")
               .infer([](InferContext& c) {
                 require_tensors(c);
@@ -45,7 +42,6 @@ void define_reshape(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .view("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernel_for_any<PlainReshapeGradKernel>());
 }
 

@@ -85,20 +85,12 @@ void infer_rmsprop(InferContext& c) {
 }  // namespace
 
 void define_rmsprop(OpTable& ops) {
-  ops.add(OpSpec("rmsprop")
+  ops.add(optimizer("rmsprop", {"Moment", "MeanSquare"}, Grads::Sparse)
               .doc("MeanSquareOut = decay MeanSquare + (1 - decay) Grad^2, MomentOut = momentum Moment + LearningRate "
                    "* Grad / sqrt(MeanSquareOut + epsilon), ParamOut = Param - MomentOut. Centered: MeanGradOut = "
                    "decay MeanGrad + (1 - decay) Grad, and its square is subtracted under the root. A sparse gradient "
                    "is a dense one with rows of zeros.")
-              .input("Param", "any shape")
-              .input("MeanSquare", "shape of Param")
-              .input("Grad", "shape of Param; a tensor or selected rows")
-              .input("Moment", "shape of Param")
-              .input("LearningRate", "one element")
               .optional_input("MeanGrad", "shape of Param; needed when centered")
-              .output("ParamOut", "the variable of Param")
-              .output("MomentOut", "the variable of Moment")
-              .output("MeanSquareOut", "the variable of MeanSquare")
               .optional_output("MeanGradOut", "the variable of MeanGrad; as it was unless centered")
               .attr("epsilon", 1e-10f, "under the root")
               .attr("decay", 0.9f, "part of the averages that stays")
@@ -106,13 +98,7 @@ void define_rmsprop(OpTable& ops) {
               .attr("centered", false, "whether the mean gradient is subtracted")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .infer(infer_rmsprop)
-              .takes_rows("Grad")
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Moment", "MomentOut")
-              .updates("MeanSquare", "MeanSquareOut")
               .updates("MeanGrad", "MeanGradOut")
-              .on_gpu()
               .kernels<RmspropKernel, float, double>());
 }
 

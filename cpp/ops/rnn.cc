@@ -267,64 +267,49 @@ void infer_backward(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_inputs(OpSpec& spec) {
-  return spec.input("Input", "[time, batch, elements]")
-      .input_list("PreState",
-                  "the first state [layers * directions, batch, hidden_size]; of LSTM the first cell "
-                  "too")
-      .input_list("WeightList",
-                  "for each layer and direction W_i [gates * hidden_size, elements of its input], W_h "
-                  "[gates * hidden_size, hidden_size]; then for each b_i, b_h [gates * hidden_size]")
-      .optional_input("SequenceLength", "[batch], int32 or int64: steps of each sequence; the rest is padding");
-}
-
-OpSpec& with_attributes(OpSpec& spec) {
-  return spec.attr("dropout_prob", 0.0f, "probability that an element between two layers is dropped", between(0, 1))
-      .attr("is_bidirec", false, "whether each layer also runs from the last step to the first")
-      .attr("input_size", 10, "elements of Input's rows; not read: Input says it")
-      .attr("hidden_size", 100, "elements of a state", at_least(1))
-      .attr("num_layers", 1, "layers, each on the output of the one before", at_least(1))
-      .attr("mode", "RNN_TANH", "the cell", one_of({"LSTM", "GRU", "RNN_TANH", "RNN_RELU"}))
-      .attr("seed", 0, "with the same seed, every run drops the same elements; 0: not fixed")
-      .attr("is_test", false, "whether nothing is dropped");
-}
-
 }  // namespace
 
 void define_rnn(OpTable& ops) {
-  OpSpec forward("rnn"), backward("rnn_grad");
-  forward.doc(
-      "Layers of recurrent cells. LSTM, gates i f c~ o: c = f c' + i c~, h = o tanh(c). GRU, gates r z c~: c~ "
-      "= tanh(W_i x + b_i + r (W_h h' + b_h)), h = (1 - z) c~ + z h'. RNN_TANH, RNN_RELU: h = activation(W_i x "
-      "+ b_i + W_h h' + b_h).");
-  with_inputs(forward)
-      .output("Out", "[time, batch, directions * hidden_size]: the last layer's states; padding is 0")
-      .optional_output("DropoutState", "shape of Out, uint8: 1 where an element between two layers was kept")
-      .output_list("State", "like PreState: the states after each sequence's last step")
-      .output("Reserve", "what the gradient reads of all layers");
-  with_attributes(forward)
-      .infer(infer_forward)
-      .gradient("rnn_grad",
-                {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList", "Out@GRAD",
-                 "State@GRAD"},
-                {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
-      .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
-      .kernels<RnnKernel, float, double>();
-  with_inputs(backward.doc("Gradients of rnn by backpropagation through time."))
-      .optional_input("DropoutState", "of rnn")
-      .input("Out", "of rnn")
-      .input("Reserve", "of rnn")
-      .input("Out@GRAD", "shape of Out")
-      .optional_input_list("State@GRAD", "like State; 0 when left out")
-      .optional_output("Input@GRAD", "shape of Input")
-      .optional_output_list("PreState@GRAD", "shapes of PreState; @EMPTY@ for those that nobody wants")
-      .optional_output_list("WeightList@GRAD", "shapes of WeightList; @EMPTY@ for those that nobody wants");
-  with_attributes(backward)
-      .infer(infer_backward)
-      .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
-      .kernels<RnnGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("rnn")
+          .doc(
+              "Layers of recurrent cells. LSTM, gates i f c~ o: c = f c' + i c~, h = o tanh(c). GRU, gates r z c~: c~ "
+              "= tanh(W_i x + b_i + r (W_h h' + b_h)), h = (1 - z) c~ + z h'. RNN_TANH, RNN_RELU: h = activation(W_i x "
+              "+ b_i + W_h h' + b_h).")
+          .input("Input", "[time, batch, elements]")
+          .input_list("PreState",
+                      "the first state [layers * directions, batch, hidden_size]; of LSTM the first cell "
+                      "too")
+          .input_list("WeightList",
+                      "for each layer and direction W_i [gates * hidden_size, elements of its input], W_h "
+                      "[gates * hidden_size, hidden_size]; then for each b_i, b_h [gates * hidden_size]")
+          .optional_input("SequenceLength", "[batch], int32 or int64: steps of each sequence; the rest is padding")
+          .output("Out", "[time, batch, directions * hidden_size]: the last layer's states; padding is 0")
+          .optional_output("DropoutState", "shape of Out, uint8: 1 where an element between two layers was kept")
+          .output_list("State", "like PreState: the states after each sequence's last step")
+          .output("Reserve", "what the gradient reads of all layers")
+          .attr("dropout_prob", 0.0f, "probability that an element between two layers is dropped", between(0, 1))
+          .attr("is_bidirec", false, "whether each layer also runs from the last step to the first")
+          .attr("input_size", 10, "elements of Input's rows; not read: Input says it")
+          .attr("hidden_size", 100, "elements of a state", at_least(1))
+          .attr("num_layers", 1, "layers, each on the output of the one before", at_least(1))
+          .attr("mode", "RNN_TANH", "the cell", one_of({"LSTM", "GRU", "RNN_TANH", "RNN_RELU"}))
+          .attr("seed", 0, "with the same seed, every run drops the same elements; 0: not fixed")
+          .attr("is_test", false, "whether nothing is dropped")
+          .infer(infer_forward)
+          .gradient("rnn_grad",
+                    {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList", "Out@GRAD",
+                     "State@GRAD"},
+                    {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
+          .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
+          .kernels<RnnKernel, float, double>());
+  ops.add(ops.gradient_of("rnn")
+              .doc("Gradients of rnn by backpropagation through time.")
+              .optional_input("DropoutState", "of rnn")
+              .optional_input_list("State@GRAD", "like State; 0 when left out")
+              .infer(infer_backward)
+              .dtype_from_input("Input")
+              .kernels<RnnGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

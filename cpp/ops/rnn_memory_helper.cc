@@ -26,20 +26,16 @@ void define_rnn_memory_helper(OpTable& ops) {
               .view("X", "Out")
               .on_gpu()
               .kernel_for_any<MemoryKernel>());
-  ops.add(OpSpec("rnn_memory_helper_grad")
+  ops.add(ops.gradient_of("rnn_memory_helper")
               .doc("X@GRAD = Out@GRAD.")
               .optional_input("X", "as in rnn_memory_helper; not read")
               .optional_input("Out", "of rnn_memory_helper; not read")
-              .input("Out@GRAD", "shape of X")
-              .output("X@GRAD", "shape of X")
-              .attr("dtype", static_cast<int32_t>(DType::Float32), "as in rnn_memory_helper")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 if (c.has_input("X")) require_same_shape(c, "X", "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
               })
               .view("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernel_for_any<MemoryGradKernel>());
 }
 

@@ -54,19 +54,9 @@ void define_roll(OpTable& ops) {
               .gradient("roll_grad", with_ports({"X", "Out@GRAD"}, kRollAttrs), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<RollKernel>());
-  ops.add(with_tensor_ports(OpSpec("roll_grad"), kRollAttrs)
+  ops.add(ops.gradient_of("roll")
               .doc("X@GRAD = Out@GRAD moved back.")
-              .shape_input("X", "as in roll")
-              .input("Out@GRAD", "shape of X")
-              .output("X@GRAD", "shape of X")
-              .attr("shifts", Longs{}, "as in roll")
-              .attr("axis", Longs{}, "as in roll")
-              .infer([](InferContext& c) {
-                if (std::optional<OpDesc> op = settled(c, kRollAttrs)) roll_walks_of(*op, c.shape("X"));
-                require_like_out(c, "X", c.shape("X"));
-                gradients_like_inputs(c);
-              })
-              .on_gpu()
+              .reads_shape("X")
               .dtype_from_input("Out@GRAD")
               .kernels<RollGradKernel, float, double, int32_t, int64_t>());
 }

@@ -14,13 +14,9 @@ struct Round {
 }  // namespace
 
 void define_round(OpTable& ops) {
-  ops.add(unary("round")
-              .doc("Out = the whole number nearest to X, halves away from zero, element by element; NaN "
-                   "and infinity stay as they are.")
-              .gradient("round_grad", {"Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Round>::For, float, double>());
-  ops.add(zero_gradient("round_grad").on_gpu().kernels<ZeroGradKernel, float, double>());
+  add_rounding<Round, float, double>(
+      ops, unary("round").doc("Out = the whole number nearest to X, halves away from zero, element by element; NaN "
+                              "and infinity stay as they are."));
 }
 
 }  // namespace paddle_mini

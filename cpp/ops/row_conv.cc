@@ -111,19 +111,8 @@ void define_row_conv(OpTable& ops) {
               .gradient("row_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
               .cpu_only("works on sequences of different lengths one after the other")
               .kernels<RowConvKernel, float, double>());
-  ops.add(OpSpec("row_conv_grad")
+  ops.add(ops.gradient_of("row_conv")
               .doc("X@GRAD[t + w] = the sum of Out@GRAD[t] * Filter[w], Filter@GRAD[w] that of Out@GRAD[t] * X[t + w].")
-              .input("X", "as in row_conv")
-              .input("Filter", "as in row_conv")
-              .input("Out@GRAD", "shape of X")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Filter@GRAD", "shape of Filter")
-              .infer([](InferContext& c) {
-                require_rows_and_filter(c);
-                require_gradient_of(c, "Out@GRAD", "X", c.shape("X"));
-                gradients_like_inputs(c);
-              })
-              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<RowConvGradKernel, float, double>());
 }
 

@@ -21,15 +21,8 @@ struct RsqrtGrad {
 }  // namespace
 
 void define_rsqrt(OpTable& ops) {
-  ops.add(unary("rsqrt")
-              .doc("Out = 1 / sqrt(X), element by element.")
-              .gradient("rsqrt_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Rsqrt>::For, float, double>());
-  ops.add(unary_gradient("rsqrt_grad", Keeps::Out)
-              .doc("X@GRAD = -Out@GRAD Out^3 / 2.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<RsqrtGrad, Keeps::Out>::For, float, double>());
+  add_unary<Rsqrt, RsqrtGrad, Keeps::Out>(ops, unary("rsqrt").doc("Out = 1 / sqrt(X), element by element."),
+                                          "X@GRAD = -Out@GRAD Out^3 / 2.");
 }
 
 }  // namespace paddle_mini

@@ -62,14 +62,10 @@ void define_scatter(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<ScatterKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("scatter_grad")
+  ops.add(ops.gradient_of("scatter")
               .doc("X@GRAD = Out@GRAD, with 0 in the rows that Ids names; Updates@GRAD = those rows of Out@GRAD, also "
                    "for an update that another one overwrote, as in PaddlePaddle.")
-              .input("Ids", "as in scatter")
-              .shape_input("Updates", "as in scatter")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Updates@GRAD", "shape of Updates")
+              .reads_shape("Updates")
               .attr("overwrite", true, "not read: the gradient is the same")
               .infer([](InferContext& c) {
                 scatter_check_updates(c, "Out@GRAD");
@@ -78,7 +74,6 @@ void define_scatter(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
-              .on_gpu()
               .kernels<ScatterGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -42,13 +42,9 @@ void define_scatter_nd_add(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<ScatterNdAddKernel, float, double, int32_t, int64_t, uint8_t>());
-  ops.add(OpSpec("scatter_nd_add_grad")
+  ops.add(ops.gradient_of("scatter_nd_add")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD = the slabs of Out@GRAD that Index names.")
-              .input("Index", "as in scatter_nd_add")
-              .shape_input("Updates", "as in scatter_nd_add")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Updates@GRAD", "shape of Updates")
+              .reads_shape("Updates")
               .infer([](InferContext& c) {
                 nd_add_check_updates(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
@@ -56,7 +52,6 @@ void define_scatter_nd_add(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
-              .on_gpu()
               .kernels<ScatterNdAddGradKernel, float, double, int32_t, int64_t, uint8_t>());
 }
 

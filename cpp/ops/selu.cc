@@ -1,5 +1,5 @@
 // selu: Out = scale X where X > 0, else scale alpha (exp(X) - 1)
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -32,19 +32,13 @@ struct SeluGrad : SeluAttributes {
 }  // namespace
 
 void define_selu(OpTable& ops) {
-  ops.add(unary("selu")
-              .doc("Out = scale X where X > 0, else scale alpha (exp(X) - 1), element by element.")
-              .attr("scale", 1.0507009873554804934193349852946f, "factor of everything")
-              .attr("alpha", 1.6732632423543772848170429916717f, "how far below 0 Out / scale can get")
-              .gradient("selu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Selu>::For, float, double>());
-  ops.add(unary_gradient("selu_grad", Keeps::Out)
-              .doc("X@GRAD = scale Out@GRAD where Out > 0, else Out@GRAD (Out + scale alpha).")
-              .attr("scale", 1.0507009873554804934193349852946f, "as in the forward operator")
-              .attr("alpha", 1.6732632423543772848170429916717f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<SeluGrad, Keeps::Out>::For, float, double>());
+  add_unary<Selu, SeluGrad, Keeps::Out>(
+      ops,
+      unary("selu")
+          .doc("Out = scale X where X > 0, else scale alpha (exp(X) - 1), element by element.")
+          .attr("scale", 1.0507009873554804934193349852946f, "factor of everything")
+          .attr("alpha", 1.6732632423543772848170429916717f, "how far below 0 Out / scale can get"),
+      "X@GRAD = scale Out@GRAD where Out > 0, else Out@GRAD (Out + scale alpha).");
 }
 
 }  // namespace paddle_mini

@@ -82,18 +82,15 @@ void define_sequence_concat(OpTable& ops) {
               .gradient("sequence_concat_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceConcatKernel>());
-  ops.add(OpSpec("sequence_concat_grad")
+  ops.add(ops.gradient_of("sequence_concat")
               .doc("Each X@GRAD is what Out@GRAD has where the rows of X lie in Out.")
               .input_list("X", "as in sequence_concat; their values are not read")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .infer([](InferContext& c) {
                 require_gradient_of(c, "Out@GRAD", "X", joined(c).shape);
                 require<ProgramError>(c.output_count("X@GRAD") <= c.input_count("X"), "there are ",
                                       c.output_count("X@GRAD"), " X@GRAD for ", c.input_count("X"), " X");
                 gradients_like_inputs(c);
               })
-              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequenceConcatGradKernel>());
 }
 

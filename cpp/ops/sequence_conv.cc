@@ -124,46 +124,31 @@ Shape convolved(const InferContext& c) {
   return {x[0], filter[1]};
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
-  return spec.required_attr("contextLength", AttrType::Int, "how many rows make one of Out", at_least(1))
-      .attr("contextStart", 0, "the first of them, counted from the row itself; may be negative")
-      .attr("contextStride", 1, "1: a row of Out for each row of X")
-      .attr("paddingTrainable", false, "false: zeros stand before and after a sequence");
-}
-
 }  // namespace
 
 void define_sequence_conv(OpTable& ops) {
-  OpSpec forward("sequence_conv"), backward("sequence_conv_grad");
-  forward.doc("Out[t] = (X[t + start], ..., X[t + start + length - 1]) Filter, with zeros beyond the sequence of t.")
-      .input("X", "sequences of rows [T, D]")
-      .input("Filter", "[contextLength * D, N]")
-      .output("Out", "[T, N], the sequences of X");
-  with_attributes(forward)
-      .infer([](InferContext& c) {
-        VarInfo out = c.input("X");
-        out.shape = convolved(c);
-        if (out.shape.known()) out.shape.numel();  // refuses one that is too large
-        c.set_output("Out", out);
-      })
-      .gradient("sequence_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
-      .cpu_only("works on sequences of different lengths one after the other")
-      .kernels<SequenceConvKernel, float, double>();
-  backward.doc("The gradients of the rows and of the filter of sequence_conv.")
-      .input("X", "as in sequence_conv")
-      .input("Filter", "as in sequence_conv")
-      .input("Out@GRAD", "shape of Out")
-      .optional_output("X@GRAD", "shape of X")
-      .optional_output("Filter@GRAD", "shape of Filter");
-  with_attributes(backward)
-      .infer([](InferContext& c) {
-        require_gradient_of(c, "Out@GRAD", "X", convolved(c));
-        gradients_like_inputs(c);
-      })
-      .cpu_only("works on sequences of different lengths one after the other")
-      .kernels<SequenceConvGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(
+      OpSpec("sequence_conv")
+          .doc("Out[t] = (X[t + start], ..., X[t + start + length - 1]) Filter, with zeros beyond the sequence of t.")
+          .input("X", "sequences of rows [T, D]")
+          .input("Filter", "[contextLength * D, N]")
+          .output("Out", "[T, N], the sequences of X")
+          .required_attr("contextLength", AttrType::Int, "how many rows make one of Out", at_least(1))
+          .attr("contextStart", 0, "the first of them, counted from the row itself; may be negative")
+          .attr("contextStride", 1, "1: a row of Out for each row of X")
+          .attr("paddingTrainable", false, "false: zeros stand before and after a sequence")
+          .infer([](InferContext& c) {
+            VarInfo out = c.input("X");
+            out.shape = convolved(c);
+            if (out.shape.known()) out.shape.numel();  // refuses one that is too large
+            c.set_output("Out", out);
+          })
+          .gradient("sequence_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
+          .cpu_only("works on sequences of different lengths one after the other")
+          .kernels<SequenceConvKernel, float, double>());
+  ops.add(ops.gradient_of("sequence_conv")
+              .doc("The gradients of the rows and of the filter of sequence_conv.")
+              .kernels<SequenceConvGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -78,18 +78,9 @@ void define_sequence_expand(OpTable& ops) {
               .gradient("sequence_expand_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("repeats sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandKernel>());
-  ops.add(OpSpec("sequence_expand_grad")
+  ops.add(ops.gradient_of("sequence_expand")
               .doc("X@GRAD = the sum of Out@GRAD at the copies of each row.")
               .input("X", "as in sequence_expand; its values are not read")
-              .input("Y", "as in sequence_expand")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .attr("ref_level", -1, "as in sequence_expand", at_least(-1))
-              .infer([](InferContext& c) {
-                require_gradient_of(c, "Out@GRAD", "X", expanded(c).shape);
-                gradients_like_inputs(c);
-              })
-              .cpu_only("repeats sequences of different lengths one after the other")
               .kernels<SequenceExpandGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -39,17 +39,9 @@ void define_sequence_expand_as(OpTable& ops) {
               .gradient("sequence_expand_as_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("repeats rows for sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandAsKernel>());
-  ops.add(OpSpec("sequence_expand_as_grad")
+  ops.add(ops.gradient_of("sequence_expand_as")
               .doc("X@GRAD = the sum of Out@GRAD over each sequence.")
               .input("X", "as in sequence_expand_as; its values are not read")
-              .input("Y", "as in sequence_expand_as")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_gradient_of(c, "Out@GRAD", "X", expanded(c).shape);
-                gradients_like_inputs(c);
-              })
-              .cpu_only("repeats rows for sequences of different lengths one after the other")
               .kernels<SequenceExpandAsGradKernel, float, double, int32_t, int64_t>());
 }
 

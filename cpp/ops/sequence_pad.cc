@@ -70,17 +70,13 @@ void define_sequence_pad(OpTable& ops) {
               .gradient("sequence_pad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequencePadKernel>());
-  ops.add(OpSpec("sequence_pad_grad")
+  ops.add(ops.gradient_of("sequence_pad")
               .doc("X@GRAD = Out@GRAD where X's rows lie.")
               .input("X", "as in sequence_pad; its values are not read")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .attr("padded_length", -1, "as in sequence_pad", at_least(-1))
               .infer([](InferContext& c) {
                 require_gradient_of(c, "Out@GRAD", "X", padded(c));
                 gradients_like_inputs(c);
               })
-              .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequencePadGradKernel>());
 }
 

@@ -94,17 +94,12 @@ void define_sequence_scatter(OpTable& ops) {
               .checks_data()
               .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceScatterKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("sequence_scatter_grad")
+  ops.add(ops.gradient_of("sequence_scatter")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD[j] = Out@GRAD[i, Ids[j]] for each j in sequence i of Ids.")
-              .input("Ids", "as in sequence_scatter")
               .input("Updates", "as in sequence_scatter; its values are not read")
-              .input("Out@GRAD", "shape of X")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Updates@GRAD", "shape of Updates")
               .infer(infer_scatter_grad)
               .dtype_from_input("Out@GRAD")
               .checks_data()
-              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceScatterGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -96,20 +96,10 @@ void define_sequence_slice(OpTable& ops) {
               .gradient("sequence_slice_grad", {"X", "Offset", "Length", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceSliceKernel>());
-  ops.add(OpSpec("sequence_slice_grad")
+  ops.add(ops.gradient_of("sequence_slice")
               .doc("X@GRAD = Out@GRAD at the rows that are in Out, 0 elsewhere.")
               .input("X", "as in sequence_slice; its values are not read")
-              .input("Offset", "as in sequence_slice")
-              .input("Length", "as in sequence_slice")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                sliced(c);
-                require_gradient_of(c, "Out@GRAD", "X", with_rows(c.shape("X"), -1));
-                gradients_like_inputs(c);
-              })
               .checks_data()
-              .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceSliceGradKernel>());
 }
 

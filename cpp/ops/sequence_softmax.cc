@@ -64,20 +64,10 @@ void define_sequence_softmax(OpTable& ops) {
               .in_place("X", "Out")
               .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceSoftmaxKernel, float, double>());
-  ops.add(OpSpec("sequence_softmax_grad")
+  ops.add(ops.gradient_of("sequence_softmax")
               .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD * Out over the sequence).")
               .input("X", "as in sequence_softmax; its values are not read")
-              .input("Out", "of sequence_softmax")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_numbers(c);
-                require_gradient_of(c, "Out", "X", c.shape("X"));
-                require_gradient_of(c, "Out@GRAD", "X", c.shape("X"));
-                gradients_like_inputs(c);
-              })
               .in_place("Out@GRAD", "X@GRAD")
-              .cpu_only("works on sequences of different lengths one after the other")
               .kernels<SequenceSoftmaxGradKernel, float, double>());
 }
 

@@ -65,13 +65,10 @@ void define_sequence_unpad(OpTable& ops) {
               .gradient("sequence_unpad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceUnpadKernel>());
-  ops.add(OpSpec("sequence_unpad_grad")
+  ops.add(ops.gradient_of("sequence_unpad")
               .doc("X@GRAD = the rows of Out@GRAD, whose sequences say where they lie in X; 0 after them.")
               .input("X", "as in sequence_unpad; its values are not read")
-              .input("Out@GRAD", "shape and sequences of Out")
-              .output("X@GRAD", "shape of X")
               .infer(infer_unpad_grad)
-              .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceUnpadGradKernel>());
 }
 

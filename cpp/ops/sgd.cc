@@ -1,6 +1,6 @@
 // sgd: ParamOut = Param - LearningRate * Grad
 #include "core/op_table.h"
-#include "math/copy.h"
+#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
 
 namespace paddle_mini {
@@ -48,24 +48,9 @@ struct SgdKernel : TiledKernel {
 }  // namespace
 
 void define_sgd(OpTable& ops) {
-  ops.add(OpSpec("sgd")
+  ops.add(optimizer("sgd", {}, Grads::Sparse)
               .doc("ParamOut = Param - LearningRate * Grad. Of a sparse gradient only the rows it names change.")
-              .input("Param", "any shape")
-              .input("LearningRate", "one element")
-              .input("Grad", "shape of Param; a tensor or selected rows")
-              .output("ParamOut", "the variable of Param")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .takes_rows("Grad")
-              .infer([](InferContext& c) {
-                require_scalar(c, "LearningRate");
-                require_same_dtype(c, "Param", "Grad");
-                require_same_dtype(c, "Param", "LearningRate");
-                require_same_shape(c, "Param", "Grad");
-                c.set_output("ParamOut", c.input("Param"));
-              })
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .on_gpu()
               .kernels<SgdKernel, float, double>());
 }
 

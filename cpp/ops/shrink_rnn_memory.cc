@@ -53,12 +53,9 @@ void define_shrink_rnn_memory(OpTable& ops) {
               .gradient("shrink_rnn_memory_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("keeps as many rows as sequences are left at a step, by a table that the host keeps")
               .control(&run_shrink_rnn_memory));
-  ops.add(OpSpec("shrink_rnn_memory_grad")
+  ops.add(ops.gradient_of("shrink_rnn_memory")
               .doc("X@GRAD = Out@GRAD, and 0 for the rows that were left out.")
-              .input("X", "as in shrink_rnn_memory")
               .optional_input("Out@GRAD", "gradient of Out; none: 0")
-              .output("X@GRAD", "gradient of X")
-              .cpu_only("keeps as many rows as sequences are left at a step, by a table that the host keeps")
               .control(&run_shrink_rnn_memory_grad));
 }
 

@@ -21,15 +21,8 @@ struct SigmoidGrad {
 }  // namespace
 
 void define_sigmoid(OpTable& ops) {
-  ops.add(unary("sigmoid")
-              .doc("Out = 1 / (1 + exp(-X)), element by element.")
-              .gradient("sigmoid_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Sigmoid>::For, float, double>());
-  ops.add(unary_gradient("sigmoid_grad", Keeps::Out)
-              .doc("X@GRAD = Out@GRAD Out (1 - Out).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<SigmoidGrad, Keeps::Out>::For, float, double>());
+  add_unary<Sigmoid, SigmoidGrad, Keeps::Out>(ops, unary("sigmoid").doc("Out = 1 / (1 + exp(-X)), element by element."),
+                                              "X@GRAD = Out@GRAD Out (1 - Out).");
 }
 
 }  // namespace paddle_mini

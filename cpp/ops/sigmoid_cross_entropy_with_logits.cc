@@ -125,24 +125,6 @@ struct SigmoidCrossEntropyGradKernel : Kernel {
 };
 
 // Every input is like X, and so is the output.
-OpSpec with_weight(OpSpec spec, const char* output) {
-  return spec.optional_input("pos_weight", "the same shape: weight of what belongs to the label")
-      .infer([output](InferContext& c) {
-        require_tensors(c);
-        for (const char* port : {"Label", "pos_weight", "Out@GRAD"}) {
-          if (!c.has_input(port)) continue;
-          require_same_dtype(c, "X", port);
-          require_same_shape(c, "X", port);
-        }
-        c.set_output(output, c.input("X"));
-      });
-}
-
-OpSpec with_ignore_attributes(OpSpec spec) {
-  return spec.attr("ignore_index", -100, "labels of this whole part count nothing")
-      .attr("normalize", false, "whether to divide by the count of labels that are not ignored");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -151,18 +133,27 @@ OpSpec with_ignore_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
-  ops.add(with_ignore_attributes(with_weight(pair_loss("sigmoid_cross_entropy_with_logits", kSigmoidPorts), "Out"))
+  ops.add(pair_loss("sigmoid_cross_entropy_with_logits", kSigmoidPorts)
+              .optional_input("pos_weight", "the same shape: weight of what belongs to the label")
+              .attr("ignore_index", -100, "labels of this whole part count nothing")
+              .attr("normalize", false, "whether to divide by the count of labels that are not ignored")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                for (const char* port : {"Label", "pos_weight"}) {
+                  if (!c.has_input(port)) continue;
+                  require_same_dtype(c, "X", port);
+                  require_same_shape(c, "X", port);
+                }
+                c.set_output("Out", c.input("X"));
+              })
               .doc("Out = -Label log sigmoid(X) - (1 - Label) log(1 - sigmoid(X)) for every element, computed as "
                    "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the label's whole part is ignore_index. "
                    "pos_weight is a factor of log sigmoid(X): without it 1.")
               .gradient("sigmoid_cross_entropy_with_logits_grad", {"X", "Label", "pos_weight", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
               .kernels<SigmoidCrossEntropyKernel, float, double>());
-  ops.add(with_ignore_attributes(with_weight(pair_loss_gradient("sigmoid_cross_entropy_with_logits", kSigmoidPorts),
-                                             "X@GRAD"))
+  ops.add(pair_loss_gradient(ops, "sigmoid_cross_entropy_with_logits", kSigmoidPorts)
               .doc("X@GRAD = (sigmoid(X) - Label) Out@GRAD, with pos_weight (1 - Label - pos_weight sigmoid(-X)) "
                    "Out@GRAD; 0 where the label is ignored, divided as Out was.")
-              .on_gpu()
               .kernels<SigmoidCrossEntropyGradKernel, float, double>());
 }
 

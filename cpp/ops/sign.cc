@@ -21,7 +21,6 @@ void define_sign(OpTable& ops) {
                                                    {{"Out", gradient_names(forward.input("X"))}},
                                                    {{"scale", 0.0f}, {"bias", 0.0f}, {"bias_after_scale", true}})};
               })
-              .on_gpu()
               .kernels<UnaryKernel<Sign>::For, float, double, int32_t, int64_t>());
 }
 

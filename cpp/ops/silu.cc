@@ -25,12 +25,10 @@ void define_silu(OpTable& ops) {
   ops.add(unary("silu")
               .doc("Out = X / (1 + exp(-X)), element by element.")
               .gradient("silu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
               .kernels<UnaryKernel<Silu>::For, float, double>());
-  ops.add(unary_gradient("silu_grad", Keeps::X)
+  ops.add(unary_gradient(ops, "silu")
               .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
               .optional_input("Out", "of the forward operator; not read")
-              .on_gpu()
               .kernels<UnaryGradKernel<SiluGrad, Keeps::X>::For, float, double>());
 }
 

@@ -21,15 +21,8 @@ struct SinGrad {
 }  // namespace
 
 void define_sin(OpTable& ops) {
-  ops.add(unary("sin")
-              .doc("Out = sin(X), X in radians, element by element.")
-              .gradient("sin_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Sin>::For, float, double>());
-  ops.add(unary_gradient("sin_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD cos(X).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<SinGrad, Keeps::X>::For, float, double>());
+  add_unary<Sin, SinGrad, Keeps::X>(ops, unary("sin").doc("Out = sin(X), X in radians, element by element."),
+                                    "X@GRAD = Out@GRAD cos(X).");
 }
 
 }  // namespace paddle_mini

@@ -21,15 +21,8 @@ struct SinhGrad {
 }  // namespace
 
 void define_sinh(OpTable& ops) {
-  ops.add(unary("sinh")
-              .doc("Out = sinh(X), the hyperbolic sine, element by element.")
-              .gradient("sinh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Sinh>::For, float, double>());
-  ops.add(unary_gradient("sinh_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD cosh(X).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<SinhGrad, Keeps::X>::For, float, double>());
+  add_unary<Sinh, SinhGrad, Keeps::X>(ops, unary("sinh").doc("Out = sinh(X), the hyperbolic sine, element by element."),
+                                      "X@GRAD = Out@GRAD cosh(X).");
 }
 
 }  // namespace paddle_mini

@@ -55,12 +55,8 @@ void define_softmax(OpTable& ops) {
               .in_place("X", "Out")
               .on_gpu()
               .kernels<SoftmaxKernel, float, double>());
-  ops.add(OpSpec("softmax_grad")
+  ops.add(ops.gradient_of("softmax")
               .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD Out along the axis).")
-              .input("Out", "output of softmax")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of Out")
-              .attr("axis", -1, "as in softmax")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 softmax_axis(c.attr<int32_t>("axis"), c.shape("Out"));
@@ -69,7 +65,6 @@ void define_softmax(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("Out"));
               })
               .in_place("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<SoftmaxGradKernel, float, double>());
 }
 

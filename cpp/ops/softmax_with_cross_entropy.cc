@@ -92,14 +92,6 @@ void infer_softmax_cross_entropy_gradient(InferContext& c) {
   c.set_output("Logits@GRAD", c.input("Softmax"));
 }
 
-OpSpec& with_softmax_cross_entropy_attributes(OpSpec& spec) {
-  return spec.attr("soft_label", false, "whether Label is a weight for every class")
-      .attr("use_softmax", true, "false: Logits are probabilities already")
-      .attr("numeric_stable_mode", true, "always so on a CPU")
-      .attr("ignore_index", -100, "the hard label whose rows count nothing")
-      .attr("axis", -1, "the axis of the classes; negative: from the end");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -108,39 +100,36 @@ OpSpec& with_softmax_cross_entropy_attributes(OpSpec& spec) {
 namespace paddle_mini {
 
 void define_softmax_with_cross_entropy(OpTable& ops) {
-  OpSpec forward("softmax_with_cross_entropy"), backward("softmax_with_cross_entropy_grad");
-  forward
-      .doc(
-          "Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
-          "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
-      .input("Logits", "any shape with at least one dimension")
-      .input("Label", "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
-      .output("Softmax", "shape of Logits")
-      .output("Loss", "shape of Logits with 1 along the axis");
-  with_softmax_cross_entropy_attributes(forward)
-      .infer(infer_softmax_cross_entropy)
-      .gradient("softmax_with_cross_entropy_grad", {"Label", "Softmax", "Loss@GRAD"}, {"Logits@GRAD"})
-      .in_place("Logits", "Softmax")
-      .checks_data()
-      .on_gpu()
-      .kernels<SoftmaxCrossEntropyKernel, float, double>();
-  backward
-      .doc(
-          "Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
-          "Softmax * Loss@GRAD.")
-      .input("Label", "as in softmax_with_cross_entropy")
-      .input("Softmax", "of softmax_with_cross_entropy")
-      .input("Loss@GRAD", "shape of Loss")
-      .output("Logits@GRAD", "shape of Logits");
-  with_softmax_cross_entropy_attributes(backward)
-      .infer(infer_softmax_cross_entropy_gradient)
-      .dtype_from_input("Softmax")
-      .in_place("Softmax", "Logits@GRAD")
-      .checks_data()
-      .on_gpu()
-      .kernels<SoftmaxCrossEntropyGradKernel, float, double>();
-  ops.add(any_integers("Label", forward));
-  ops.add(any_integers("Label", backward));
+  ops.add(any_integers(
+      "Label",
+      OpSpec("softmax_with_cross_entropy")
+          .doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
+               "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
+          .input("Logits", "any shape with at least one dimension")
+          .input("Label", "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
+          .output("Softmax", "shape of Logits")
+          .output("Loss", "shape of Logits with 1 along the axis")
+          .attr("soft_label", false, "whether Label is a weight for every class")
+          .attr("use_softmax", true, "false: Logits are probabilities already")
+          .attr("numeric_stable_mode", true, "always so on a CPU")
+          .attr("ignore_index", -100, "the hard label whose rows count nothing")
+          .attr("axis", -1, "the axis of the classes; negative: from the end")
+          .infer(infer_softmax_cross_entropy)
+          .gradient("softmax_with_cross_entropy_grad", {"Label", "Softmax", "Loss@GRAD"}, {"Logits@GRAD"})
+          .in_place("Logits", "Softmax")
+          .checks_data()
+          .on_gpu()
+          .kernels<SoftmaxCrossEntropyKernel, float, double>()));
+  ops.add(any_integers(
+      "Label",
+      ops.gradient_of("softmax_with_cross_entropy")
+          .doc("Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
+               "Softmax * Loss@GRAD.")
+          .infer(infer_softmax_cross_entropy_gradient)
+          .dtype_from_input("Softmax")
+          .in_place("Softmax", "Logits@GRAD")
+          .checks_data()
+          .kernels<SoftmaxCrossEntropyGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
 // softplus: Out = log(1 + exp(beta X)) / beta
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -34,20 +34,14 @@ struct SoftplusGrad : SoftplusAttributes {
 }  // namespace
 
 void define_softplus(OpTable& ops) {
-  ops.add(unary("softplus")
-              .doc("Out = log(1 + exp(beta X)) / beta, element by element; Out = X where beta X > "
-                   "threshold.")
-              .attr("beta", 1.0f, "factor of X; not 0", not_zero)
-              .attr("threshold", 20.0f, "where beta X is above it, Out = X")
-              .gradient("softplus_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Softplus>::For, float, double>());
-  ops.add(unary_gradient("softplus_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (1 + exp(-beta X)), and Out@GRAD where beta X > threshold.")
-              .attr("beta", 1.0f, "as in the forward operator", not_zero)
-              .attr("threshold", 20.0f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<SoftplusGrad, Keeps::X>::For, float, double>());
+  add_unary<Softplus, SoftplusGrad, Keeps::X>(
+      ops,
+      unary("softplus")
+          .doc("Out = log(1 + exp(beta X)) / beta, element by element; Out = X where beta X > "
+               "threshold.")
+          .attr("beta", 1.0f, "factor of X; not 0", not_zero)
+          .attr("threshold", 20.0f, "where beta X is above it, Out = X"),
+      "X@GRAD = Out@GRAD / (1 + exp(-beta X)), and Out@GRAD where beta X > threshold.");
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
 // softshrink: Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -33,18 +33,13 @@ struct SoftshrinkGrad : SoftshrinkAttributes {
 }  // namespace
 
 void define_softshrink(OpTable& ops) {
-  ops.add(unary("softshrink")
-              .doc("Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0, element by "
-                   "element.")
-              .attr("lambda", 0.5f, "how far X is moved towards 0")
-              .gradient("softshrink_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Softshrink>::For, float, double>());
-  ops.add(unary_gradient("softshrink_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD where |X| > lambda, else 0.")
-              .attr("lambda", 0.5f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<SoftshrinkGrad, Keeps::X>::For, float, double>());
+  add_unary<Softshrink, SoftshrinkGrad, Keeps::X>(
+      ops,
+      unary("softshrink")
+          .doc("Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0, element by "
+               "element.")
+          .attr("lambda", 0.5f, "how far X is moved towards 0"),
+      "X@GRAD = Out@GRAD where |X| > lambda, else 0.");
 }
 
 }  // namespace paddle_mini

@@ -22,15 +22,8 @@ struct SoftsignGrad {
 }  // namespace
 
 void define_softsign(OpTable& ops) {
-  ops.add(unary("softsign")
-              .doc("Out = X / (1 + |X|), element by element.")
-              .gradient("softsign_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Softsign>::For, float, double>());
-  ops.add(unary_gradient("softsign_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / (1 + |X|)^2.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<SoftsignGrad, Keeps::X>::For, float, double>());
+  add_unary<Softsign, SoftsignGrad, Keeps::X>(ops, unary("softsign").doc("Out = X / (1 + |X|), element by element."),
+                                              "X@GRAD = Out@GRAD / (1 + |X|)^2.");
 }
 
 }  // namespace paddle_mini

@@ -21,15 +21,9 @@ struct SqrtGrad {
 }  // namespace
 
 void define_sqrt(OpTable& ops) {
-  ops.add(unary("sqrt")
-              .doc("The square root, element by element; of a negative number NaN.")
-              .gradient("sqrt_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Sqrt>::For, float, double>());
-  ops.add(unary_gradient("sqrt_grad", Keeps::Out)
-              .doc("X@GRAD = Out@GRAD / (2 Out).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<SqrtGrad, Keeps::Out>::For, float, double>());
+  add_unary<Sqrt, SqrtGrad, Keeps::Out>(
+      ops, unary("sqrt").doc("The square root, element by element; of a negative number NaN."),
+      "X@GRAD = Out@GRAD / (2 Out).");
 }
 
 }  // namespace paddle_mini

@@ -25,12 +25,10 @@ void define_square(OpTable& ops) {
   ops.add(unary("square")
               .doc("Out = X^2, element by element.")
               .gradient("square_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
               .kernels<UnaryKernel<Square>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64},
-               unary_gradient("square_grad", Keeps::X)
+               unary_gradient(ops, "square")
                    .doc("X@GRAD = 2 X Out@GRAD.")
-                   .on_gpu()
                    .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>()));
 }
 

@@ -44,18 +44,9 @@ void define_squared_l2_norm(OpTable& ops) {
               .gradient("squared_l2_norm_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<SquaredL2NormKernel, float, double>());
-  ops.add(OpSpec("squared_l2_norm_grad")
+  ops.add(ops.gradient_of("squared_l2_norm")
               .doc("X@GRAD = 2 X Out@GRAD.")
-              .input("X", "as in squared_l2_norm")
-              .input("Out@GRAD", "one element")
-              .output("X@GRAD", "shape of X")
-              .infer([](InferContext& c) {
-                require_scalar(c, "Out@GRAD");
-                require_same_dtype(c, "X", "Out@GRAD");
-                gradients_like_inputs(c);
-              })
               .in_place("X", "X@GRAD")
-              .on_gpu()
               .kernels<SquaredL2NormGradKernel, float, double>());
 }
 

@@ -23,14 +23,10 @@ void define_stack(OpTable& ops) {
               .gradient("stack_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<StackKernel>());
-  ops.add(OpSpec("stack_grad")
+  ops.add(ops.gradient_of("stack")
               .doc("X@GRAD[i] is what Y@GRAD has at position i of the axis.")
               .optional_input_list("X", "as in stack; not looked at")
-              .input("Y@GRAD", "shape of Y")
-              .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
-              .attr("axis", 0, "as in stack")
               .infer([](InferContext& c) { set_slabs(c, "Y@GRAD", "X@GRAD"); })
-              .on_gpu()
               .kernel_for_any<StackGradKernel>());
 }
 

@@ -1,5 +1,5 @@
 // stanh: Out = scale_b tanh(scale_a X)
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -33,19 +33,12 @@ struct StanhGrad : StanhAttributes {
 }  // namespace
 
 void define_stanh(OpTable& ops) {
-  ops.add(unary("stanh")
-              .doc("Out = scale_b tanh(scale_a X), element by element.")
-              .attr("scale_a", 0.67f, "factor of X")
-              .attr("scale_b", 1.7159f, "factor of Out")
-              .gradient("stanh_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Stanh>::For, float, double>());
-  ops.add(unary_gradient("stanh_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD scale_a scale_b (1 - tanh(scale_a X)^2).")
-              .attr("scale_a", 0.67f, "as in the forward operator")
-              .attr("scale_b", 1.7159f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<StanhGrad, Keeps::X>::For, float, double>());
+  add_unary<Stanh, StanhGrad, Keeps::X>(ops,
+                                        unary("stanh")
+                                            .doc("Out = scale_b tanh(scale_a X), element by element.")
+                                            .attr("scale_a", 0.67f, "factor of X")
+                                            .attr("scale_b", 1.7159f, "factor of Out"),
+                                        "X@GRAD = Out@GRAD scale_a scale_b (1 - tanh(scale_a X)^2).");
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
 // swish: Out = X / (1 + exp(-beta X))
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -32,17 +32,11 @@ struct SwishGrad : SwishAttributes {
 }  // namespace
 
 void define_swish(OpTable& ops) {
-  ops.add(unary("swish")
-              .doc("Out = X / (1 + exp(-beta X)), element by element.")
-              .attr("beta", 1.0f, "factor of X inside exp")
-              .gradient("swish_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<Swish>::For, float, double>());
-  ops.add(unary_gradient("swish_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD s (1 + beta X (1 - s)), where s = 1 / (1 + exp(-beta X)).")
-              .attr("beta", 1.0f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<SwishGrad, Keeps::X>::For, float, double>());
+  add_unary<Swish, SwishGrad, Keeps::X>(ops,
+                                        unary("swish")
+                                            .doc("Out = X / (1 + exp(-beta X)), element by element.")
+                                            .attr("beta", 1.0f, "factor of X inside exp"),
+                                        "X@GRAD = Out@GRAD s (1 + beta X (1 - s)), where s = 1 / (1 + exp(-beta X)).");
 }
 
 }  // namespace paddle_mini

@@ -23,16 +23,11 @@ void define_take_along_axis(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<TakeKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t, uint8_t>());
-  ops.add(OpSpec("take_along_axis_grad")
+  ops.add(ops.gradient_of("take_along_axis")
               .doc("Input@GRAD = the sum of Result@GRAD over the times each element was taken.")
-              .shape_input("Input", "as in take_along_axis")
-              .input("Index", "as in take_along_axis")
-              .input("Result@GRAD", "shape of Result")
-              .output("Input@GRAD", "shape of Input")
-              .attr("Axis", 0, "as in take_along_axis")
+              .reads_shape("Input")
               .infer(infer_take_grad<kTakeAlongAxisRule>)
               .checks_data()
-              .on_gpu()
               .kernels<TakeGradKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t>());
 }
 

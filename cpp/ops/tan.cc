@@ -22,15 +22,8 @@ struct TanGrad {
 }  // namespace
 
 void define_tan(OpTable& ops) {
-  ops.add(unary("tan")
-              .doc("Out = tan(X), X in radians, element by element.")
-              .gradient("tan_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Tan>::For, float, double>());
-  ops.add(unary_gradient("tan_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD / cos(X)^2.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<TanGrad, Keeps::X>::For, float, double>());
+  add_unary<Tan, TanGrad, Keeps::X>(ops, unary("tan").doc("Out = tan(X), X in radians, element by element."),
+                                    "X@GRAD = Out@GRAD / cos(X)^2.");
 }
 
 }  // namespace paddle_mini

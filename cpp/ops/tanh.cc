@@ -21,15 +21,8 @@ struct TanhGrad {
 }  // namespace
 
 void define_tanh(OpTable& ops) {
-  ops.add(unary("tanh")
-              .doc("The hyperbolic tangent, element by element.")
-              .gradient("tanh_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Tanh>::For, float, double>());
-  ops.add(unary_gradient("tanh_grad", Keeps::Out)
-              .doc("X@GRAD = Out@GRAD (1 - Out^2).")
-              .on_gpu()
-              .kernels<UnaryGradKernel<TanhGrad, Keeps::Out>::For, float, double>());
+  add_unary<Tanh, TanhGrad, Keeps::Out>(ops, unary("tanh").doc("The hyperbolic tangent, element by element."),
+                                        "X@GRAD = Out@GRAD (1 - Out^2).");
 }
 
 }  // namespace paddle_mini

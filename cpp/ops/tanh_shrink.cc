@@ -22,15 +22,8 @@ struct TanhShrinkGrad {
 }  // namespace
 
 void define_tanh_shrink(OpTable& ops) {
-  ops.add(unary("tanh_shrink")
-              .doc("Out = X - tanh(X), element by element.")
-              .gradient("tanh_shrink_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<TanhShrink>::For, float, double>());
-  ops.add(unary_gradient("tanh_shrink_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD tanh(X)^2.")
-              .on_gpu()
-              .kernels<UnaryGradKernel<TanhShrinkGrad, Keeps::X>::For, float, double>());
+  add_unary<TanhShrink, TanhShrinkGrad, Keeps::X>(
+      ops, unary("tanh_shrink").doc("Out = X - tanh(X), element by element."), "X@GRAD = Out@GRAD tanh(X)^2.");
 }
 
 }  // namespace paddle_mini

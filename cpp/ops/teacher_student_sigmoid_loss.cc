@@ -35,23 +35,18 @@ struct TeacherStudentGrad : PairLoss {
   }
 };
 
-OpSpec with_teacher_student_attributes(OpSpec spec) {
-  return spec.attr("soft_max_up_bound", 15.0f, "X has no gradient from here on")
-      .attr("soft_max_lower_bound", -15.0f, "X has no gradient up to here");
-}
-
 }  // namespace
 
 void define_teacher_student_sigmoid_loss(OpTable& ops) {
-  ops.add(with_teacher_student_attributes(pair_loss("teacher_student_sigmoid_loss", kTeacherStudentPorts))
+  ops.add(pair_loss("teacher_student_sigmoid_loss", kTeacherStudentPorts)
+              .attr("soft_max_up_bound", 15.0f, "X has no gradient from here on")
+              .attr("soft_max_lower_bound", -15.0f, "X has no gradient up to here")
               .doc("With s = log(1 + exp(X)): Label below -1: no click and no score, Y = s; below 0: a click, Y = s - "
                    "X; below 1: no click, and Label is the score, Y = 2 s - X Label; else a click, and Label - 1 is "
                    "the score, Y = 2 s - X - X (Label - 1).")
-              .on_gpu()
               .kernels<PairLossKernel<TeacherStudent>::For, float, double>());
-  ops.add(with_teacher_student_attributes(pair_loss_gradient("teacher_student_sigmoid_loss", kTeacherStudentPorts))
+  ops.add(pair_loss_gradient(ops, "teacher_student_sigmoid_loss", kTeacherStudentPorts)
               .doc("X@GRAD = Y@GRAD times the derivative, 0 where X is not between the bounds.")
-              .on_gpu()
               .kernels<PairLossGradKernel<TeacherStudentGrad>::For, float, double>());
 }
 

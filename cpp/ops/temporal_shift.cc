@@ -51,13 +51,6 @@ InferFunction same_frames(const char* from, const char* to) {
   };
 }
 
-OpSpec temporal_shift_with_attributes(OpSpec spec) {
-  return spec.required_attr("seg_num", AttrType::Int, "frames of one video", at_least(1))
-      .attr("shift_ratio", 0.25f, "the part of the channels that comes from before, and that comes from after",
-            between(0, 0.5))
-      .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}));
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -66,21 +59,23 @@ OpSpec temporal_shift_with_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_temporal_shift(OpTable& ops) {
-  ops.add(temporal_shift_with_attributes(OpSpec("temporal_shift")
-                                             .input("X", "[videos seg_num, channels, height, width], or channels last")
-                                             .output("Out", "shape of X"))
+  ops.add(OpSpec("temporal_shift")
               .doc("With c channels and r = shift_ratio, frame t of a video has in its first c r channels what frame "
                    "t - 1 has there, in those up to 2 c r what frame t + 1 has, zeros where there is no such frame, "
                    "and its own in the others (Lin et al. 2019).")
+              .input("X", "[videos seg_num, channels, height, width], or channels last")
+              .output("Out", "shape of X")
+              .required_attr("seg_num", AttrType::Int, "frames of one video", at_least(1))
+              .attr("shift_ratio", 0.25f, "the part of the channels that comes from before, and that comes from after",
+                    between(0, 0.5))
+              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
               .infer(same_frames("X", "Out"))
               .gradient("temporal_shift_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<TemporalShift<false>::For, float, double>());
-  ops.add(temporal_shift_with_attributes(
-              OpSpec("temporal_shift_grad").input("Out@GRAD", "shape of Out").output("X@GRAD", "shape of X"))
+  ops.add(ops.gradient_of("temporal_shift")
               .doc("X@GRAD = Out@GRAD, shifted back.")
               .infer(same_frames("Out@GRAD", "X@GRAD"))
-              .on_gpu()
               .kernels<TemporalShift<true>::For, float, double>());
 }
 

@@ -87,14 +87,10 @@ void define_tensor_array_to_tensor(OpTable& ops) {
               .attr("use_stack", false, "a new axis, of as many as there are elements")
               .gradient("tensor_array_to_tensor_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .control(&run_join));
-  ops.add(OpSpec("tensor_array_to_tensor_grad")
+  ops.add(ops.gradient_of("tensor_array_to_tensor")
               .doc("Gradient of tensor_array_to_tensor: Out@GRAD in pieces.")
-              .input("X", "as tensor_array_to_tensor's")
               .optional_input("OutIndex", "not needed")
-              .input("Out@GRAD", "gradient of Out")
               .output("X@GRAD", "a tensor array: gradients of the elements")
-              .attr("axis", 0, "the axis")
-              .attr("use_stack", false, "as tensor_array_to_tensor's")
               .control(&run_join_grad));
 }
 

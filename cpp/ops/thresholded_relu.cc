@@ -1,5 +1,5 @@
 // thresholded_relu: Out = X where X > threshold, else 0
-#include "ops/family/attr_unary.h"
+#include "ops/family/unary.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,17 +31,12 @@ struct ThresholdedReluGrad : ThresholdedReluAttributes {
 }  // namespace
 
 void define_thresholded_relu(OpTable& ops) {
-  ops.add(unary("thresholded_relu")
-              .doc("Out = X where X > threshold, else 0, element by element.")
-              .attr("threshold", 1.0f, "what is not above it becomes 0")
-              .gradient("thresholded_relu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<AttrUnaryKernel<ThresholdedRelu>::For, float, double>());
-  ops.add(unary_gradient("thresholded_relu_grad", Keeps::X)
-              .doc("X@GRAD = Out@GRAD where X > threshold, else 0.")
-              .attr("threshold", 1.0f, "as in the forward operator")
-              .on_gpu()
-              .kernels<AttrUnaryGradKernel<ThresholdedReluGrad, Keeps::X>::For, float, double>());
+  add_unary<ThresholdedRelu, ThresholdedReluGrad, Keeps::X>(
+      ops,
+      unary("thresholded_relu")
+          .doc("Out = X where X > threshold, else 0, element by element.")
+          .attr("threshold", 1.0f, "what is not above it becomes 0"),
+      "X@GRAD = Out@GRAD where X > threshold, else 0.");
 }
 
 }  // namespace paddle_mini

@@ -16,10 +16,8 @@ void define_top_k(OpTable& ops) {
               .gradient("top_k_grad", {"X", "Indices", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<BestKernel<best_of_top_k>::For, float, double>());
-  ops.add(taking_best_gradient<best_of_top_k>("top_k_grad")
-              .attr("k", 1, "as in top_k", at_least(1))
-              .on_gpu()
-              .kernels<BestGradKernel<best_of_top_k>::For, float, double>());
+  ops.add(
+      taking_best_gradient<best_of_top_k>(ops, "top_k").kernels<BestGradKernel<best_of_top_k>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -56,12 +56,6 @@ Shape trace_out_shape(const InferContext& c) {
   return Diagonals(c, c.shape("Input")).out;
 }
 
-OpSpec trace_with_attributes(OpSpec spec) {
-  return spec.attr("offset", 0, "how far the diagonal lies to the right of the main one; negative: below it")
-      .attr("axis1", 0, "the rows of the matrices; negative ones count from the end")
-      .attr("axis2", 1, "the columns of the matrices; negative ones count from the end");
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -70,24 +64,20 @@ OpSpec trace_with_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_trace(OpTable& ops) {
-  ops.add(trace_with_attributes(OpSpec("trace"))
+  ops.add(OpSpec("trace")
               .doc("Out = the sum of a diagonal of each matrix that axis1 and axis2 make up.")
+              .attr("offset", 0, "how far the diagonal lies to the right of the main one; negative: below it")
+              .attr("axis1", 0, "the rows of the matrices; negative ones count from the end")
+              .attr("axis2", 1, "the columns of the matrices; negative ones count from the end")
               .input("Input", "at least 2 dimensions")
               .output("Out", "the axes of Input other than axis1 and axis2")
               .infer([](InferContext& c) { c.set_output("Out", c.input("Input").dtype, trace_out_shape(c)); })
               .gradient("trace_grad", {"Input", "Out@GRAD"}, {"Input@GRAD"})
               .on_gpu()
               .kernels<TraceKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, trace_with_attributes(OpSpec("trace_grad"))
+  ops.add(also({DType::Int32, DType::Int64}, ops.gradient_of("trace")
                                                  .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
-                                                 .shape_input("Input", "as in trace")
-                                                 .input("Out@GRAD", "shape of Out")
-                                                 .output("Input@GRAD", "shape of Input")
-                                                 .infer([](InferContext& c) {
-                                                   require_like_out(c, "Input", trace_out_shape(c));
-                                                   gradients_like_inputs(c);
-                                                 })
-                                                 .on_gpu()
+                                                 .reads_shape("Input")
                                                  .kernels<TraceGradKernel, float, double>()));
 }
 

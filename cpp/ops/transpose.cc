@@ -19,21 +19,16 @@ void define_transpose(OpTable& ops) {
               .gradient("transpose_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<TransposeKernel<false>>());
-  ops.add(OpSpec("transpose_grad")
+  ops.add(ops.gradient_of("transpose")
               .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
               .optional_input("X", "of transpose; Out@GRAD and `axis` say all that is needed")
               .optional_input("Out", "of transpose; not read")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .required_attr("axis", AttrType::Ints, "as in transpose")
-              .attr("data_format", "AnyLayout", "not read")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& out = c.input("Out@GRAD");
                 std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true);
                 c.set_output("X@GRAD", out.dtype, transposed(out.shape, order));
               })
-              .on_gpu()
               .kernel_for_any<TransposeKernel<true>>());
 }
 

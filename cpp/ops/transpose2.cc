@@ -21,19 +21,15 @@ void define_transpose2(OpTable& ops) {
               .gradient("transpose2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<TransposeKernel<false>>());
-  ops.add(OpSpec("transpose2_grad")
+  ops.add(ops.gradient_of("transpose2")
               .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
               .optional_input("XShape", "of the forward operator; Out@GRAD and `axis` say all that is needed")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .required_attr("axis", AttrType::Ints, "as in transpose2")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& out = c.input("Out@GRAD");
                 std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true);
                 c.set_output("X@GRAD", out.dtype, transposed(out.shape, order));
               })
-              .on_gpu()
               .kernel_for_any<TransposeKernel<true>>());
 }
 

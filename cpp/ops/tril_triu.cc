@@ -53,15 +53,10 @@ void define_tril_triu(OpTable& ops) {
               .in_place("X", "Out")
               .on_gpu()
               .kernels<TrilTriuKernel<false>::For, float, double, int32_t, int64_t, bool>());
-  ops.add(OpSpec("tril_triu_grad")
+  ops.add(ops.gradient_of("tril_triu")
               .doc("X@GRAD = Out@GRAD with 0 where X was left out.")
-              .input("Out@GRAD", "shape of Out")
-              .output("X@GRAD", "shape of X")
-              .attr("diagonal", 0, "as in tril_triu")
-              .attr("lower", false, "as in tril_triu")
               .infer([](InferContext& c) { infer_like(c, "Out@GRAD", "X@GRAD"); })
               .in_place("Out@GRAD", "X@GRAD")
-              .on_gpu()
               .kernels<TrilTriuKernel<true>::For, float, double, int32_t, int64_t, bool>());
 }
 

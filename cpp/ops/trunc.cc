@@ -17,12 +17,8 @@ struct Trunc {
 }  // namespace
 
 void define_trunc(OpTable& ops) {
-  ops.add(unary("trunc")
-              .doc("Out = X without its fraction, element by element; NaN and infinity stay as they are.")
-              .gradient("trunc_grad", {"Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<UnaryKernel<Trunc>::For, float, double, int32_t, int64_t>());
-  ops.add(zero_gradient("trunc_grad").on_gpu().kernels<ZeroGradKernel, float, double, int32_t, int64_t>());
+  add_rounding<Trunc, float, double, int32_t, int64_t>(
+      ops, unary("trunc").doc("Out = X without its fraction, element by element; NaN and infinity stay as they are."));
 }
 
 }  // namespace paddle_mini

@@ -110,16 +110,6 @@ Shape folded(const InferContext& c) {
   return {x[0], x[1] < 0 ? -1 : x[1] / taps, size[0], size[1]};
 }
 
-InferFunction gradient_of(Shape (*shape)(const InferContext&)) {
-  return [shape](InferContext& c) {
-    Shape y = shape(c);
-    require_same_dtype(c, "X", "Y@GRAD");
-    require<ShapeError>(shapes_agree(c.shape("Y@GRAD"), y), "Y@GRAD has shape ", c.shape("Y@GRAD").str(), ", Y has ",
-                        y.str());
-    gradients_like_inputs(c);
-  };
-}
-
 OpSpec unfold_with_attributes(OpSpec spec) {
   return spec.required_attr("kernel_sizes", AttrType::Ints, "height and width of a patch")
       .attr("strides", std::vector<int32_t>{1, 1}, "steps between patches: height, width")
@@ -129,13 +119,6 @@ OpSpec unfold_with_attributes(OpSpec spec) {
 
 OpSpec with_size(OpSpec spec) {
   return unfold_with_attributes(spec.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
-}
-
-OpSpec gradient(const char* type) {
-  return OpSpec(type)
-      .input("X", "as in the forward operator; its values are not read")
-      .input("Y@GRAD", "shape of Y")
-      .output("X@GRAD", "shape of X");
 }
 
 }  // namespace
@@ -155,10 +138,8 @@ void define_unfold(OpTable& ops) {
               .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<UnfoldKernel, float, double>());
-  ops.add(unfold_with_attributes(gradient("unfold_grad"))
+  ops.add(ops.gradient_of("unfold")
               .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
-              .infer(gradient_of(unfolded))
-              .on_gpu()
               .kernels<UnfoldGradKernel, float, double>());
   ops.add(with_size(OpSpec("fold")
                         .input("X", "[images, channels patch height patch width, patches]")
@@ -168,11 +149,7 @@ void define_unfold(OpTable& ops) {
               .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<FoldKernel, float, double>());
-  ops.add(with_size(gradient("fold_grad"))
-              .doc("X@GRAD = unfold of Y@GRAD.")
-              .infer(gradient_of(folded))
-              .on_gpu()
-              .kernels<FoldGradKernel, float, double>());
+  ops.add(ops.gradient_of("fold").doc("X@GRAD = unfold of Y@GRAD.").kernels<FoldGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

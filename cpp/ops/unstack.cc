@@ -28,14 +28,9 @@ void define_unstack(OpTable& ops) {
               .gradient("unstack_grad", {"Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<UnstackKernel>());
-  ops.add(OpSpec("unstack_grad")
+  ops.add(ops.gradient_of("unstack")
               .doc("X@GRAD has Y@GRAD[i] at position i of the axis.")
-              .input_list("Y@GRAD", "shapes of the Ys")
-              .output("X@GRAD", "shape of X")
-              .attr("axis", 0, "as in unstack")
-              .attr("num", 0, "as in unstack", at_least(0))
               .infer([](InferContext& c) { c.set_output("X@GRAD", stacked(c, "Y@GRAD")); })
-              .on_gpu()
               .kernel_for_any<UnstackGradKernel>());
 }
 

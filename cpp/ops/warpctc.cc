@@ -221,45 +221,31 @@ void infer_backward(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
-  return spec.attr("blank", 0, "the class that stands for no label")
-      .attr("norm_by_times", false, "whether the gradient, not the loss, is divided by the number of rows");
-}
-
 }  // namespace
 
 void define_warpctc(OpTable& ops) {
-  OpSpec forward("warpctc"), backward("warpctc_grad");
-  forward
-      .doc(
-          "Loss = -log of the probability, by softmax(Logits), of all ways in which rows can spell Label with "
-          "repeats and blanks between. A label that is too long for its rows has loss 0 and no gradient.")
-      .input("Logits", "[n, classes] in sequences (lod); with LogitsLength, [longest, count, classes]")
-      .input("Label", "int32 or int64 [m, 1] in as many sequences; with LabelLength, [count, width]")
-      .optional_input("LogitsLength", "int32 or int64: how many rows of each sequence count")
-      .optional_input("LabelLength", "int32 or int64: the lengths of padded labels")
-      .output("Loss", "[count, 1]")
-      .output("WarpCTCGrad", "[longest, count, classes]: the gradient of Loss with respect to Logits");
-  with_attributes(forward)
-      .infer(infer_forward)
-      .decides_lod()
-      .gradient("warpctc_grad", {"Logits", "LogitsLength", "WarpCTCGrad", "Loss@GRAD"}, {"Logits@GRAD"})
-      .checks_data()
-      .cpu_only("walks sequences of labels one step at a time")
-      .kernels<WarpCtcKernel, float, double>();
-  backward.doc("Logits@GRAD = WarpCTCGrad Loss@GRAD, where the logits lie.")
-      .input("Logits", "as in warpctc; only its shape and sequences matter")
-      .optional_input("LogitsLength", "as in warpctc")
-      .input("WarpCTCGrad", "of warpctc")
-      .input("Loss@GRAD", "gradient of Loss")
-      .output("Logits@GRAD", "gradient of Logits");
-  with_attributes(backward)
-      .infer(infer_backward)
-      .checks_data()
-      .cpu_only("walks sequences of labels one step at a time")
-      .kernels<WarpCtcGradKernel, float, double>();
-  ops.add(forward);
-  ops.add(backward);
+  ops.add(OpSpec("warpctc")
+              .doc("Loss = -log of the probability, by softmax(Logits), of all ways in which rows can spell Label with "
+                   "repeats and blanks between. A label that is too long for its rows has loss 0 and no gradient.")
+              .input("Logits", "[n, classes] in sequences (lod); with LogitsLength, [longest, count, classes]")
+              .input("Label", "int32 or int64 [m, 1] in as many sequences; with LabelLength, [count, width]")
+              .optional_input("LogitsLength", "int32 or int64: how many rows of each sequence count")
+              .optional_input("LabelLength", "int32 or int64: the lengths of padded labels")
+              .output("Loss", "[count, 1]")
+              .output("WarpCTCGrad", "[longest, count, classes]: the gradient of Loss with respect to Logits")
+              .attr("blank", 0, "the class that stands for no label")
+              .attr("norm_by_times", false, "whether the gradient, not the loss, is divided by the number of rows")
+              .infer(infer_forward)
+              .decides_lod()
+              .gradient("warpctc_grad", {"Logits", "LogitsLength", "WarpCTCGrad", "Loss@GRAD"}, {"Logits@GRAD"})
+              .checks_data()
+              .cpu_only("walks sequences of labels one step at a time")
+              .kernels<WarpCtcKernel, float, double>());
+  ops.add(ops.gradient_of("warpctc")
+              .doc("Logits@GRAD = WarpCTCGrad Loss@GRAD, where the logits lie.")
+              .infer(infer_backward)
+              .checks_data()
+              .kernels<WarpCtcGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -78,22 +78,11 @@ void define_where(OpTable& ops) {
               .dtype_from_input("X")
               .on_gpu()
               .kernels<WhereKernel, float, double, int32_t, int64_t>());
-  ops.add(OpSpec("where_grad")
+  ops.add(ops.gradient_of("where")
               .doc("X@GRAD = Out@GRAD where Condition holds, Y@GRAD elsewhere; 0 else.")
-              .input("Condition", "as in where")
-              .shape_input("X", "as in where")
-              .shape_input("Y", "as in where")
-              .input("Out@GRAD", "shape of Out")
-              .optional_output("X@GRAD", "shape of X")
-              .optional_output("Y@GRAD", "shape of Y")
-              .infer([](InferContext& c) {
-                where_require_alike(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                require_same_shape(c, "X", "Out@GRAD");
-                gradients_like_inputs(c);
-              })
+              .reads_shape("X")
+              .reads_shape("Y")
               .dtype_from_input("Out@GRAD")
-              .on_gpu()
               .kernels<WhereGradKernel, float, double, int32_t, int64_t>());
 }
 

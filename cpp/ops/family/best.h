@@ -137,13 +137,10 @@ OpSpec taking_best(const char* type) {
 }
 
 template <BestRule rule>
-OpSpec taking_best_gradient(const char* type) {
-  return OpSpec(type)
+OpSpec taking_best_gradient(const OpTable& ops, const char* forward) {
+  return ops.gradient_of(forward)
       .doc("X@GRAD is Out@GRAD at Indices and 0 elsewhere.")
-      .shape_input("X", "as in the forward operator")
-      .input("Indices", "of the forward operator")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X")
+      .reads_shape("X")
       .infer(infer_best_grad<rule>)
       .checks_data();
 }

@@ -13,16 +13,4 @@ OpSpec binary(const char* type) {
       .in_place("X", "Out");
 }
 
-OpSpec binary_gradient(const char* type) {
-  return OpSpec(type)
-      .input("X", "as in the forward operator")
-      .input("Y", "as in the forward operator")
-      .input("Out@GRAD", "shape of Out")
-      .optional_output("X@GRAD", "shape of X")
-      .optional_output("Y@GRAD", "shape of Y")
-      .attr("axis", -1, "as in the forward operator", at_least(-1))
-      .infer(infer_broadcast_gradient)
-      .in_place("Out@GRAD", "X@GRAD");
-}
-
 }  // namespace paddle_mini

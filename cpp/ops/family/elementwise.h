@@ -54,8 +54,7 @@ struct BinaryGradKernel {
   };
 };
 
-// Records that lack what is the operator's own: doc, gradient, kernels.
-OpSpec binary(const char* type);           // X, Y -> Out
-OpSpec binary_gradient(const char* type);  // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
+// A record that lacks what is the operator's own: doc, gradient, kernels.
+OpSpec binary(const char* type);  // X, Y -> Out
 
 }  // namespace paddle_mini

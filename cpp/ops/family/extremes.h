@@ -54,9 +54,9 @@ struct ToExtreme {
   }
 };
 
-// Records that lack what is the operator's own: doc, kernels.
+// A record that lacks what is the operator's own: doc, kernels.
 // has_none: whether the fold of no elements is defined.
-inline OpSpec fold_reduction(const char* type, const char* gradient, bool has_none = true) {
+inline OpSpec fold_reduction(const char* type, bool has_none = true) {
   return reduction(type)
       .infer([has_none](InferContext& c) {
         require_tensors(c);
@@ -68,19 +68,7 @@ inline OpSpec fold_reduction(const char* type, const char* gradient, bool has_no
         require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ", which has no largest or smallest element");
         c.set_output("Out", c.input("X").dtype, out);  // whatever out_dtype says, as in PaddlePaddle
       })
-      .gradient(gradient, {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
-}
-
-inline OpSpec fold_gradient(const char* type) {
-  return reduction_gradient(type).input("Out", "of the forward operator").infer([](InferContext& c) {
-    const Shape& x = c.shape("X");
-    std::vector<bool> axes = reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
-    Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
-    require_like_out(c, "X", out);
-    require_same_dtype(c, "X", "Out");
-    require<ShapeError>(same_shape(out, c.shape("Out")), "Out has shape ", c.shape("Out").str(), ", not ", out.str());
-    gradients_like_inputs(c);
-  });
+      .gradient(std::string(type) + "_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
 }
 
 // Axes of all and any, which PaddlePaddle keeps as 64-bit numbers.

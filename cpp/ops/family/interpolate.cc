@@ -118,30 +118,6 @@ Shape interpolate_out_shape(InferContext& c, int most_axes) {
   return out;
 }
 
-void interpolate_infer_gradient(InferContext& c, int most_axes) {
-  Shape out = interpolate_out_shape(c, most_axes);
-  require_same_dtype(c, "X", "Out@GRAD");
-  require<ShapeError>(shapes_agree(c.shape("Out@GRAD"), out), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
-                      ", Out has ", out.str());
-  c.set_output("X@GRAD", c.input("X"));
-}
-
-OpSpec interpolate_with_attributes(OpSpec spec, const std::string& method) {
-  return with_tensor_ports(std::move(spec), {kSize, kSizes})
-      .optional_input("Scale", "one number, or one for each axis: used instead of `scale`")
-      .attr("data_layout", "NCHW", "whether channels are axis 1 or the last; NCHW and NHWC also of 5 dimensions",
-            one_of({"NCHW", "NHWC", "NCDHW", "NDHWC"}))
-      .attr("out_d", 0, "depth of Out, where X has 5 dimensions and there is no scale")
-      .attr("out_h", 0, "height of Out, where there is no scale")
-      .attr("out_w", 0, "width of Out, where there is no scale")
-      .attr("scale", std::vector<float>{},
-            "sizes of Out by those of X, rounded down: height and width, before them depth; empty: out_d, out_h, out_w")
-      .attr("interp_method", "bilinear", "the operator's name says it", one_of({"bilinear", method}))
-      .attr("align_corners", true, "whether the centers of the corner pixels lie over each other")
-      .attr("align_mode", 1, "without align_corners: 0 lays centers of pixels over each other, 1 their corners",
-            between(0, 1));
-}
-
 }  // namespace
 
 InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* images) {
@@ -167,19 +143,21 @@ OpSpec interpolation(const std::string& method, int most_axes) {
                        ", or channels last as data_layout says")
                       .c_str())
       .output("Out", "X's shape, with other sizes of the images");
-  return interpolate_with_attributes(spec, method)
+  return with_tensor_ports(spec, {kSize, kSizes})
+      .optional_input("Scale", "one number, or one for each axis: used instead of `scale`")
+      .attr("data_layout", "NCHW", "whether channels are axis 1 or the last; NCHW and NHWC also of 5 dimensions",
+            one_of({"NCHW", "NHWC", "NCDHW", "NDHWC"}))
+      .attr("out_d", 0, "depth of Out, where X has 5 dimensions and there is no scale")
+      .attr("out_h", 0, "height of Out, where there is no scale")
+      .attr("out_w", 0, "width of Out, where there is no scale")
+      .attr("scale", std::vector<float>{},
+            "sizes of Out by those of X, rounded down: height and width, before them depth; empty: out_d, out_h, out_w")
+      .attr("interp_method", "bilinear", "the operator's name says it", one_of({"bilinear", method}))
+      .attr("align_corners", true, "whether the centers of the corner pixels lie over each other")
+      .attr("align_mode", 1, "without align_corners: 0 lays centers of pixels over each other, 1 their corners",
+            between(0, 1))
       .infer([=](InferContext& c) { c.set_output("Out", c.input("X").dtype, interpolate_out_shape(c, most_axes)); })
       .gradient(type + "_grad", {"X", "OutSize", "SizeTensor", "Scale", "Out@GRAD"}, {"X@GRAD"});
-}
-
-OpSpec interpolation_gradient(const std::string& method, int most_axes) {
-  OpSpec spec(method + "_interp_v2_grad");
-  spec.input("X", "as in the forward operator; its values are not read")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X");
-  return interpolate_with_attributes(spec, method).infer([=](InferContext& c) {
-    interpolate_infer_gradient(c, most_axes);
-  });
 }
 
 }  // namespace paddle_mini

@@ -33,6 +33,5 @@ struct InterpolatedImages {
 
 // Records without doc and kernels; method: "bilinear" or "nearest". most_axes: of pixels, 2 or 3.
 OpSpec interpolation(const std::string& method, int most_axes);
-OpSpec interpolation_gradient(const std::string& method, int most_axes);
 
 }  // namespace paddle_mini

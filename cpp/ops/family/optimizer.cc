@@ -51,6 +51,46 @@ void set_updated(InferContext& c, Ports ports) {
   }
 }
 
+OpSpec optimizer(const char* type, const std::vector<const char*>& state, Grads grads) {
+  bool sparse = grads == Grads::Sparse;
+  OpSpec spec(type);
+  spec.input("Param", "any shape")
+      .input("Grad", sparse ? "shape of Param; a tensor or selected rows" : "shape of Param; a tensor")
+      .input("LearningRate", "one element")
+      .output("ParamOut", "the variable of Param")
+      .updates("Param", "ParamOut")
+      .infer([state](InferContext& c) {
+        require_state(c, {}, {"LearningRate"});
+        require_gradient(c);
+        set_updated(c, {"Param"});
+        for (const char* port : state) {
+          require_state(c, {port}, {});
+          set_updated(c, {port});
+        }
+      })
+      .no_gradient("an optimizer's step is not differentiated")
+      .on_gpu();
+  if (sparse) spec.takes_rows("Grad");
+  for (const char* port : state) {
+    std::string out = text(port, "Out");
+    spec.input(port, "shape of Param")
+        .output(out.c_str(), text("the variable of ", port).c_str())
+        .updates(port, out.c_str());
+  }
+  return spec;
+}
+
+OpSpec adam_optimizer(const char* type, Grads grads) {
+  return optimizer(type, {"Moment1", "Moment2"}, grads)
+      .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
+      .input("Beta2Pow", "one element: beta2 to the power of this step's number")
+      .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
+      .optional_output("Beta1PowOut", "the variable of Beta1Pow")
+      .optional_output("Beta2PowOut", "the variable of Beta2Pow")
+      .updates("Beta1Pow", "Beta1PowOut")
+      .updates("Beta2Pow", "Beta2PowOut");
+}
+
 void infer_each(InferContext& c, const char* input, const char* output) {
   const std::vector<std::string>&from = c.op().input(input), &to = c.op().output(output);
   require<ProgramError>(to.size() == from.size(), output, " has ", to.size(), " variables, ", input, " has ",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "core/op_spec.h"
 #include "math/copy.h"
 #include "math/selected_rows.h"
 
@@ -19,6 +20,13 @@ void require_gradient(const InferContext& c);
 void require_flag(const InferContext& c, const char* port);
 // PortOut is like Port, for those of the ports that the program has.
 void set_updated(InferContext& c, Ports ports);
+
+// Begins an optimizer's record: Param, Grad, LearningRate and `state`, arrays like Param; array A is updated as AOut.
+// Doc, attributes and kernels are missing, and infer where there are other inputs.
+enum class Grads { Dense, Sparse };
+OpSpec optimizer(const char* type, const std::vector<const char*>& state, Grads grads = Grads::Dense);
+// The same with the ports of adam.
+OpSpec adam_optimizer(const char* type, Grads grads = Grads::Dense);
 
 // Each output of a list is like the input at its place, whose variable it may be; all are of one dtype.
 void infer_each(InferContext& c, const char* input, const char* output);

@@ -17,6 +17,7 @@ OpSpec pair_loss(const std::string& type, const PairPorts& ports) {
       .input(ports.x, "any shape")
       .input(ports.label, "the same shape")
       .output(ports.loss, "the same shape")
+      .on_gpu()
       .infer([ports](InferContext& c) {
         require_pair(c, ports);
         c.set_output(ports.loss, c.input(ports.x));
@@ -24,19 +25,8 @@ OpSpec pair_loss(const std::string& type, const PairPorts& ports) {
       .gradient(type + "_grad", {ports.x, ports.label, ports.loss_gradient()}, {ports.x_gradient()});
 }
 
-OpSpec pair_loss_gradient(const std::string& type, const PairPorts& ports) {
-  return OpSpec(type + "_grad")
-      .input(ports.x, "as in the forward operator")
-      .input(ports.label, "as in the forward operator")
-      .input(ports.loss_gradient().c_str(), "the same shape")
-      .output(ports.x_gradient().c_str(), "the same shape")
-      .infer([ports](InferContext& c) {
-        require_pair(c, ports);
-        require_same_dtype(c, ports.x, ports.loss_gradient().c_str());
-        require_same_shape(c, ports.x, ports.loss_gradient().c_str());
-        c.set_output(ports.x_gradient().c_str(), c.input(ports.x));
-      })
-      .in_place(ports.loss_gradient().c_str(), ports.x_gradient().c_str());
+OpSpec pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports) {
+  return ops.gradient_of(forward).in_place(ports.loss_gradient().c_str(), ports.x_gradient().c_str());
 }
 
 }  // namespace paddle_mini

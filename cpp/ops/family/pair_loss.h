@@ -71,7 +71,7 @@ struct PairLossGradKernel {
 
 // Records that lack what is the operator's own: doc, attributes, kernels.
 OpSpec pair_loss(const std::string& type, const PairPorts& ports);           // with its gradient
-OpSpec pair_loss_gradient(const std::string& type, const PairPorts& ports);  // type: of the forward operator
+OpSpec pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports);
 
 }  // namespace paddle_mini
 

@@ -64,14 +64,10 @@ namespace paddle_mini {
 
 void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
   TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPickPorts : TensorAttrs{};
-  OpSpec forward(type), backward(gradient_type);
+  OpSpec forward(type);
   forward.input("X", "any shape but []")
       .input("Index", "[n], [n, 1] or one number, int32 or int64")
       .output("Out", "shape of X with n elements along the axis");
-  backward.shape_input("X", "as in the forward operator")
-      .input("Index", "as in the forward operator")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X");
   ops.add(with_tensor_ports(forward, ports)
               .doc("Out = what X has along the axis at each of the positions in Index. A position that X does not have "
                    "is refused.")
@@ -81,18 +77,10 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
               .checks_data()
               .on_gpu()
               .kernel_for_any<PickKernel>());
-  ops.add(with_tensor_ports(backward, ports)
+  ops.add(ops.gradient_of(type)
               .doc("X@GRAD = the sum of Out@GRAD over the times each position was picked.")
-              .attr(axis, 0, "as in the forward operator")
-              .infer([](InferContext& c) {
-                Shape out = picked_shape(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ",
-                                    c.shape("Out@GRAD").str(), ", Out has ", out.str());
-                gradients_like_inputs(c);
-              })
+              .reads_shape("X")
               .checks_data()
-              .on_gpu()
               .kernels<PickGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -10,15 +10,6 @@ Shape out_shape(const InferContext& c) {
   return reduced_shape(x, reduced, c.attr<bool>("keep_dim"));
 }
 
-OpSpec with_attributes(OpSpec spec) {
-  return spec.attr("dim", std::vector<int32_t>{0}, "the axes to reduce; empty: all")
-      .attr("keep_dim", false, "whether a reduced axis stays, with one element")
-      .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
-      .attr("in_dtype", -1, "not read: X knows its element type")
-      .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator. Only sums and means look at it",
-            at_least(-1));
-}
-
 }  // namespace
 
 void infer_reduction(InferContext& c, DType otherwise) {
@@ -27,20 +18,24 @@ void infer_reduction(InferContext& c, DType otherwise) {
 }
 
 OpSpec reduction(const char* type) {
-  return with_attributes(OpSpec(type).input("X", "any shape").output("Out", "X's shape without the reduced axes"));
+  return OpSpec(type)
+      .input("X", "any shape")
+      .output("Out", "X's shape without the reduced axes")
+      .attr("dim", std::vector<int32_t>{0}, "the axes to reduce; empty: all")
+      .attr("keep_dim", false, "whether a reduced axis stays, with one element")
+      .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
+      .attr("in_dtype", -1, "not read: X knows its element type")
+      .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator. Only sums and means look at it",
+            at_least(-1));
 }
 
-OpSpec reduction_gradient(const char* type) {
-  return with_attributes(OpSpec(type)
-                             .input("X", "as in the forward operator")
-                             .input("Out@GRAD", "shape of Out")
-                             .output("X@GRAD", "shape of X"))
-      .infer([](InferContext& c) {
-        Shape out = out_shape(c);
-        require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
-                            ", Out has ", out.str());
-        gradients_like_inputs(c);
-      });
+OpSpec reduction_gradient(const OpTable& ops, const char* forward) {
+  return ops.gradient_of(forward).infer([](InferContext& c) {
+    Shape out = out_shape(c);
+    require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                        ", Out has ", out.str());
+    gradients_like_inputs(c);
+  });
 }
 
 }  // namespace paddle_mini

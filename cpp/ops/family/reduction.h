@@ -70,7 +70,7 @@ struct ReduceGradKernel {
 
 // Records that lack what is the operator's own: doc, infer of the forward one, gradient, kernels.
 OpSpec reduction(const char* type);           // X -> Out
-OpSpec reduction_gradient(const char* type);  // X, Out@GRAD -> X@GRAD
+OpSpec reduction_gradient(const OpTable& ops, const char* forward);  // X, Out@GRAD -> X@GRAD
 // Out has X's shape without the reduced axes; its type is `out_dtype`, or `otherwise` if that is -1.
 void infer_reduction(InferContext& c, DType otherwise);
 

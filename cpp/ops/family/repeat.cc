@@ -76,18 +76,9 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
               .gradient(gradient_type, with_ports({"X", "Out@GRAD"}, ports), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<RepeatKernel>());
-  ops.add(also({DType::Bool}, with_tensor_ports(OpSpec(gradient_type)
-                                                    .shape_input("X", "as in the forward operator")
-                                                    .input("Out@GRAD", "shape of Out")
-                                                    .output("X@GRAD", "shape of X"),
-                                                ports)
+  ops.add(also({DType::Bool}, ops.gradient_of(type)
                                   .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
-                                  .attr(times, Ints{}, "as in the forward operator")
-                                  .infer([](InferContext& c) {
-                                    require_like_out(c, "X", repeat_out_shape(c));
-                                    gradients_like_inputs(c);
-                                  })
-                                  .on_gpu()
+                                  .reads_shape("X")
                                   .kernels<RepeatGradKernel, float, double, int32_t, int64_t>()));
 }
 

@@ -14,14 +14,17 @@ struct ZeroGradKernel : Kernel {
   void run(Device& device) override { fill_n(device, x_gradient.data(), x_gradient.numel(), T(0)); }
 };
 
-// Out@GRAD -> X@GRAD; lacks nothing but kernels.
-inline OpSpec zero_gradient(const char* type) {
-  return OpSpec(type)
-      .doc("X@GRAD = 0: Out stays as it is when X moves a little.")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X")
-      .infer(same_as("Out@GRAD"))
-      .in_place("Out@GRAD", "X@GRAD");
+// Adds an operator, whose record lacks gradient and kernels, and its gradient, for elements Ts.
+template <class F, class... Ts>
+void add_rounding(OpTable& ops, OpSpec forward) {
+  std::string type = forward.type();
+  ops.add(forward.gradient(type + "_grad", {"Out@GRAD"}, {"X@GRAD"})
+              .template kernels<UnaryKernel<F>::template For, Ts...>());
+  ops.add(ops.gradient_of(type)
+              .doc("X@GRAD = 0: Out stays as it is when X moves a little.")
+              .infer(same_as("Out@GRAD"))
+              .in_place("Out@GRAD", "X@GRAD")
+              .template kernels<ZeroGradKernel, Ts...>());
 }
 
 }  // namespace paddle_mini

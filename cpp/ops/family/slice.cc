@@ -68,16 +68,6 @@ struct SliceGradKernel {
   };
 };
 
-OpSpec slice_with_attributes(OpSpec spec, bool strided) {
-  spec.required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
-      .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
-      .attr("ends", Ints{}, "for each of them the position after the last; negative ones count from the end")
-      .attr("infer_flags", Ints{}, "-1: starts and ends of this axis are known only when the program runs")
-      .attr("decrease_axis", Ints{}, "axes of one element that Out does not have");
-  if (strided) spec.attr("strides", Ints{}, "for each of the axes the step, which may be negative");
-  return spec;
-}
-
 }  // namespace
 
 AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
@@ -120,33 +110,27 @@ Shape sliced_shape(const OpDesc& op, const AxisWalks& walks) {
 
 void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided) {
   const TensorAttrs& ports = slice_ports_of(strided);
-  OpSpec forward = slice_with_attributes(
-      with_tensor_ports(OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), ports), strided);
-  forward.doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
-      .infer([strided](InferContext& c) {
-        require_tensors(c);
-        c.set_output("Out", c.input("Input").dtype, slice_out_shape(c, strided));
-      })
-      .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"});
-  OpSpec backward = slice_with_attributes(with_tensor_ports(OpSpec(gradient_type)
-                                                                .shape_input("Input", "as in the forward operator")
-                                                                .input("Out@GRAD", "shape of Out")
-                                                                .output("Input@GRAD", "shape of Input"),
-                                                            ports),
-                                          strided);
-  backward.doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").infer([strided](InferContext& c) {
-    require_like_out(c, "Input", slice_out_shape(c, strided));
-    gradients_like_inputs(c);
-  });
-  if (strided) {
-    ops.add(forward.on_gpu().kernel_for_any<SliceKernel<true>>());
-    ops.add(also({DType::Bool},
-                 backward.on_gpu().kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>()));
-  } else {
-    ops.add(forward.on_gpu().kernel_for_any<SliceKernel<false>>());
-    ops.add(also({DType::Bool},
-                 backward.on_gpu().kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>()));
-  }
+  OpSpec forward =
+      with_tensor_ports(OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), ports)
+          .doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
+          .required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
+          .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
+          .attr("ends", Ints{}, "for each of them the position after the last; negative ones count from the end")
+          .attr("infer_flags", Ints{}, "-1: starts and ends of this axis are known only when the program runs")
+          .attr("decrease_axis", Ints{}, "axes of one element that Out does not have")
+          .infer([strided](InferContext& c) {
+            require_tensors(c);
+            c.set_output("Out", c.input("Input").dtype, slice_out_shape(c, strided));
+          })
+          .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"})
+          .on_gpu();
+  if (strided) forward.attr("strides", Ints{}, "for each of the axes the step, which may be negative");
+  ops.add(strided ? forward.kernel_for_any<SliceKernel<true>>() : forward.kernel_for_any<SliceKernel<false>>());
+  OpSpec backward =
+      ops.gradient_of(type).doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").reads_shape("Input");
+  if (strided) backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>();
+  else backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>();
+  ops.add(also({DType::Bool}, backward));
 }
 
 }  // namespace paddle_mini

@@ -95,18 +95,13 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
                    .checks_data()
                    .on_gpu()
                    .kernels<TableLookupKernel, float, double>()));
-  ops.add(OpSpec(lookup.type + "_grad")
+  ops.add(ops.gradient_of(lookup.type)
               .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
                    "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")
-              .shape_input("W", "as of the operator itself")
-              .input("Ids", "as of the operator itself")
-              .input("Out@GRAD", "shape of Out")
+              .reads_shape("W")
               .output("W@GRAD", "shape of W; a tensor, or selected rows of as many rows as Ids has elements")
-              .attr("padding_idx", int64_t{-1}, "as of the operator itself", at_least(-1))
-              .attr("is_sparse", false, "whether W@GRAD is selected rows")
               .infer([lookup](InferContext& c) { infer_table_gradient(c, lookup); })
               .checks_data()
-              .on_gpu()
               .kernels<TableLookupGradKernel, float, double>());
 }
 

@@ -4,16 +4,18 @@
 namespace paddle_mini {
 
 OpSpec unary(const char* type) {
-  return OpSpec(type).input("X", "any shape").output("Out", "shape of X").infer(same_as("X")).in_place("X", "Out");
+  return OpSpec(type)
+      .input("X", "any shape")
+      .output("Out", "shape of X")
+      .infer(same_as("X"))
+      .in_place("X", "Out")
+      .on_gpu();
 }
 
-OpSpec unary_gradient(const char* type, Keeps kept) {
-  const char* port = port_of(kept);
-  return OpSpec(type)
-      .input(port, "as in the forward operator")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X")
-      .infer([port](InferContext& c) {
+OpSpec unary_gradient(const OpTable& ops, const std::string& forward) {
+  return ops.gradient_of(forward)
+      .infer([](InferContext& c) {
+        const char* port = c.has_input("X") ? "X" : "Out";
         require_tensors(c);
         require_same_dtype(c, port, "Out@GRAD");
         require_same_shape(c, port, "Out@GRAD");

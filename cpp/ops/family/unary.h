@@ -1,10 +1,22 @@
-// Elementwise operators of one input: their kernels, and what all their records say.
+// Elementwise operators of one input: their kernels and their records.
 #pragma once
 
 #include "core/op_table.h"
 #include "math/map.h"
 
 namespace paddle_mini {
+
+// An AttrCheck for what is divided by.
+inline void not_zero(const std::string& name, const AttrValue& value) {
+  require<ProgramError>(std::get<float>(value) != 0, "attribute '", name, "' is 0, and is divided by");
+}
+
+// F(init) for a function with attributes, else F().
+template <class F>
+F function_of(const KernelInit& init) {
+  if constexpr (std::is_constructible_v<F, const KernelInit&>) return F(init);
+  else return F{};
+}
 
 // Out = F(X)
 template <class F>
@@ -13,9 +25,10 @@ struct UnaryKernel {
   struct For : Kernel {
     In<T> x;
     Out<T> out;
+    F f;
 
-    explicit For(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-    void run(Device& device) override { map(device, x.numel(), F{}, out.data(), x.data()); }
+    explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), f(function_of<F>(init)) {}
+    void run(Device& device) override { map(device, x.numel(), f, out.data(), x.data()); }
   };
 };
 
@@ -30,17 +43,30 @@ struct UnaryGradKernel {
   struct For : Kernel {
     In<T> forward, out_gradient;
     Out<T> x_gradient;
+    F f;
 
     explicit For(KernelInit& init)
-        : forward(init, port_of(kept)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
+        : forward(init, port_of(kept)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+          f(function_of<F>(init)) {}
     void run(Device& device) override {
-      map(device, forward.numel(), F{}, x_gradient.data(), forward.data(), out_gradient.data());
+      map(device, forward.numel(), f, x_gradient.data(), forward.data(), out_gradient.data());
     }
   };
 };
 
 // Records that lack what is the operator's own: doc, gradient, kernels.
-OpSpec unary(const char* type);                        // X -> Out
-OpSpec unary_gradient(const char* type, Keeps kept);   // X or Out, Out@GRAD -> X@GRAD
+OpSpec unary(const char* type);                                        // X -> Out
+OpSpec unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
+
+// Adds an operator, whose record lacks gradient and kernels, and its gradient.
+template <class F, class Grad, Keeps kept>
+void add_unary(OpTable& ops, OpSpec forward, const char* gradient_doc) {
+  std::string type = forward.type();
+  ops.add(forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
+              .template kernels<UnaryKernel<F>::template For, float, double>());
+  ops.add(unary_gradient(ops, type)
+              .doc(gradient_doc)
+              .template kernels<UnaryGradKernel<Grad, kept>::template For, float, double>());
+}
 
 }  // namespace paddle_mini
