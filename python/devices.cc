@@ -9,27 +9,27 @@ struct DeviceMemory {
 };
 
 py::dict memory_of(const std::string& place) {
-  MemoryUse use = machine().at(parse_place(place)).device->memory();
+  MemoryUse use = manager().at(parse_place(place)).device->memory();
   return py::dict(py::arg("in_use") = use.in_use, py::arg("reserved") = use.reserved, py::arg("peak") = use.peak,
                   py::arg("total") = use.total);
 }
 
 }  // namespace
 
-Machine& machine() {
-  static Machine machine;
-  return machine;
+DeviceManager& manager() {
+  static DeviceManager manager;
+  return manager;
 }
 
 void define_devices(py::module_& m) {
   // For tests that use an address of a device elsewhere.
   m.def("device_address", [](const std::string& place, uintptr_t address) {
     return reinterpret_cast<uintptr_t>(
-        machine().at(parse_place(place)).device->address(reinterpret_cast<void*>(address)));
+        manager().at(parse_place(place)).device->address(reinterpret_cast<void*>(address)));
   });
   py::class_<DeviceMemory>(m, "DeviceMemory")
       .def(py::init([](const std::string& place, size_t bytes) {
-        return DeviceMemory{machine().at(parse_place(place)).device->allocate(bytes)};
+        return DeviceMemory{manager().at(parse_place(place)).device->allocate(bytes)};
       }))
       .def_property_readonly("address",
                              [](const DeviceMemory& held) { return reinterpret_cast<uintptr_t>(held.memory.get()); });
@@ -44,22 +44,22 @@ void define_devices(py::module_& m) {
         emulation.staging = staging;
         emulation.delay_seed = delay_seed;
         emulation.most_delay = most_delay;
-        machine().emulate(index, emulation);
+        manager().emulate(index, emulation);
       },
       py::arg("index"), py::arg("bandwidth"), py::arg("latency"), py::arg("memory"), py::arg("staging"),
       py::arg("delay_seed"), py::arg("most_delay"));
   m.def("device_memory", &memory_of, py::arg("place"),
         "Bytes in use, reserved, at the peak, and in total, of a device.");
   m.def(
-      "forget_peak", [](const std::string& place) { machine().at(parse_place(place)).device->forget_peak(); },
+      "forget_peak", [](const std::string& place) { manager().at(parse_place(place)).device->forget_peak(); },
       py::arg("place"));
   m.def(
-      "device_text", [](const std::string& place) { return machine().at(parse_place(place)).device->description(); },
+      "device_text", [](const std::string& place) { return manager().at(parse_place(place)).device->description(); },
       py::arg("place"));
   m.def(
-      "gpu_text", [] { return machine().gpu_text(); },
+      "gpu_text", [] { return manager().gpu_text(); },
       "Versions of the GPU libraries, or the reason why GPUs are unavailable.");
-  m.def("gpu_count", [] { return machine().gpu_count(); });
+  m.def("gpu_count", [] { return manager().gpu_count(); });
 }
 
 }  // namespace paddle_mini::python

@@ -1,6 +1,6 @@
 // Maps C++ errors to Python exceptions: paddle_mini.Error and its subclasses; Interrupted becomes KeyboardInterrupt.
 #include "core/error.h"
-#include "core/turn.h"
+#include "core/session_lock.h"
 
 #include "module.h"
 

@@ -88,14 +88,14 @@ void define_executor(py::module_& m) {
                                                                 "A parsed and verified program, ready to run.")
       .def(py::init([](const py::bytes& bytes) {
         ProgramDesc desc = decode_program(static_cast<std::string>(bytes));
-        return std::make_shared<VerifiedProgram>(verify(desc, machine().operators()));
+        return std::make_shared<VerifiedProgram>(verify(desc, manager().operators()));
       }));
   py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(m, "Communicator",
                                                                       "Where replicas, each run by a thread, meet.")
       .def(py::init([](const std::vector<std::string>& names) {
              std::vector<Place> places;
              for (const std::string& name : names) places.push_back(parse_place(name));
-             return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), machine().sums_among(places));
+             return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), manager().sums_among(places));
            }),
            py::arg("places"))
       .def("give_up", &ThreadCommunicator::give_up, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
@@ -116,7 +116,7 @@ void define_executor(py::module_& m) {
                        int64_t max_loop_steps) {
              ExecutorOptions options{parse_place(place), seed, files, cpu_fallback, nullptr, rank, max_loop_steps};
              if (communicator) options.communicator = *communicator;
-             return std::make_unique<Executor>(machine(), options);
+             return std::make_unique<Executor>(manager(), options);
            }),
            py::arg("place"), py::arg("seed") = py::none(), py::arg("files") = false,
            py::arg("allow_cpu_fallback") = false, py::arg("communicator") = py::none(), py::arg("rank") = 0,
@@ -136,10 +136,10 @@ void define_executor(py::module_& m) {
       "find_waits",
       [](const std::vector<std::pair<int, std::vector<std::tuple<int, size_t, size_t, bool>>>>& steps, int queues) {
         std::vector<OrderedStep> given;
-        for (const auto& [queue, touches] : steps) {
+        for (const auto& [queue, accesses] : steps) {
           given.push_back({queue, {}});
-          for (const auto& [memory, begin, end, writes] : touches)
-            given.back().touches.push_back({memory, begin, end, writes});
+          for (const auto& [memory, begin, end, writes] : accesses)
+            given.back().accesses.push_back({memory, begin, end, writes});
         }
         return find_waits(given, queues);
       },

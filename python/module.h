@@ -7,7 +7,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "core/machine.h"
+#include "core/device_manager.h"
 #include "core/scope.h"
 #include "program/program.h"
 
@@ -67,17 +67,17 @@ class pybind11::detail::type_caster<paddle_mini::python::FileName> {
 namespace paddle_mini::python {
 
 // The runtime of this process; its kernels are loaded once, when the module is imported.
-Machine& machine();
+DeviceManager& manager();
 
 void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Python exceptions
 void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
-void define_operators(py::module_& m); // operators.cc: records, checks, gradients
+void define_operators(py::module_& m); // operators.cc: schemas, checks, gradients
 void define_scope(py::module_& m);     // scope.cc
 void define_claims(py::module_& m);   // claims.cc: averages applied to parameters
 void define_executor(py::module_& m);  // executor.cc
 void define_files(py::module_& m);     // files.cc: parameter files
 void define_devices(py::module_& m);   // devices.cc: available devices
-void define_testing(py::module_& m);   // testing.cc: invalid records, for tests
+void define_testing(py::module_& m);   // testing.cc: invalid schemas, for tests
 
 // program.cc: an operator is a dict {"type", "inputs": [(slot, [names])], "outputs", "attrs": [(name, type, value)]}.
 OpDesc op_from_python(const py::dict& op);
@@ -90,7 +90,7 @@ VarInfo info_from_python(const py::dict& info);
 py::dict info_to_python(const VarInfo& info);
 
 // testing.cc: the port that determines the kernel's dtype, and whether it is an output; None: the first port.
-py::object dtype_port(const OpSpec& spec);
+py::object dtype_port(const OpSchema& schema);
 
 // executor.cc: PyErr_CheckSignals, from a thread that has released the GIL.
 bool user_wants_to_stop();

@@ -1,25 +1,25 @@
-// Python interface of operator records: contracts, checks, shapes, gradients.
+// Python interface of operator schemas: contracts, checks, shapes, gradients.
 #include <unordered_map>
 
 #include "core/fill_pattern.h"
 #include "core/processor_levels.h"
 #include "core/widening.h"
 #include "executor/kernel_dtypes.h"
-#include "executor/site.h"
+#include "executor/op_context.h"
 #include "executor/structure.h"
 #include "module.h"
 
 namespace paddle_mini::python {
 namespace {
 
-py::dict port_to_python(const PortSpec& port) {
+py::dict port_to_python(const PortSchema& port) {
   return py::dict(py::arg("name") = port.name, py::arg("doc") = port.doc, py::arg("optional") = port.optional,
                   py::arg("list") = port.list);
 }
 
-py::dict input_to_python(const OpSpec& spec, const PortSpec& port) {
+py::dict input_to_python(const OpSchema& schema, const PortSchema& port) {
   py::dict input = port_to_python(port);
-  bool shape_only = spec.reads_only_shape(port.name);
+  bool shape_only = schema.reads_only_shape(port.name);
   input["shape_only"] = shape_only;
   if (shape_only)
     input["doc"] = port.doc + (port.list ? "; only their shapes are looked at" : "; only its shape is looked at");
@@ -27,52 +27,53 @@ py::dict input_to_python(const OpSpec& spec, const PortSpec& port) {
 }
 
 py::dict contract(const std::string& type) {
-  const OpSpec& spec = machine().operators().at(type);
+  const OpSchema& schema = manager().operators().at(type);
   py::list inputs, outputs, attrs, dtypes, widened;
-  for (const PortSpec& port : spec.inputs()) inputs.append(input_to_python(spec, port));
-  for (const PortSpec& port : spec.outputs()) outputs.append(port_to_python(port));
-  for (const AttrSpec& attr : spec.attrs()) {
+  for (const PortSchema& port : schema.inputs()) inputs.append(input_to_python(schema, port));
+  for (const PortSchema& port : schema.outputs()) outputs.append(port_to_python(port));
+  for (const AttrSchema& attr : schema.attrs()) {
     attrs.append(py::dict(py::arg("name") = attr.name, py::arg("type") = static_cast<int>(attr.type),
-                          py::arg("default") = attr.preset ? attr_to_python(*attr.preset) : py::none(),
-                          py::arg("required") = !attr.preset, py::arg("doc") = attr.doc));
+                          py::arg("default") = attr.default_value ? attr_to_python(*attr.default_value) : py::none(),
+                          py::arg("required") = !attr.default_value, py::arg("doc") = attr.doc));
   }
-  for (DType dtype : spec.kernel_dtypes()) dtypes.append(name_of(dtype));
-  for (DType dtype : widened_dtypes(spec)) widened.append(name_of(dtype));
+  for (DType dtype : schema.kernel_dtypes()) dtypes.append(name_of(dtype));
+  for (DType dtype : widened_dtypes(schema)) widened.append(name_of(dtype));
   py::dict result;
-  result["type"] = spec.type();
-  result["doc"] = spec.doc();
+  result["type"] = schema.type();
+  result["doc"] = schema.doc();
   result["inputs"] = inputs;
   result["outputs"] = outputs;
   result["attrs"] = attrs;
-  result["no_gradient"] = spec.has_gradient() ? py::object(py::none()) : py::object(py::str(spec.no_gradient_reason()));
+  result["no_gradient"] =
+      schema.has_gradient() ? py::object(py::none()) : py::object(py::str(schema.no_gradient_reason()));
   result["dtypes"] = dtypes;
   result["widened"] = widened;
-  result["updates"] = spec.update_pairs();
-  result["in_place"] = spec.in_places();
-  result["views"] = spec.views();
-  result["takes_rows"] = spec.row_ports();
-  result["tiled"] = spec.is_tiled();
-  result["decides_lod"] = spec.has_custom_lod();
-  result["checks_data"] = spec.may_refuse_data();
-  result["on_gpu"] = spec.runs_on_gpu();
-  result["cpu_only"] = spec.cpu_only_reason();
-  result["has_kernels"] = spec.has_kernels();
-  result["dtype_from"] = dtype_port(spec);
-  result["control"] = spec.control_function() != nullptr;
+  result["updates"] = schema.update_pairs();
+  result["in_place"] = schema.in_places();
+  result["views"] = schema.views();
+  result["accepts_selected_rows"] = schema.row_ports();
+  result["tiled"] = schema.is_tiled();
+  result["custom_lod"] = schema.has_custom_lod();
+  result["checks_data"] = schema.may_fail_validation();
+  result["on_gpu"] = schema.runs_on_gpu();
+  result["cpu_only"] = schema.cpu_only_reason();
+  result["has_kernels"] = schema.has_kernels();
+  result["dtype_from"] = dtype_port(schema);
+  result["control"] = schema.control_function() != nullptr;
   return result;
 }
 
-// Checks the operator against its record and infers its outputs: (attrs, {output name: info}).
+// Checks the operator against its schema and infers its outputs: (attrs, {output name: info}).
 py::tuple check_op(const py::dict& item, const py::dict& infos) {
   OpDesc op = op_from_python(item);
-  const OpSpec* spec = nullptr;
-  at_op({op}, [&] {
-    spec = &machine().operators().at(op.type);
-    spec->complete(op);
+  const OpSchema* schema = nullptr;
+  with_op_context({op}, [&] {
+    schema = &manager().operators().at(op.type);
+    schema->complete(op);
     check_operator_names(op);
   });
   std::vector<std::vector<VarInfo>> inputs;
-  at_op({op}, [&] {
+  with_op_context({op}, [&] {
     for (const Slot& slot : op.inputs) {
       inputs.emplace_back();
       for (const std::string& name : slot.arguments) {
@@ -83,11 +84,11 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
     }
   });
   py::dict outputs;
-  if (!spec->has_kernels()) return py::make_tuple(attrs_to_python(op.attrs), outputs);  // control: no shapes
-  at_op({op, -1, 0, &inputs}, [&] {
+  if (!schema->has_kernels()) return py::make_tuple(attrs_to_python(op.attrs), outputs);  // control: no shapes
+  with_op_context({op, -1, 0, &inputs}, [&] {
     InferContext context(op, inputs);
-    spec->run_infer(context);
-    check_kernel_dtype(*spec, op, inputs, context.outputs());
+    schema->run_infer(context);
+    check_kernel_dtype(*schema, op, inputs, context.outputs());
     for (size_t s = 0; s < op.outputs.size(); ++s) {
       for (size_t i = 0; i < op.outputs[s].arguments.size(); ++i) {
         outputs[py::str(op.outputs[s].arguments[i])] = info_to_python(context.outputs()[s][i]);
@@ -100,9 +101,9 @@ py::tuple check_op(const py::dict& item, const py::dict& infos) {
 py::list gradient(const py::dict& item) {
   OpDesc op = op_from_python(item);
   py::list result;
-  const OpSpec& spec = machine().operators().at(op.type);
-  at_op({op}, [&] { spec.complete(op); });
-  for (const OpDesc& made : spec.make_gradient(op)) result.append(op_to_python(made));
+  const OpSchema& schema = manager().operators().at(op.type);
+  with_op_context({op}, [&] { schema.complete(op); });
+  for (const OpDesc& made : schema.make_gradient(op)) result.append(op_to_python(made));
   return result;
 }
 
@@ -129,14 +130,14 @@ py::dict info_to_python(const VarInfo& info) {
 }
 
 void define_operators(py::module_& m) {
-  m.def("op_types", [] { return machine().operators().types(); });
+  m.def("op_types", [] { return manager().operators().types(); });
   m.def("contract", &contract);
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
   m.def("set_fill_pattern", &set_fill_pattern);  // fill byte of unwritten memory, or -1
   m.def("fresh_memory", [](size_t bytes) { return py::bytes(static_cast<const char*>(allocate(bytes).get()), bytes); });
   m.def("kernel_library", [] {
-    const KernelLibrary& library = machine().kernels();
+    const KernelLibrary& library = manager().kernels();
     return py::dict(py::arg("level") = library.level, py::arg("path") = library.path,
                     py::arg("reason") = library.reason);
   });

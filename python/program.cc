@@ -220,7 +220,7 @@ void define_program(py::module_& m) {
   m.def("encode_program",
         [](const py::dict& program) { return py::bytes(encode_program(program_from_python(program))); });
   m.def("decode_program", [](const py::bytes& bytes) {
-    return program_to_python(read_program(static_cast<std::string>(bytes), machine().operators()));
+    return program_to_python(read_program(static_cast<std::string>(bytes), manager().operators()));
   });
   m.def("generic_attributes", [] {
     py::dict types;

@@ -149,7 +149,7 @@ def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         for port in record["inputs"]:
             name = port["name"]
             given = [items for items in (listed(case[1].get(name, [])) for case in cases) if items]
-            if name in record["takes_rows"] and not any(isinstance(item, Rows) for items in given for item in items):
+            if name in record["accepts_selected_rows"] and not any(isinstance(item, Rows) for items in given for item in items):
                 yield op_type, name, "takes rows"
             if port["optional"] and (not given or (len(given) == len(cases) and not op_type.endswith("_grad"))):
                 yield op_type, name, "is optional"

@@ -82,7 +82,7 @@ def source_of(path):
 
 def test_objects_that_cmake_makes_for_itself_have_no_source():
     assert source_of("CMakeFiles/4.4.4/CompilerIdCUDA/tmp/CMakeCUDACompilerId.o") is None
-    assert source_of("CMakeFiles/paddle_mini.dir/cpp/core/op_spec.cc.o") == ROOT / "cpp/core/op_spec.cc"
+    assert source_of("CMakeFiles/paddle_mini.dir/cpp/core/op_schema.cc.o") == ROOT / "cpp/core/op_schema.cc"
 
 
 def conflicts(build):

@@ -65,7 +65,7 @@ class Run:
             pm.Program(),
             pm.Scope(),
             pm.Executor(place, allow_cpu_fallback=table),
-        )  # GPUs leave sparse gradients to the processor
+        )  # GPUs leave sparse gradients to the CPU
         with pm.program_guard(self.main, self.startup):
             x, label = pm.layers.data("x", [-1, 6]), pm.layers.data("label", [-1, 1], dtype="int64")
             hidden = pm.layers.dropout(pm.layers.fc(x, size, act="tanh"), 0.5)

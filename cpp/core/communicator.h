@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accelerator.h"
+#include "core/device.h"
 #include "core/tensor.h"
 
 namespace paddle_mini {
@@ -21,7 +21,7 @@ class Communicator {
   // same bits. Blocks until every replica has its sum. All tensors must have the same shape and dtype. Throws
   // DeviceError in all replicas if one has given up before the last one arrived, or if their tensors differ.
   virtual void sum(int rank, const Tensor& tensor) = 0;
-  // Like sum() for tensors on accelerators that can sum without the host, in the order of the stream: returns after the
+  // Like sum() for tensors on devices that can sum without the host, in the order of the stream: returns after the
   // launch. Returns false, without any effect, if they can't.
   virtual bool sum_on_stream(int rank, const Tensor& tensor, void* stream) = 0;
   // Barrier: returns when every replica has called it, so that no remaining work of any replica can fail its checks.

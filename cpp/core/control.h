@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-struct Device;
+struct KernelContext;
 
 // What a control operator may ask of the executor while it runs. It has many methods because kernel libraries don't include
 // the executor: whatever control operators need of it is here.
@@ -31,7 +31,7 @@ class ControlRun {
   // Sets the value of a name: in the scope if it is persistable, else in the frame that has the name or whose block
   // declares it.
   virtual void set(Frame& from, const std::string& name, Variable value) = 0;
-  virtual Device& device() = 0;
+  virtual KernelContext& context() = 0;
   // Parameter files: a sequence of tensors. Throws OpError if the executor may not access files.
   virtual void write_tensors(const std::string& path, const std::vector<const Variable*>& tensors) = 0;
   virtual std::vector<Tensor> read_tensors(const std::string& path) = 0;

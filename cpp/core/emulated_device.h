@@ -1,4 +1,4 @@
-// EmulatedDevice: an accelerator emulated on the CPU. It has memory that the host can't read by accident, a queue in a
+// EmulatedDevice: a device emulated on the CPU. It has memory that the host can't read by accident, a queue in a
 // thread, a host link of limited bandwidth, and the CPU's kernels. Ordering, placement and transfer cost behave as on a
 // GPU.
 #pragma once
@@ -6,7 +6,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "core/accelerator.h"
+#include "core/device.h"
 #include "core/op_table.h"
 #include "core/thread_queue.h"
 
@@ -34,7 +34,7 @@ class EmulatedMemory {
   size_t in_use_ = 0, peak_ = 0;
 };
 
-class EmulatedDevice : public Accelerator, public std::enable_shared_from_this<EmulatedDevice> {
+class EmulatedDevice : public Device, public std::enable_shared_from_this<EmulatedDevice> {
  public:
   EmulatedDevice(int index, const OpTable& operators);
   void set(const Emulation& emulation);  // running work uses the old or the new settings

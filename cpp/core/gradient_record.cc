@@ -1,14 +1,14 @@
-// The operator that computes a gradient, and its record, from the record of the forward operator.
+// The operator that computes a gradient, and its schema, from the schema of the forward operator.
 #include <algorithm>
 
-#include "core/op_spec.h"
+#include "core/op_schema.h"
 
 namespace paddle_mini {
 namespace {
 
 // Port P of a forward operator, or P@GRAD, as a port of the gradient.
-PortSpec inherit(const PortSpec& port, const std::string& name) {
-  PortSpec result = port;
+PortSchema inherit(const PortSchema& port, const std::string& name) {
+  PortSchema result = port;
   if (is_gradient_port(name)) result.doc = (port.list ? "shapes of " : "shape of ") + port.name;
   result.name = name;
   result.inherited = true;
@@ -28,11 +28,11 @@ void require_like(const InferContext& c, const std::string& name, const std::str
 }
 
 // Asks the forward operator's infer what its outputs are: they, and their gradients, must be so.
-void check_outputs(const OpSpec& forward, InferContext& c) {
+void check_outputs(const OpSchema& forward, InferContext& c) {
   OpDesc op = make_op(forward.type(), {}, {}, c.op().attrs);
   std::vector<std::vector<VarInfo>> infos;
   std::vector<std::vector<const Variable*>> values;
-  for (const PortSpec& port : forward.inputs()) {
+  for (const PortSchema& port : forward.inputs()) {
     op.inputs.push_back({port.name, c.op().input(port.name)});
     infos.emplace_back();
     values.emplace_back();
@@ -41,7 +41,7 @@ void check_outputs(const OpSpec& forward, InferContext& c) {
       values.back().push_back(c.value(port.name.c_str(), i));
     }
   }
-  for (const PortSpec& port : forward.outputs()) {
+  for (const PortSchema& port : forward.outputs()) {
     std::vector<std::string> names = c.op().input(port.name + kGradSuffix);
     op.outputs.push_back({port.name, names.empty() ? std::vector<std::string>{port.name} : names});
   }
@@ -75,7 +75,7 @@ std::vector<std::string> gradient_names(const std::vector<std::string>& names) {
   return gradients;
 }
 
-OpSpec& OpSpec::gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+OpSchema& OpSchema::gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
   gradient_type_ = type;
   gradient_inputs_ = inputs;
   gradient_outputs_ = outputs;
@@ -95,13 +95,13 @@ OpSpec& OpSpec::gradient(std::string type, std::vector<std::string> inputs, std:
   });
 }
 
-OpSpec OpSpec::gradient_record() const {
-  require<ProgramError>(!gradient_type_.empty(), "record of '", type_,
+OpSchema OpSchema::gradient_record() const {
+  require<ProgramError>(!gradient_type_.empty(), "schema of '", type_,
                         "': gradient_of needs a gradient that names its ports");
-  auto find = [](const std::vector<PortSpec>& ports, const std::string& name) {
-    return std::find_if(ports.begin(), ports.end(), [&](const PortSpec& port) { return port.name == name; });
+  auto find = [](const std::vector<PortSchema>& ports, const std::string& name) {
+    return std::find_if(ports.begin(), ports.end(), [&](const PortSchema& port) { return port.name == name; });
   };
-  OpSpec record(gradient_type_);
+  OpSchema record(gradient_type_);
   for (const std::string& name : gradient_inputs_) {
     auto input = find(inputs_, without_grad(name));
     bool is_input = input != inputs_.end();
@@ -110,13 +110,13 @@ OpSpec OpSpec::gradient_record() const {
   }
   for (const std::string& name : gradient_outputs_) {
     record.outputs_.push_back(inherit(*find(inputs_, without_grad(name)), name));
-    PortSpec& port = record.outputs_.back();
+    PortSchema& port = record.outputs_.back();
     port.optional = port.optional || port.list || gradient_outputs_.size() > 1;
     if (port.list) port.doc += "; @EMPTY@ for one that is not computed";
   }
   record.attrs_ = attrs_;
-  for (AttrSpec& attr : record.attrs_) attr.inherited = true;
-  bool has_inputs = std::all_of(inputs_.begin(), inputs_.end(), [&](const PortSpec& port) {
+  for (AttrSchema& attr : record.attrs_) attr.inherited = true;
+  bool has_inputs = std::all_of(inputs_.begin(), inputs_.end(), [&](const PortSchema& port) {
     return find(record.inputs_, port.name) != record.inputs_.end();
   });
   record.infer([forward = *this, has_inputs](InferContext& c) {

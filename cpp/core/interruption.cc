@@ -6,11 +6,11 @@
 namespace paddle_mini {
 namespace {
 
-thread_local StopAsker* current = nullptr;
+thread_local InterruptPoller* current = nullptr;
 
 }  // namespace
 
-Interruptible::Interruptible(StopAsker* stop) : before_(current) { current = stop; }
+Interruptible::Interruptible(InterruptPoller* stop) : before_(current) { current = stop; }
 Interruptible::~Interruptible() { current = before_; }
 
 void poll_interruption() {

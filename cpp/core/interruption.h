@@ -9,9 +9,9 @@
 namespace paddle_mini {
 
 // Polls at most every 20 ms: one poll costs more than a small operator.
-class StopAsker {
+class InterruptPoller {
  public:
-  explicit StopAsker(bool (*stop)()) : stop_(stop) {}
+  explicit InterruptPoller(bool (*stop)()) : stop_(stop) {}
   bool operator()() {
     if (!stop_) return false;
     auto now = std::chrono::steady_clock::now();
@@ -29,13 +29,13 @@ class StopAsker {
 // undo what a stopped kernel has written.
 class Interruptible {
  public:
-  explicit Interruptible(StopAsker* stop);
+  explicit Interruptible(InterruptPoller* stop);
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
 
  private:
-  StopAsker* before_;
+  InterruptPoller* before_;
 };
 void poll_interruption();  // throws Interrupted if the kernel may be stopped and the user wants that
 

@@ -3,7 +3,7 @@
 
 namespace paddle_mini {
 
-// `says(name)` returns whether the boolean attribute exists and is true. The record and the kernels of batch_norm call
+// `says(name)` returns whether the boolean attribute exists and is true. The schema and the kernels of batch_norm call
 // this, and the check of what a program changes (executor/verify.cc) calls it for every operator.
 template <class Says>
 bool uses_kept_statistics(const Says& says) {

@@ -22,18 +22,18 @@ struct Fault {
 };
 
 class Communicator;  // core/communicator.h
-struct Device;
+struct KernelContext;
 
 // Launches of one kind that wait in a batch to be merged into one.
-class Waiting {
+class PendingLaunches {
  public:
-  virtual ~Waiting() = default;
+  virtual ~PendingLaunches() = default;
   virtual const void* kind() const = 0;
-  virtual void launch(Device& device) = 0;
+  virtual void launch(KernelContext& context) = 0;
 };
 
 // The executor's services for a running kernel.
-struct Device {
+struct KernelContext {
   Place place;
   void* stream = nullptr;     // of a GPU: the stream of its launches
   Fault* fault = nullptr;     // of a GPU: one for the whole run, read when the host waits for the checks
@@ -47,16 +47,16 @@ struct Device {
   // Between begin_batch() and end_batch() operators run that need nothing of each other, such as the optimizer's for
   // all parameters: on a GPU maps of one kind become one launch (math/gpu/map.h).
   bool in_batch = false;
-  std::vector<std::unique_ptr<Waiting>> waiting;  // ordered by the first launch of each kind
+  std::vector<std::unique_ptr<PendingLaunches>> pending;  // ordered by the first launch of each kind
 
   void begin_batch() { in_batch = true; }
   void end_batch() {
     in_batch = false;
-    launch_waiting();
+    launch_pending();
   }
-  void launch_waiting() {
-    std::vector<std::unique_ptr<Waiting>> now;
-    now.swap(waiting);
+  void launch_pending() {
+    std::vector<std::unique_ptr<PendingLaunches>> now;
+    now.swap(pending);
     for (auto& kind : now) kind->launch(*this);
   }
 };
@@ -64,10 +64,10 @@ struct Device {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual void run(Device& device) = 0;
-  // For operators whose record has checks_data(): whether this kernel instance may throw. If it may, the executor
+  virtual void run(KernelContext& context) = 0;
+  // For operators whose schema has checks_data(): whether this kernel instance may throw. If it may, the executor
   // copies the values that the run changes before it.
-  virtual bool may_refuse() const { return true; }
+  virtual bool may_fail_validation() const { return true; }
   // Throws the error that run() on the CPU would have thrown for this data. Called on the host.
   virtual void refuse(const Fault& fault) const { fail<OpError>("refused ", fault.value, " at element ", fault.at); }
 };
@@ -79,7 +79,7 @@ class TiledKernel : public Kernel {
  public:
   // Runs the elements [begin, end). The executor covers all elements in ascending order; the call with the last one
   // also does the work that run() does once.
-  virtual void run_tile(Device& device, int64_t begin, int64_t end) = 0;
+  virtual void run_tile(KernelContext& context, int64_t begin, int64_t end) = 0;
 };
 
 // The context of a kernel's constructor: ports, attributes, scratch memory.
@@ -133,7 +133,7 @@ class In {
 
   explicit operator bool() const { return variable_ != nullptr; }
   const T* data() const { return static_cast<const T*>(variable_->tensor.data); }
-#ifndef PM_GPU  // the host can't read a GPU's memory; math/uniform.h reads single numbers
+#ifndef PM_GPU  // the host can't read a GPU's memory; math/scalar_arg.h reads single numbers
   T operator[](int64_t i) const { return data()[i]; }
 #endif
   const Shape& shape() const { return variable_->tensor.shape; }

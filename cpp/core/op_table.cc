@@ -23,29 +23,29 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void OpTable::add(OpSpec spec) {
-  spec.check_record();
-  std::string type = spec.type();
-  require<ProgramError>(specs_.emplace(type, std::move(spec)).second, "operator '", type, "' is defined twice");
+void OpTable::add(OpSchema schema) {
+  schema.check_record();
+  std::string type = schema.type();
+  require<ProgramError>(schemas_.emplace(type, std::move(schema)).second, "operator '", type, "' is defined twice");
 }
 
 void OpTable::check_gradients() const {
-  for (const auto& entry : specs_) entry.second.check_gradient(*this);
+  for (const auto& entry : schemas_) entry.second.check_gradient(*this);
 }
 
-OpSpec OpTable::gradient_of(const std::string& type) const { return at(type).gradient_record(); }
+OpSchema OpTable::gradient_of(const std::string& type) const { return at(type).gradient_record(); }
 
-const OpSpec* OpTable::find(const std::string& type) const {
-  auto it = specs_.find(type);
-  return it == specs_.end() ? nullptr : &it->second;
+const OpSchema* OpTable::find(const std::string& type) const {
+  auto it = schemas_.find(type);
+  return it == schemas_.end() ? nullptr : &it->second;
 }
 
-const OpSpec& OpTable::at(const std::string& type) const {
-  const OpSpec* spec = find(type);
-  if (spec) return *spec;
+const OpSchema& OpTable::at(const std::string& type) const {
+  const OpSchema* schema = find(type);
+  if (schema) return *schema;
   std::string nearest;
   size_t best = type.size() <= 64 ? std::max<size_t>(3, type.size() / 3) : 0;
-  for (const auto& entry : specs_) {
+  for (const auto& entry : schemas_) {
     size_t distance = best ? edit_distance(type, entry.first) : best;
     if (distance < best) {
       best = distance;
@@ -58,7 +58,7 @@ const OpSpec& OpTable::at(const std::string& type) const {
 
 std::vector<std::string> OpTable::types() const {
   std::vector<std::string> types;
-  for (const auto& entry : specs_) types.push_back(entry.first);
+  for (const auto& entry : schemas_) types.push_back(entry.first);
   return types;
 }
 

@@ -1,26 +1,26 @@
 // OpTable: the available operators by type. It is passed as a value; there is no global table.
 #pragma once
 
-#include "core/op_spec.h"
+#include "core/op_schema.h"
 
 namespace paddle_mini {
 
 class OpTable {
  public:
-  void add(OpSpec spec);  // throws if check_record() does, or if the type exists
+  void add(OpSchema schema);  // throws if check_record() does, or if the type exists
   void check_gradients() const;  // after all are added: checks that gradients exist and have the ports they are given
-  // Begins the record of the gradient of `type`, an operator of the table that names the ports of its gradient. It inherits
+  // Begins the schema of the gradient of `type`, an operator of the table that names the ports of its gradient. It inherits
   // docs of ports, attributes and devices. Outputs of the operator are required inputs; P@GRAD is an optional output if P
   // is optional, if it is a list, or if there are several. P@GRAD is inferred to be like P; if the gradient has all inputs
   // of the operator, the operator's infer checks its outputs and their gradients. Doc and kernels are missing. A port or
   // attribute that is stated again replaces the inherited one.
-  OpSpec gradient_of(const std::string& type) const;
-  const OpSpec* find(const std::string& type) const;
-  const OpSpec& at(const std::string& type) const;  // throws ProgramError that suggests the nearest type
+  OpSchema gradient_of(const std::string& type) const;
+  const OpSchema* find(const std::string& type) const;
+  const OpSchema& at(const std::string& type) const;  // throws ProgramError that suggests the nearest type
   std::vector<std::string> types() const;  // sorted
 
  private:
-  std::map<std::string, OpSpec> specs_;
+  std::map<std::string, OpSchema> schemas_;
 };
 
 }  // namespace paddle_mini

@@ -5,7 +5,7 @@
 
 namespace paddle_mini {
 
-// Emulated: an accelerator emulated on the CPU, for tests of all device code.
+// Emulated: a device emulated on the CPU, for tests of all device code.
 enum class DeviceKind { Cpu, Gpu, Emulated };
 
 struct Place {

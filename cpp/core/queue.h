@@ -14,18 +14,18 @@ class Work {
 };
 
 // A point in a queue, reached when all work submitted before it is done. Ticket 0 is always reached.
-using Ticket = uint64_t;
+using Event = uint64_t;
 
 // One thread submits at a time. Work that throws puts the queue into a failed state: submitted work is dropped and
 // tickets count as reached, until take_error() returns the error.
 class Queue {
  public:
   virtual ~Queue() = default;
-  virtual void give(Work& work) = 0;
-  virtual Ticket mark() = 0;                               // the end of the work submitted so far
-  virtual void wait_for(Queue& other, Ticket ticket) = 0;  // work submitted later starts after that
-  virtual void wait(Ticket ticket) = 0;                    // blocks the calling thread
-  virtual bool reached(Ticket ticket) = 0;
+  virtual void submit(Work& work) = 0;
+  virtual Event record_event() = 0;                               // the end of the work submitted so far
+  virtual void wait_for(Queue& other, Event event) = 0;  // work submitted later starts after that
+  virtual void wait(Event event) = 0;                    // blocks the calling thread
+  virtual bool reached(Event event) = 0;
   virtual std::exception_ptr take_error() = 0;             // returns the error of failed work and resets the queue
 };
 

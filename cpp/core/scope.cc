@@ -13,34 +13,34 @@ uint64_t Scope::next_id() {
   return next++;
 }
 
-void Scope::settle() {
+void Scope::synchronize() {
   if (late_error_) std::rethrow_exception(std::exchange(late_error_, nullptr));
   Pending* pending = pending_;
   if (!pending) return;
   require_devices_kept();  // a child of fork() may have copied them in the middle of a run
   pending_ = nullptr;
-  pending->settle();
+  pending->synchronize();
 }
 
 bool Scope::Use::try_begin() {
-  if (scope_.must_tidy() || !turn_.try_begin(access_)) return false;
-  if (scope_.must_tidy()) turn_.end();  // the state has changed since the first check
-  return turn_.has_begun();
+  if (scope_.must_tidy() || !lock_.try_begin(access_)) return false;
+  if (scope_.must_tidy()) lock_.end();  // the state has changed since the first check
+  return lock_.has_begun();
 }
 
 void Scope::Use::begin(bool (*stop)()) {
-  if (turn_.has_begun()) return;
-  if (scope_.turn_.used_by_this_thread())
-    return turn_.begin(access_);  // throws, or is nested in a use that has done the steps below
+  if (lock_.has_begun()) return;
+  if (scope_.lock_.used_by_this_thread())
+    return lock_.begin(access_);  // throws, or is nested in a use that has done the steps below
   bool alone = true;
   do {
-    turn_.end();
+    lock_.end();
     alone = !is_shared(access_) || scope_.must_tidy();
-    turn_.begin(alone == !is_shared(access_) ? access_ : is_run(access_) ? Access::Run : Access::Change, stop);
+    lock_.begin(alone == !is_shared(access_) ? access_ : is_run(access_) ? Access::Run : Access::Change, stop);
   } while (!alone && scope_.must_tidy());
   if (!alone) return;
   scope_.end_left_claims();
-  if (!is_run(access_)) scope_.settle();
+  if (!is_run(access_)) scope_.synchronize();
 }
 
 Variable* Scope::find(const std::string& name) const {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/turn.h"
+#include "core/session_lock.h"
 #include "core/variable.h"
 
 namespace paddle_mini {
@@ -17,7 +17,7 @@ namespace paddle_mini {
 class Pending {
  public:
   virtual ~Pending() = default;
-  virtual void settle() = 0;  // waits until it is done; throws its error
+  virtual void synchronize() = 0;  // waits until it is done; throws its error
 };
 
 // Any thread may use a scope at any time. Every use acquires it (Scope::Use) with one of these accesses:
@@ -70,7 +70,7 @@ class Scope {
   class Use;
 
   // Called before values are read or changed; only one plan's work is pending at a time.
-  void settle();
+  void synchronize();
   Pending* pending() const { return pending_; }
   void set_pending(Pending* pending) { pending_ = pending; }
   void fail_later(std::exception_ptr error) { late_error_ = error; }  // the next settle() throws it
@@ -96,7 +96,7 @@ class Scope {
   static uint64_t next_id();
   uint64_t id_ = next_id();
   std::atomic<uint64_t> generation_{1};
-  Turn turn_;
+  SessionLock lock_;
   Pending* pending_ = nullptr;
   std::exception_ptr late_error_;
   std::atomic<bool> on_devices_{false};
@@ -111,14 +111,14 @@ class Scope {
 // pending work (Session) or settles it.
 class Scope::Use {
  public:
-  Use(Scope& scope, Access access) : scope_(scope), turn_(scope.turn_, "a program in this scope"), access_(access) {}
+  Use(Scope& scope, Access access) : scope_(scope), lock_(scope.lock_, "a program in this scope"), access_(access) {}
   bool try_begin();  // false: begin() might block
   void begin(bool (*stop)() = nullptr);  // no-op after try_begin(); Interrupted if `stop` is true
-  void end() { turn_.end(); }
+  void end() { lock_.end(); }
 
  private:
   Scope& scope_;
-  Turn::Use turn_;
+  SessionLock::Use lock_;
   Access access_;
 };
 

@@ -3,7 +3,7 @@
 
 namespace paddle_mini {
 
-struct Device;
+struct KernelContext;
 
 // For values that persist between runs and are updated in place, such as sums: the executor's usual backup copy would
 // cost more than the step. A Kernel class may inherit this too.
@@ -12,7 +12,7 @@ class TakesBack {
   virtual ~TakesBack() = default;
   // Undoes the part of run() that was executed in this run: all elements, or those it had reached. Called on the CPU
   // only.
-  virtual void take_back(Device& device) = 0;
+  virtual void take_back(KernelContext& context) = 0;
 };
 
 }  // namespace paddle_mini

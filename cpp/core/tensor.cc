@@ -3,12 +3,12 @@
 
 #include <cstring>
 
-#include "core/accelerator.h"
+#include "core/device.h"
 #include "core/fork.h"
 
 namespace paddle_mini {
 
-Tensor new_tensor(DType dtype, const Shape& shape, Accelerator* device) {
+Tensor new_tensor(DType dtype, const Shape& shape, Device* device) {
   Tensor tensor;
   tensor.dtype = dtype;
   tensor.shape = shape;
@@ -27,7 +27,7 @@ void copy_bytes(const Tensor& from, const Tensor& to) {
       std::memmove(to.data, from.data, bytes);
     } else {
       to.device->within(to.data, from.data, bytes);
-      to.device->compute().wait(to.device->compute().mark());
+      to.device->compute().wait(to.device->compute().record_event());
     }
   } else if (!to.device) {
     from.device->to_host(to.data, from.data, bytes);

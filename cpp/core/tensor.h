@@ -12,7 +12,7 @@
 
 namespace paddle_mini {
 
-class Accelerator;
+class Device;
 
 // Sequence boundaries: one list of offsets per level. [[0, 2, 5]] is two sequences of 2 and 3 rows.
 using Lod = std::vector<std::vector<int64_t>>;
@@ -23,7 +23,7 @@ struct Tensor {
   void* data = nullptr;           // nullptr: no value yet
   std::shared_ptr<void> memory;   // the owner of `data`; empty if it is owned elsewhere
   Lod lod;
-  Accelerator* device = nullptr;  // the device of `data`; nullptr: the host
+  Device* device = nullptr;  // the device of `data`; nullptr: the host
 
   size_t bytes() const { return static_cast<size_t>(shape.numel()) * size_of(dtype); }
 
@@ -36,7 +36,7 @@ struct Tensor {
 };
 
 // A tensor with its own uninitialised memory, on the host or on `device`.
-Tensor new_tensor(DType dtype, const Shape& shape, Accelerator* device = nullptr);
+Tensor new_tensor(DType dtype, const Shape& shape, Device* device = nullptr);
 // Copies all bytes between tensors of equal size, on any devices. Blocks until it is done.
 void copy_bytes(const Tensor& from, const Tensor& to);
 Tensor on_host(const Tensor& tensor);  // the tensor itself, or a copy if it is on a device

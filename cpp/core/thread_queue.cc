@@ -21,10 +21,10 @@ ThreadQueue::~ThreadQueue() {
   if (state_->thread.joinable()) state_->thread.join();
 }
 
-void ThreadQueue::give(Work& work) { push({&work, nullptr, 0}); }
+void ThreadQueue::submit(Work& work) { push({&work, nullptr, 0}); }
 
-void ThreadQueue::wait_for(Queue& other, Ticket ticket) {
-  if (&other != this && !other.reached(ticket)) push({nullptr, &other, ticket});
+void ThreadQueue::wait_for(Queue& other, Event event) {
+  if (&other != this && !other.reached(event)) push({nullptr, &other, event});
 }
 
 void ThreadQueue::push(Command command) {
@@ -39,16 +39,16 @@ void ThreadQueue::push(Command command) {
   if (sleeps) state_->given.notify_one();
 }
 
-Ticket ThreadQueue::mark() {
+Event ThreadQueue::record_event() {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return count_;
 }
 
-void ThreadQueue::wait(Ticket ticket) {
-  if (reached(ticket)) return;
+void ThreadQueue::wait(Event event) {
+  if (reached(event)) return;
   std::unique_lock<std::mutex> lock(state_->mutex);
   ++state_->waiting;
-  state_->reached.wait(lock, [&] { return reached(ticket); });
+  state_->reached.wait(lock, [&] { return reached(event); });
   --state_->waiting;
 }
 
@@ -71,7 +71,7 @@ void ThreadQueue::loop() {
     if (state_->commands.empty()) return;
     Command command = state_->commands.front();
     lock.unlock();
-    carry_out(command);
+    execute(command);
     lock.lock();
     state_->commands.pop_front();
     done_.fetch_add(1, std::memory_order_release);
@@ -79,8 +79,8 @@ void ThreadQueue::loop() {
   }
 }
 
-void ThreadQueue::carry_out(const Command& command) {
-  if (!command.work) return command.other->wait(command.ticket);
+void ThreadQueue::execute(const Command& command) {
+  if (!command.work) return command.other->wait(command.event);
   pause();
   {
     std::lock_guard<std::mutex> lock(state_->mutex);

@@ -17,11 +17,11 @@ class ThreadQueue : public Queue {
  public:
   ~ThreadQueue() override;  // blocks until all submitted work is done
 
-  void give(Work& work) override;
-  Ticket mark() override;
-  void wait_for(Queue& other, Ticket ticket) override;
-  void wait(Ticket ticket) override;
-  bool reached(Ticket ticket) override { return done_.load(std::memory_order_acquire) >= ticket; }
+  void submit(Work& work) override;
+  Event record_event() override;
+  void wait_for(Queue& other, Event event) override;
+  void wait(Event event) override;
+  bool reached(Event event) override { return done_.load(std::memory_order_acquire) >= event; }
   std::exception_ptr take_error() override;
 
   // Delays each piece of work by a random time up to `microseconds`, so that tests detect an order that holds only by
@@ -32,11 +32,11 @@ class ThreadQueue : public Queue {
   struct Command {
     Work* work;   // nullptr: wait for `other` to reach `ticket`
     Queue* other;
-    Ticket ticket;
+    Event event;
   };
   void push(Command command);
   void loop();
-  void carry_out(const Command& command);
+  void execute(const Command& command);
   void pause();
 
   // A child of fork() must not destroy this: the threads that wait in it do not exist there.
@@ -52,8 +52,8 @@ class ThreadQueue : public Queue {
     std::thread thread;
   };
   std::unique_ptr<State> state_ = std::make_unique<State>();
-  Ticket count_ = 0;  // number of commands submitted
-  std::atomic<Ticket> done_{0};
+  Event count_ = 0;  // number of commands submitted
+  std::atomic<Event> done_{0};
 };
 
 }  // namespace paddle_mini

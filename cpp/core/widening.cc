@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// In order of preference. `named`: the record lists the type in also().
+// In order of preference. `named`: the schema lists the type in also().
 std::vector<DType> wider_than(DType dtype, bool named) {
   switch (dtype) {
     case DType::Float16:
@@ -27,7 +27,7 @@ std::vector<DType> wider_than(DType dtype, bool named) {
   }
 }
 
-// Declarations of the records by operator type; they are the same in every kernel library.
+// Declarations of the schemas by operator type; they are the same in every kernel library.
 struct Declared {
   std::set<std::pair<std::string, DType>> types;
   std::set<std::pair<std::string, std::string>> integer_ports;
@@ -40,8 +40,8 @@ Declared& declared() {
 
 }  // namespace
 
-bool takes_any_integers(const OpSpec& spec, const std::string& port) {
-  return declared().integer_ports.count({spec.type(), port}) > 0;
+bool takes_any_integers(const OpSchema& schema, const std::string& port) {
+  return declared().integer_ports.count({schema.type(), port}) > 0;
 }
 
 void infer_float_of_integers(InferContext& c) {
@@ -50,29 +50,29 @@ void infer_float_of_integers(InferContext& c) {
   if (!is_floating(out.dtype)) out.dtype = DType::Float32;
 }
 
-OpSpec also(std::initializer_list<DType> dtypes, OpSpec spec) {
-  for (DType dtype : dtypes) declared().types.emplace(spec.type(), dtype);
-  return spec;
+OpSchema also(std::initializer_list<DType> dtypes, OpSchema schema) {
+  for (DType dtype : dtypes) declared().types.emplace(schema.type(), dtype);
+  return schema;
 }
 
-OpSpec any_integers(const char* port, OpSpec spec) {
-  declared().integer_ports.emplace(spec.type(), port);
-  return spec;
+OpSchema any_integers(const char* port, OpSchema schema) {
+  declared().integer_ports.emplace(schema.type(), port);
+  return schema;
 }
 
-std::optional<DType> computes_in(const OpSpec& spec, DType dtype) {
-  if (spec.kernel(dtype)) return dtype;
-  bool named = declared().types.count({spec.type(), dtype}) > 0;
+std::optional<DType> computes_in(const OpSchema& schema, DType dtype) {
+  if (schema.kernel(dtype)) return dtype;
+  bool named = declared().types.count({schema.type(), dtype}) > 0;
   for (DType wide : wider_than(dtype, named))
-    if (spec.kernel(wide)) return wide;
+    if (schema.kernel(wide)) return wide;
   return std::nullopt;
 }
 
-std::vector<DType> widened_dtypes(const OpSpec& spec) {
+std::vector<DType> widened_dtypes(const OpSchema& schema) {
   std::vector<DType> dtypes;
   for (DType dtype : {DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64, DType::Float16,
                       DType::BFloat16}) {
-    std::optional<DType> wide = computes_in(spec, dtype);
+    std::optional<DType> wide = computes_in(schema, dtype);
     if (wide && *wide != dtype) dtypes.push_back(dtype);
   }
   return dtypes;

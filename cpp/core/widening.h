@@ -1,26 +1,26 @@
 // Computing element types without a kernel in a wider type: inputs are cast to it and results back (executor/widen.h).
 // 16-bit floats are computed in float32 and rounded once. 8-bit and 16-bit integers are computed in int32 or int64 and
-// truncated: sums, products and comparisons are the same modulo their width. If a record lists them (also), bool is
+// truncated: sums, products and comparisons are the same modulo their width. If a schema lists them (also), bool is
 // computed in integers and integers in floats: 32-bit integers are exact in float64, 64-bit integers up to 2^53.
 #pragma once
 
 #include <optional>
 
-#include "core/op_spec.h"
+#include "core/op_schema.h"
 
 namespace paddle_mini {
 
 // The element type in which `dtype` is computed: `dtype` itself if it has a kernel, a wider type, or none.
-std::optional<DType> computes_in(const OpSpec& spec, DType dtype);
-std::vector<DType> widened_dtypes(const OpSpec& spec);  // dtypes that are computed in another type
+std::optional<DType> computes_in(const OpSchema& schema, DType dtype);
+std::vector<DType> widened_dtypes(const OpSchema& schema);  // dtypes that are computed in another type
 // Whether the port accepts 8-bit and 16-bit integers, which the kernel receives as int64.
-bool takes_any_integers(const OpSpec& spec, const std::string& port);
+bool takes_any_integers(const OpSchema& schema, const std::string& port);
 
 // `infer` of functions with float results: Out has X's dtype, or float32 if X holds integers.
 void infer_float_of_integers(InferContext& c);
 
-// Parts of a record: additional dtypes that are computed in a wider one, and ports that accept all integer types.
-OpSpec also(std::initializer_list<DType> dtypes, OpSpec spec);
-OpSpec any_integers(const char* port, OpSpec spec);
+// Parts of a schema: additional dtypes that are computed in a wider one, and ports that accept all integer types.
+OpSchema also(std::initializer_list<DType> dtypes, OpSchema schema);
+OpSchema any_integers(const char* port, OpSchema schema);
 
 }  // namespace paddle_mini

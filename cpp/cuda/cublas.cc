@@ -46,13 +46,13 @@ void check(int status, const char* what) {
 }
 
 // The products of one stream run one after the other, so with our own workspace they give the same bits every time.
-Handle handle_of(const Device& device) {
+Handle handle_of(const KernelContext& context) {
   static PerStream<Handle>& handles = *new PerStream<Handle>;
-  return handles.of(device.stream, [&] {
+  return handles.of(context.stream, [&] {
     Handle made = nullptr;
     check(library().create(&made), "starting");
-    check(library().set_stream(made, static_cast<cudaStream_t>(device.stream)), "choosing a stream");
-    check(library().set_workspace(made, workspace(device), kWorkspace), "giving it memory");
+    check(library().set_stream(made, static_cast<cudaStream_t>(context.stream)), "choosing a stream");
+    check(library().set_workspace(made, workspace(context), kWorkspace), "giving it memory");
     return made;
   });
 }
@@ -60,24 +60,24 @@ Handle handle_of(const Device& device) {
 }  // namespace
 
 template <class T>
-bool run_by_cublas(Device& device, const MatrixProducts<T>& p) {
+bool run_by_cublas(KernelContext& context, const MatrixProducts<T>& p) {
   bool fits = true;
   for (int64_t size : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.count}) fits = fits && size > 0 && size <= INT32_MAX;
   if (!fits || !library().create) return false;
-  device.launch_waiting();
+  context.launch_pending();
   auto small = [](int64_t size) { return static_cast<int>(size); };
   GemmFunction<T> gemm;
   if constexpr (sizeof(T) == 4) gemm = library().sgemm;
   else gemm = library().dgemm;
   // cuBLAS is column-major: it computes C' = op(B)' op(A)'.
-  check(gemm(handle_of(device), p.transpose_b, p.transpose_a, small(p.n), small(p.m), small(p.k), &p.alpha, p.b,
+  check(gemm(handle_of(context), p.transpose_b, p.transpose_a, small(p.n), small(p.m), small(p.k), &p.alpha, p.b,
              small(p.ldb), p.step_b, p.a, small(p.lda), p.step_a, &p.beta, p.c, small(p.ldc), p.step_c, small(p.count)),
         "multiplying");
   return true;
 }
 
-template bool run_by_cublas<float>(Device&, const MatrixProducts<float>&);
-template bool run_by_cublas<double>(Device&, const MatrixProducts<double>&);
+template bool run_by_cublas<float>(KernelContext&, const MatrixProducts<float>&);
+template bool run_by_cublas<double>(KernelContext&, const MatrixProducts<double>&);
 
 std::string cublas_description() { return library().description; }
 

@@ -22,7 +22,7 @@ struct MatrixProducts {
 
 // Returns false, without any effect, if cuBLAS is missing or does not support the products.
 template <class T>
-bool run_by_cublas(Device& device, const MatrixProducts<T>& products);
+bool run_by_cublas(KernelContext& context, const MatrixProducts<T>& products);
 
 std::string cublas_description();  // "cuBLAS of /usr/lib/libcublas.so.13", or "no cuBLAS"
 

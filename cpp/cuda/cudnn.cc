@@ -94,12 +94,12 @@ void check(int status, const char* what) {
 // Whether cuDNN rejected its arguments as bad (2000 and up) or not supported (3000 and up), without any effect.
 bool refused(int status) { return status >= 2000 && status < 4000; }
 
-Handle handle_of(const Device& device) {
+Handle handle_of(const KernelContext& context) {
   static PerStream<Handle>& handles = *new PerStream<Handle>;
-  return handles.of(device.stream, [&] {
+  return handles.of(context.stream, [&] {
     Handle made = nullptr;
     check(library().create(&made), "starting");
-    check(library().set_stream(made, static_cast<cudaStream_t>(device.stream)), "choosing a stream");
+    check(library().set_stream(made, static_cast<cudaStream_t>(context.stream)), "choosing a stream");
     return made;
   });
 }
@@ -192,13 +192,13 @@ struct CudnnConvolution::Made {
   }
 
   // Called once, before launches are recorded, since it may allocate memory and synchronize.
-  static void choose(Device& device, const Direction& direction, Algorithm& algorithm, Descriptor a, Descriptor b,
-                     Descriptor convolution, Descriptor c) {
-    require_not_recorded(device);
+  static void choose(KernelContext& context, const Direction& direction, Algorithm& algorithm, Descriptor a,
+                     Descriptor b, Descriptor convolution, Descriptor c) {
+    require_not_recorded(context);
     constexpr int kMost = 16;
     Performance found[kMost];
     int count = 0;
-    int status = direction.choose(handle_of(device), a, b, convolution, c, kMost, &count, found);
+    int status = direction.choose(handle_of(context), a, b, convolution, c, kMost, &count, found);
     if (!refused(status)) check(status, "choosing an algorithm");
     algorithm.chosen = true;
     for (int i = 0; status == 0 && i < count && algorithm.number < 0; ++i) {
@@ -210,17 +210,17 @@ struct CudnnConvolution::Made {
     }
   }
 
-  bool run(Device& device, const Direction& direction, Algorithm& algorithm, const Owned& of_a, const void* a,
+  bool run(KernelContext& context, const Direction& direction, Algorithm& algorithm, const Owned& of_a, const void* a,
            const Owned& of_b, const void* b, const Owned& of_c, void* c) {
-    if (!algorithm.chosen) choose(device, direction, algorithm, of_a.get(), of_b.get(), convolution.get(), of_c.get());
+    if (!algorithm.chosen) choose(context, direction, algorithm, of_a.get(), of_b.get(), convolution.get(), of_c.get());
     if (algorithm.number < 0) return false;
-    device.launch_waiting();
+    context.launch_pending();
     const float factors[] = {1, 0};
     const double wide_factors[] = {1, 0};
     const void* alpha = type ? static_cast<const void*>(&wide_factors[0]) : &factors[0];
     const void* beta = type ? static_cast<const void*>(&wide_factors[1]) : &factors[1];
-    void* memory = algorithm.memory ? workspace(device) : nullptr;
-    int status = direction.run(handle_of(device), alpha, of_a.get(), a, of_b.get(), b, convolution.get(),
+    void* memory = algorithm.memory ? workspace(context) : nullptr;
+    int status = direction.run(handle_of(context), alpha, of_a.get(), a, of_b.get(), b, convolution.get(),
                                algorithm.number, memory, algorithm.memory, beta, of_c.get(), c);
     if (refused(status)) {
       algorithm.number = -1;
@@ -236,20 +236,20 @@ CudnnConvolution::CudnnConvolution(DType dtype, const ConvolvedShape& shape)
 
 CudnnConvolution::~CudnnConvolution() = default;
 
-bool CudnnConvolution::run(Device& device, const void* image, const void* filter, void* out) {
-  return made_ && made_->run(device, library().forward, made_->forward, made_->image, image, made_->filter, filter,
+bool CudnnConvolution::run(KernelContext& context, const void* image, const void* filter, void* out) {
+  return made_ && made_->run(context, library().forward, made_->forward, made_->image, image, made_->filter, filter,
                              made_->out, out);
 }
 
-bool CudnnConvolution::filter_gradient(Device& device, const void* image, const void* out_gradient,
+bool CudnnConvolution::filter_gradient(KernelContext& context, const void* image, const void* out_gradient,
                                        void* filter_gradient) {
-  return made_ && made_->run(device, library().to_filter, made_->to_filter, made_->image, image, made_->out,
+  return made_ && made_->run(context, library().to_filter, made_->to_filter, made_->image, image, made_->out,
                              out_gradient, made_->filter, filter_gradient);
 }
 
-bool CudnnConvolution::input_gradient(Device& device, const void* filter, const void* out_gradient,
+bool CudnnConvolution::input_gradient(KernelContext& context, const void* filter, const void* out_gradient,
                                       void* image_gradient) {
-  return made_ && made_->run(device, library().to_image, made_->to_image, made_->filter, filter, made_->out,
+  return made_ && made_->run(context, library().to_image, made_->to_image, made_->filter, filter, made_->out,
                              out_gradient, made_->image, image_gradient);
 }
 

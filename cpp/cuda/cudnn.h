@@ -27,9 +27,9 @@ class CudnnConvolution {
   CudnnConvolution(DType dtype, const ConvolvedShape& shape);  // float32 or float64
   ~CudnnConvolution();
 
-  bool run(Device& device, const void* image, const void* filter, void* out);
-  bool filter_gradient(Device& device, const void* image, const void* out_gradient, void* filter_gradient);
-  bool input_gradient(Device& device, const void* filter, const void* out_gradient, void* image_gradient);
+  bool run(KernelContext& context, const void* image, const void* filter, void* out);
+  bool filter_gradient(KernelContext& context, const void* image, const void* out_gradient, void* filter_gradient);
+  bool input_gradient(KernelContext& context, const void* filter, const void* out_gradient, void* image_gradient);
 
  private:
   struct Made;

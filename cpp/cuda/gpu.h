@@ -9,7 +9,7 @@
 
 namespace paddle_mini {
 
-class Gpu : public Accelerator, public std::enable_shared_from_this<Gpu> {
+class Gpu : public Device, public std::enable_shared_from_this<Gpu> {
  public:
   Gpu(int index, const OpTable& operators);
   ~Gpu() override;

@@ -41,17 +41,17 @@ inline constexpr bool body_syncs = false;
 template <class Body>
 inline constexpr bool body_syncs<Body, std::void_t<decltype(Body::syncs)>> = Body::syncs;
 
-inline cudaStream_t stream_of(const Device& device) { return static_cast<cudaStream_t>(device.stream); }
+inline cudaStream_t stream_of(const KernelContext& context) { return static_cast<cudaStream_t>(context.stream); }
 
 // Runs the body in this many blocks, without launching pending batches first. The queue reports errors
 // (cuda/stream_queue.h).
 template <class Body>
-void launch_now(Device& device, int64_t blocks, const Body& body) {
+void launch_now(KernelContext& context, int64_t blocks, const Body& body) {
   if (blocks <= 0) return;
 #ifdef __CUDACC__
-  run_body<<<static_cast<unsigned>(blocks), kThreads, 0, stream_of(device)>>>(body);
+  run_body<<<static_cast<unsigned>(blocks), kThreads, 0, stream_of(context)>>>(body);
 #else
-  (void)device;
+  (void)context;
   emulation::launch([blocks, body] {
     auto call = [](const void* argument) { (*static_cast<const Body*>(argument))(); };
     emulation::run_blocks(blocks, kThreads, body_syncs<Body>, call, &body);
@@ -60,9 +60,9 @@ void launch_now(Device& device, int64_t blocks, const Body& body) {
 }
 
 template <class Body>
-void launch(Device& device, int64_t blocks, const Body& body) {
-  device.launch_waiting();
-  launch_now(device, blocks, body);
+void launch(KernelContext& context, int64_t blocks, const Body& body) {
+  context.launch_pending();
+  launch_now(context, blocks, body);
 }
 
 inline int64_t blocks_for(int64_t threads) { return std::min((threads + kThreads - 1) / kThreads, kMostBlocks); }

@@ -26,7 +26,7 @@ std::string driver() {
 
 std::string version_text(int version) { return text(version / 1000, ".", version % 1000 / 10); }
 
-class CudaLibrary : public AcceleratorLibrary {
+class CudaLibrary : public DeviceLibrary {
  public:
   CudaLibrary() {
     OpTable all;
@@ -65,7 +65,7 @@ class CudaLibrary : public AcceleratorLibrary {
     return known ? count : 0;
   }
 
-  std::shared_ptr<Accelerator> open(int index) override {
+  std::shared_ptr<Device> open(int index) override {
     std::string why_not = trouble();
     require<DeviceError>(why_not.empty(), "no GPU can be used: ", why_not);
     require<DeviceError>(index >= 0 && index < device_count(), "there is no GPU ", index, ": there are ",
@@ -87,9 +87,9 @@ class CudaLibrary : public AcceleratorLibrary {
 }  // namespace
 }  // namespace paddle_mini
 
-extern "C" __attribute__((visibility("default"))) paddle_mini::AcceleratorLibrary* paddle_mini_cuda(unsigned abi) {
+extern "C" __attribute__((visibility("default"))) paddle_mini::DeviceLibrary* paddle_mini_cuda(unsigned abi) {
   using namespace paddle_mini;
-  if (abi != kAcceleratorAbi) return nullptr;
+  if (abi != kDeviceAbi) return nullptr;
   static CudaLibrary* library = new CudaLibrary;  // lives as long as the process: tensors may outlive statics
   return library;
 }

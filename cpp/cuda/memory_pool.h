@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/accelerator.h"
+#include "core/device.h"
 #include "cuda/runtime_api.h"
 
 namespace paddle_mini {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/accelerator.h"
+#include "core/device.h"
 
 namespace paddle_mini {
 

@@ -39,7 +39,7 @@ using Launches = std::vector<std::function<void()>>;
 extern thread_local Launches* recording;
 
 // Memory of devices. The host can't follow its addresses, as it can't follow a GPU's: a kernel whose record says .on_gpu()
-// but which reads or writes by itself is stopped by the processor.
+// but which reads or writes by itself is stopped by the CPU.
 void* allocate(size_t bytes);  // nullptr: there is no more
 void deallocate(void* memory);
 

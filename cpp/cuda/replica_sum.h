@@ -9,8 +9,8 @@ namespace paddle_mini {
 
 class GpuReplicaSum {
  public:
-  static bool wanted(Device& device, const bool* condition);
-  void run(Device& device, const Tensor& tensor);
+  static bool wanted(KernelContext& context, const bool* condition);
+  void run(KernelContext& context, const Tensor& tensor);
 
  private:
   std::vector<char> on_host_;

@@ -20,7 +20,7 @@ StreamQueue::~StreamQueue() {
   cudaStreamDestroy(stream_);
 }
 
-void StreamQueue::give(Work& work) {
+void StreamQueue::submit(Work& work) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (error_) return;
@@ -47,7 +47,7 @@ std::shared_ptr<CUevent_st> StreamQueue::new_event() {
   return {event, [](cudaEvent_t) {}};
 }
 
-Ticket StreamQueue::mark() {
+Event StreamQueue::record_event() {
   std::lock_guard<std::mutex> lock(mutex_);
   cudaSetDevice(device_);
   forget_reached();
@@ -70,29 +70,29 @@ void StreamQueue::forget_reached() {
   }
 }
 
-std::shared_ptr<CUevent_st> StreamQueue::event_of(Ticket ticket) {
+std::shared_ptr<CUevent_st> StreamQueue::event_of(Event point) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (const Mark& mark : marks_) {
-    if (mark.ticket >= ticket && ticket != 0) return mark.event;
+    if (mark.point >= point && point != 0) return mark.event;
   }
   return nullptr;
 }
 
-void StreamQueue::wait_for(Queue& other, Ticket ticket) {
+void StreamQueue::wait_for(Queue& other, Event point) {
   auto stream = dynamic_cast<StreamQueue*>(&other);
-  if (!stream) return other.wait(ticket);
-  std::shared_ptr<CUevent_st> event = stream->event_of(ticket);
+  if (!stream) return other.wait(point);
+  std::shared_ptr<CUevent_st> event = stream->event_of(point);
   if (!event) return;
   cudaSetDevice(device_);
   note(cudaStreamWaitEvent(stream_, event.get(), 0), "waiting for another stream");
 }
 
-void StreamQueue::wait(Ticket ticket) {
-  if (std::shared_ptr<CUevent_st> event = event_of(ticket)) note(cudaEventSynchronize(event.get()), "running a kernel");
+void StreamQueue::wait(Event point) {
+  if (std::shared_ptr<CUevent_st> event = event_of(point)) note(cudaEventSynchronize(event.get()), "running a kernel");
 }
 
-bool StreamQueue::reached(Ticket ticket) {
-  std::shared_ptr<CUevent_st> event = event_of(ticket);
+bool StreamQueue::reached(Event point) {
+  std::shared_ptr<CUevent_st> event = event_of(point);
   if (!event) return true;
   cudaError_t state = cudaEventQuery(event.get());
   if (state == cudaErrorNotReady) {

@@ -17,24 +17,24 @@ class StreamQueue : public Queue {
   explicit StreamQueue(int device);
   ~StreamQueue() override;
 
-  void give(Work& work) override;
-  Ticket mark() override;
-  void wait_for(Queue& other, Ticket ticket) override;
-  void wait(Ticket ticket) override;
-  bool reached(Ticket ticket) override;
+  void submit(Work& work) override;
+  Event record_event() override;
+  void wait_for(Queue& other, Event point) override;
+  void wait(Event point) override;
+  bool reached(Event point) override;
   std::exception_ptr take_error() override;
 
   cudaStream_t stream() const { return stream_; }
 
  private:
   struct Mark {
-    Ticket ticket;
+    Event point;
     std::shared_ptr<CUevent_st> event;
   };
 
   std::shared_ptr<CUevent_st> new_event();
   // The event of the ticket, or of the first later one; nullptr if it is reached.
-  std::shared_ptr<CUevent_st> event_of(Ticket ticket);
+  std::shared_ptr<CUevent_st> event_of(Event point);
   void forget_reached();
   void note(cudaError_t error, const char* what);
 
@@ -43,7 +43,7 @@ class StreamQueue : public Queue {
   std::mutex mutex_;  // guards the members below
   std::deque<Mark> marks_;  // ascending; reached marks at the front are removed
   std::shared_ptr<std::vector<cudaEvent_t>> spare_ = std::make_shared<std::vector<cudaEvent_t>>();
-  Ticket last_ = 0;
+  Event last_ = 0;
   std::exception_ptr error_;
 };
 

@@ -8,11 +8,11 @@
 
 namespace paddle_mini {
 
-void* workspace(const Device& device) {
+void* workspace(const KernelContext& context) {
   static std::mutex mutex;
   static std::map<void*, void*>& of_streams = *new std::map<void*, void*>;
   std::lock_guard<std::mutex> lock(mutex);
-  void*& memory = of_streams[device.stream];
+  void*& memory = of_streams[context.stream];
   if (!memory) check(cudaMalloc(&memory, kWorkspace), "allocating a workspace");
   return memory;
 }

@@ -8,6 +8,6 @@ namespace paddle_mini {
 inline constexpr size_t kWorkspace = size_t{32} << 20;
 
 // kWorkspace bytes per stream; the running operator owns the content.
-void* workspace(const Device& device);
+void* workspace(const KernelContext& context);
 
 }  // namespace paddle_mini

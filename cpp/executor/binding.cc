@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "executor/holders.h"
+#include "executor/memory_report.h"
 
 namespace paddle_mini {
 
@@ -15,7 +15,7 @@ Binding::Binding(const Segment& segment, const Placement& placement, Scope& scop
     std::map<Place, std::vector<Variable*>> fresh;
     for (size_t v = 0; v < segment.variables.size(); ++v) {
       const RunVariable& run = segment.variables[v];
-      Accelerator* device = device_at(run.place);
+      Device* device = device_at(run.place);
       Variable* held = run.origin == Origin::InScope ? scope.find(run.name) : nullptr;
       if (run.origin == Origin::InScope && !(held && held->has_value() && held->info() == run.info)) {
         require<OpError>(written.count(static_cast<int>(v)), "'", run.name, "' has no value in the scope");
@@ -41,8 +41,8 @@ Binding::Binding(const Segment& segment, const Placement& placement, Scope& scop
   }
 }
 
-Accelerator* Binding::device_at(const Place& place) const {
-  return place.is_cpu() ? nullptr : placement_.machine.at(place).device.get();
+Device* Binding::device_at(const Place& place) const {
+  return place.is_cpu() ? nullptr : placement_.manager.at(place).device.get();
 }
 
 std::vector<std::vector<Variable*>> Binding::variables(const Ports& ports) const {
@@ -56,16 +56,16 @@ std::vector<std::vector<Variable*>> Binding::variables(const Ports& ports) const
 
 // Variables that one program creates live equally long, so they share one allocation: many of them together fill large
 // pages (memory.cc), for which each alone is too small.
-void Binding::give_memory(const std::vector<Variable*>& variables, Accelerator* device, const UndoLog& undo) {
+void Binding::give_memory(const std::vector<Variable*>& variables, Device* device, const UndoLog& undo) {
   size_t total = 0;
   for (Variable* variable : variables) total = checked_sum(total, aligned(variable->tensor.bytes()));
   std::shared_ptr<void> block;
   try {
     block = device ? device->allocate(total) : allocate(total);
   } catch (const DeviceError& error) {
-    std::vector<Holder> holders;
-    for (const auto& [name, bytes] : undo.created_bytes()) holders.push_back({name, bytes});
-    throw DeviceError(with_holders(error.what(), std::move(holders), scope_, device));
+    std::vector<LargeAllocation> allocations;
+    for (const auto& [name, bytes] : undo.created_bytes()) allocations.push_back({name, bytes});
+    throw DeviceError(with_memory_report(error.what(), std::move(allocations), scope_, device));
   }
   char* next = static_cast<char*>(block.get());
   for (Variable* variable : variables) {
@@ -81,7 +81,7 @@ bool Binding::move_to_devices() {
   for (size_t v = 0; v < in_scope_.size(); ++v) {
     if (!in_scope_[v]) continue;
     Tensor& tensor = in_scope_[v]->tensor;
-    Accelerator* device = locations_[v].device;
+    Device* device = locations_[v].device;
     if (tensor.device != device) {
       Tensor moved = new_tensor(tensor.dtype, tensor.shape, device);
       moved.lod = tensor.lod;

@@ -12,7 +12,7 @@ namespace paddle_mini {
 
 class Binding {
  public:
-  // Creates the variables that the segment adds to the scope, and records them in `undo`. Moves existing ones that lie
+  // Creates the variables that the segment adds to the scope, and schemas them in `undo`. Moves existing ones that lie
   // on other devices than the segment needs. On an error the scope is unchanged. Segment and scope must outlive the
   // binding.
   Binding(const Segment& segment, const Placement& placement, Scope& scope, UndoLog& undo);
@@ -21,7 +21,7 @@ class Binding {
   Variable* in_scope(int v) const { return in_scope_[v]; }   // the scope's variable; nullptr for others
   Location& location(int v) { return locations_[v]; }
   const Location& location(int v) const { return locations_[v]; }
-  Accelerator* device_at(const Place& place) const;  // nullptr: the host
+  Device* device_at(const Place& place) const;  // nullptr: the host
   std::vector<std::vector<Variable*>> variables(const Ports& ports) const;
 
   // Whether these still have the kinds, dtypes and shapes that the segment was inferred for.
@@ -39,7 +39,7 @@ class Binding {
   void accept_scope() { generation_ = scope_.generation(); }  // the scope fits in its current generation
 
  private:
-  void give_memory(const std::vector<Variable*>& variables, Accelerator* device, const UndoLog& undo);
+  void give_memory(const std::vector<Variable*>& variables, Device* device, const UndoLog& undo);
   static bool fits(const Variable& there, const VarInfo& info);
 
   const Segment& segment_;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "executor/site.h"
+#include "executor/op_context.h"
 #include "executor/widen.h"
 #include "program/files.h"
 #include "program/tensor_file.h"
@@ -24,7 +24,7 @@ class Control : public ControlRun {
     // A stored frame's outer frames exist only while their blocks run.
     require<ProgramError>(inside.outer() == &frame,
                           "the step scopes are of another block: its steps can't be run from here");
-    int64_t most = state_.devices.max_loop_steps();
+    int64_t most = state_.contexts.max_loop_steps();
     require<OpError>(most == 0 || steps_ < most, "the loop has run block ", block, " ", steps_,
                      " times, max_loop_steps allows no more");
     ++steps_;
@@ -39,7 +39,7 @@ class Control : public ControlRun {
   void set(Frame& from, const std::string& name, Variable value) override {
     blocks_.set(from, name, std::move(value), state_);
   }
-  Device& device() override { return state_.devices.at(Place{}); }
+  KernelContext& context() override { return state_.contexts.at(Place{}); }
 
   void write_tensors(const std::string& path, const std::vector<const Variable*>& tensors) override {
     require_files();
@@ -59,7 +59,7 @@ class Control : public ControlRun {
 
  private:
   void require_files() const {
-    require<OpError>(state_.devices.at(Place{}).may_touch_files,
+    require<OpError>(state_.contexts.at(Place{}).may_touch_files,
                      "this operator touches a file that the program names; an executor does "
                      "that only where it was made with files=True (pm_run --files)");
   }
@@ -76,7 +76,7 @@ std::shared_ptr<Plan> Blocks::run_program(std::shared_ptr<Plan> first, const std
   run_segment(*first, feeds, frame, state);
   if (first->segment().whole) return first;
   std::shared_ptr<Plan> last = run(0, first->segment().end, frame, state);
-  state.devices.agree();
+  state.contexts.agree();
   return last;
 }
 
@@ -121,9 +121,9 @@ void Blocks::run_segment(Plan& plan, const std::vector<Tensor>& feeds, Frame& fr
 
 void Blocks::run_control(int block, int index, Frame& frame, RunState& state) {
   const VerifiedOp& op = program_->blocks[block].ops[index];
-  at_op({op.desc, index, block}, [&] {
+  with_op_context({op.desc, index, block}, [&] {
     Control run(op, frame, *this, state);
-    op.spec->control_function()(run);
+    op.schema->control_function()(run);
   });
 }
 
@@ -131,7 +131,7 @@ void Blocks::run_control(int block, int index, Frame& frame, RunState& state) {
 void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) {
   const VerifiedOp& op = program_->blocks[block].ops[index];
   std::vector<std::vector<VarInfo>> infos;
-  at_op({op.desc, index, block, &infos}, [&] {
+  with_op_context({op.desc, index, block, &infos}, [&] {
     std::vector<std::vector<Variable*>> inputs, outputs;
     std::vector<std::vector<const Variable*>> values;
     for (const Slot& slot : op.desc.inputs) {
@@ -147,7 +147,7 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
       values.emplace_back(inputs.back().begin(), inputs.back().end());
     }
     InferContext context(op.desc, infos, std::move(values));
-    op.spec->run_infer(context);
+    op.schema->run_infer(context);
     std::deque<Variable> made;
     for (size_t s = 0; s < op.desc.outputs.size(); ++s) {
       outputs.emplace_back();
@@ -165,9 +165,9 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
     std::optional<Widened> wide = widened(op, infos, context.outputs());
     std::optional<StandIns> stand_ins;
     if (wide) stand_ins.emplace(*wide, inputs, outputs, *program_->operators);
-    Device& device = state.devices.at(Place{});
-    if (wide) stand_ins->read(device);  // a kernel's constructor may read values
-    KernelFactory make = wide ? op.spec->kernel(wide->dtype) : place_on_host(op, infos, context.outputs()).make;
+    KernelContext& kernel_context = state.contexts.at(Place{});
+    if (wide) stand_ins->read(kernel_context);  // a kernel's constructor may read values
+    KernelFactory make = wide ? op.schema->kernel(wide->dtype) : place_on_host(op, infos, context.outputs()).make;
     KernelInit init(wide ? wide->op.desc : op.desc, wide ? stand_ins->inputs() : std::move(inputs),
                     wide ? stand_ins->outputs() : outputs);
     std::unique_ptr<Kernel> kernel = make(init);
@@ -175,8 +175,8 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
       scratch.tensor.memory = allocate(scratch.tensor.bytes());
       scratch.tensor.data = scratch.tensor.memory.get();
     }
-    kernel->run(device);
-    if (wide) stand_ins->write_back(device);
+    kernel->run(kernel_context);
+    if (wide) stand_ins->write_back(kernel_context);
     for (size_t s = 0; s < outputs.size(); ++s) {
       for (size_t i = 0; i < outputs[s].size(); ++i) {
         if (outputs[s][i]) set(frame, op.desc.outputs[s].arguments[i], std::move(*outputs[s][i]), state);

@@ -5,12 +5,12 @@
 
 namespace paddle_mini {
 
-Executor::Executor(Machine& machine, const ExecutorOptions& options)
-    : placement_(machine, options.place, options.cpu_fallback, options.communicator != nullptr),
-      devices_(machine, options.place, options.communicator, options.rank), sessions_(placement_) {
-  devices_.may_touch_files(options.files);
-  devices_.limit_loops(options.max_loop_steps);
-  devices_.seed(options.seed ? *options.seed : std::random_device{}());
+Executor::Executor(DeviceManager& manager, const ExecutorOptions& options)
+    : placement_(manager, options.place, options.cpu_fallback, options.communicator != nullptr),
+      contexts_(manager, options.place, options.communicator, options.rank), sessions_(placement_) {
+  contexts_.may_touch_files(options.files);
+  contexts_.limit_loops(options.max_loop_steps);
+  contexts_.seed(options.seed ? *options.seed : std::random_device{}());
 }
 
 // Runs f while no run draws random numbers.
@@ -20,21 +20,21 @@ auto Executor::alone(Stop stop, F f) -> decltype(f()) {
     Scope::Use settled(*scope, Access::Change);
     settled.begin(stop);
   }
-  Turn::Use turn(turn_, "this executor");
+  SessionLock::Use turn(turn_, "this executor");
   turn.begin(Access::Run, stop);
   return f();
 }
 
 std::string Executor::random_state(Stop stop) {
-  return alone(stop, [&] { return devices_.random_state(); });
+  return alone(stop, [&] { return contexts_.random_state(); });
 }
 
 void Executor::set_random_state(const std::string& text, Stop stop) {
-  alone(stop, [&] { devices_.set_random_state(text); });
+  alone(stop, [&] { contexts_.set_random_state(text); });
 }
 
 void Executor::seed(uint64_t seed, Stop stop) {
-  alone(stop, [&] { devices_.seed(seed); });
+  alone(stop, [&] { contexts_.seed(seed); });
 }
 
 Executor::Run::Run(Executor& executor, const std::shared_ptr<const Signature>& signature,
@@ -53,7 +53,7 @@ void Executor::Run::start(const std::vector<Tensor>& feeds, Stop stop) {
   // move values between devices.
   bool alone = !session_->signature()->program()->written.empty() || !executor_.placement_.place.is_cpu();
   begin(alone ? Access::Run : Access::ReadingRun, stop);
-  session_->run(feeds, executor_.devices_, stop);
+  session_->run(feeds, executor_.contexts_, stop);
 }
 
 std::string Executor::Run::plan_text(const std::vector<Tensor>& feeds, const std::string& stage, Stop stop) {

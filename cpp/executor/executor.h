@@ -39,7 +39,7 @@ class Executor {
  public:
   using Stop = bool (*)();
 
-  Executor(Machine& machine, const ExecutorOptions& options);
+  Executor(DeviceManager& manager, const ExecutorOptions& options);
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -55,8 +55,8 @@ class Executor {
   auto alone(Stop stop, F f) -> decltype(f());
 
   Placement placement_;
-  Devices devices_;
-  Turn turn_;
+  KernelContexts contexts_;
+  SessionLock turn_;
   SessionCache sessions_;
 };
 
@@ -81,7 +81,7 @@ class Executor::Run {
 
   Executor& executor_;
   std::shared_ptr<Session> session_;
-  Turn::Use turn_;
+  SessionLock::Use turn_;
   std::optional<Scope::Use> scope_;
 };
 

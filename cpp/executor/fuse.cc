@@ -22,7 +22,7 @@ int64_t elements_of(const Segment& segment, const RunOp& op) {
     const VarInfo& info = segment.variables[op.outputs[0][0]].info;
     return info.kind == VarKind::Tensor ? info.shape.numel() : 0;
   }
-  if (!op.spec().is_tiled() || !op.copies_after.empty()) return 0;
+  if (!op.schema().is_tiled() || !op.copies_after.empty()) return 0;
   int64_t elements = 0;
   bool fits = true;
   op.inputs.each([&](int v) { fits &= segment.variables[v].info.kind == VarKind::Tensor; });
@@ -34,9 +34,9 @@ int64_t elements_of(const Segment& segment, const RunOp& op) {
 }
 
 // The last operators so far that read and wrote each variable; -1: none.
-class Touches {
+class LastAccesses {
  public:
-  explicit Touches(size_t variables) : read_(variables, -1), written_(variables, -1) {}
+  explicit LastAccesses(size_t variables) : read_(variables, -1), written_(variables, -1) {}
   void note(const RunOp& op, int at) {
     op.inputs.each([&](int v) { read_[v] = at; });
     op.outputs.each([&](int v) { written_[v] = at; });
@@ -51,22 +51,23 @@ class Touches {
 
 // The operator with which `op` can run tile by tile: the last one that wrote an input of `op`, if no later operator
 // prevents the move. -1: none.
-int leader_of(const Segment& segment, const RunOp& op, const Touches& touches, const std::vector<int64_t>& elements) {
+int leader_of(const Segment& segment, const RunOp& op, const LastAccesses& accesses,
+              const std::vector<int64_t>& elements) {
   int64_t count = op.lane == Lane::Compute ? elements_of(segment, op) : 0;
   if (count == 0) return -1;
   int last = -1, leader = -1;
-  op.inputs.each([&](int v) { last = std::max(last, touches.written(v)); });
+  op.inputs.each([&](int v) { last = std::max(last, accesses.written(v)); });
   op.inputs.each([&](int v) {
-    if (segment.variables[v].info.shape.numel() == count && touches.written(v) == last) leader = last;
+    if (segment.variables[v].info.shape.numel() == count && accesses.written(v) == last) leader = last;
   });
-  op.outputs.each([&](int v) { last = std::max(last, touches.touched(v)); });
+  op.outputs.each([&](int v) { last = std::max(last, accesses.touched(v)); });
   return leader >= 0 && leader == last && elements[leader] == count ? leader : -1;
 }
 
 bool may_join(const RunOp& leader, const RunOp& follower, const Placement& placement) {
   if (leader.lane == Lane::ToHost) return follower.place.is_cpu();
   if (leader.place != follower.place) return false;
-  return leader.place.is_cpu() || placement.machine.at(leader.place).device->gains_from_tiles();
+  return leader.place.is_cpu() || placement.manager.at(leader.place).device->gains_from_tiles();
 }
 
 // A transfer in pieces never stores the whole value, so all its readers must be followers; otherwise it is not split.
@@ -93,15 +94,15 @@ void keep_whole_where_needed(const Segment& segment, std::vector<std::vector<int
 Segment fuse(Segment segment, const Placement& placement) {
   if (!is_wanted()) return segment;
   size_t count = segment.ops.size();
-  Touches touches(segment.variables.size());
+  LastAccesses accesses(segment.variables.size());
   std::vector<int64_t> elements(count, 0);
   std::vector<std::vector<int>> followers(count);
   std::vector<bool> moves(count, false);
   for (size_t i = 0; i < count; ++i) {
     const RunOp& op = segment.ops[i];
-    int leader = leader_of(segment, op, touches, elements);
+    int leader = leader_of(segment, op, accesses, elements);
     if (leader >= 0 && !may_join(segment.ops[static_cast<size_t>(leader)], op, placement)) leader = -1;
-    touches.note(op, static_cast<int>(i));
+    accesses.note(op, static_cast<int>(i));
     if (leader >= 0) {
       followers[static_cast<size_t>(leader)].push_back(static_cast<int>(i));
       moves[i] = true;
@@ -116,7 +117,7 @@ Segment fuse(Segment segment, const Placement& placement) {
     segment.ops.push_back(std::move(ops[i]));
     for (int follower : followers[i]) {
       segment.ops.push_back(std::move(ops[static_cast<size_t>(follower)]));
-      segment.ops.back().joined = true;
+      segment.ops.back().fused = true;
     }
   }
   return segment;

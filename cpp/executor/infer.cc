@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "executor/site.h"
+#include "executor/op_context.h"
 
 namespace paddle_mini {
 namespace {
@@ -121,13 +121,13 @@ class Inference {
 
   // Returns false if the shape of an output depends on data: the segment then ends before this operator.
   bool add_op(int index, const VerifiedOp& op) {
-    if (op.spec->role() == OpRole::Feed) {
+    if (op.schema->role() == OpRole::Feed) {
       check_feed_op(index, op);
       return true;
     }
-    if (op.spec->role() == OpRole::Fetch) return true;
+    if (op.schema->role() == OpRole::Fetch) return true;
     RunOp run{index, {shared_, &op}, {}, {}};
-    at_op({op.desc, index, start_.block}, [&] {
+    with_op_context({op.desc, index, start_.block}, [&] {
       for (const Slot& slot : op.desc.inputs) {
         run.inputs.emplace_back();
         for (const std::string& name : slot.arguments)
@@ -136,9 +136,9 @@ class Inference {
     });
     auto inputs = result_.infos(run.inputs);
     bool known = true;
-    at_op({op.desc, index, start_.block, &inputs}, [&] {
+    with_op_context({op.desc, index, start_.block, &inputs}, [&] {
       InferContext context(op.desc, inputs);
-      op.spec->run_infer(context);
+      op.schema->run_infer(context);
       known = !context.awaits_values();
       for (const auto& slot : context.outputs())
         for (const VarInfo& info : slot) known = known && info.shape.known();
@@ -156,7 +156,7 @@ class Inference {
   }
 
   void check_feed_op(int index, const VerifiedOp& op) {
-    at_op({op.desc, index, start_.block}, [&] {
+    with_op_context({op.desc, index, start_.block}, [&] {
       const std::string& name = op.desc.output("Out")[0];
       bool there = fed(name) || (start_.frame && start_.frame->find(name));
       require<OpError>(there, "feed '", name, "' is missing");
@@ -197,13 +197,13 @@ class Inference {
     return result_.variables[variable].origin == Origin::InScope && persistable;
   }
 
-  // Whether the record allows the output to overwrite every input port that reads the variable.
+  // Whether the schema allows the output to overwrite every input port that reads the variable.
   static bool overwrites(const VerifiedOp& op, const RunOp& run, int variable, const std::string& output) {
     for (size_t s = 0; s < run.inputs.size(); ++s) {
       if (std::find(run.inputs[s].begin(), run.inputs[s].end(), variable) == run.inputs[s].end()) continue;
       std::pair<std::string, std::string> pair(op.desc.inputs[s].name, output);
       auto has = [&](const auto& pairs) { return std::find(pairs.begin(), pairs.end(), pair) != pairs.end(); };
-      if (!has(op.spec->in_places()) && !has(op.spec->update_pairs()) && !has(op.spec->views())) return false;
+      if (!has(op.schema->in_places()) && !has(op.schema->update_pairs()) && !has(op.schema->views())) return false;
     }
     return true;
   }

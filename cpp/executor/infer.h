@@ -21,7 +21,7 @@ struct SegmentStart {
 };
 
 // Infers the segment that begins at `start` from the feeds, the frame and the scope. Throws an Error for a missing,
-// unknown or mismatched feed, an unknown fetch, a variable without value, and any violation of an operator's record.
+// unknown or mismatched feed, an unknown fetch, a variable without value, and any violation of an operator's schema.
 Segment infer(const std::shared_ptr<const VerifiedProgram>& program, const SegmentStart& start, const Scope& scope);
 
 }  // namespace paddle_mini

@@ -74,18 +74,18 @@ std::vector<Uses> find_uses(const Segment& segment) {
   int steps = static_cast<int>(segment.ops.size());
   for (int step = 0; step < steps; ++step) {
     const RunOp& op = segment.ops[step];
-    auto touch = [&](int v) { uses[v].last_use = step; };
+    auto access = [&](int v) { uses[v].last_use = step; };
     for (size_t s = 0; s < op.inputs.size(); ++s) {
-      if (op.spec().reads_only_shape(op.desc().inputs[s].name)) continue;
+      if (op.schema().reads_only_shape(op.desc().inputs[s].name)) continue;
       for (int v : op.inputs[s])
-        if (v >= 0) touch(v);
+        if (v >= 0) access(v);
     }
     auto write = [&](int v) {
-      touch(v);
+      access(v);
       if (uses[v].writes++ == 0) uses[v].first_write = step;
     };
     op.outputs.each(write);
-    for (const auto& copy : op.copies_after) touch(copy.first), write(copy.second);
+    for (const auto& copy : op.copies_after) access(copy.first), write(copy.second);
   }
   for (int v : segment.fetches) uses[v].last_use = steps;
   return uses;
@@ -135,12 +135,12 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes) {
   return plan;
 }
 
-Sharing share_memory(const Segment& segment) {
+AliasPlan plan_aliases(const Segment& segment) {
   std::vector<Uses> uses = find_uses(segment);
-  Sharing sharing;
+  AliasPlan aliases;
   int count = static_cast<int>(segment.variables.size());
-  sharing.share.resize(count);
-  std::iota(sharing.share.begin(), sharing.share.end(), 0);
+  aliases.share.resize(count);
+  std::iota(aliases.share.begin(), aliases.share.end(), 0);
   // Live-out values have their own memory, which outlives the segment.
   std::vector<bool> temporary(count);
   for (int v = 0; v < count; ++v) temporary[v] = segment.variables[v].origin == Origin::Temporary;
@@ -148,17 +148,17 @@ Sharing share_memory(const Segment& segment) {
   auto is_temporary = [&](int v) { return temporary[v]; };
   for (int v = 0; v < count; ++v) {
     size_t bytes = is_temporary(v) && uses[v].first_write >= 0 ? bytes_of(segment.variables[v].info) : 0;
-    sharing.lifetimes.push_back({std::max(uses[v].first_write, 0), std::max(uses[v].last_use, 0), bytes});
+    aliases.lifetimes.push_back({std::max(uses[v].first_write, 0), std::max(uses[v].last_use, 0), bytes});
   }
   auto join = [&](int in, int out) {
-    int root = sharing.share[in];
-    sharing.share[out] = root;
-    sharing.lifetimes[root].last = std::max(sharing.lifetimes[root].last, sharing.lifetimes[out].last);
-    sharing.lifetimes[out].bytes = 0;
+    int root = aliases.share[in];
+    aliases.share[out] = root;
+    aliases.lifetimes[root].last = std::max(aliases.lifetimes[root].last, aliases.lifetimes[out].last);
+    aliases.lifetimes[out].bytes = 0;
   };
   for (int step = 0; step < static_cast<int>(segment.ops.size()); ++step) {
     const RunOp& op = segment.ops[step];
-    const OpSpec& spec = op.spec();
+    const OpSchema& schema = op.schema();
     auto candidates = [&](const auto& pairs, bool view) {
       for (const auto& [input, output] : pairs) {
         int in = only_variable(op.desc().inputs, op.inputs, input);
@@ -166,23 +166,23 @@ Sharing share_memory(const Segment& segment) {
         if (in < 0 || out < 0 || in == out || !is_temporary(in) || !is_temporary(out)) continue;
         if (segment.variables[in].info.kind == VarKind::SelectedRows) continue;  // their row count varies
         if (segment.variables[in].place != segment.variables[out].place) continue;  // a transfer
-        int root = sharing.share[in];
-        bool fresh = sharing.share[out] == out && uses[out].first_write == step && sharing.lifetimes[out].bytes > 0;
+        int root = aliases.share[in];
+        bool fresh = aliases.share[out] == out && uses[out].first_write == step && aliases.lifetimes[out].bytes > 0;
         bool same_bytes = bytes_of(segment.variables[in].info) == bytes_of(segment.variables[out].info) &&
-                          sharing.lifetimes[root].bytes == bytes_of(segment.variables[out].info);
+                          aliases.lifetimes[root].bytes == bytes_of(segment.variables[out].info);
         if (!fresh || !same_bytes || op.inputs.count(in) != 1) continue;
         bool read_as_view = false;  // the same bytes under another name
-        op.inputs.each([&](int v) { read_as_view |= v != in && sharing.share[v] == root; });
+        op.inputs.each([&](int v) { read_as_view |= v != in && aliases.share[v] == root; });
         // A view is valid only if neither name is written again; an overwritten input must be dead.
         bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1
-                            : sharing.lifetimes[root].last == step && !read_as_view;
+                            : aliases.lifetimes[root].last == step && !read_as_view;
         if (allowed) join(in, out);
       }
     };
-    candidates(spec.views(), true);
-    candidates(spec.in_places(), false);
+    candidates(schema.views(), true);
+    candidates(schema.in_places(), false);
   }
-  return sharing;
+  return aliases;
 }
 
 }  // namespace paddle_mini

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "core/accelerator.h"
+#include "core/device.h"
 #include "executor/segment.h"
 
 namespace paddle_mini {
@@ -12,9 +12,9 @@ namespace paddle_mini {
 // a time, and batches of many lengths need many plans.
 class Arena {
  public:
-  explicit Arena(Accelerator* device) : device_(device) {}
+  explicit Arena(Device* device) : device_(device) {}
   char* data() const { return static_cast<char*>(memory_.get()); }
-  Accelerator* device() const { return device_; }  // nullptr: the host
+  Device* device() const { return device_; }  // nullptr: the host
   void reserve(size_t bytes) {  // discards the content if it grows
     if (memory_ && bytes <= bytes_) return;
     memory_.reset();
@@ -25,7 +25,7 @@ class Arena {
   void fill(size_t bytes) const;  // fills with the pattern of core/fill_pattern.h; no device may be using the memory
 
  private:
-  Accelerator* device_;
+  Device* device_;
   std::shared_ptr<void> memory_;
   size_t bytes_ = 0;
 };
@@ -33,7 +33,7 @@ class Arena {
 // The arenas of a session by place.
 class Arenas {
  public:
-  Arena& at(const Place& place, Accelerator* device) { return arenas_.try_emplace(place, device).first->second; }
+  Arena& at(const Place& place, Device* device) { return arenas_.try_emplace(place, device).first->second; }
 
  private:
   std::map<Place, Arena> arenas_;
@@ -56,11 +56,11 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes);
 
 // Aliasing of temporaries: views, and outputs that overwrite inputs which are not read afterwards. share[v] is the
 // representative of v, or v itself if it has its own memory.
-struct Sharing {
+struct AliasPlan {
   std::vector<int> share;
   std::vector<Lifetime> lifetimes;  // of the representatives; 0 bytes for variables that are not temporaries
 };
-Sharing share_memory(const Segment& segment);
+AliasPlan plan_aliases(const Segment& segment);
 
 size_t bytes_of(const VarInfo& info);  // upper bound of a variable's memory
 

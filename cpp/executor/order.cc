@@ -8,13 +8,13 @@ namespace paddle_mini {
 namespace {
 
 // The last accesses to some bytes. Step numbers of the second run continue after those of the first.
-struct Last {
+struct LastAccess {
   int writer = -1;
   std::vector<int> readers;  // since the last write
 };
 
 // An interval map of one memory: each entry extends to the next key.
-class Pieces {
+class IntervalMap {
  public:
   template <class F>
   void each(size_t begin, size_t end, F f) {
@@ -26,15 +26,15 @@ class Pieces {
  private:
   void cut(size_t at) {
     auto after = pieces_.upper_bound(at);
-    Last before = after == pieces_.begin() ? Last{} : std::prev(after)->second;
+    LastAccess before = after == pieces_.begin() ? LastAccess{} : std::prev(after)->second;
     pieces_.emplace(at, std::move(before));
   }
-  std::map<size_t, Last> pieces_;
+  std::map<size_t, LastAccess> pieces_;
 };
 
-class Walk {
+class HazardAnalysis {
  public:
-  Walk(const std::vector<OrderedStep>& steps, int queues)
+  HazardAnalysis(const std::vector<OrderedStep>& steps, int queues)
       : steps_(steps), count_(static_cast<int>(steps.size())), known_(queues, std::vector<int>(queues, -1)),
         waits_(steps.size()), known_at_(steps.size()) {}
 
@@ -56,10 +56,10 @@ class Walk {
     auto add = [&](int other) {
       if (other >= 0 && steps_[other % count_].queue != steps_[i].queue) found.push_back(other);
     };
-    for (const Touch& touch : steps_[i].touches) {
-      memories_[touch.memory].each(touch.begin, touch.end, [&](Last& last) {
+    for (const MemoryAccess& access : steps_[i].accesses) {
+      memories_[access.memory].each(access.begin, access.end, [&](LastAccess& last) {
         add(last.writer);
-        if (touch.writes)
+        if (access.writes)
           for (int reader : last.readers) add(reader);
       });
     }
@@ -68,9 +68,9 @@ class Walk {
   }
 
   void note(int i, int number) {
-    for (const Touch& touch : steps_[i].touches) {
-      memories_[touch.memory].each(touch.begin, touch.end, [&](Last& last) {
-        if (touch.writes) {
+    for (const MemoryAccess& access : steps_[i].accesses) {
+      memories_[access.memory].each(access.begin, access.end, [&](LastAccess& last) {
+        if (access.writes) {
           last.writer = number;
           last.readers.clear();
           return;
@@ -94,7 +94,7 @@ class Walk {
 
   const std::vector<OrderedStep>& steps_;
   int count_;
-  std::map<int, Pieces> memories_;
+  std::map<int, IntervalMap> memories_;
   std::vector<std::vector<int>> known_;  // [queue][other]: the last step of `other` that is known to be done
   std::vector<std::vector<int>> waits_;
   std::vector<std::vector<int>> known_at_;  // known_ of the step's queue after each step of the second run
@@ -103,7 +103,7 @@ class Walk {
 }  // namespace
 
 std::vector<std::vector<int>> find_waits(const std::vector<OrderedStep>& steps, int queues) {
-  return Walk(steps, queues).run();
+  return HazardAnalysis(steps, queues).run();
 }
 
 }  // namespace paddle_mini

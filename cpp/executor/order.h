@@ -7,7 +7,7 @@
 namespace paddle_mini {
 
 // A memory access of a step: bytes [begin, end) of one memory.
-struct Touch {
+struct MemoryAccess {
   int memory;
   size_t begin, end;
   bool writes;
@@ -15,7 +15,7 @@ struct Touch {
 
 struct OrderedStep {
   int queue;
-  std::vector<Touch> touches;
+  std::vector<MemoryAccess> accesses;
 };
 
 // The steps that each step waits for: a smaller index is a step of the same run, an equal or larger one a step of the

@@ -5,15 +5,15 @@
 #include <map>
 
 #include "executor/kernel_dtypes.h"
-#include "executor/site.h"
+#include "executor/op_context.h"
 
 namespace paddle_mini {
 namespace {
 
-Place wanted_place(const OpDesc& op, const Place& preset) {
+Place wanted_place(const OpDesc& op, const Place& default_value) {
   const AttrValue* device = op.attr("op_device");
   const std::string* spelling = device ? std::get_if<std::string>(device) : nullptr;
-  return spelling && !spelling->empty() ? parse_place(*spelling) : preset;
+  return spelling && !spelling->empty() ? parse_place(*spelling) : default_value;
 }
 
 bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
@@ -24,12 +24,12 @@ bool has_rows(const std::vector<std::vector<VarInfo>>& ports) {
 }
 
 // The reason why the operator can't run on this GPU: "no kernel on gpu:0: it walks sequences"; or "".
-std::string missing_on(const Place& place, const OpSpec& spec, const OpSpec* there, DType dtype, bool rows) {
+std::string missing_on(const Place& place, const OpSchema& schema, const OpSchema* there, DType dtype, bool rows) {
   std::string none = "no kernel on " + name_of(place) + ": ";
   if (rows) return none + "only the CPU has kernels for selected rows";
   if (!there)
     return none +
-           (spec.cpu_only_reason().empty() ? "the library of kernels for GPUs lacks it" : spec.cpu_only_reason());
+           (schema.cpu_only_reason().empty() ? "the library of kernels for GPUs lacks it" : schema.cpu_only_reason());
   if (there->kernel(dtype)) return "";
   return text("no kernel for ", name_of(dtype), " on ", name_of(place), ": there are kernels for ",
               list_kernel_dtypes(*there));
@@ -40,11 +40,11 @@ PlacedKernel place_op(const VerifiedOp& op, const std::vector<std::vector<VarInf
   PlacedKernel on_host = place_on_host(op, inputs, outputs);
   Place place = wanted_place(op.desc, placement.place);
   if (place.is_cpu()) return on_host;
-  const OpTable& operators = placement.machine.at(place).device->operators();
-  if (&operators == &placement.machine.operators()) return {place, on_host.make};
-  const OpSpec* there = operators.find(op.desc.type);
-  DType dtype = op.spec->kernel_dtype(op.desc, inputs, outputs);
-  std::string missing = missing_on(place, *op.spec, there, dtype, has_rows(inputs) || has_rows(outputs));
+  const OpTable& operators = placement.manager.at(place).device->operators();
+  if (&operators == &placement.manager.operators()) return {place, on_host.make};
+  const OpSchema* there = operators.find(op.desc.type);
+  DType dtype = op.schema->kernel_dtype(op.desc, inputs, outputs);
+  std::string missing = missing_on(place, *op.schema, there, dtype, has_rows(inputs) || has_rows(outputs));
   if (missing.empty()) return {place, there->kernel(dtype)};
   require<DeviceError>(placement.cpu_fallback, missing,
                        "; there is one on cpu. Set op_device to \"cpu\" (device_guard), or let the executor do that: "
@@ -56,10 +56,10 @@ PlacedKernel place_op(const VerifiedOp& op, const std::vector<std::vector<VarInf
 
 PlacedKernel place_on_host(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                            const std::vector<std::vector<VarInfo>>& outputs) {
-  DType dtype = op.spec->kernel_dtype(op.desc, inputs, outputs);
-  KernelFactory make = op.spec->kernel(dtype);
+  DType dtype = op.schema->kernel_dtype(op.desc, inputs, outputs);
+  KernelFactory make = op.schema->kernel(dtype);
   require<OpError>(make, "no kernel for ", name_of(dtype), " on cpu; there are kernels for ",
-                   list_kernel_dtypes(*op.spec));
+                   list_kernel_dtypes(*op.schema));
   return {Place{}, make};
 }
 
@@ -67,7 +67,7 @@ Segment place_operators(Segment segment, const Placement& placement) {
   std::map<std::string, int> moved;
   for (RunOp& op : segment.ops) {
     auto inputs = segment.infos(op.inputs);
-    at_op({op.desc(), op.index, segment.block, &inputs}, [&] {
+    with_op_context({op.desc(), op.index, segment.block, &inputs}, [&] {
       PlacedKernel placed = place_op(*op.op, inputs, segment.infos(op.outputs), placement);
       op.place = placed.place;
       op.make = placed.make;

@@ -7,11 +7,12 @@ namespace paddle_mini {
 
 // The default device of an executor and its options.
 struct Placement {
-  explicit Placement(Machine& machine, const Place& place = {}, bool cpu_fallback = false, bool replicated = false)
-      : machine(machine), place(place), cpu_fallback(cpu_fallback), replicated(replicated),
-        host_queue(machine.new_host_queue()) {}
+  explicit Placement(DeviceManager& manager, const Place& place = {}, bool cpu_fallback = false,
+                     bool replicated = false)
+      : manager(manager), place(place), cpu_fallback(cpu_fallback), replicated(replicated),
+        host_queue(manager.new_host_queue()) {}
 
-  Machine& machine;
+  DeviceManager& manager;
   Place place;        // for operators that name no device themselves
   bool cpu_fallback;  // run operators without a kernel there on the CPU instead of throwing
   bool replicated;    // one of several replicas: a run must be undone if another replica rejects its data

@@ -17,9 +17,9 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
     undo_plan_ = plan_undo(binding_, undo_, steps_.steps, on_devices, on_devices || placement_.replicated);
     for (Variable* variable : undo_plan_.saved) undo_.prepare(variable);
     if (on_devices) {
-      flow_ = std::make_unique<FlowRun>(plan_flow({segment_, placement_, binding_, *temporaries_, steps_},
-                                                  undo_.prepared(), undo_plan_.stoppable),
-                                        segment_, binding_, steps_.steps);
+      schedule_ = std::make_unique<FlowRun>(plan_schedule({segment_, placement_, binding_, *temporaries_, steps_},
+                                                          undo_.prepared(), undo_plan_.stoppable),
+                                            segment_, binding_, steps_.steps);
     }
   } catch (...) {
     unbind();
@@ -30,9 +30,9 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
 
 // If no run has waited for the flow, the next user of the scope gets its error.
 Plan::~Plan() {
-  if (!flow_) return;
+  if (!schedule_) return;
   try {
-    settle();
+    synchronize();
   } catch (...) { scope_.fail_later(std::current_exception()); }
   if (scope_.pending() == this) scope_.set_pending(nullptr);
 }
@@ -41,7 +41,7 @@ size_t Plan::own_bytes() const {
   constexpr size_t kVariable = 600, kStep = 1200,
                    kFlow = size_t{1} << 20;  // includes names, kernels and queues; measured by malloc
   size_t bytes =
-      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (flow_ ? kFlow : 0);
+      sizeof(Plan) + segment_.variables.size() * kVariable + steps_.steps.size() * kStep + (schedule_ ? kFlow : 0);
   for (const RunVariable& variable : segment_.variables) {  // stored twice: as inferred, and as passed to kernels
     for (const auto& level : variable.info.lod) bytes += 2 * level.size() * sizeof(level[0]);
   }
@@ -50,7 +50,7 @@ size_t Plan::own_bytes() const {
 }
 
 void Plan::unbind() {
-  flow_.reset();
+  schedule_.reset();
   undo_.prepared().clear();  // no run has saved values in them
   undo_.rollback();
   binding_.note_row_counts();

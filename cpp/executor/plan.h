@@ -1,7 +1,7 @@
 // plan: a segment prepared for execution: bound to a scope, with kernels, memory and order; and its runs.
 #pragma once
 
-#include "executor/flow_run.h"
+#include "executor/schedule_run.h"
 #include "executor/passes.h"
 #include "executor/undo_plan.h"
 
@@ -37,7 +37,7 @@ class Plan : public Pending {
     }
   }
   // Waits until all work is done; throws its error.
-  void settle() override;
+  void synchronize() override;
   // Removes the variables that the plan created in the scope, if it has not run. The plan can't be run afterwards.
   void unbind();
 
@@ -54,7 +54,7 @@ class Plan : public Pending {
   StepList steps_;
   std::unique_ptr<Temporaries> temporaries_;
   UndoPlan undo_plan_;
-  std::unique_ptr<FlowRun> flow_;  // only with several devices
+  std::unique_ptr<FlowRun> schedule_;  // only with several devices
   bool has_run_ = false;
 };
 

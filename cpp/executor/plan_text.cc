@@ -28,7 +28,7 @@ std::string Plan::str() const {
       out += text(op->desc().type, "(", show(op->desc().inputs, op->inputs), ") -> ",
                   show(op->desc().outputs, op->outputs));
       if (op == step.first() && step.is_piece()) out += text("  elements ", step.staged.begin, " to ", step.staged.end);
-      out += (flow_ && op == step.first() ? flow_->waits_text(i) : "") + "\n";
+      out += (schedule_ && op == step.first() ? schedule_->waits_text(i) : "") + "\n";
     }
   }
   if (!segment_.whole) out += text("then ", segment_.next, "; what follows is planned when it is reached\n");

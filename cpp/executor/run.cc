@@ -17,9 +17,9 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 
 void Plan::prepare(const std::vector<Tensor>& feeds, Frame& frame) {
   bool moved = binding_.move_to_devices();
-  if (fill_pattern() >= 0) settle();  // devices may still use memory of the previous run
+  if (fill_pattern() >= 0) synchronize();  // devices may still use memory of the previous run
   moved |= temporaries_->bind();
-  if (flow_ && moved) flow_->forget_recordings();
+  if (schedule_ && moved) schedule_->forget_recordings();
   binding_.bind_values(feeds, frame);
 }
 
@@ -31,7 +31,7 @@ size_t Plan::save_values(UndoLog* longer) {
     for (Variable* variable : undo_plan_.written) longer->save(variable);
     return steps_.steps.size();
   }
-  if (!flow_)  // a flow saves values in its first steps
+  if (!schedule_)  // a flow saves values in its first steps
     for (SavedValue& value : undo_.prepared()) value.save();
   return has_run_ ? undo_plan_.stoppable : undo_plan_.stoppable_at_first;
 }
@@ -43,14 +43,14 @@ void Plan::run(const std::vector<Tensor>& feeds, Frame& frame, RunState& state) 
   try {
     prepare(feeds, frame);
     size_t stoppable = save_values(state.undo);
-    if (flow_) {
+    if (schedule_) {
       scope_.set_pending(this);
       scope_.note_devices();  // even if all values are the host's: readers must wait for the queues
-      flow_->run(state, by_itself);
-      if (!by_itself) settle();
+      schedule_->run(state, by_itself);
+      if (!by_itself) synchronize();
     } else {
       run_steps(state, 0, stoppable, true);
-      if (by_itself) state.devices.agree();
+      if (by_itself) state.contexts.agree();
       run_steps(state, stoppable, steps_.steps.size(), false);
     }
   } catch (...) {
@@ -65,8 +65,8 @@ void Plan::run(const std::vector<Tensor>& feeds, Frame& frame, RunState& state) 
 
 void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
   std::vector<Step>& steps = steps_.steps;
-  Device& device = state.devices.at(Place{});
-  StopAsker* stop = may_stop ? &state.stop : nullptr;
+  KernelContext& context = state.contexts.at(Place{});
+  InterruptPoller* stop = may_stop ? &state.stop : nullptr;
   OpTimes* times = state.times;
   Interruptible interruptible(stop);
   size_t i = begin;
@@ -74,24 +74,24 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
     for (; i < end; ++i) {
       if (times) {
         auto start = std::chrono::steady_clock::now();
-        steps[i].kernel->run(device);
+        steps[i].kernel->run(context);
         times->add(steps[i].types(), microseconds_since(start));
       } else {
-        steps[i].kernel->run(device);
+        steps[i].kernel->run(context);
       }
       if (steps[i].poll && stop && (*stop)()) throw Interrupted("stopped");
     }
   } catch (...) {
     std::exception_ptr error = std::current_exception();
     for (size_t done = std::min(i + 1, end); done-- > 0;) {
-      if (auto* kernel = dynamic_cast<TakesBack*>(steps[done].kernel.get())) kernel->take_back(device);
+      if (auto* kernel = dynamic_cast<TakesBack*>(steps[done].kernel.get())) kernel->take_back(context);
     }
     fail_at(steps[i].running(), segment_, error);
   }
 }
 
-void Plan::settle() {
-  if (flow_) flow_->settle();
+void Plan::synchronize() {
+  if (schedule_) schedule_->synchronize();
 }
 
 }  // namespace paddle_mini

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "core/interruption.h"
-#include "executor/devices.h"
+#include "executor/kernel_contexts.h"
 #include "executor/op_times.h"
 #include "executor/undo_log.h"
 
 namespace paddle_mini {
 
 struct RunState {
-  Devices& devices;
-  StopAsker stop;  // polled while stopping can still be rolled back
+  KernelContexts& contexts;
+  InterruptPoller stop;  // polled while stopping can still be rolled back
   OpTimes* times;  // nullptr: not measured
   UndoLog* undo;  // of a run of several segments; nullptr: one plan is the whole run, and undoes what it changes itself
   const std::vector<std::string>* fetches;  // of block 0
@@ -18,7 +18,7 @@ struct RunState {
   // Throws if the user or another replica stops the run.
   void require_going_on() {
     if (stop()) throw Interrupted("stopped");
-    devices.require_all_replicas();
+    contexts.require_all_replicas();
   }
 };
 

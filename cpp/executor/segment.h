@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/machine.h"
+#include "core/device_manager.h"
 #include "executor/verify.h"
 
 namespace paddle_mini {
@@ -62,10 +62,10 @@ struct RunOp {
   KernelFactory make = nullptr;  // nullptr for transfers
   Lane lane = Lane::Compute;
 
-  bool joined = false;  // runs tile by tile with the preceding operator; set by fuse
+  bool fused = false;  // runs tile by tile with the preceding operator; set by fuse
 
   const OpDesc& desc() const { return op->desc; }
-  const OpSpec& spec() const { return *op->spec; }
+  const OpSchema& schema() const { return *op->schema; }
 };
 
 // A segment ends before an operator whose shapes depend on data computed by the run, and before a control operator.

@@ -35,18 +35,18 @@ std::vector<Feed> Session::described(const std::vector<Tensor>& feeds) const {
   return described;
 }
 
-void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*stop)()) {
+void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bool (*stop)()) {
   if (scope_->has_claims())
     for (const std::string& name : signature_->program()->written) scope_->require_unclaimed(name);
   // Only the plan whose work is pending may start without waiting: its steps wait for those of its previous run.
   bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) &&
                  current_->binding().fits(*scope_);
-  if (!goes_on) scope_->settle();
+  if (!goes_on) scope_->synchronize();
   std::shared_ptr<Plan> first = plan_for(feeds);
   static const bool timed = logs("run");
   OpTimes times;
   std::optional<UndoLog> undo;  // only for several segments
-  RunState state{devices, StopAsker(stop), timed ? &times : nullptr, nullptr, &signature_->fetches()};
+  RunState state{contexts, InterruptPoller(stop), timed ? &times : nullptr, nullptr, &signature_->fetches()};
   if (!first->segment().whole) {
     state.undo = &undo.emplace(*scope_);
     frame_ = std::make_unique<Frame>();
@@ -63,7 +63,7 @@ void Session::run(const std::vector<Tensor>& feeds, Devices& devices, bool (*sto
 }
 
 std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage) {
-  scope_->settle();
+  scope_->synchronize();
   if (stage != "plan") {
     std::vector<Feed> given = described(feeds);
     Segment segment = infer(signature_->program(), {0, 0, &given, nullptr, &signature_->fetches()}, *scope_);

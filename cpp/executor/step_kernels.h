@@ -1,7 +1,7 @@
 // Kernels that the plan adds to those of the operators: copies, transfers, and groups of kernels in one step.
 #pragma once
 
-#include "core/accelerator.h"
+#include "core/device.h"
 #include "core/kernel.h"
 #include "core/takes_back.h"
 
@@ -10,7 +10,7 @@ namespace paddle_mini {
 // The location of a variable of a plan. `address` is the device's own address, which transfers use; kernels receive the
 // Variable, whose data pointer they can access.
 struct Location {
-  Accelerator* device = nullptr;  // nullptr: the host
+  Device* device = nullptr;  // nullptr: the host
   Variable* variable = nullptr;
   void* address = nullptr;
 
@@ -25,7 +25,7 @@ struct Location {
 class CopyKernel : public Kernel {
  public:
   CopyKernel(const Location& from, const Location& to) : from_(from), to_(to) {}
-  void run(Device&) override;
+  void run(KernelContext&) override;
 
  private:
   const Location &from_, &to_;
@@ -35,7 +35,7 @@ class CopyKernel : public Kernel {
 class TransferKernel : public Kernel {
  public:
   TransferKernel(const Location& from, const Location& to) : from_(from), to_(to) {}
-  void run(Device&) override;
+  void run(KernelContext&) override;
 
  private:
   const Location &from_, &to_;
@@ -47,7 +47,7 @@ class SeveralKernels : public Kernel, public TakesBack {
   virtual void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
   size_t at() const { return at_; }  // index of the running kernel
   void refuse(const Fault& fault) const override { kernels_[at_]->refuse(fault); }
-  void take_back(Device& device) override;
+  void take_back(KernelContext& context) override;
 
  protected:
   std::vector<std::unique_ptr<Kernel>> kernels_;
@@ -58,13 +58,13 @@ class SeveralKernels : public Kernel, public TakesBack {
 class FusedTilesKernel : public SeveralKernels {
  public:
   explicit FusedTilesKernel(int64_t elements) : elements_(elements) {}
-  void run(Device& device) override { run_tile(device, 0, elements_); }
-  void run_tile(Device& device, int64_t begin, int64_t end);
+  void run(KernelContext& context) override { run_tile(context, 0, elements_); }
+  void run_tile(KernelContext& context, int64_t begin, int64_t end);
   void add(std::unique_ptr<Kernel> kernel) override;  // must be a TiledKernel
-  void take_back(Device& device) override;
+  void take_back(KernelContext& context) override;
 
  private:
-  void finish_others(Device& device, int64_t begin, int64_t end);
+  void finish_others(KernelContext& context, int64_t begin, int64_t end);
   int64_t elements_;
   size_t begun_ = 0;  // number of kernels that have begun in this run
   std::vector<TiledKernel*> tiled_;
@@ -73,34 +73,35 @@ class FusedTilesKernel : public SeveralKernels {
 // Independent kernels of a GPU, such as an optimizer's for all parameters: their launches are merged.
 class BatchKernel : public SeveralKernels {
  public:
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // A range of elements of a device variable that passes through staging memory of the host.
-struct Piece {
+struct StagedChunk {
   const Location* from;
   Variable* staged;     // the variable that host kernels read
   char* staging;        // address of the piece in the staging memory
   int64_t begin, end;   // elements
 };
 
-class PieceTransferKernel : public Kernel {
+class ChunkTransferKernel : public Kernel {
  public:
-  explicit PieceTransferKernel(const Piece& piece) : piece_(piece) {}
-  void run(Device&) override;
+  explicit ChunkTransferKernel(const StagedChunk& chunk) : chunk_(chunk) {}
+  void run(KernelContext&) override;
 
  private:
-  Piece piece_;
+  StagedChunk chunk_;
 };
 
 // Runs host kernels on a piece.
-class PieceKernel : public Kernel {
+class StagedChunkKernel : public Kernel {
  public:
-  PieceKernel(const Piece& piece, std::shared_ptr<FusedTilesKernel> tiles) : piece_(piece), tiles_(std::move(tiles)) {}
-  void run(Device& device) override;
+  StagedChunkKernel(const StagedChunk& chunk, std::shared_ptr<FusedTilesKernel> tiles)
+      : chunk_(chunk), tiles_(std::move(tiles)) {}
+  void run(KernelContext& context) override;
 
  private:
-  Piece piece_;
+  StagedChunk chunk_;
   std::shared_ptr<FusedTilesKernel> tiles_;
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "executor/site.h"
+#include "executor/op_context.h"
 
 namespace paddle_mini {
 namespace {
@@ -16,7 +16,7 @@ class StepMaker {
   StepList run() {
     for (size_t i = 0; i < segment_.ops.size(); ++i) {
       const RunOp& op = segment_.ops[i];
-      if (op.lane == Lane::ToHost && i + 1 < segment_.ops.size() && segment_.ops[i + 1].joined) {
+      if (op.lane == Lane::ToHost && i + 1 < segment_.ops.size() && segment_.ops[i + 1].fused) {
         i = add_pieces(i);
       } else if (op.lane != Lane::Compute) {
         const Location &from = binding_.location(op.inputs[0][0]), &to = binding_.location(op.outputs[0][0]);
@@ -24,7 +24,7 @@ class StepMaker {
         result_.scratches.emplace_back();
       } else {
         std::unique_ptr<Kernel> kernel = make_kernel(op);
-        if (op.joined || may_join_batch(op)) join_to_last_step(op, std::move(kernel));
+        if (op.fused || may_join_batch(op)) join_to_last_step(op, std::move(kernel));
         else steps().push_back({std::move(kernel), &op, op.place});
       }
       for (const auto& [from, to] : op.copies_after) {
@@ -54,7 +54,7 @@ class StepMaker {
 
   std::unique_ptr<Kernel> make_kernel(const RunOp& op) {
     auto inputs = segment_.infos(op.inputs);
-    return at_op({op.desc(), op.index, segment_.block, &inputs}, [&] {
+    return with_op_context({op.desc(), op.index, segment_.block, &inputs}, [&] {
       KernelInit init(op.desc(), binding_.variables(op.inputs), binding_.variables(op.outputs));
       std::unique_ptr<Kernel> kernel = op.make(init);
       result_.scratches.emplace_back();
@@ -68,7 +68,7 @@ class StepMaker {
     Step& step = steps().back();
     if (!step.several) {
       std::unique_ptr<SeveralKernels> several;
-      if (op.joined) {
+      if (op.fused) {
         int64_t elements = 0;
         op.outputs.each([&](int v) { elements = std::max(elements, segment_.variables[v].info.shape.numel()); });
         several = std::make_unique<FusedTilesKernel>(elements);
@@ -89,8 +89,8 @@ class StepMaker {
   bool may_join_batch(const RunOp& op) {
     if (op.place.is_cpu() || steps().empty() || binding_.device_at(op.place)->gains_from_tiles()) return false;
     const Step& step = steps().back();
-    bool alike = step.place == op.place && step.lane == Lane::Compute && step.op->op->spec == op.op->spec;
-    if (!alike || !op.spec().is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
+    bool alike = step.place == op.place && step.lane == Lane::Compute && step.op->op->schema == op.op->schema;
+    if (!alike || !op.schema().is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
     std::set<int> read, written;
     for (const RunOp* other = step.first(); other != step.last(); ++other) {
       other->inputs.each([&](int v) { read.insert(v); });
@@ -115,10 +115,10 @@ class StepMaker {
     auto tiles = std::make_shared<FusedTilesKernel>(info.shape.numel());
     result_.scratches.emplace_back();
     size_t last = leader;
-    for (; last + 1 < segment_.ops.size() && segment_.ops[last + 1].joined; ++last)
+    for (; last + 1 < segment_.ops.size() && segment_.ops[last + 1].fused; ++last)
       tiles->add(make_kernel(segment_.ops[last + 1]));
     StagingMemory& ring = result_.staging[transfer.place];
-    Accelerator& device = *binding_.device_at(transfer.place);
+    Device& device = *binding_.device_at(transfer.place);
     size_t all = device.staging_bytes(), size = size_of(info.dtype);
     if (!ring.memory) ring.memory = device.allocate_staging(all);
     int64_t most = std::max<int64_t>(static_cast<int64_t>(all / 4 / kAlignment * kAlignment / size), 1);
@@ -126,12 +126,12 @@ class StepMaker {
       int64_t end = std::min(begin + most, info.shape.numel());
       size_t bytes = aligned(static_cast<size_t>(end - begin) * size);
       if (ring.used + bytes > all) ring.used = 0;  // wraps around
-      Piece piece{&binding_.location(from), binding_.variable(to), static_cast<char*>(ring.memory.get()) + ring.used,
-                  begin, end};
+      StagedChunk chunk{&binding_.location(from), binding_.variable(to),
+                        static_cast<char*>(ring.memory.get()) + ring.used, begin, end};
       StagedRange staged{begin, end, ring.used};
-      Step arrival{std::make_unique<PieceTransferKernel>(piece), &transfer, transfer.place, Lane::ToHost};
+      Step arrival{std::make_unique<ChunkTransferKernel>(chunk), &transfer, transfer.place, Lane::ToHost};
       arrival.staged = staged;
-      Step work{std::make_unique<PieceKernel>(piece, tiles), &transfer + 1, Place{}};
+      Step work{std::make_unique<StagedChunkKernel>(chunk, tiles), &transfer + 1, Place{}};
       work.count = last - leader;
       work.several = tiles.get();
       work.staged = staged;
@@ -160,7 +160,7 @@ StepList make_steps(const Segment& segment, Binding& binding) { return StepMaker
 
 void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error) {
   auto inputs = segment.infos(op.inputs);
-  at_op({op.desc(), op.index, segment.block, &inputs}, [&] { std::rethrow_exception(error); });
+  with_op_context({op.desc(), op.index, segment.block, &inputs}, [&] { std::rethrow_exception(error); });
   std::rethrow_exception(error);
 }
 

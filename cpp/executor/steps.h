@@ -27,8 +27,8 @@ struct Step {
   const RunOp& running() const { return several ? op[several->at()] : *op; }
   std::string types() const;  // "sgd + parameter_average"
   bool is_piece() const { return staged.end > staged.begin; }
-  bool may_refuse() const {
-    return count == 1 && lane == Lane::Compute && op->spec().may_refuse_data() && kernel->may_refuse();
+  bool may_fail_validation() const {
+    return count == 1 && lane == Lane::Compute && op->schema().may_fail_validation() && kernel->may_fail_validation();
   }
   template <class F>
   void each_write(F f) const {  // calls f(v) for each variable that the step writes

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "executor/site.h"
+#include "executor/op_context.h"
 
 namespace paddle_mini {
 namespace {
@@ -79,12 +79,13 @@ class OperatorCheck {
 
   void operator()(const OpDesc& op, int block) {
     check_operator_names(op);
-    const OpSpec* spec = operators_.find(op.type);
+    const OpSchema* schema = operators_.find(op.type);
     for (const Attr& attr : op.attrs) {
       check_generic(attr);
-      check_inner_blocks(attr, block, spec != nullptr);
+      check_inner_blocks(attr, block, schema != nullptr);
     }
-    if (block == 0 && spec && (spec->role() == OpRole::Feed || spec->role() == OpRole::Fetch)) check_column(op, *spec);
+    if (block == 0 && schema && (schema->role() == OpRole::Feed || schema->role() == OpRole::Fetch))
+      check_column(op, *schema);
   }
 
  private:
@@ -113,11 +114,11 @@ class OperatorCheck {
     }
   }
 
-  void check_column(const OpDesc& op, const OpSpec& spec) {
+  void check_column(const OpDesc& op, const OpSchema& schema) {
     OpDesc complete = op;
-    spec.complete(complete);
+    schema.complete(complete);
     int32_t column = attr_of<int32_t>(complete, "col");
-    require<ProgramError>(columns_[spec.role()].insert(column).second, "attribute 'col' is ", column,
+    require<ProgramError>(columns_[schema.role()].insert(column).second, "attribute 'col' is ", column,
                           ", as that of another ", op.type);
   }
 
@@ -161,7 +162,7 @@ void check_structure(const ProgramDesc& program, const OpTable& operators) {
   for (const BlockDesc& block : program.blocks) {
     check_declarations(block);
     for (size_t i = 0; i < block.ops.size(); ++i) {
-      at_op({block.ops[i], static_cast<int>(i), block.idx}, [&] { check(block.ops[i], block.idx); });
+      with_op_context({block.ops[i], static_cast<int>(i), block.idx}, [&] { check(block.ops[i], block.idx); });
     }
   }
 }

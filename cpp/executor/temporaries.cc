@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "executor/holders.h"
-#include "executor/site.h"
+#include "executor/memory_report.h"
+#include "executor/op_context.h"
 
 namespace paddle_mini {
 namespace {
@@ -23,9 +23,9 @@ std::vector<int> ends_of_batches(const Segment& segment, const std::vector<Step>
 }
 
 // Computes aliasing, with lifetimes extended for asynchronous steps.
-Sharing find_sharing(const Segment& segment, const std::vector<Step>& steps, const std::vector<int>& ends) {
-  Sharing sharing = share_memory(segment);
-  auto lifetime_of = [&](int v) -> Lifetime& { return sharing.lifetimes[sharing.share[v]]; };
+AliasPlan find_aliases(const Segment& segment, const std::vector<Step>& steps, const std::vector<int>& ends) {
+  AliasPlan aliases = plan_aliases(segment);
+  auto lifetime_of = [&](int v) -> Lifetime& { return aliases.lifetimes[aliases.share[v]]; };
   // Memory of values that cross queues is not reused within a run: reuse would make the queues wait for each other.
   for (const Step& step : steps) {
     if (step.lane == Lane::Compute) continue;
@@ -33,13 +33,13 @@ Sharing find_sharing(const Segment& segment, const std::vector<Step>& steps, con
       lifetime_of(v).first = 0;
       lifetime_of(v).last = static_cast<int>(segment.ops.size());
     }
-    if (step.is_piece()) sharing.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never stored as a whole
+    if (step.is_piece()) aliases.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never stored as a whole
   }
   for (size_t i = 0; i < ends.size(); ++i) {  // operators of a batch need their memory until the whole batch has run
     if (ends[i] == static_cast<int>(i)) continue;
     segment.ops[i].inputs.each([&](int v) { lifetime_of(v).last = std::max(lifetime_of(v).last, ends[i]); });
   }
-  return sharing;
+  return aliases;
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepLis
     : segment_(segment), binding_(binding), scope_(scope), arenas_(std::move(arenas)),
       offsets_(segment.variables.size(), 0) {
   std::vector<int> ends = ends_of_batches(segment, steps.steps);
-  Sharing sharing = find_sharing(segment, steps.steps, ends);
-  for (auto& [place, allocations] : find_allocations(sharing, steps, ends)) {
+  AliasPlan aliases = find_aliases(segment, steps.steps, ends);
+  for (auto& [place, allocations] : find_allocations(aliases, steps, ends)) {
     std::vector<Lifetime> lifetimes;
     for (const Allocation& allocation : allocations) lifetimes.push_back(allocation.lifetime);
     MemoryPlan memory = plan_memory(lifetimes);
@@ -63,18 +63,18 @@ Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepLis
       if (allocations[i].variable >= 0) offsets_[allocations[i].variable] = memory.offsets[i];
     }
     for (Allocation& one : use.allocations) {
-      if (one.variable >= 0) one.offset = offsets_[one.variable] = offsets_[sharing.share[one.variable]];
+      if (one.variable >= 0) one.offset = offsets_[one.variable] = offsets_[aliases.share[one.variable]];
     }
   }
 }
 
 std::map<Place, std::vector<Temporaries::Allocation>> Temporaries::find_allocations(
-    const Sharing& sharing, const StepList& steps, const std::vector<int>& ends) {
+    const AliasPlan& aliases, const StepList& steps, const std::vector<int>& ends) {
   std::map<Place, std::vector<Allocation>> allocations;
   for (size_t i = 0; i < segment_.variables.size(); ++i) {
     int v = static_cast<int>(i);
     if (segment_.variables[v].origin != Origin::Temporary || segment_.is_live_out(v)) continue;
-    allocations[segment_.variables[v].place].push_back({&binding_.location(v), v, sharing.lifetimes[v], 0});
+    allocations[segment_.variables[v].place].push_back({&binding_.location(v), v, aliases.lifetimes[v], 0});
   }
   for (size_t i = 0; i < steps.scratches.size(); ++i) {
     const Place& place = segment_.ops[i].place;
@@ -114,19 +114,20 @@ void Temporaries::fail_for_memory(const ArenaUse& use, const std::string& messag
     if (bytes > most) fullest = step;
     most = std::max(most, bytes);
   }
-  std::vector<Holder> holders;
+  std::vector<LargeAllocation> allocations;
   for (const Allocation& one : use.allocations) {
     if (!is_there(one, fullest) || one.lifetime.bytes == 0) continue;
-    holders.push_back({one.variable < 0 ? "scratch memory" : segment_.variables[one.variable].name,
-                       one.lifetime.bytes});
+    allocations.push_back({one.variable < 0 ? "scratch memory" : segment_.variables[one.variable].name,
+                           one.lifetime.bytes});
   }
   const RunOp& op = segment_.ops[fullest];
-  at_op({op.desc(), op.index, segment_.block},
-        [&] { fail<DeviceError>(with_holders(message, std::move(holders), scope_, use.arena->device())); });
+  with_op_context({op.desc(), op.index, segment_.block}, [&] {
+    fail<DeviceError>(with_memory_report(message, std::move(allocations), scope_, use.arena->device()));
+  });
   fail<DeviceError>(message);
 }
 
-Touch Temporaries::touch(int v, bool writes) const {
+MemoryAccess Temporaries::access(int v, bool writes) const {
   const RunVariable& run = segment_.variables[v];
   size_t bytes = std::max<size_t>(bytes_of(run.info), 1);
   if (run.origin != Origin::Temporary || segment_.is_live_out(v)) return {v, 0, bytes, writes};

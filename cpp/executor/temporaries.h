@@ -20,7 +20,7 @@ class Temporaries {
 
   // The memory of a variable. Variables of the scope, of the caller and of live_out have their own memory; temporaries
   // of a place share an arena. Touch::memory is less than memories().
-  Touch touch(int v, bool writes) const;
+  MemoryAccess access(int v, bool writes) const;
   int memories() const { return static_cast<int>(segment_.variables.size() + uses_.size()); }
   size_t offset(int v) const { return offsets_[v]; }
   std::string str() const;  // "arena of 448 bytes"
@@ -39,7 +39,7 @@ class Temporaries {
     std::vector<Allocation> allocations;
   };
 
-  std::map<Place, std::vector<Allocation>> find_allocations(const Sharing& sharing, const StepList& steps,
+  std::map<Place, std::vector<Allocation>> find_allocations(const AliasPlan& aliases, const StepList& steps,
                                                             const std::vector<int>& ends);
   [[noreturn]] void fail_for_memory(const ArenaUse& use, const std::string& message) const;
 

@@ -70,7 +70,7 @@ class Transfers {
 
   void add(RunOp op) {
     for (size_t s = 0; s < op.inputs.size(); ++s) {
-      bool shape_only = op.spec().reads_only_shape(op.desc().inputs[s].name);
+      bool shape_only = op.schema().reads_only_shape(op.desc().inputs[s].name);
       for (int& v : op.inputs[s]) {
         if (v >= 0) v = shape_only ? copy_at(v, op.place).variable : read(v, op.place, &op);
       }
@@ -115,12 +115,12 @@ class Transfers {
   }
 
   void add_transfer(int from, int to, const Place& device, bool to_host, const RunOp* reader) {
-    const OpSpec& spec = operators_.at(to_host ? "memcpy_d2h" : "memcpy_h2d");
+    const OpSchema& schema = operators_.at(to_host ? "memcpy_d2h" : "memcpy_h2d");
     const std::string& name = segment_.variables[from].name;
-    OpDesc desc = make_op(spec.type(), {{"X", {name}}}, {{"Out", {name}}});
-    spec.complete(desc);
+    OpDesc desc = make_op(schema.type(), {{"X", {name}}}, {{"Out", {name}}});
+    schema.complete(desc);
     RunOp transfer{reader ? reader->index : segment_.end,
-                   std::make_shared<VerifiedOp>(VerifiedOp{&spec, std::move(desc)}),
+                   std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}),
                    {{from}},
                    {{to}}};
     transfer.place = device;
@@ -140,7 +140,7 @@ Segment add_transfers(Segment segment, const Placement& placement) {
   bool all_on_cpu =
       std::all_of(segment.ops.begin(), segment.ops.end(), [](const RunOp& op) { return op.place.is_cpu(); });
   if (all_on_cpu) return segment;
-  return Transfers(std::move(segment), placement.machine.operators()).run();
+  return Transfers(std::move(segment), placement.manager.operators()).run();
 }
 
 }  // namespace paddle_mini

@@ -12,7 +12,7 @@ bool holds_gradient(const std::string& port) {
   return at != std::string::npos && port.substr(at) == kGradSuffix;
 }
 
-// Whether `op` is a gradient operator that the record of `forward` generates.
+// Whether `op` is a gradient operator that the schema of `forward` generates.
 bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
   auto values = [](const OpDesc& desc) {
     std::map<std::string, std::vector<std::string>> ports;
@@ -20,10 +20,10 @@ bool is_gradient_of(const VerifiedOp& op, const VerifiedOp& forward) {
       if (!holds_gradient(slot.name)) ports[slot.name] = slot.arguments;
     return ports;
   };
-  if (!forward.spec->has_gradient()) return false;
-  for (const OpDesc& made : forward.spec->make_gradient(forward.desc)) {
+  if (!forward.schema->has_gradient()) return false;
+  for (const OpDesc& made : forward.schema->make_gradient(forward.desc)) {
     bool same = made.type == op.desc.type && values(made) == values(op.desc);
-    for (const AttrSpec& attr : op.spec->attrs()) {
+    for (const AttrSchema& attr : op.schema->attrs()) {
       const AttrValue* value = made.attr(attr.name);
       same = same && value && *value == *op.desc.attr(attr.name);
     }
@@ -39,12 +39,12 @@ bool accepted_before(const std::vector<Step>& steps, int at) {
   std::set<int> read;
   for (size_t s = 0; s < op.inputs.size(); ++s) {
     const std::string& port = op.desc().inputs[s].name;
-    if (holds_gradient(port) || op.spec().reads_only_shape(port)) continue;
+    if (holds_gradient(port) || op.schema().reads_only_shape(port)) continue;
     read.insert(op.inputs[s].begin(), op.inputs[s].end());
   }
   while (--at >= 0) {
     const RunOp& other = *steps[at].op;
-    bool forward = steps[at].may_refuse() && is_gradient_of(*op.op, *other.op), changed = false;
+    bool forward = steps[at].may_fail_validation() && is_gradient_of(*op.op, *other.op), changed = false;
     steps[at].each_write([&](int v) {  // the gradient may read results of its forward operator
       bool made = forward && other.inputs.count(v) == 0;
       changed = changed || (read.count(v) && !made);
@@ -57,7 +57,7 @@ bool accepted_before(const std::vector<Step>& steps, int at) {
 // On devices a forward operator's error may arrive after its gradient has started, so both are waited for.
 int last_step_that_may_refuse(const std::vector<Step>& steps, bool on_devices) {
   for (int i = static_cast<int>(steps.size()) - 1; i >= 0; --i) {
-    if (steps[i].may_refuse() && (on_devices || !accepted_before(steps, i))) return i;
+    if (steps[i].may_fail_validation() && (on_devices || !accepted_before(steps, i))) return i;
   }
   return -1;
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/kept_statistics.h"
-#include "executor/site.h"
+#include "executor/op_context.h"
 #include "executor/structure.h"
 
 namespace paddle_mini {
@@ -26,7 +26,7 @@ bool leaves(const VerifiedOp& op, const std::string& name) {
   auto updates = [&](const auto& pair) {
     return op.desc.input(pair.first) == op.desc.output(pair.second) && op.desc.output(pair.second)[0] == name;
   };
-  const auto& pairs = op.spec->update_pairs();
+  const auto& pairs = op.schema->update_pairs();
   return std::any_of(pairs.begin(), pairs.end(), updates);
 }
 
@@ -52,7 +52,7 @@ void require_known(const ProgramDesc& program, const OpTable& operators) {
     }
   }
   if (!first) return;
-  at_op({*first, index, of_block}, [&] {
+  with_op_context({*first, index, of_block}, [&] {
     if (seen.size() == 1) operators.at(first->type);  // suggests the nearest name
     std::string list;
     for (const std::string& type : unknown) list += (list.empty() ? "" : ", ") + type;
@@ -145,8 +145,8 @@ void note_reads(VerifiedProgram& program) {
         if (it != block.last_read.end() && it->second == i) block.changed_in_place.push_back(name);
       });
       for (int inside : blocks_inside(op)) {
-        at_op({op, i, static_cast<int>(b)},
-              [&] { check_step_scopes(program, static_cast<int>(b), op, names[inside]); });
+        with_op_context({op, i, static_cast<int>(b)},
+                        [&] { check_step_scopes(program, static_cast<int>(b), op, names[inside]); });
         for (const std::string& name : names[inside]) read(name);
         keep_for_operator(program.blocks[inside], op);
       }
@@ -197,11 +197,11 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
     auto& ops = program.blocks[block.idx].ops;
     ops.reserve(block.ops.size());
     for (size_t i = 0; i < block.ops.size(); ++i) {
-      at_op({block.ops[i], static_cast<int>(i), block.idx}, [&] {
+      with_op_context({block.ops[i], static_cast<int>(i), block.idx}, [&] {
         VerifiedOp op{&operators.at(block.ops[i].type), block.ops[i]};
-        op.spec->complete(op.desc);
+        op.schema->complete(op.desc);
         check_names(program, block.idx, op.desc);
-        op.is_control = op.spec->control_function() != nullptr;
+        op.is_control = op.schema->control_function() != nullptr;
         each_name(op.desc.outputs, [&](const std::string& name) {
           bool changes = name != kEmptyName && outlives_runs(*program.find(block.idx, name)) && !leaves(op, name);
           if (changes) program.written.insert(name);

@@ -11,8 +11,8 @@
 namespace paddle_mini {
 
 struct VerifiedOp {
-  const OpSpec* spec;
-  OpDesc desc;        // with defaults of the record filled in
+  const OpSchema* schema;
+  OpDesc desc;        // with defaults of the schema filled in
   bool is_control = false;  // acts on blocks, arrays or names (core/control.h)
 };
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/widening.h"
-#include "executor/site.h"
+#include "executor/op_context.h"
 
 namespace paddle_mini {
 namespace {
@@ -42,8 +42,8 @@ class Casts {
     for (RunOp& op : ops) {
       std::optional<Widened> wide;
       if (!runs_as_it_is(op))
-        wide = at_op({op.desc(), op.index, segment_.block},
-                     [&] { return widened(*op.op, segment_.infos(op.inputs), segment_.infos(op.outputs)); });
+        wide = with_op_context({op.desc(), op.index, segment_.block},
+                               [&] { return widened(*op.op, segment_.infos(op.inputs), segment_.infos(op.outputs)); });
       if (wide) add(std::move(op), std::move(*wide));
       else segment_.ops.push_back(std::move(op));
     }
@@ -55,7 +55,7 @@ class Casts {
   bool runs_as_it_is(const RunOp& op) const {
     bool has_kernels = true;
     for (const Ports* ports : {&op.inputs, &op.outputs}) {
-      ports->each([&](int v) { has_kernels = has_kernels && op.spec().kernel(segment_.variables[v].info.dtype); });
+      ports->each([&](int v) { has_kernels = has_kernels && op.schema().kernel(segment_.variables[v].info.dtype); });
     }
     return has_kernels;
   }
@@ -109,19 +109,19 @@ class Casts {
   }
 
   Segment segment_;
-  const OpSpec& cast_;
+  const OpSchema& cast_;
 };
 
 }  // namespace
 
 std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                                const std::vector<std::vector<VarInfo>>& outputs) {
-  DType narrow = op.spec->kernel_dtype(op.desc, inputs, outputs);
-  DType wide = computes_in(*op.spec, narrow).value_or(narrow);
+  DType narrow = op.schema->kernel_dtype(op.desc, inputs, outputs);
+  DType wide = computes_in(*op.schema, narrow).value_or(narrow);
   bool changes = wide != narrow;
   std::vector<std::vector<VarInfo>> wide_inputs = inputs;
   for (size_t s = 0; s < inputs.size(); ++s) {
-    bool any_integers = takes_any_integers(*op.spec, op.desc.inputs[s].name);
+    bool any_integers = takes_any_integers(*op.schema, op.desc.inputs[s].name);
     for (VarInfo& info : wide_inputs[s]) {
       if (info.dtype == narrow) info.dtype = wide;
       if (!any_integers || !is_narrow_integer(info.dtype)) continue;
@@ -130,9 +130,9 @@ std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vect
     }
   }
   if (!changes) return std::nullopt;
-  Widened result{wide, {op.spec, with_dtype(op.desc, narrow, wide), op.is_control}, dtypes_of(wide_inputs), {}};
+  Widened result{wide, {op.schema, with_dtype(op.desc, narrow, wide), op.is_control}, dtypes_of(wide_inputs), {}};
   InferContext context(result.op.desc, std::move(wide_inputs));
-  op.spec->run_infer(context);
+  op.schema->run_infer(context);
   result.outputs = dtypes_of(context.outputs());
   return result;
 }
@@ -168,23 +168,23 @@ Variable* StandIns::stand_in(Variable* of, DType dtype) {
   return &made_.back();
 }
 
-void StandIns::cast(Device& device, Variable* from, Variable* to) const {
+void StandIns::cast(KernelContext& context, Variable* from, Variable* to) const {
   OpDesc desc =
       make_op("cast", {{"X", {"X"}}}, {{"Out", {"Out"}}}, {{"out_dtype", static_cast<int32_t>(to->tensor.dtype)}});
   KernelInit init(desc, {{from}}, {{to}});
-  cast_.kernel(from->tensor.dtype)(init)->run(device);
+  cast_.kernel(from->tensor.dtype)(init)->run(context);
 }
 
-void StandIns::read(Device& device) {
-  for (auto [from, to] : before_) cast(device, from, to);
+void StandIns::read(KernelContext& context) {
+  for (auto [from, to] : before_) cast(context, from, to);
 }
 
-void StandIns::write_back(Device& device) {
-  for (auto [from, to] : after_) cast(device, from, to);
+void StandIns::write_back(KernelContext& context) {
+  for (auto [from, to] : after_) cast(context, from, to);
 }
 
 Segment widen(Segment segment, const Placement& placement) {
-  return Casts(std::move(segment), placement.machine.operators()).run();
+  return Casts(std::move(segment), placement.manager.operators()).run();
 }
 
 }  // namespace paddle_mini

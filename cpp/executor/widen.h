@@ -25,14 +25,14 @@ class StandIns {
            const OpTable& operators);
   const std::vector<std::vector<Variable*>>& inputs() const { return inputs_; }
   const std::vector<std::vector<Variable*>>& outputs() const { return outputs_; }
-  void read(Device& device);
-  void write_back(Device& device);
+  void read(KernelContext& context);
+  void write_back(KernelContext& context);
 
  private:
   Variable* stand_in(Variable* of, DType dtype);
-  void cast(Device& device, Variable* from, Variable* to) const;
+  void cast(KernelContext& context, Variable* from, Variable* to) const;
 
-  const OpSpec& cast_;
+  const OpSchema& cast_;
   std::deque<Variable> made_;
   std::vector<std::vector<Variable*>> inputs_, outputs_;
   std::vector<std::pair<Variable*, Variable*>> before_, after_;  // from, to

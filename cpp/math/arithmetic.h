@@ -1,7 +1,7 @@
 // The functors that many operators and loops need.
 #pragma once
 
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 
@@ -30,8 +30,8 @@ struct Times {
 // With a factor that a tensor may hold.
 template <class T>
 struct TimesUniform {
-  Uniform<T> factor;
-  PM_HD Times<T> ready() const { return {factor()}; }
+  ScalarArg<T> factor;
+  PM_HD Times<T> bind_scalars() const { return {factor()}; }
 };
 
 }  // namespace paddle_mini

@@ -14,7 +14,7 @@ struct WeightUpdate {
   double u;  // updates so far, this one counted, of every k-th step
   int64_t* count;
   double* kept;
-  Uniform<double> learning_rate;
+  ScalarArg<double> learning_rate;
 
   // log b_u with b the decay of k steps; expm1 keeps all digits of 1 - b where b is close to 1. Warming up, a short
   // history is forgotten faster.

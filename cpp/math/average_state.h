@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 

@@ -10,8 +10,8 @@ struct WeightStep {
   WeightRule rule;
   const int64_t* counters;
   const double* state;
-  Uniform<bool> updated, finite;
-  Uniform<double> learning_rate;
+  ScalarArg<bool> updated, finite;
+  ScalarArg<double> learning_rate;
   int64_t* count;
   double *kept, *weight;
   int32_t* roll;

@@ -2,6 +2,6 @@
 #pragma once
 
 #include "math/arithmetic.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 
 #include PM_LAUNCHERS(axis_folds)

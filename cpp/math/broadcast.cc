@@ -62,9 +62,9 @@ Broadcast::Broadcast(const Shape& x, const Shape& y, int axis)
     x_step *= xs[i];
     y_step *= ys[i];
     if (dim.size == 1) continue;
-    bool one_walk = !dims.empty() && (dim.x_step != 0) == (dims.back().x_step != 0) &&
-                    (dim.y_step != 0) == (dims.back().y_step != 0);
-    if (one_walk) dims.back().size *= dim.size;
+    bool one_index_map = !dims.empty() && (dim.x_step != 0) == (dims.back().x_step != 0) &&
+                         (dim.y_step != 0) == (dims.back().y_step != 0);
+    if (one_index_map) dims.back().size *= dim.size;
     else dims.push_back(dim);
   }
   if (!dims.empty()) {

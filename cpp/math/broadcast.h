@@ -24,18 +24,18 @@ class Broadcast {
 
   // out[i] = f(x[i], y[i])
   template <class T, class F>
-  void map(Device& device, F f, const T* x, const T* y, T* out) const;
+  void map(KernelContext& context, F f, const T* x, const T* y, T* out) const;
 
   // to_x[i] = f(x, y, out_gradient) summed over the elements of the result that x[i] meets, and to_y
   // likewise: the gradients of a broadcast operator. Where x is not stretched, each element is computed
   // once and nothing is summed; then to_x may lie in the memory of out_gradient.
   template <class T, class F>
-  void sum_to_x(Device& device, F f, const T* x, const T* y, const T* gradient, T* to_x) const {
-    sum_to<T, true>(device, f, x, y, gradient, to_x, x_numel_);
+  void sum_to_x(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to_x) const {
+    sum_to<T, true>(context, f, x, y, gradient, to_x, x_numel_);
   }
   template <class T, class F>
-  void sum_to_y(Device& device, F f, const T* x, const T* y, const T* gradient, T* to_y) const {
-    sum_to<T, false>(device, f, x, y, gradient, to_y, y_numel_);
+  void sum_to_y(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to_y) const {
+    sum_to<T, false>(context, f, x, y, gradient, to_y, y_numel_);
   }
 
   bool same_shape() const { return same_shape_; }
@@ -66,13 +66,13 @@ class Broadcast {
   }
 
   template <class T, bool ToX, class F>
-  void sum_to(Device& device, F f, const T* x, const T* y, const T* gradient, T* to, int64_t to_numel) const;
+  void sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to, int64_t to_numel) const;
   template <class T, class F>
-  void map_row(Device& device, F f, const T* x, const T* y, T* out) const;
+  void map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const;
   template <class T, class F, class... Inputs>
-  void add_row(Device& device, bool add, T* target, F f, const Inputs*... in) const;
+  void add_row(KernelContext& context, bool add, T* target, F f, const Inputs*... in) const;
   template <class T, class F>
-  T sum_row(Device& device, F f, const T* a, const T* g) const;
+  T sum_row(KernelContext& context, F f, const T* a, const T* g) const;
 
   std::vector<Dim> outer_;  // from the slowest
   Dim inner_{1, 1, 1};

@@ -6,7 +6,7 @@
 namespace paddle_mini {
 
 // to[i] = from[i] for n elements, as C++ converts numbers; to bool: whether it is not zero.
-using CastFunction = void (*)(Device& device, int64_t n, const void* from, void* to);
+using CastFunction = void (*)(KernelContext& context, int64_t n, const void* from, void* to);
 
 // float16 and bfloat16 by way of float32.
 CastFunction cast_function(DType from, DType to);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/kernel.h"
-#include "core/op_spec.h"
+#include "core/op_schema.h"
 #include "math/transpose.h"
 
 namespace paddle_mini {
@@ -51,12 +51,12 @@ struct AnyLayout {
       inner_ = std::make_unique<Inner<T>>(inside);
     }
 
-    void run(Device& device) override {
-      for (const Move& move : before_) move.transpose.run(device, move.from->tensor.data, move.to->tensor.data);
-      inner_->run(device);
-      for (const Move& move : after_) move.transpose.run(device, move.from->tensor.data, move.to->tensor.data);
+    void run(KernelContext& context) override {
+      for (const Move& move : before_) move.transpose.run(context, move.from->tensor.data, move.to->tensor.data);
+      inner_->run(context);
+      for (const Move& move : after_) move.transpose.run(context, move.from->tensor.data, move.to->tensor.data);
     }
-    bool may_refuse() const override { return inner_->may_refuse(); }
+    bool may_fail_validation() const override { return inner_->may_fail_validation(); }
 
    private:
     struct Move {

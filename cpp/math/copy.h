@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "math/map.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 
@@ -18,8 +18,8 @@ struct Constant {
 };
 template <class T>
 struct ConstantOf {
-  Uniform<T> value;
-  PM_HD Constant<T> ready() const { return {value()}; }
+  ScalarArg<T> value;
+  PM_HD Constant<T> bind_scalars() const { return {value()}; }
 };
 
 }  // namespace paddle_mini

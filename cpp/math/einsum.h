@@ -34,7 +34,7 @@ class LabelledLoops {
   LabelledLoops(const std::vector<LabelledShape>& operands, const LabelledShape& to);
 
   template <class T>
-  void run(Device& device, const std::vector<const T*>& in, T* to);
+  void run(KernelContext& context, const std::vector<const T*>& in, T* to);
 
  private:
   struct Loop {
@@ -86,16 +86,16 @@ class Contraction {
     gemm_.m = form_->m, gemm_.n = form_->n, gemm_.k = form_->k;
   }
 
-  void run(Device& device, const std::vector<const T*>& in, T* to) {
+  void run(KernelContext& context, const std::vector<const T*>& in, T* to) {
     if (loops_) {
-      loops_->run(device, in, to);
+      loops_->run(context, in, to);
       return;
     }
-    for (size_t i = 0; i < 2; ++i) moves_[i].run(device, in[i], ordered_[i].data());
+    for (size_t i = 0; i < 2; ++i) moves_[i].run(context, in[i], ordered_[i].data());
     int64_t m = form_->m, n = form_->n, k = form_->k;
-    gemm_.run_many(device, form_->stack, ordered_[0].data(), m * k, ordered_[1].data(), k * n, ordered_[2].data(),
+    gemm_.run_many(context, form_->stack, ordered_[0].data(), m * k, ordered_[1].data(), k * n, ordered_[2].data(),
                    m * n);
-    moves_[2].run(device, ordered_[2].data(), to);
+    moves_[2].run(context, ordered_[2].data(), to);
   }
 
  private:

@@ -50,10 +50,10 @@ T value_to_fill(const KernelInit& init) {
 template <class T>
 struct FillKernel : Kernel {
   Out<T> out;
-  Uniform<T> value;
+  ScalarArg<T> value;
 
   FillKernel(KernelInit& init, T value) : out(init, "Out"), value(value) {}
-  void run(Device& device) override { fill_n(device, out.data(), out.numel(), value); }
+  void run(KernelContext& context) override { fill_n(context, out.data(), out.numel(), value); }
 };
 
 }  // namespace paddle_mini

@@ -5,7 +5,7 @@
 
 namespace paddle_mini {
 
-struct Device;
+struct KernelContext;
 
 // C = alpha op(A) op(B) + beta C with op(A) [m, k], op(B) [k, n], C [m, n]; op transposes when asked.
 // lda, ldb, ldc are the distances between rows as stored. beta 0 does not read C.
@@ -16,9 +16,9 @@ struct Gemm {
   int64_t lda = 0, ldb = 0, ldc = 0;  // 0: rows lie next to each other
   T alpha = 1, beta = 0;
 
-  void run(Device& device, const T* a, const T* b, T* c) const;
+  void run(KernelContext& context, const T* a, const T* b, T* c) const;
   // As many products at once, these distances apart.
-  void run_many(Device& device, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
+  void run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
                 int64_t step_c) const;
 };
 

@@ -1,4 +1,4 @@
-// map for functors that compute long: they keep the processor from reading ahead by itself.
+// map for functors that compute long: they keep the CPU from reading ahead by itself.
 #pragma once
 
 #include "math/map.h"

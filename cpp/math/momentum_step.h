@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 #include "math/vec.h"
 
 namespace paddle_mini {
@@ -26,23 +26,23 @@ struct MomentumStep {
 
 template <class T>
 struct MomentumRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   T mu;
-  Uniform<T> rate;
+  ScalarArg<T> rate;
   T decay;
   bool nesterov;
 
-  PM_HD MomentumStep<T> ready() const { return {mu, rate(), decay, nesterov}; }
+  PM_HD MomentumStep<T> bind_scalars() const { return {mu, rate(), decay, nesterov}; }
 };
 
 // With a factor of the gradient.
 template <class Step, class T>
 struct MomentumScaled {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   Step step;
   T factor;
-  PM_HD auto ready() const {
-    auto made = step.ready();
+  PM_HD auto bind_scalars() const {
+    auto made = step.bind_scalars();
     return MomentumScaled<decltype(made), T>{made, factor};
   }
 };

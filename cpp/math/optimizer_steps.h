@@ -155,10 +155,10 @@ struct ScaledSquare {
 template <class T>
 struct LarsRule {
   T mu, coefficient, epsilon, rescale, decay;
-  Uniform<T> rate;
+  ScalarArg<T> rate;
   const double* squares;  // of the parameter and of the gradient; read where there is decay
 
-  PM_HD LarsStep<T> ready() const { return {mu, local_rate(), rescale, decay}; }
+  PM_HD LarsStep<T> bind_scalars() const { return {mu, local_rate(), rescale, decay}; }
 
   PM_HD T local_rate() const {
     T plain = rate();
@@ -215,10 +215,10 @@ struct DpsgdStep {
 
 template <class T>
 struct DpsgdRule {
-  Uniform<T> rate;
+  ScalarArg<T> rate;
   const double* squares;  // of the gradient
   T clip, noise;
-  PM_HD DpsgdStep<T> ready() const {
+  PM_HD DpsgdStep<T> bind_scalars() const {
     T norm = static_cast<T>(std::sqrt(*squares));
     return {rate(), norm > clip ? norm / clip : T(1), noise};
   }

@@ -1,7 +1,7 @@
 // The proximal step of l1 and l2 regularization on one element.
 #pragma once
 
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 #include "math/vec.h"
 
 namespace paddle_mini {

@@ -16,10 +16,10 @@ namespace paddle_mini {
 
 // fill(generator) with a generator that starts from `seed`; with the device's when `seed` is 0.
 template <class F>
-void with_generator(Device& device, int64_t seed, F fill) {
-  require_not_recorded(device);
+void with_generator(KernelContext& context, int64_t seed, F fill) {
+  require_not_recorded(context);
   if (seed == 0) {
-    fill(device.generator);
+    fill(context.generator);
     return;
   }
   std::mt19937_64 own(static_cast<uint64_t>(seed));

@@ -18,10 +18,10 @@ class Reduction {
 
   // out = sum of x over the reduced axes, times `scale`.
   template <class T>
-  void sum(Device& device, T scale, const T* x, T* out) const;
+  void sum(KernelContext& context, T scale, const T* x, T* out) const;
   // out[i] = scale * y[j] where j is the element that i was reduced to: the gradient of a sum.
   template <class T>
-  void spread(Device& device, T scale, const T* y, T* out) const;
+  void spread(KernelContext& context, T scale, const T* y, T* out) const;
 
   int64_t reduced_count() const { return reduced_count_; }  // elements that become one
 

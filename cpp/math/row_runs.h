@@ -25,7 +25,7 @@ class RowRunsKernel : public Kernel {
  public:
   RowRunsKernel(const Variable* from, const Variable* to, RowRuns runs)
       : from_(from), to_(to), runs_(std::move(runs)), bytes_(row_bytes(to)) {}
-  void run(Device&) override {
+  void run(KernelContext&) override {
     for (const RowRun& one : runs_) copy_run(from_, to_, bytes_, one);
   }
 
@@ -42,12 +42,12 @@ class RowRunsGradKernel : public Kernel {
   RowRunsGradKernel(const KernelInit& init, RowRuns runs)
       : out_gradient_(init, "Out@GRAD"), x_gradient_(init, "X@GRAD"), runs_(std::move(runs)),
         width_(row_numel(x_gradient_.shape())) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     std::fill_n(x_gradient_.data(), x_gradient_.numel(), T(0));
     for (const RowRun& one : runs_) {
       T* to = x_gradient_.data() + one.from * width_;
       map(
-          device, one.rows * width_, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
+          context, one.rows * width_, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
           out_gradient_.data() + one.to * width_);
     }
   }

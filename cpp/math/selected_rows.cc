@@ -29,7 +29,7 @@ void RowMerge::sort() {
 }
 
 template <class T>
-void RowMerge::run(Device& device, const std::vector<RowValues<T>>& lists, int64_t width, T* out) {
+void RowMerge::run(KernelContext& context, const std::vector<RowValues<T>>& lists, int64_t width, T* out) {
   entries_.clear();
   for (size_t list = 0; list < lists.size(); ++list) {
     const std::vector<int64_t>& rows = *lists[list].rows;
@@ -42,16 +42,16 @@ void RowMerge::run(Device& device, const std::vector<RowValues<T>>& lists, int64
   for (const Entry& entry : entries_) {
     const T* from = lists[entry.list].values + entry.position * width;
     if (rows_.empty() || rows_.back() != entry.row) {
-      copy_n(device, from, width, out + static_cast<int64_t>(rows_.size()) * width);
+      copy_n(context, from, width, out + static_cast<int64_t>(rows_.size()) * width);
       rows_.push_back(entry.row);
     } else {
       T* to = out + (static_cast<int64_t>(rows_.size()) - 1) * width;
-      map(device, width, Plus{}, to, static_cast<const T*>(to), from);
+      map(context, width, Plus{}, to, static_cast<const T*>(to), from);
     }
   }
 }
 
-template void RowMerge::run<float>(Device&, const std::vector<RowValues<float>>&, int64_t, float*);
-template void RowMerge::run<double>(Device&, const std::vector<RowValues<double>>&, int64_t, double*);
+template void RowMerge::run<float>(KernelContext&, const std::vector<RowValues<float>>&, int64_t, float*);
+template void RowMerge::run<double>(KernelContext&, const std::vector<RowValues<double>>&, int64_t, double*);
 
 }  // namespace paddle_mini

@@ -25,7 +25,7 @@ class RowMerge {
   // the same every time. out[i * width] and on is the sum for rows()[i]; `out` needs room for all
   // rows given, and is none of the lists' values.
   template <class T>
-  void run(Device& device, const std::vector<RowValues<T>>& lists, int64_t width, T* out);
+  void run(KernelContext& context, const std::vector<RowValues<T>>& lists, int64_t width, T* out);
 
   const std::vector<int64_t>& rows() const { return rows_; }  // sorted, each once
 
@@ -41,7 +41,7 @@ class RowMerge {
   std::vector<int64_t> rows_;
 };
 
-extern template void RowMerge::run<float>(Device&, const std::vector<RowValues<float>>&, int64_t, float*);
-extern template void RowMerge::run<double>(Device&, const std::vector<RowValues<double>>&, int64_t, double*);
+extern template void RowMerge::run<float>(KernelContext&, const std::vector<RowValues<float>>&, int64_t, float*);
+extern template void RowMerge::run<double>(KernelContext&, const std::vector<RowValues<double>>&, int64_t, double*);
 
 }  // namespace paddle_mini

@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-struct Device;
+struct KernelContext;
 
 class Softmax {
  public:
@@ -18,18 +18,19 @@ class Softmax {
 
   // out = exp(x) / (sum of exp(x) along the axis); out may be x.
   template <class T>
-  void run(Device& device, const T* x, T* out, T* scratch) const;
+  void run(KernelContext& context, const T* x, T* out, T* scratch) const;
   // x_gradient = out (gradient - sum of gradient * out along the axis); x_gradient may be gradient.
   template <class T>
-  void gradient(Device& device, const T* out, const T* gradient, T* x_gradient, T* scratch) const;
+  void gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* scratch) const;
 
  private:
   static constexpr int64_t kTile = 1024;  // columns at a time, where the axis is not the last
 
   template <class T>
-  void run_columns(Device& device, const T* x, T* out, T* scratch, int64_t n) const;
+  void run_columns(KernelContext& context, const T* x, T* out, T* scratch, int64_t n) const;
   template <class T>
-  void gradient_columns(Device& device, const T* out, const T* gradient, T* x_gradient, T* dot, int64_t n) const;
+  void gradient_columns(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* dot,
+                        int64_t n) const;
 
   int64_t outer_ = 1, size_ = 1, inner_ = 1;  // axes before, along and after
 };

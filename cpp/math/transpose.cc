@@ -42,8 +42,8 @@ Transpose::Transpose(const Shape& in, const std::vector<int>& order, size_t elem
   for (int i = in.rank() - 1; i >= 0; step *= in[order[i--]]) {
     Dim dim{in[order[i]], in_steps[order[i]], step};
     if (dim.size == 1) continue;
-    bool one_walk = !outer_.empty() && dim.in_step == outer_.back().in_step * outer_.back().size;
-    if (one_walk) outer_.back().size *= dim.size;
+    bool one_index_map = !outer_.empty() && dim.in_step == outer_.back().in_step * outer_.back().size;
+    if (one_index_map) outer_.back().size *= dim.size;
     else outer_.push_back(dim);
   }
   if (outer_.empty()) return;

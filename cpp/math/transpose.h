@@ -8,14 +8,14 @@
 
 namespace paddle_mini {
 
-struct Device;
+struct KernelContext;
 
 class Transpose {
  public:
   // Axis i of the result is axis order[i] of `in`.
   Transpose(const Shape& in, const std::vector<int>& order, size_t element_bytes);
 
-  void run(Device& device, const void* in, void* out) const;
+  void run(KernelContext& context, const void* in, void* out) const;
 
  private:
   struct Dim {
@@ -25,7 +25,7 @@ class Transpose {
   template <class F>
   void each_outer(F f) const;
   template <class T>
-  void run_as(Device& device, const T* in, T* out) const;
+  void run_as(KernelContext& context, const T* in, T* out) const;
 
   std::vector<Dim> outer_;      // of the result, from the slowest
   Dim along_in_{1, 1, 1};       // elements next to each other in the input ...

@@ -14,7 +14,7 @@ struct AccuracyKernel : Kernel {
       : indices(init, "Indices"), label(init, "Label"), accuracy(init, "Accuracy"), correct(init, "Correct"),
         total(init, "Total"), rows(indices.shape()[0]), best(indices.shape()[1]) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 void infer_accuracy(InferContext& c) {
@@ -38,7 +38,7 @@ void infer_accuracy(InferContext& c) {
 namespace paddle_mini {
 
 void define_accuracy(OpTable& ops) {
-  ops.add(OpSpec("accuracy")
+  ops.add(OpSchema("accuracy")
               .doc("Accuracy = Correct / Total, where Correct counts the rows whose label is among their Indices; 0 "
                    "without rows.")
               .input("Out", "[rows, k]: the k best values, of top_k_v2; not read")

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-void AccuracyKernel::run(Device&) {
+void AccuracyKernel::run(KernelContext&) {
   int32_t hits = 0;
   for (int64_t i = 0; i < rows; ++i) {
     bool found = false;

@@ -28,10 +28,10 @@ struct PutHits {
   }
 };
 
-void AccuracyKernel::run(Device& device) {
-  Walk<1> one, all;
+void AccuracyKernel::run(KernelContext& context) {
+  StridedIndex<1> one, all;
   all.add(rows, {1});
-  fold(device, one, all, int64_t{0}, Hit{indices, label, best}, Plus{},
+  fold(context, one, all, int64_t{0}, Hit{indices, label, best}, Plus{},
        PutHits{rows, accuracy.data(), correct.data(), total.data()});
 }
 

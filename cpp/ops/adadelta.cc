@@ -8,10 +8,10 @@ namespace {
 
 template <class T>
 struct AdadeltaRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   T rho, epsilon;
-  Uniform<T> rate;
-  PM_HD AdadeltaStep<T> ready() const { return {rho, epsilon, rate()}; }
+  ScalarArg<T> rate;
+  PM_HD AdadeltaStep<T> bind_scalars() const { return {rho, epsilon, rate()}; }
 };
 
 template <class T>
@@ -27,11 +27,11 @@ struct AdadeltaKernel : TiledKernel {
         squared_update_out(init, "AvgSquaredUpdateOut"), rho(static_cast<T>(init.attr<float>("rho"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
+  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
     AdadeltaRule<T> step{rho, epsilon, uniform_or(learning_rate, T(1))};
-    map(device, end - begin, step,
+    map(context, end - begin, step,
         std::tuple(param_out.data() + begin, squared_grad_out.data() + begin, squared_update_out.data() + begin),
         param.data() + begin, squared_grad.data() + begin, squared_update.data() + begin, grad.data() + begin);
   }
@@ -47,7 +47,7 @@ void infer_adadelta(InferContext& c) {
 }  // namespace
 
 void define_adadelta(OpTable& ops) {
-  ops.add(OpSpec("adadelta")
+  ops.add(OpSchema("adadelta")
               .doc("AvgSquaredGradOut = rho AvgSquaredGrad + (1 - rho) Grad^2, u = -sqrt((AvgSquaredUpdate + epsilon) "
                    "/ (AvgSquaredGradOut + epsilon)) Grad, AvgSquaredUpdateOut = rho AvgSquaredUpdate + (1 - rho) u^2, "
                    "ParamOut = Param + LearningRate * u.")

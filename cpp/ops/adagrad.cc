@@ -8,10 +8,10 @@ namespace {
 
 template <class T>
 struct AdagradRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> rate;
+  static constexpr bool batchable = true;
+  ScalarArg<T> rate;
   T epsilon;
-  PM_HD AdagradStep<T> ready() const { return {rate(), epsilon}; }
+  PM_HD AdagradStep<T> bind_scalars() const { return {rate(), epsilon}; }
 };
 
 template <class T>
@@ -26,21 +26,21 @@ struct AdagradKernel : TiledKernel {
         param_out(init, "ParamOut"), moment_out(init, "MomentOut"),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), gradient(init, param, grad) {}
 
-  void run(Device& device) override {
-    gradient.walk(
-        device, [&](int64_t at, int64_t count, const T* g) { update(device, at, count, g); },
+  void run(KernelContext& context) override {
+    gradient.index_map(
+        context, [&](int64_t at, int64_t count, const T* g) { update(context, at, count, g); },
         [&](int64_t at, int64_t count) {
-          copy_part(device, param, param_out, at, count);
-          copy_part(device, moment, moment_out, at, count);
+          copy_part(context, param, param_out, at, count);
+          copy_part(context, moment, moment_out, at, count);
         });
   }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    update(device, begin, end - begin, grad.data() + begin);
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
+    update(context, begin, end - begin, grad.data() + begin);
   }
 
-  void update(Device& device, int64_t at, int64_t count, const T* g) {
-    map(device, count, AdagradRule<T>{learning_rate, epsilon},
+  void update(KernelContext& context, int64_t at, int64_t count, const T* g) {
+    map(context, count, AdagradRule<T>{learning_rate, epsilon},
         std::tuple(param_out.data() + at, moment_out.data() + at), param.data() + at, moment.data() + at, g);
   }
 };

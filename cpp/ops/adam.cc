@@ -34,19 +34,19 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
     require<DeviceError>(!kOnGpu || !grad.is_rows(), "Grad is selected rows: these have no kernel on a GPU");
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
   T beta_1() const;
   T beta_2() const;
   AdamStep<T> step(T power1, T power2) const;
   bool skips() const;
-  void run_tile(Device& device, int64_t begin, int64_t end);
+  void run_tile(KernelContext& context, int64_t begin, int64_t end);
   void set_powers(bool stays);
-  void update(Device& device, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient);
-  const T* merge_rows(Device& device);
-  void run_lazy(Device& device, const AdamStep<T>& step);
-  void run_sparse(Device& device, const AdamStep<T>& step);
-  void copy_to_outputs(Device& device, int64_t begin, int64_t end);
+  void update(KernelContext& context, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient);
+  const T* merge_rows(KernelContext& context);
+  void run_lazy(KernelContext& context, const AdamStep<T>& step);
+  void run_sparse(KernelContext& context, const AdamStep<T>& step);
+  void copy_to_outputs(KernelContext& context, int64_t begin, int64_t end);
 
   std::tuple<T*, T*, T*> outputs(int64_t at) const {
     return {param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at};

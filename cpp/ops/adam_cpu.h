@@ -26,22 +26,22 @@ bool AdamKernel<T>::skips() const {
 }
 
 template <class T>
-void AdamKernel<T>::run(Device& device) {
-  if (!grad.is_rows()) return run_tile(device, 0, param.numel());
+void AdamKernel<T>::run(KernelContext& context) {
+  if (!grad.is_rows()) return run_tile(context, 0, param.numel());
   T power1 = beta1_power[0], power2 = beta2_power[0];
   bool stays = skips() || grad.variable().rows.empty();
-  if (stays) copy_to_outputs(device, 0, param.numel());
+  if (stays) copy_to_outputs(context, 0, param.numel());
   // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
-  else if (lazy) run_lazy(device, global_powers ? step(power1, power2) : step(beta_1() * power1, beta_2() * power2));
-  else run_sparse(device, step(power1, power2));
+  else if (lazy) run_lazy(context, global_powers ? step(power1, power2) : step(beta_1() * power1, beta_2() * power2));
+  else run_sparse(context, step(power1, power2));
   set_powers(stays);
 }
 
 template <class T>
-void AdamKernel<T>::run_tile(Device& device, int64_t begin, int64_t end) {
+void AdamKernel<T>::run_tile(KernelContext& context, int64_t begin, int64_t end) {
   bool stays = skips();
-  if (stays) copy_to_outputs(device, begin, end);
-  else update(device, step(beta1_power[0], beta2_power[0]), begin, end - begin, grad.data() + begin);
+  if (stays) copy_to_outputs(context, begin, end);
+  else update(context, step(beta1_power[0], beta2_power[0]), begin, end - begin, grad.data() + begin);
   if (end == param.numel()) set_powers(stays);
 }
 
@@ -53,48 +53,48 @@ void AdamKernel<T>::set_powers(bool stays) {
 }
 
 template <class T>
-void AdamKernel<T>::update(Device& device, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient) {
-  map(device, n, step, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at, gradient);
+void AdamKernel<T>::update(KernelContext& context, const AdamStep<T>& step, int64_t at, int64_t n, const T* gradient) {
+  map(context, n, step, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at, gradient);
 }
 
 template <class T>
-const T* AdamKernel<T>::merge_rows(Device& device) {
+const T* AdamKernel<T>::merge_rows(KernelContext& context) {
   lists[0] = {&grad.variable().rows, grad.data()};
-  merge.run(device, lists, width, merged.data());
+  merge.run(context, lists, width, merged.data());
   return merged.data();
 }
 
 // Rows that the gradient does not name keep parameters and moments.
 template <class T>
-void AdamKernel<T>::run_lazy(Device& device, const AdamStep<T>& step) {
-  const T* gradient = merge_rows(device);
-  copy_to_outputs(device, 0, param.numel());
+void AdamKernel<T>::run_lazy(KernelContext& context, const AdamStep<T>& step) {
+  const T* gradient = merge_rows(context);
+  copy_to_outputs(context, 0, param.numel());
   for (size_t i = 0; i < merge.rows().size(); ++i) {
     int64_t at = merge.rows()[i] * width;
-    map(device, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
+    map(context, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
         gradient + static_cast<int64_t>(i) * width);
   }
 }
 
 // Rows that the gradient does not name have gradient 0: the same as a dense gradient.
 template <class T>
-void AdamKernel<T>::run_sparse(Device& device, const AdamStep<T>& step) {
-  const T* gradient = merge_rows(device);
+void AdamKernel<T>::run_sparse(KernelContext& context, const AdamStep<T>& step) {
+  const T* gradient = merge_rows(context);
   auto idle = [step](auto p, auto m, auto v) { return step(p, m, v, decltype(p)(T(0))); };
   int64_t next = 0, count = static_cast<int64_t>(merge.rows().size());
   for (int64_t i = 0; i <= count; ++i) {
     int64_t row = i < count ? merge.rows()[i] : height, at = next * width;
-    map(device, (row - next) * width, idle, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at);
-    if (i < count) update(device, step, row * width, width, gradient + i * width);
+    map(context, (row - next) * width, idle, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at);
+    if (i < count) update(context, step, row * width, width, gradient + i * width);
     next = row + 1;
   }
 }
 
 template <class T>
-void AdamKernel<T>::copy_to_outputs(Device& device, int64_t begin, int64_t end) {
-  copy_part(device, param, param_out, begin, end - begin);
-  copy_part(device, moment1, moment1_out, begin, end - begin);
-  copy_part(device, moment2, moment2_out, begin, end - begin);
+void AdamKernel<T>::copy_to_outputs(KernelContext& context, int64_t begin, int64_t end) {
+  copy_part(context, param, param_out, begin, end - begin);
+  copy_part(context, moment1, moment1_out, begin, end - begin);
+  copy_part(context, moment2, moment2_out, begin, end - begin);
 }
 
 }  // namespace

@@ -8,10 +8,10 @@ namespace {
 
 template <class T>
 struct AdamaxRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   T beta1, beta2, epsilon;
-  Uniform<T> rate, power;
-  PM_HD AdamaxStep<T> ready() const { return {beta1, beta2, epsilon, rate() / (T(1) - power())}; }
+  ScalarArg<T> rate, power;
+  PM_HD AdamaxStep<T> bind_scalars() const { return {beta1, beta2, epsilon, rate() / (T(1) - power())}; }
 };
 
 template <class T>
@@ -26,11 +26,11 @@ struct AdamaxKernel : TiledKernel {
         moment_out(init, "MomentOut"), norm_out(init, "InfNormOut"), beta1(static_cast<T>(init.attr<float>("beta1"))),
         beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
+  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
     AdamaxRule<T> step{beta1, beta2, epsilon, learning_rate, beta1_power};
-    map(device, end - begin, step,
+    map(context, end - begin, step,
         std::tuple(param_out.data() + begin, moment_out.data() + begin, norm_out.data() + begin), param.data() + begin,
         moment.data() + begin, norm.data() + begin, grad.data() + begin);
   }

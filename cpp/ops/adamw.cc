@@ -30,13 +30,13 @@ struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as ad
     if (!init.attr<bool>("with_decay")) decay = T(0);
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void run_tile(Device& device, int64_t begin, int64_t end);
+  void run_tile(KernelContext& context, int64_t begin, int64_t end);
 
   template <class Step>
-  void run_with(Device& device, const Step& step, int64_t begin, int64_t end) {
-    map(device, end - begin, step,
+  void run_with(KernelContext& context, const Step& step, int64_t begin, int64_t end) {
+    map(context, end - begin, step,
         std::tuple(param_out.data() + begin, moment1_out.data() + begin, moment2_out.data() + begin),
         param.data() + begin, moment1.data() + begin, moment2.data() + begin, grad.data() + begin);
   }

@@ -20,23 +20,23 @@ struct AdamwUnless {
 
 template <class T>
 struct AdamwRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   AdamRule<T> adam;
   T decay;  // of a learning rate of 1
-  PM_HD AdamwUnless<T> ready() const { return {adam.ready(), adam.rate() * decay, decay != T(0)}; }
+  PM_HD AdamwUnless<T> bind_scalars() const { return {adam.bind_scalars(), adam.rate() * decay, decay != T(0)}; }
 };
 
 template <class T>
-void AdamwKernel<T>::run(Device& device) {
-  Uniform<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1));
-  Uniform<T> b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
-  Uniform<bool> stays = uniform_or(skip_update, false);
+void AdamwKernel<T>::run(KernelContext& context) {
+  ScalarArg<T> b1 = uniform_or(beta1_tensor, static_cast<T>(beta1));
+  ScalarArg<T> b2 = uniform_or(beta2_tensor, static_cast<T>(beta2));
+  ScalarArg<bool> stays = uniform_or(skip_update, false);
   AdamRule<T> adam{
       b1, b2, beta1_power, beta2_power, learning_rate, uniform_or(epsilon_tensor, static_cast<T>(epsilon)), stays};
-  run_with(device, AdamwRule<T>{adam, decay}, 0, param.numel());
+  run_with(context, AdamwRule<T>{adam, decay}, 0, param.numel());
   if (global_powers) stays = true;
-  if (beta1_power_out) map(device, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());
-  if (beta2_power_out) map(device, 1, AdvancePower<T>{b2, stays}, beta2_power_out.data(), beta2_power.data());
+  if (beta1_power_out) map(context, 1, AdvancePower<T>{b1, stays}, beta1_power_out.data(), beta1_power.data());
+  if (beta2_power_out) map(context, 1, AdvancePower<T>{b2, stays}, beta2_power_out.data(), beta2_power.data());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // addmm: Out = Beta Input + Alpha X Y
 #include "math/arithmetic.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/gemm.h"
 #include "math/map.h"
 
@@ -23,13 +23,13 @@ struct AddmmKernel : Kernel {
     gemm.beta = beta == T(0) ? T(0) : T(1);
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     if (beta != T(0)) {
-      stretch.copy(device, input.data(), out.data(), T(0));
+      stretch.copy(context, input.data(), out.data(), T(0));
       T* to = out.data();
-      if (beta != T(1)) map(device, out.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
+      if (beta != T(1)) map(context, out.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
     }
-    gemm.run(device, x.data(), y.data(), out.data());
+    gemm.run(context, x.data(), y.data(), out.data());
   }
 };
 
@@ -53,14 +53,14 @@ struct AddmmGradKernel : Kernel {
     to_x.alpha = to_y.alpha = static_cast<T>(init.attr<float>("Alpha"));
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const T* g = out_gradient.data();
-    if (x_gradient) to_x.run(device, g, y.data(), x_gradient.data());
-    if (y_gradient) to_y.run(device, x.data(), g, y_gradient.data());
+    if (x_gradient) to_x.run(context, g, y.data(), x_gradient.data());
+    if (y_gradient) to_y.run(context, x.data(), g, y_gradient.data());
     if (!input_gradient) return;
     T* to = input_gradient.data();
-    stretch.add_back(device, g, to);
-    map(device, input.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
+    stretch.add_back(context, g, to);
+    map(context, input.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
   }
 };
 
@@ -87,7 +87,7 @@ Shape addmm_shape(const InferContext& c) {
 }  // namespace
 
 void define_addmm(OpTable& ops) {
-  ops.add(OpSpec("addmm")
+  ops.add(OpSchema("addmm")
               .doc("Out = Beta Input + Alpha X Y.")
               .input("Input", "[rows, columns], or a shape that stretches to it")
               .input("X", "[rows, k]")
@@ -102,7 +102,7 @@ void define_addmm(OpTable& ops) {
   ops.add(ops.gradient_of("addmm")
               .doc("Input@GRAD = Beta Out@GRAD, summed over the axes of the stretching; X@GRAD = Alpha Out@GRAD Y', "
                    "Y@GRAD = Alpha X' Out@GRAD.")
-              .reads_shape("Input")
+              .shape_only("Input")
               .kernels<AddmmGradKernel, float, double>());
 }
 

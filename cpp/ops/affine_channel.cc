@@ -21,7 +21,7 @@ struct AffineChannelKernel : Kernel {
       : x(init, "X"), scale(init, "Scale"), bias(init, "Bias"), out(init, "Out"),
         rows(x.shape(), affine_channel_channels_last(init)) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -35,10 +35,10 @@ struct AffineChannelGradKernel : Kernel {
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         rows(x.shape(), affine_channel_channels_last(init)) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void add_row(Device& device, int64_t n, const T* g, const T* from);
-  void add_channel(Device& device, int64_t n, const T* g, const T* from, int64_t c);
+  void add_row(KernelContext& context, int64_t n, const T* g, const T* from);
+  void add_channel(KernelContext& context, int64_t n, const T* g, const T* from, int64_t c);
 };
 
 void require_parameters(const InferContext& c, std::initializer_list<const char*> ports) {
@@ -61,7 +61,7 @@ void require_parameters(const InferContext& c, std::initializer_list<const char*
 namespace paddle_mini {
 
 void define_affine_channel(OpTable& ops) {
-  ops.add(OpSpec("affine_channel")
+  ops.add(OpSchema("affine_channel")
               .doc("Out = Scale X + Bias, channel by channel.")
               .attr("data_layout", "AnyLayout",
                     "NCHW: channels are axis 1; else they are the last axis, as in PaddlePaddle",

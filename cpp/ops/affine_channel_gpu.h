@@ -49,14 +49,14 @@ struct PutParameters {
 inline int64_t inner_of(const ChannelRows& rows) { return rows.last ? 1 : rows.pixels; }
 
 template <class T>
-void to_parameters(Device& device, const ChannelRows& rows, const T* x, const T* gradient, T* scale_gradient,
+void to_parameters(KernelContext& context, const ChannelRows& rows, const T* x, const T* gradient, T* scale_gradient,
                    T* bias_gradient) {
   if (!scale_gradient && !bias_gradient) return;
-  Walk<1> kept, folded;
+  StridedIndex<1> kept, folded;
   kept.add(rows.channels, {inner_of(rows)});
   folded.add(rows.pixels, {rows.last ? rows.channels : 1});
   folded.add(rows.images, {rows.channels * rows.pixels});
-  fold(device, kept, folded, TwoSums{0, 0}, Terms<T>{x, gradient}, PlusBoth{},
+  fold(context, kept, folded, TwoSums{0, 0}, Terms<T>{x, gradient}, PlusBoth{},
        PutParameters<T>{scale_gradient, bias_gradient});
 }
 
@@ -65,22 +65,22 @@ void to_parameters(Device& device, const ChannelRows& rows, const T* x, const T*
 namespace {
 
 template <class T>
-void AffineChannelKernel<T>::run(Device& device) {
+void AffineChannelKernel<T>::run(KernelContext& context) {
   affine_channel_gpu::Forward<T> body{
       rows.channels, affine_channel_gpu::inner_of(rows), x.data(), scale.data(), bias.data(), out.data()};
-  for_each_index(device, x.numel(), body);
+  for_each_index(context, x.numel(), body);
 }
 
 // X@GRAD last: it may lie in the memory of Out@GRAD.
 template <class T>
-void AffineChannelGradKernel<T>::run(Device& device) {
+void AffineChannelGradKernel<T>::run(KernelContext& context) {
   const T* g = out_gradient.data();
-  affine_channel_gpu::to_parameters(device, rows, x.data(), g, scale_gradient ? scale_gradient.data() : nullptr,
+  affine_channel_gpu::to_parameters(context, rows, x.data(), g, scale_gradient ? scale_gradient.data() : nullptr,
                                     bias_gradient ? bias_gradient.data() : nullptr);
   if (!x_gradient) return;
   affine_channel_gpu::ToX<T> body{rows.channels, affine_channel_gpu::inner_of(rows), g, scale.data(),
                                   x_gradient.data()};
-  for_each_index(device, x.numel(), body);
+  for_each_index(context, x.numel(), body);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ struct AllFiniteKernel : Kernel {
 
   explicit AllFiniteKernel(KernelInit& init) : x(in_list<T>(init, "X")), out(init, "Out") {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 }  // namespace
@@ -22,7 +22,7 @@ struct AllFiniteKernel : Kernel {
 namespace paddle_mini {
 
 void define_all_finite(OpTable& ops) {
-  ops.add(OpSpec("all_finite")
+  ops.add(OpSchema("all_finite")
               .doc("Out = whether every element of every X is finite; true for no elements.")
               .input_list("X", "any shapes, of one element type")
               .output("Out", "[1] bool")

@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void AllFiniteKernel<T>::run(Device&) {
+void AllFiniteKernel<T>::run(KernelContext&) {
   out[0] = std::all_of(x.begin(), x.end(), [](const In<T>& one) { return all_finite(one.numel(), one.data()); });
 }
 

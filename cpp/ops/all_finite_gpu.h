@@ -3,16 +3,16 @@
 
 #include "math/copy.h"
 #include "math/gpu/not_finite.h"
-#include "math/together.h"
+#include "math/batch_launches.h"
 
 namespace paddle_mini {
 namespace {
 
 template <class T>
-void AllFiniteKernel<T>::run(Device& device) {
-  fill_n(device, out.data(), 1, true);
-  together(device, [&] {
-    for (const In<T>& one : x) flag_not_finite(device, one.numel(), one.data(), out.data(), false);
+void AllFiniteKernel<T>::run(KernelContext& context) {
+  fill_n(context, out.data(), 1, true);
+  batch_launches(context, [&] {
+    for (const In<T>& one : x) flag_not_finite(context, one.numel(), one.data(), out.data(), false);
   });
 }
 

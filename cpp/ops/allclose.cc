@@ -46,7 +46,7 @@ struct AllcloseKernel : Kernel {
         atol_in(init, "Atol", optional_port), out(init, "Out"), rtol(number_in("rtol", init.attr<std::string>("rtol"))),
         atol(number_in("atol", init.attr<std::string>("atol"))), equal_nan(init.attr<bool>("equal_nan")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 }  // namespace
@@ -57,7 +57,7 @@ struct AllcloseKernel : Kernel {
 namespace paddle_mini {
 
 void define_allclose(OpTable& ops) {
-  ops.add(OpSpec("allclose")
+  ops.add(OpSchema("allclose")
               .doc("Out = whether |Input - Other| <= atol + rtol |Other| everywhere; with rtol above 0 an infinite "
                    "Other allows all numbers, as in PaddlePaddle.")
               .input("Input", "any shape")

@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void AllcloseKernel<T>::run(Device&) {
+void AllcloseKernel<T>::run(KernelContext&) {
   if (rtol_in) rtol = rtol_in[0];
   if (atol_in) atol = atol_in[0];
   IsClose<T> is_close{rtol, atol, equal_nan};

@@ -10,7 +10,7 @@ namespace {
 // Whichever threads find numbers apart, they write the same.
 template <class T>
 struct FlagApart {
-  Uniform<double> rtol, atol;
+  ScalarArg<double> rtol, atol;
   bool equal_nan;
   const T *input, *other;
   bool* close;
@@ -20,9 +20,9 @@ struct FlagApart {
 };
 
 template <class T>
-void AllcloseKernel<T>::run(Device& device) {
-  fill_n(device, out.data(), 1, true);
-  for_each_index(device, input.numel(),
+void AllcloseKernel<T>::run(KernelContext& context) {
+  fill_n(context, out.data(), 1, true);
+  for_each_index(context, input.numel(),
                  FlagApart<T>{uniform_or(rtol_in, rtol), uniform_or(atol_in, atol), equal_nan, input.data(),
                               other.data(), out.data()});
 }

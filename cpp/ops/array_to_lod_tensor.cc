@@ -55,7 +55,7 @@ void run_array_to_lod_tensor(ControlRun& run) {
 }  // namespace
 
 void define_array_to_lod_tensor(OpTable& ops) {
-  ops.add(OpSpec("array_to_lod_tensor")
+  ops.add(OpSchema("array_to_lod_tensor")
               .doc("Out = the sequences whose steps the elements of X hold, in the order that they had before "
                    "lod_tensor_to_array.")
               .input("X",

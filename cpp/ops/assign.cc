@@ -11,8 +11,8 @@ struct AssignKernel : MoveKernel {
 
   explicit AssignKernel(KernelInit& init)
       : MoveKernel(init.input("X"), init.output("Out")), x(*init.input("X")), out(*init.output("Out")) {}
-  void run(Device& device) override {
-    MoveKernel::run(device);
+  void run(KernelContext& context) override {
+    MoveKernel::run(context);
     if (x.is_rows()) out.set_rows(x.rows);
   }
 };
@@ -20,11 +20,11 @@ struct AssignKernel : MoveKernel {
 }  // namespace
 
 void define_assign(OpTable& ops) {
-  ops.add(OpSpec("assign")
+  ops.add(OpSchema("assign")
               .doc("Out = X, a copy.")
               .input("X", "any shape; a tensor or selected rows")
               .output("Out", "shape of X")
-              .takes_rows("X")
+              .accepts_selected_rows("X")
               .infer([](InferContext& c) {
                 VarKind kind = c.input("X").kind;
                 require<ShapeError>(kind == VarKind::Tensor || kind == VarKind::SelectedRows, "X is ", name_of(kind),

@@ -37,7 +37,7 @@ struct AssignValueKernel : Kernel {
 
   explicit AssignValueKernel(KernelInit& init)
       : out(init, "Out"), values(init.attr<std::vector<Element>>(ValuesOf<T>::attr)) {}
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -65,7 +65,7 @@ std::pair<const char*, size_t> values_given(const InferContext& c, DType dtype) 
 namespace paddle_mini {
 
 void define_assign_value(OpTable& ops) {
-  ops.add(OpSpec("assign_value")
+  ops.add(OpSchema("assign_value")
               .doc("Out = the values in the attribute that belongs to `dtype`, in the order of the elements.")
               .output("Out", "of shape `shape`")
               .required_attr("shape", AttrType::Ints, "shape of Out; empty: one element")

@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void AssignValueKernel<T>::run(Device&) {
+void AssignValueKernel<T>::run(KernelContext&) {
   std::transform(values.begin(), values.end(), out.data(), [](Element value) { return static_cast<T>(value); });
 }
 

@@ -7,10 +7,10 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void AssignValueKernel<T>::run(Device& device) {
+void AssignValueKernel<T>::run(KernelContext& context) {
   std::unique_ptr<T[]> converted(new T[values.size()]);
   std::copy(values.begin(), values.end(), converted.get());
-  upload(device, converted.get(), values.size() * sizeof(T), out.data());
+  upload(context, converted.get(), values.size() * sizeof(T), out.data());
 }
 
 }  // namespace

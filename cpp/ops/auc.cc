@@ -35,7 +35,7 @@ struct AucKernel : Kernel {
         positive(init, "StatPos"), negative(init, "StatNeg"), auc(init, "AUC"), positive_out(init, "StatPosOut"),
         negative_out(init, "StatNegOut"), counts(init), width(predict.shape()[1]) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     int64_t rows = predict.shape()[0];
     for (int64_t i = 0; i < rows; ++i) {
       T score = score_of(i);
@@ -131,7 +131,7 @@ void infer_auc(InferContext& c) {
 }  // namespace
 
 void define_auc(OpTable& ops) {
-  ops.add(OpSpec("auc")
+  ops.add(OpSchema("auc")
               .doc("AUC = the area under the curve of true over false positives, by trapezoids between the bins that "
                    "scores were counted in. StatPos and StatNeg count positive and negative labels in each bin: of "
                    "all batches (slide_steps 0), or of the last slide_steps ones. A score outside of [0, 1] is "

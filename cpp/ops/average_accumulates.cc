@@ -35,10 +35,10 @@ struct AverageAccumulatesKernel : Kernel {
         window(init.attr<float>("average_window")), longest(init.attr<int64_t>("max_average_window")),
         shortest(init.attr<int64_t>("min_average_window")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void end_window(Device& device);
-  void add(Device& device, bool spills);
+  void end_window(KernelContext& context);
+  void add(KernelContext& context, bool spills);
 };
 
 void infer_average_accumulates(InferContext& c) {
@@ -66,7 +66,7 @@ void infer_average_accumulates(InferContext& c) {
 namespace paddle_mini {
 
 void define_average_accumulates(OpTable& ops) {
-  ops.add(OpSpec("average_accumulates")
+  ops.add(OpSchema("average_accumulates")
               .doc("Counts the update and adds param to sum_1; every 16384 updates sum_1 goes into sum_2. Where "
                    "num_accumulates reaches min_average_window and the smaller of max_average_window and "
                    "num_updates * average_window, rounded towards 0, the window ends: sum_3 = sum_1 + sum_2, which "

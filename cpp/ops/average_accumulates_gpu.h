@@ -24,13 +24,13 @@ struct Accumulate {
 };
 template <class T>
 struct AccumulateRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   WindowNow now;
-  PM_HD Accumulate<T> ready() const { return {now.ends(), now.spills()}; }
+  PM_HD Accumulate<T> bind_scalars() const { return {now.ends(), now.spills()}; }
 };
 
 struct CountRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   WindowNow now;
   PM_HD std::tuple<int64_t, int64_t, int64_t> operator()(int64_t update, int64_t count, int64_t older) const {
     bool ends = now.ends();
@@ -40,11 +40,11 @@ struct CountRule {
 
 // Which of the three a step is shows where the counters are.
 template <class T>
-void AverageAccumulatesKernel<T>::run(Device& device) {
+void AverageAccumulatesKernel<T>::run(KernelContext& context) {
   WindowNow now{updates.data(), accumulates.data(), window, longest, shortest};
-  map(device, param.numel(), AccumulateRule<T>{now}, std::tuple(sum1_out.data(), sum2_out.data(), sum3_out.data()),
+  map(context, param.numel(), AccumulateRule<T>{now}, std::tuple(sum1_out.data(), sum2_out.data(), sum3_out.data()),
       param.data(), sum1.data(), sum2.data(), sum3.data());
-  map(device, 1, CountRule{now}, std::tuple(updates_out.data(), accumulates_out.data(), old_accumulates_out.data()),
+  map(context, 1, CountRule{now}, std::tuple(updates_out.data(), accumulates_out.data(), old_accumulates_out.data()),
       updates.data(), accumulates.data(), old_accumulates.data());
 }
 

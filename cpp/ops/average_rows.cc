@@ -28,7 +28,7 @@ struct AverageRowsKernel : Kernel {
         previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"), kept(init, grad.shape()[0]),
         width(param.shape().numel(1, param.shape().rank())), checks(init.attr<bool>("check_finite")) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const std::vector<int64_t>& rows = grad.variable().rows;
     require<OpError>(!param.is_rows() || param.variable().rows == rows, "Param and Rows name other rows");
     if (checks) require_finite(rows);
@@ -37,13 +37,13 @@ struct AverageRowsKernel : Kernel {
     if (block) copy(block, block_out);
     if (previous) copy(previous, previous_out);
     RowClock clock(counters.data(), state.data(), static_cast<bool>(previous));
-    if (previous) run_window(device, clock, rows);
-    else run_rows(device, clock, rows);
+    if (previous) run_window(context, clock, rows);
+    else run_rows(context, clock, rows);
   }
 
   // Rows lie far apart in memory. All stamps are read first and all rows asked for, so that the memory answers many
   // requests at once; and the logarithms become parts a register at a time.
-  void run_rows(Device& device, const RowClock& clock, const std::vector<int64_t>& rows) {
+  void run_rows(KernelContext& context, const RowClock& clock, const std::vector<int64_t>& rows) {
     int64_t count = static_cast<int64_t>(rows.size());
     double now = clock.now();
     for (int64_t i = 0; i < count; ++i) {
@@ -54,21 +54,21 @@ struct AverageRowsKernel : Kernel {
       kept[i] = now - stamp;
       stamp = now;  // a row that occurs twice keeps all of its average the second time
     }
-    map(device, count, [](auto log) { return exp(log); }, kept.data(), static_cast<const double*>(kept.data()));
+    map(context, count, [](auto log) { return exp(log); }, kept.data(), static_cast<const double*>(kept.data()));
     for (int64_t i = 0; i < count; ++i) {
       int64_t row = rows[static_cast<size_t>(i)];
-      catch_up(device, kept[i], param_row(i, row), row * width);
+      catch_up(context, kept[i], param_row(i, row), row * width);
     }
   }
 
-  void run_window(Device& device, const RowClock& clock, const std::vector<int64_t>& rows) {
+  void run_window(KernelContext& context, const RowClock& clock, const std::vector<int64_t>& rows) {
     for (size_t i = 0; i < rows.size(); ++i) {
       int64_t row = rows[i], at = row * width;
       double& stamp = stamps_out[row];
       if (stamp == clock.now()) continue;
       const T* p = param_row(static_cast<int64_t>(i), row);
-      if (clock.rolled(stamp)) end_generation(device, clock.kept_of_previous(stamp), p, at);
-      catch_up(device, clock.kept(stamp), p, at);
+      if (clock.rolled(stamp)) end_generation(context, clock.kept_of_previous(stamp), p, at);
+      catch_up(context, clock.kept(stamp), p, at);
       stamp = clock.now();
     }
   }
@@ -77,17 +77,17 @@ struct AverageRowsKernel : Kernel {
   const T* param_row(int64_t i, int64_t row) const { return param.data() + (param.is_rows() ? i : row) * width; }
 
   // The average of a row as it is now. With Block it is the sum of two numbers.
-  void catch_up(Device& device, double part, const T* p, int64_t at) {
+  void catch_up(KernelContext& context, double part, const T* p, int64_t at) {
     T* average = average_out.data() + at;
-    if (block) catch_up_row(device, width, part, p, average, block_out.data() + at);
-    else average_row(device, width, part, p, static_cast<const T*>(average), average);
+    if (block) catch_up_row(context, width, part, p, average, block_out.data() + at);
+    else average_row(context, width, part, p, static_cast<const T*>(average), average);
   }
 
   // What it was when its generation ended becomes the previous average.
-  void end_generation(Device& device, double part, const T* p, int64_t at) {
+  void end_generation(KernelContext& context, double part, const T* p, int64_t at) {
     const T* average = average_out.data() + at;
     if (block) ended_row(width, part, p, average, block_out.data() + at, previous_out.data() + at);
-    else average_row(device, width, part, p, average, previous_out.data() + at);
+    else average_row(context, width, part, p, average, previous_out.data() + at);
   }
 
   void require_finite(const std::vector<int64_t>& rows) const {
@@ -142,7 +142,7 @@ void infer_average_rows(InferContext& c) {
 
 void define_average_rows(OpTable& ops) {
   ops.add(
-      OpSpec("average_rows")
+      OpSchema("average_rows")
           .doc("For a table whose optimizer changes only the rows that a sparse gradient names: gives these rows, "
                "before they change, the averages that parameter_average would have given them in all steps since "
                "RowStamps, during which they were constant, and stamps them. What the other rows miss "
@@ -161,15 +161,15 @@ void define_average_rows(OpTable& ops) {
           .optional_output("BlockOut", "the variable of Block")
           .output("RowStampsOut", "the variable of RowStamps")
           .attr("check_finite", false, "whether a row that holds NaN or infinity is refused")
-          .takes_rows("Param")
-          .takes_rows("Rows")
+          .accepts_selected_rows("Param")
+          .accepts_selected_rows("Rows")
           .infer(infer_average_rows)
           .no_gradient("an average of parameters is not differentiated")
           .updates("Average", "AverageOut")
           .updates("Previous", "PreviousOut")
           .updates("Block", "BlockOut")
           .updates("RowStamps", "RowStampsOut")
-          .cpu_only("its rows are those of a sparse gradient, which stay on the processor")
+          .cpu_only("its rows are those of a sparse gradient, which stay on the CPU")
           .kernels<AverageRowsKernel, float, double>());
 }
 

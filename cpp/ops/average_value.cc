@@ -2,7 +2,7 @@
 #include "math/average_state.h"
 #include "math/average_step.h"
 #include "math/block_value.h"
-#include "math/cast_one.h"
+#include "math/convert_element.h"
 #include "math/for_each_index.h"
 #include "math/map.h"
 
@@ -45,7 +45,7 @@ void infer_average_value(InferContext& c) {
 namespace paddle_mini {
 
 void define_average_value(OpTable& ops) {
-  ops.add(OpSpec("average_value")
+  ops.add(OpSchema("average_value")
               .doc("What stands for a parameter while averages are applied: Average; with Previous, the mean over both "
                    "generations of the window, (n Average + m Previous) / (n + m); before the first update, Param "
                    "itself. With RowStamps, of average_rows, each row as if it had been averaged in every step. With "

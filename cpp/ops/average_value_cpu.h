@@ -48,16 +48,16 @@ struct AverageValueKernel : Kernel {
         width(stamps && stamps.numel() ? param.shape.numel() / stamps.numel() : 0),
         buffer(init, out.direct() ? 0 : kBlock), previous_row(init, previous ? width : 0) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t updates = counters[kUpdates];
     if (updates == 0) {
       if (param.data != out.data()) std::memcpy(out.data(), param.data, param.bytes());
     } else if (block) {
       write_blocks();
     } else if (stamps) {
-      write_rows(device);
+      write_rows(context);
     } else {
-      write_means(device);
+      write_means(context);
     }
   }
 
@@ -86,7 +86,7 @@ struct AverageValueKernel : Kernel {
     }
   }
 
-  void write_means(Device& device) {
+  void write_means(KernelContext& context) {
     T share = this->share();
     const T *now = average.data(), *before = previous ? previous.data() : nullptr;
     int64_t numel = average.numel(), step = out.direct() ? std::max<int64_t>(numel, 1) : kBlock;
@@ -96,14 +96,14 @@ struct AverageValueKernel : Kernel {
       if (share == T(0) || share == T(1)) {
         out.write(at, count, (share == T(0) ? now : before) + at);
       } else {
-        map(device, count, Lerp<T>{share}, target, now + at, before + at);
+        map(context, count, Lerp<T>{share}, target, now + at, before + at);
         out.write(at, count, target);
       }
     }
   }
 
   // A row that no gradient has named since its stamp: what its averages would be now (average_state.h).
-  void write_rows(Device& device) {
+  void write_rows(KernelContext& context) {
     RowClock clock(counters.data(), state.data(), static_cast<bool>(previous));
     T share = this->share();
     const T* raw = static_cast<const T*>(param.data);
@@ -111,12 +111,12 @@ struct AverageValueKernel : Kernel {
       int64_t at = row * width;
       const T *now = average.data() + at, *older = previous ? previous.data() + at : nullptr;
       if (previous && clock.rolled(stamps[row])) {  // first: Out may be Param
-        average_row(device, width, clock.kept_of_previous(stamps[row]), raw + at, now, previous_row.data());
+        average_row(context, width, clock.kept_of_previous(stamps[row]), raw + at, now, previous_row.data());
         older = previous_row.data();
       }
-      average_row(device, width, clock.kept(stamps[row]), raw + at, now, out.direct() + at);
+      average_row(context, width, clock.kept(stamps[row]), raw + at, now, out.direct() + at);
       if (share == T(0)) continue;
-      map(device, width, Lerp<T>{share}, out.direct() + at, static_cast<const T*>(out.direct()) + at, older);
+      map(context, width, Lerp<T>{share}, out.direct() + at, static_cast<const T*>(out.direct()) + at, older);
     }
   }
 };

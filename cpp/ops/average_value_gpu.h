@@ -15,21 +15,21 @@ struct ValueNow {
   }
   template <class P>
   PM_HD P operator()(P param, T now, T before) const {
-    return none ? param : cast_one<P>(mean(now, before));
+    return none ? param : convert_element<P>(mean(now, before));
   }
   template <class P>
   PM_HD P operator()(P param, T now) const {
-    return none ? param : cast_one<P>(now);
+    return none ? param : convert_element<P>(now);
   }
 };
 
 template <class T>
 struct ValueRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   const int64_t* counters;
   bool has_previous;
 
-  PM_HD ValueNow<T> ready() const {
+  PM_HD ValueNow<T> bind_scalars() const {
     double newer = static_cast<double>(counters[kNewer]), older = static_cast<double>(counters[kOlder]);
     T share = has_previous && older > 0 ? static_cast<T>(older / (newer + older)) : T(0);
     return {counters[kUpdates] == 0, share};
@@ -41,7 +41,7 @@ struct BlockValueNow {
   BlockValue<T> value;
   template <class P>
   PM_HD P operator()(P param, T now, T block, T before) const {
-    return value.none ? param : cast_one<P>(value(cast_one<T>(param), now, block, before));
+    return value.none ? param : convert_element<P>(value(convert_element<T>(param), now, block, before));
   }
   template <class P>
   PM_HD P operator()(P param, T now, T block) const {
@@ -51,11 +51,11 @@ struct BlockValueNow {
 
 template <class T>
 struct BlockValueRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   const int64_t* counters;
   const double* sums;
   bool has_previous;
-  PM_HD BlockValueNow<T> ready() const { return {BlockValue<T>(counters, sums, has_previous)}; }
+  PM_HD BlockValueNow<T> bind_scalars() const { return {BlockValue<T>(counters, sums, has_previous)}; }
 };
 
 // An element of a row that no gradient has named since its stamp: what its averages would be now (average_state.h).
@@ -68,7 +68,7 @@ struct RowValue {
   int64_t width;
 
   PM_HD void operator()(int64_t at) const {
-    ValueNow<T> value = rule.ready();
+    ValueNow<T> value = rule.bind_scalars();
     if (value.none) {
       out[at] = param[at];
       return;
@@ -105,34 +105,34 @@ struct AverageValueKernel : Kernel {
         sums(init, "Sums", optional_port), state(init, "State", optional_port),
         stamps(init, "RowStamps", optional_port) {}
 
-  void run(Device& device) override {
-    if (stamps) run_rows(device);
-    else if (param.dtype == DType::Float16) run_from<Float16>(device);
-    else if (param.dtype == DType::BFloat16) run_from<BFloat16>(device);
-    else run_from<T>(device);
+  void run(KernelContext& context) override {
+    if (stamps) run_rows(context);
+    else if (param.dtype == DType::Float16) run_from<Float16>(context);
+    else if (param.dtype == DType::BFloat16) run_from<BFloat16>(context);
+    else run_from<T>(context);
   }
 
   template <class P>
-  void run_from(Device& device) {
-    if (block) return run_blocks<P>(device);
+  void run_from(KernelContext& context) {
+    if (block) return run_blocks<P>(context);
     ValueRule<T> rule{counters.data(), static_cast<bool>(previous)};
     const P* from = static_cast<const P*>(param.data);
     P* to = static_cast<P*>(out.data);
-    if (previous) map(device, average.numel(), rule, to, from, average.data(), previous.data());
-    else map(device, average.numel(), rule, to, from, average.data());
+    if (previous) map(context, average.numel(), rule, to, from, average.data(), previous.data());
+    else map(context, average.numel(), rule, to, from, average.data());
   }
 
   template <class P>
-  void run_blocks(Device& device) {
+  void run_blocks(KernelContext& context) {
     BlockValueRule<T> rule{counters.data(), sums.data(), static_cast<bool>(previous)};
     const P* from = static_cast<const P*>(param.data);
     P* to = static_cast<P*>(out.data);
     int64_t n = average.numel();
-    if (previous) map(device, n, rule, to, from, average.data(), block.data(), previous.data());
-    else map(device, n, rule, to, from, average.data(), block.data());
+    if (previous) map(context, n, rule, to, from, average.data(), block.data(), previous.data());
+    else map(context, n, rule, to, from, average.data(), block.data());
   }
 
-  void run_rows(Device& device) {
+  void run_rows(KernelContext& context) {
     const T *from = static_cast<const T*>(param.data), *older = previous ? previous.data() : nullptr;
     int64_t n = average.numel();
     RowValue<T> value{{counters.data(), static_cast<bool>(previous)},
@@ -144,7 +144,7 @@ struct AverageValueKernel : Kernel {
                       stamps.data(),
                       static_cast<T*>(out.data),
                       n ? n / stamps.numel() : 1};
-    for_each_index(device, n, value);
+    for_each_index(context, n, value);
   }
 };
 

@@ -34,7 +34,7 @@ struct AverageWeightKernel : Kernel {
         counters_out(init, "CountersOut"), state_out(init, "StateOut"), weight(init, "Weight"), roll(init, "Roll"),
         rule(rule_of(init)) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     WeightStep step{rule,
                     counters.data(),
                     state.data(),
@@ -45,7 +45,7 @@ struct AverageWeightKernel : Kernel {
                     state_out.data(),
                     weight.data(),
                     roll.data()};
-    for_each_index(device, 1, step);
+    for_each_index(context, 1, step);
   }
 };
 
@@ -70,8 +70,8 @@ void infer_average_weight(InferContext& c) {
 }
 
 template <class T>
-void add_attr(OpSpec& spec, const RuleAttr<T>& one) {
-  spec.attr(
+void add_attr(OpSchema& schema, const RuleAttr<T>& one) {
+  schema.attr(
       one.name, WeightRule().*one.value, one.doc, [limits = one.limits](const std::string& name, const AttrValue& v) {
         double value = static_cast<double>(std::get<T>(v));
         require<ProgramError>(limits.hold(value), "attribute '", name, "' is ", value, ", it must be ", limits.str());
@@ -89,8 +89,9 @@ std::string weights() {
 }  // namespace
 
 void define_average_weight(OpTable& ops) {
-  OpSpec spec("average_weight");
-  spec.doc(
+  OpSchema schema("average_weight");
+  schema
+      .doc(
           "The weight of this step's parameters in their average, for parameter_average: counts the step, and the "
           "update unless it falls before start_step or between two multiples of `every`, where Weight is 0; until "
           "there is a first update it is 1, so that the average is the parameter (scheme constant: 0). By scheme, the "
@@ -122,9 +123,9 @@ void define_average_weight(OpTable& ops) {
       .updates("State", "StateOut")
       .on_gpu()
       .kernel_for_any<AverageWeightKernel>();
-  for (const auto& one : kRuleNumbers) add_attr(spec, one);
-  for (const auto& one : kRuleCounts) add_attr(spec, one);
-  ops.add(std::move(spec));
+  for (const auto& one : kRuleNumbers) add_attr(schema, one);
+  for (const auto& one : kRuleCounts) add_attr(schema, one);
+  ops.add(std::move(schema));
 }
 
 }  // namespace paddle_mini

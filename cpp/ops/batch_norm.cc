@@ -39,10 +39,10 @@ struct BatchNormKernel : Kernel {
 
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
   void keep_statistics();
-  void batch_statistics(Device& device);
+  void batch_statistics(KernelContext& context);
 };
 
 // With n elements a channel, xhat = (X - mean) * s, s = 1 / deviation (Ioffe & Szegedy 2015):
@@ -69,7 +69,7 @@ struct BatchNormGradKernel : Kernel {
 
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // Every port named, where it is given, is [channels] of X's dtype.
@@ -113,7 +113,7 @@ namespace paddle_mini {
 
 void define_batch_norm(OpTable& ops) {
   ops.add(
-      OpSpec("batch_norm")
+      OpSchema("batch_norm")
           .doc(
               "Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every channel, with mean and variance of "
               "the batch; and MeanOut = momentum Mean + (1 - momentum) mean, VarianceOut likewise. The variance is "

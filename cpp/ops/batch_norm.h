@@ -22,9 +22,9 @@ struct BatchChannels {
 
   // On a CPU:
   template <class T, class F>
-  void sums(Device& device, F f, const T* a, const T* b, const T* shift, double* totals) const;
+  void sums(KernelContext& context, F f, const T* a, const T* b, const T* shift, double* totals) const;
   template <class T, class F, class... PerChannel>
-  void each_element(Device& device, F f, T* to, const T* a, const T* b, const PerChannel*... p) const;
+  void each_element(KernelContext& context, F f, T* to, const T* a, const T* b, const PerChannel*... p) const;
 };
 
 }  // namespace paddle_mini

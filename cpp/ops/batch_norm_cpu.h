@@ -5,23 +5,24 @@ namespace paddle_mini {
 
 // totals[c] = sum of f(a, b, shift[c]) over the elements of channel c.
 template <class T, class F>
-void BatchChannels::sums(Device& device, F f, const T* a, const T* b, const T* shift, double* totals) const {
+void BatchChannels::sums(KernelContext& context, F f, const T* a, const T* b, const T* shift, double* totals) const {
   std::fill_n(totals, channels, 0.0);
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t c = 0; c < channels; ++c, a += inner, b += inner) {
       T s = shift[c];
       if (inner == 1) totals[c] += static_cast<double>(f(*a, *b, s));
-      else totals[c] += map_sum(device, inner, [f, s](auto x, auto y) { return f(x, y, decltype(x)(s)); }, a, b);
+      else totals[c] += map_sum(context, inner, [f, s](auto x, auto y) { return f(x, y, decltype(x)(s)); }, a, b);
     }
   }
 }
 
 // to = f(a, b, p[c]...)
 template <class T, class F, class... PerChannel>
-void BatchChannels::each_element(Device& device, F f, T* to, const T* a, const T* b, const PerChannel*... p) const {
+void BatchChannels::each_element(KernelContext& context, F f, T* to, const T* a, const T* b,
+                                 const PerChannel*... p) const {
   for (int64_t o = 0; o < outer; ++o) {
     if (inner == 1) {
-      map(device, channels, f, to, a, b, p...);
+      map(context, channels, f, to, a, b, p...);
       a += channels, b += channels, to += channels;
       continue;
     }
@@ -29,7 +30,7 @@ void BatchChannels::each_element(Device& device, F f, T* to, const T* a, const T
       auto row = [f](auto... constants) {
         return [f, constants...](auto x, auto y) { return f(x, y, decltype(x)(constants)...); };
       };
-      map(device, inner, row(p[c]...), to, a, b);
+      map(context, inner, row(p[c]...), to, a, b);
     }
   }
 }
@@ -37,7 +38,7 @@ void BatchChannels::each_element(Device& device, F f, T* to, const T* a, const T
 namespace {
 
 template <class T>
-void BatchNormKernel<T>::run(Device& device) {
+void BatchNormKernel<T>::run(KernelContext& context) {
   int64_t n = layout.channels;
   if (!kept && layout.each() == 1) {  // one element has no deviation: PaddlePaddle passes it on, uncounted
     keep_statistics();
@@ -47,14 +48,14 @@ void BatchNormKernel<T>::run(Device& device) {
     return;
   }
   if (kept || layout.each() == 0) keep_statistics();
-  else batch_statistics(device);
+  else batch_statistics(context);
   for (int64_t c = 0; c < n; ++c) {
     factor[c] = saved_variance[c] * (scale ? scale[c] : T(1));
     offset[c] = bias ? bias[c] : T(0);
   }
   const T *center = saved_mean.data(), *k = factor.data(), *l = offset.data();
   auto normalize = [](auto v, auto, auto m, auto p, auto q) { return (v - m) * p + q; };
-  layout.each_element(device, normalize, y.data(), x.data(), x.data(), center, k, l);
+  layout.each_element(context, normalize, y.data(), x.data(), x.data(), center, k, l);
 }
 
 template <class T>
@@ -71,15 +72,15 @@ void BatchNormKernel<T>::keep_statistics() {
 // Two passes, so that a large mean does not eat the variance. The variance is that of the batch,
 // divided by the count and not by the count less one.
 template <class T>
-void BatchNormKernel<T>::batch_statistics(Device& device) {
+void BatchNormKernel<T>::batch_statistics(KernelContext& context) {
   double count = static_cast<double>(layout.each());
   T part = static_cast<T>(momentum), rest = T(1) - part;
   std::fill_n(offset.data(), layout.channels, T(0));
   const T* no_shift = offset.data();
-  layout.sums(device, [](auto a, auto, auto) { return a; }, x.data(), x.data(), no_shift, totals.data());
+  layout.sums(context, [](auto a, auto, auto) { return a; }, x.data(), x.data(), no_shift, totals.data());
   for (int64_t c = 0; c < layout.channels; ++c) saved_mean[c] = static_cast<T>(totals[c] / count);
   auto squares = [](auto a, auto, auto m) { return (a - m) * (a - m); };
-  layout.sums(device, squares, x.data(), x.data(), static_cast<const T*>(saved_mean.data()), totals.data());
+  layout.sums(context, squares, x.data(), x.data(), static_cast<const T*>(saved_mean.data()), totals.data());
   for (int64_t c = 0; c < layout.channels; ++c) {
     T batch_variance = static_cast<T>(totals[c] / count);
     mean_out[c] = mean[c] * part + saved_mean[c] * rest;
@@ -89,7 +90,7 @@ void BatchNormKernel<T>::batch_statistics(Device& device) {
 }
 
 template <class T>
-void BatchNormGradKernel<T>::run(Device& device) {
+void BatchNormGradKernel<T>::run(KernelContext& context) {
   int64_t n = layout.channels;
   bool passes = !kept && layout.each() == 1;  // as in the forward kernel
   for (int64_t c = 0; c < n; ++c) {
@@ -97,8 +98,8 @@ void BatchNormGradKernel<T>::run(Device& device) {
     s[c] = kept ? one_by_batch_deviation(kept_variance[c], epsilon) : deviation[c];
   }
   const T *dy = y_gradient.data(), *centers = center.data();
-  layout.sums(device, [](auto g, auto, auto) { return g; }, dy, dy, centers, to_bias.data());
-  layout.sums(device, [](auto g, auto v, auto m) { return g * (v - m); }, dy, x.data(), centers, to_scale.data());
+  layout.sums(context, [](auto g, auto, auto) { return g; }, dy, dy, centers, to_bias.data());
+  layout.sums(context, [](auto g, auto v, auto m) { return g * (v - m); }, dy, x.data(), centers, to_scale.data());
   for (int64_t c = 0; c < n; ++c) {
     to_scale[c] *= static_cast<double>(s[c]);
     if (bias_gradient) bias_gradient[c] = passes ? T(0) : static_cast<T>(to_bias[c]);
@@ -118,7 +119,7 @@ void BatchNormGradKernel<T>::run(Device& device) {
   }
   const T *k = p.data(), *l = q.data(), *rest = r.data();
   auto combine = [](auto g, auto v, auto m, auto a, auto b, auto d) { return g * a - (v - m) * b - d; };
-  layout.each_element(device, combine, x_gradient.data(), dy, x.data(), centers, k, l, rest);
+  layout.each_element(context, combine, x_gradient.data(), dy, x.data(), centers, k, l, rest);
 }
 
 }  // namespace

@@ -64,10 +64,10 @@ struct PutVariance {
 };
 
 // Which channel, which element.
-struct Walks {
-  Walk<2> channels, each;
+struct IndexMaps {
+  StridedIndex<2> channels, each;
 
-  explicit Walks(const BatchChannels& layout) {
+  explicit IndexMaps(const BatchChannels& layout) {
     channels.add(layout.channels, {1, layout.inner});
     if (layout.inner != 1) each.add(layout.inner, {0, 1});
     each.add(layout.outer, {0, layout.channels * layout.inner});
@@ -76,10 +76,10 @@ struct Walks {
 
 // Two passes, so that a large mean does not eat the variance.
 template <class T>
-void of_batch(Device& device, const BatchChannels& layout, const T* x, const Statistics<T>& s) {
-  Walks walks(layout);
-  fold(device, walks.channels, walks.each, 0.0, Value<T>{x}, Plus{}, PutMean<T>{s});
-  fold(device, walks.channels, walks.each, 0.0, Square<T>{x, s.saved_mean}, Plus{}, PutVariance<T>{s});
+void of_batch(KernelContext& context, const BatchChannels& layout, const T* x, const Statistics<T>& s) {
+  IndexMaps index_maps(layout);
+  fold(context, index_maps.channels, index_maps.each, 0.0, Value<T>{x}, Plus{}, PutMean<T>{s});
+  fold(context, index_maps.channels, index_maps.each, 0.0, Square<T>{x, s.saved_mean}, Plus{}, PutVariance<T>{s});
 }
 
 template <class T>
@@ -132,10 +132,10 @@ struct PutSums {
 };
 
 template <class T>
-void to_parameters(Device& device, const BatchChannels& layout, const Gradient<T>& gradient, T* scale_gradient,
+void to_parameters(KernelContext& context, const BatchChannels& layout, const Gradient<T>& gradient, T* scale_gradient,
                    T* bias_gradient) {
-  Walks walks(layout);
-  fold(device, walks.channels, walks.each, TwoSums{0, 0}, gradient, PlusBoth{},
+  IndexMaps index_maps(layout);
+  fold(context, index_maps.channels, index_maps.each, TwoSums{0, 0}, gradient, PlusBoth{},
        PutSums<T>{gradient, scale_gradient, bias_gradient});
 }
 
@@ -163,7 +163,7 @@ struct ToX {
 namespace {
 
 template <class T>
-void BatchNormKernel<T>::run(Device& device) {
+void BatchNormKernel<T>::run(KernelContext& context) {
   bool passes = !kept && layout.each() == 1, keeps = passes || kept || layout.each() == 0;
   batch_norm_gpu::Statistics<T> statistics{mean.data(),
                                            variance.data(),
@@ -175,8 +175,8 @@ void BatchNormKernel<T>::run(Device& device) {
                                            static_cast<T>(epsilon),
                                            passes,
                                            static_cast<double>(layout.each())};
-  if (keeps) for_each_index(device, layout.channels, batch_norm_gpu::Keep<T>{statistics});
-  else batch_norm_gpu::of_batch(device, layout, x.data(), statistics);
+  if (keeps) for_each_index(context, layout.channels, batch_norm_gpu::Keep<T>{statistics});
+  else batch_norm_gpu::of_batch(context, layout, x.data(), statistics);
   batch_norm_gpu::Normalize<T> normalize{layout.channels,
                                          layout.inner,
                                          passes,
@@ -186,12 +186,12 @@ void BatchNormKernel<T>::run(Device& device) {
                                          scale ? scale.data() : nullptr,
                                          bias ? bias.data() : nullptr,
                                          y.data()};
-  for_each_index(device, x.numel(), normalize);
+  for_each_index(context, x.numel(), normalize);
 }
 
 // X@GRAD last: it may lie in the memory of Y@GRAD.
 template <class T>
-void BatchNormGradKernel<T>::run(Device& device) {
+void BatchNormGradKernel<T>::run(KernelContext& context) {
   bool passes = !kept && layout.each() == 1;  // as in the forward kernel
   batch_norm_gpu::Gradient<T> gradient{layout.channels,
                                        layout.inner,
@@ -206,9 +206,9 @@ void BatchNormGradKernel<T>::run(Device& device) {
                                        to_bias.data(),
                                        to_scale.data(),
                                        kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each())};
-  batch_norm_gpu::to_parameters(device, layout, gradient, scale_gradient ? scale_gradient.data() : nullptr,
+  batch_norm_gpu::to_parameters(context, layout, gradient, scale_gradient ? scale_gradient.data() : nullptr,
                                 bias_gradient ? bias_gradient.data() : nullptr);
-  if (x_gradient) for_each_index(device, x.numel(), batch_norm_gpu::ToX<T>{gradient, x_gradient.data()});
+  if (x_gradient) for_each_index(context, x.numel(), batch_norm_gpu::ToX<T>{gradient, x_gradient.data()});
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ struct BeamSearchKernel : Kernel {
         ids(init.input("ids")), selected_ids(init, "selected_ids"), selected_scores(init, "selected_scores"),
         parent_idx(init.output("parent_idx")) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     auto beams = search<T>(op, pre_ids.variable().tensor, pre_scores.variable().tensor, ids ? &ids->tensor : nullptr,
                            scores.variable().tensor);
     int64_t row = 0;
@@ -148,7 +148,7 @@ void infer_beam_search(InferContext& c) {
 }  // namespace
 
 void define_beam_search(OpTable& ops) {
-  ops.add(OpSpec("beam_search")
+  ops.add(OpSchema("beam_search")
               .doc("One step of a beam search. Rows are prefixes, grouped by source; the beam_size best of all "
                    "candidates that go on from a source's prefixes are selected. A prefix that has ended goes on only "
                    "as itself, and a source of which all selected sentences have ended before has no more rows. How "
@@ -169,7 +169,7 @@ void define_beam_search(OpTable& ops) {
                     "false: a score is a probability, whose logarithm is added to the "
                     "prefix's score")
               .infer(infer_beam_search)
-              .decides_lod()
+              .custom_lod()
               .dtype_from_input("scores")
               .no_gradient("its output is a choice")
               .cpu_only("its result's size depends on data")

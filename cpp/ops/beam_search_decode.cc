@@ -119,7 +119,7 @@ void run_beam_search_decode(ControlRun& run) {
 }  // namespace
 
 void define_beam_search_decode(OpTable& ops) {
-  ops.add(OpSpec("beam_search_decode")
+  ops.add(OpSchema("beam_search_decode")
               .doc("Traces the sentences of a beam search back through its steps. Each source has beam_size "
                    "sentences, the one with the best last score first; those that were never made are empty.")
               .input("Ids", "a tensor array: selected_ids of each beam_search")

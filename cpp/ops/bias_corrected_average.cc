@@ -21,11 +21,11 @@ struct BiasCorrection {
 
 template <class T>
 struct BiasCorrectionRule {
-  static constexpr bool in_batches = true;
-  Uniform<int64_t> updates;
+  static constexpr bool batchable = true;
+  ScalarArg<int64_t> updates;
   double rho, gamma, eta;
 
-  PM_HD BiasCorrection<T> ready() const {
+  PM_HD BiasCorrection<T> bind_scalars() const {
     int64_t u = updates();
     return {static_cast<T>(std::pow(rho + gamma * static_cast<double>(u - 1), -eta)), u == 0};
   }
@@ -45,7 +45,7 @@ struct BiasCorrectedAverageKernel : Kernel {
         out(init, "Out"), rho(init.attr<double>("rho")), gamma(init.attr<double>("gamma")),
         eta(init.attr<double>("eta")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 }  // namespace
@@ -56,7 +56,7 @@ struct BiasCorrectedAverageKernel : Kernel {
 namespace paddle_mini {
 
 void define_bias_corrected_average(OpTable& ops) {
-  ops.add(OpSpec("bias_corrected_average")
+  ops.add(OpSchema("bias_corrected_average")
               .doc("Out = Average + (rho + gamma (u - 1))^-eta (Param - Initial) after u updates; before the first "
                    "one, Param.")
               .input("Param", "any shape")

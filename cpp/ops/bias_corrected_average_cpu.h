@@ -5,13 +5,13 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void BiasCorrectedAverageKernel<T>::run(Device& device) {
+void BiasCorrectedAverageKernel<T>::run(KernelContext& context) {
   if (counters[kUpdates] == 0) {
     if (param.data() != out.data()) std::copy_n(param.data(), param.numel(), out.data());
     return;
   }
-  BiasCorrectionRule<T> correct{Uniform<int64_t>(counters, kUpdates), rho, gamma, eta};
-  map(device, param.numel(), correct, out.data(), param.data(), average.data(), initial.data());
+  BiasCorrectionRule<T> correct{ScalarArg<int64_t>(counters, kUpdates), rho, gamma, eta};
+  map(context, param.numel(), correct, out.data(), param.data(), average.data(), initial.data());
 }
 
 }  // namespace

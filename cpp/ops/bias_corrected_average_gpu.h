@@ -5,9 +5,9 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void BiasCorrectedAverageKernel<T>::run(Device& device) {
-  BiasCorrectionRule<T> correct{Uniform<int64_t>(counters, kUpdates), rho, gamma, eta};
-  map(device, param.numel(), correct, out.data(), param.data(), average.data(), initial.data());
+void BiasCorrectedAverageKernel<T>::run(KernelContext& context) {
+  BiasCorrectionRule<T> correct{ScalarArg<int64_t>(counters, kUpdates), rho, gamma, eta};
+  map(context, param.numel(), correct, out.data(), param.data(), average.data(), initial.data());
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ std::vector<BilinearPlace> bilinear_places_of(const InterpolatedAxis& axis, bool
 
 // f(four offsets in the input, their weights, offset in the output)
 template <class T>
-class BilinearWalk {
+class BilinearIndexMap {
  public:
-  explicit BilinearWalk(const InterpolatedImages& images)
+  explicit BilinearIndexMap(const InterpolatedImages& images)
       : rows_(bilinear_places_of(images.height, images.half_pixels)),
         columns_(bilinear_places_of(images.width, images.half_pixels)), width_(images.width.in), inner_(images.inner) {}
 
@@ -44,17 +44,18 @@ struct BilinearInterpKernel : Kernel {
   In<T> x;
   Out<T> out;
   InterpolatedImages images;
-  BilinearWalk<T> walk;
+  BilinearIndexMap<T> index_map;
 
-  explicit BilinearInterpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), images(init, "X"), walk(images) {}
+  explicit BilinearInterpKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), images(init, "X"), index_map(images) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     if (images.same_size()) {
       std::copy_n(x.data(), x.numel(), out.data());
       return;
     }
     images.each_block(x.data(), out.data(), [&](const T* from, T* to) {
-      walk.each([&](const int64_t* at, const T* weight, int64_t o) {
+      index_map.each([&](const int64_t* at, const T* weight, int64_t o) {
         for (int64_t i = 0; i < images.inner; ++i) {
           to[o + i] = from[at[0] + i] * weight[0] + from[at[1] + i] * weight[1] + from[at[2] + i] * weight[2] +
                       from[at[3] + i] * weight[3];
@@ -69,19 +70,19 @@ struct BilinearInterpGradKernel : Kernel {
   In<T> out_gradient;
   Out<T> x_gradient;
   InterpolatedImages images;
-  BilinearWalk<T> walk;
+  BilinearIndexMap<T> index_map;
 
   explicit BilinearInterpGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X"), walk(images) {}
+      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X"), index_map(images) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     if (images.same_size()) {
       std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());
       return;
     }
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     images.each_block(x_gradient.data(), out_gradient.data(), [&](T* to, const T* from) {
-      walk.each([&](const int64_t* at, const T* weight, int64_t o) {
+      index_map.each([&](const int64_t* at, const T* weight, int64_t o) {
         for (int corner = 0; corner < 4; ++corner) {
           for (int64_t i = 0; i < images.inner; ++i) to[at[corner] + i] += from[o + i] * weight[corner];
         }

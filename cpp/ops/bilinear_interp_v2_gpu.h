@@ -3,7 +3,7 @@
 
 #include "math/copy.h"
 #include "math/for_each_index.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 namespace {
@@ -18,8 +18,8 @@ struct BilinearMixture {
   T* out;
 
   PM_DEVICE void operator()(int64_t o) const {
-    int64_t left = o, channel = take_last(left, inner), column = take_last(left, width.out);
-    BilinearPlace h = bilinear_place(height, half_pixels, take_last(left, height.out));
+    int64_t left = o, channel = unravel_last(left, inner), column = unravel_last(left, width.out);
+    BilinearPlace h = bilinear_place(height, half_pixels, unravel_last(left, height.out));
     BilinearPlace w = bilinear_place(width, half_pixels, column);
     const T* from = x + left * height.in * width.in * inner + channel;
     T y1 = static_cast<T>(h.to_first), y2 = static_cast<T>(h.to_second);
@@ -52,8 +52,8 @@ struct BilinearShares {
   }
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, channel = take_last(left, inner), column = take_last(left, width.in);
-    int64_t row = take_last(left, height.in), first_y = begin(height, row), first_x = begin(width, column);
+    int64_t left = i, channel = unravel_last(left, inner), column = unravel_last(left, width.in);
+    int64_t row = unravel_last(left, height.in), first_y = begin(height, row), first_x = begin(width, column);
     const T* from = out_gradient + left * height.out * width.out * inner + channel;
     T total = 0;
     for (int64_t y = first_y; y < height.out; ++y) {
@@ -82,10 +82,10 @@ struct BilinearInterpKernel : Kernel {
   InterpolatedImages images;
 
   explicit BilinearInterpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), images(init, "X") {}
-  void run(Device& device) override {
-    if (images.same_size()) return copy_n(device, x.data(), x.numel(), out.data());
+  void run(KernelContext& context) override {
+    if (images.same_size()) return copy_n(context, x.data(), x.numel(), out.data());
     BilinearMixture<T> mixture{images.height, images.width, images.inner, images.half_pixels, x.data(), out.data()};
-    for_each_index(device, out.numel(), mixture);
+    for_each_index(context, out.numel(), mixture);
   }
 };
 
@@ -97,11 +97,11 @@ struct BilinearInterpGradKernel : Kernel {
 
   explicit BilinearInterpGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X") {}
-  void run(Device& device) override {
-    if (images.same_size()) return copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
+  void run(KernelContext& context) override {
+    if (images.same_size()) return copy_n(context, out_gradient.data(), out_gradient.numel(), x_gradient.data());
     BilinearShares<T> shares{images.height,      images.width,        images.inner,
                              images.half_pixels, out_gradient.data(), x_gradient.data()};
-    for_each_index(device, x_gradient.numel(), shares);
+    for_each_index(context, x_gradient.numel(), shares);
   }
 };
 

@@ -28,14 +28,14 @@ struct BilinearKernel : Kernel {
     gemm.m = s.batch, gemm.n = s.y, gemm.k = s.x;
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     for (int64_t o = 0; o < s.out; ++o) {
-      gemm.run(device, x.data(), weight.data() + o * s.x * s.y, product.data());
-      add_up(device, o);
+      gemm.run(context, x.data(), weight.data() + o * s.x * s.y, product.data());
+      add_up(context, o);
     }
   }
 
-  void add_up(Device& device, int64_t o);
+  void add_up(KernelContext& context, int64_t o);
 };
 
 template <class T>
@@ -71,21 +71,21 @@ struct BilinearGradKernel : Kernel {
     to_weight.m = s.x, to_weight.n = s.y, to_weight.k = s.batch, to_weight.transpose_a = true;
   }
 
-  void run(Device& device) override {
-    if (x_gradient) fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
-    if (y_gradient) fill_n(device, y_gradient.data(), y_gradient.numel(), T(0));
+  void run(KernelContext& context) override {
+    if (x_gradient) fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    if (y_gradient) fill_n(context, y_gradient.data(), y_gradient.numel(), T(0));
     for (int64_t o = 0; o < s.out; ++o) {
       const T* w = weight.data() + o * s.x * s.y;
-      if (x_gradient || weight_gradient) scale(device, o, s.y, y.data(), scaled_y.data());
-      if (y_gradient) scale(device, o, s.x, x.data(), scaled_x.data());
-      if (x_gradient) to_x.run(device, scaled_y.data(), w, x_gradient.data());
-      if (y_gradient) to_y.run(device, scaled_x.data(), w, y_gradient.data());
-      if (weight_gradient) to_weight.run(device, x.data(), scaled_y.data(), weight_gradient.data() + o * s.x * s.y);
+      if (x_gradient || weight_gradient) scale(context, o, s.y, y.data(), scaled_y.data());
+      if (y_gradient) scale(context, o, s.x, x.data(), scaled_x.data());
+      if (x_gradient) to_x.run(context, scaled_y.data(), w, x_gradient.data());
+      if (y_gradient) to_y.run(context, scaled_x.data(), w, y_gradient.data());
+      if (weight_gradient) to_weight.run(context, x.data(), scaled_y.data(), weight_gradient.data() + o * s.x * s.y);
     }
-    if (bias_gradient) for_each_index(device, s.out, SumOfColumn<T>{out_gradient.data(), s, bias_gradient.data()});
+    if (bias_gradient) for_each_index(context, s.out, SumOfColumn<T>{out_gradient.data(), s, bias_gradient.data()});
   }
 
-  void scale(Device& device, int64_t o, int64_t size, const T* from, T* to);
+  void scale(KernelContext& context, int64_t o, int64_t size, const T* from, T* to);
 };
 
 Shape bilinear_shape(const InferContext& c) {
@@ -126,7 +126,7 @@ void infer_bilinear_backward(InferContext& c) {
 namespace paddle_mini {
 
 void define_bilinear_tensor_product(OpTable& ops) {
-  ops.add(OpSpec("bilinear_tensor_product")
+  ops.add(OpSchema("bilinear_tensor_product")
               .doc("Out[b, s] = X[b] Weight[s] Y[b]' + Bias[s].")
               .input("X", "[batch, m]")
               .input("Y", "[batch, n]")

@@ -5,20 +5,20 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void BilinearKernel<T>::add_up(Device& device, int64_t o) {
+void BilinearKernel<T>::add_up(KernelContext& context, int64_t o) {
   auto multiply = [](auto v, auto w) { return v * w; };
   for (int64_t b = 0; b < s.batch; ++b) {
     const T* row = product.data() + b * s.y;
-    double sum = map_sum(device, s.y, multiply, row, y.data() + b * s.y);
+    double sum = map_sum(context, s.y, multiply, row, y.data() + b * s.y);
     out[b * s.out + o] = static_cast<T>(bias ? sum + static_cast<double>(bias[o]) : sum);
   }
 }
 
 template <class T>
-void BilinearGradKernel<T>::scale(Device& device, int64_t o, int64_t size, const T* from, T* to) {
+void BilinearGradKernel<T>::scale(KernelContext& context, int64_t o, int64_t size, const T* from, T* to) {
   for (int64_t b = 0; b < s.batch; ++b) {
     auto scaled = [g = out_gradient[b * s.out + o]](auto v) { return v * decltype(v)(g); };
-    map(device, size, scaled, to + b * size, from + b * size);
+    map(context, size, scaled, to + b * size, from + b * size);
   }
 }
 

@@ -7,8 +7,8 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void BilinearKernel<T>::add_up(Device& device, int64_t o) {
-  dot_rows<T>(device, s.batch, s.y, product.data(), y.data(), out.data() + o, s.out, bias ? bias.data() + o : nullptr);
+void BilinearKernel<T>::add_up(KernelContext& context, int64_t o) {
+  dot_rows<T>(context, s.batch, s.y, product.data(), y.data(), out.data() + o, s.out, bias ? bias.data() + o : nullptr);
 }
 
 // Row b times factors[b * step].
@@ -21,8 +21,8 @@ struct TimesOfColumn {
 };
 
 template <class T>
-void BilinearGradKernel<T>::scale(Device& device, int64_t o, int64_t size, const T* from, T* to) {
-  for_each_index(device, s.batch * size, TimesOfColumn<T>{size, s.out, out_gradient.data() + o, from, to});
+void BilinearGradKernel<T>::scale(KernelContext& context, int64_t o, int64_t size, const T* from, T* to) {
+  for_each_index(context, s.batch * size, TimesOfColumn<T>{size, s.out, out_gradient.data() + o, from, to});
 }
 
 }  // namespace

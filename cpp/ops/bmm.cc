@@ -1,5 +1,5 @@
 // bmm: Out = X Y for each pair of matrices of two stacks
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -32,7 +32,7 @@ struct BmmGradKernel : MatmulGradBase<T> {
 }  // namespace
 
 void define_bmm(OpTable& ops) {
-  ops.add(OpSpec("bmm")
+  ops.add(OpSchema("bmm")
               .doc("Out[i] = X[i] Y[i], for each i of as many matrices in X as in Y.")
               .input("X", "[matrices, m, k]")
               .input("Y", "[matrices, k, n]")

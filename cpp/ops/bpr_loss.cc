@@ -23,7 +23,7 @@ struct BprLossKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_bpr_label(fault.value, fault.at, classes); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -39,7 +39,7 @@ struct BprLossGradKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_bpr_label(fault.value, fault.at, classes); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // The shape of Y.
@@ -64,7 +64,7 @@ Shape bpr_loss_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_bpr_loss(OpTable& ops) {
-  ops.add(OpSpec("bpr_loss")
+  ops.add(OpSchema("bpr_loss")
               .doc("Y = the mean over the classes j other than the label of log(1 + exp(X[j] - X[label])): Bayesian "
                    "personalized ranking (Hidasi et al. 2016).")
               .input("X", "[..., classes]: scores")

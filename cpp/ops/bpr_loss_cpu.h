@@ -12,7 +12,7 @@ void check_bpr_labels(const IndexIn& label, int64_t rows, int64_t classes) {
 
 // PaddlePaddle takes a loss that is too large for exp as 10^20.
 template <class T>
-void BprLossKernel<T>::run(Device&) {
+void BprLossKernel<T>::run(KernelContext&) {
   check_bpr_labels(label, rows, classes);
   for (int64_t i = 0; i < rows; ++i) {
     const T* row = x.data() + i * classes;
@@ -27,7 +27,7 @@ void BprLossKernel<T>::run(Device&) {
 }
 
 template <class T>
-void BprLossGradKernel<T>::run(Device&) {
+void BprLossGradKernel<T>::run(KernelContext&) {
   check_bpr_labels(label, rows, classes);
   for (int64_t i = 0; i < rows; ++i) {
     const T* row = x.data() + i * classes;

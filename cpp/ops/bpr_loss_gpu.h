@@ -50,14 +50,14 @@ struct BprSlope {
 };
 
 template <class T>
-void BprLossKernel<T>::run(Device& device) {
-  for_each_index(device, rows, BprLoss<T>{{device, label, classes}, classes, x.data(), y.data()});
+void BprLossKernel<T>::run(KernelContext& context) {
+  for_each_index(context, rows, BprLoss<T>{{context, label, classes}, classes, x.data(), y.data()});
 }
 
 template <class T>
-void BprLossGradKernel<T>::run(Device& device) {
-  BprSlope<T> body{{device, label, classes}, classes, x.data(), y_gradient.data(), x_gradient.data()};
-  for_each_index(device, rows, body);
+void BprLossGradKernel<T>::run(KernelContext& context) {
+  BprSlope<T> body{{context, label, classes}, classes, x.data(), y_gradient.data(), x_gradient.data()};
+  for_each_index(context, rows, body);
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ struct AllReduceSumKernel : Kernel {
       require<ShapeError>(condition.numel() == 1, "Cond has shape ", condition.shape().str(),
                           ", one element is needed");
   }
-  void run(Device& device) override {
-    if (out.data() != x.data()) copy_n(device, x.data(), x.numel(), out.data());
-    if (!device.communicator || (condition && !ReplicaSum::wanted(device, condition.data()))) return;
-    sum.run(device, out.variable().tensor);
+  void run(KernelContext& context) override {
+    if (out.data() != x.data()) copy_n(context, x.data(), x.numel(), out.data());
+    if (!context.communicator || (condition && !ReplicaSum::wanted(context, condition.data()))) return;
+    sum.run(context, out.variable().tensor);
   }
 };
 
@@ -30,7 +30,7 @@ struct AllReduceSumKernel : Kernel {
 
 // A kernel refuses when another replica has: then what the run has changed must be put back here too.
 void define_c_allreduce_sum(OpTable& ops) {
-  ops.add(OpSpec("c_allreduce_sum")
+  ops.add(OpSchema("c_allreduce_sum")
               .doc("Out = the sum of X over all replicas that run the program, added in their order, or on GPUs as "
                    "NCCL does; X where there is one (DataParallel).")
               .input("X", "any shape, the same on all replicas")

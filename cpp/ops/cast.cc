@@ -14,16 +14,16 @@ struct CastKernel : Kernel {
   explicit CastKernel(KernelInit& init)
       : x(*init.input("X")), out(*init.output("Out")), convert(cast_function(x.tensor.dtype, out.tensor.dtype)) {}
   // Casts that the executor puts in are of selected rows too.
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     if (x.is_rows()) out.set_rows(x.rows);
-    convert(device, x.tensor.shape.numel(), x.tensor.data, out.tensor.data);
+    convert(context, x.tensor.shape.numel(), x.tensor.data, out.tensor.data);
   }
 };
 
 }  // namespace
 
 void define_cast(OpTable& ops) {
-  ops.add(OpSpec("cast")
+  ops.add(OpSchema("cast")
               .doc("Out = X converted as C++ converts numbers: towards whole numbers it cuts towards zero, to bool it "
                    "asks whether X is not 0.")
               .input("X", "any shape")

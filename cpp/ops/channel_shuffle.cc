@@ -18,7 +18,7 @@ struct ChannelShuffleKernel : Kernel {
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(make(in.tensor, init.attr<int32_t>("groups"),
                        channel_shuffle_channels_last(init.attr<std::string>("data_format")))) {}
-  void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
+  void run(KernelContext& context) override { transpose.run(context, in.tensor.data, out.tensor.data); }
 
   static Transpose make(const Tensor& x, int64_t groups, bool last) {
     const Shape& s = x.shape;
@@ -42,7 +42,7 @@ void check_groups(const InferContext& c, const char* port) {
 }  // namespace
 
 void define_channel_shuffle(OpTable& ops) {
-  ops.add(OpSpec("channel_shuffle")
+  ops.add(OpSchema("channel_shuffle")
               .doc("Channel i of group g becomes channel i groups + g (Zhang et al. 2018).")
               .attr("groups", 1, "how many groups the channels make", at_least(1))
               .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))

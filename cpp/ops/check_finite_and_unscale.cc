@@ -17,7 +17,7 @@ struct CheckFiniteAndUnscaleKernel : Kernel {
       : xs(in_list<T>(init, "X")), scale(init, "Scale"), outs(out_list<T>(init, "Out")), found(init, "FoundInfinite"),
         infinite(init, kOnGpu ? static_cast<int64_t>(xs.size()) : 0), so_far(init, infinite.numel()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 void infer_check_finite_and_unscale(InferContext& c) {
@@ -35,7 +35,7 @@ void infer_check_finite_and_unscale(InferContext& c) {
 namespace paddle_mini {
 
 void define_check_finite_and_unscale(OpTable& ops) {
-  ops.add(OpSpec("check_finite_and_unscale")
+  ops.add(OpSchema("check_finite_and_unscale")
               .doc("Out = X / Scale for each X, and whether any X has an element that is not finite; from that X on "
                    "Out is 0 X.")
               .input_list("X", "any shapes, of one dtype")

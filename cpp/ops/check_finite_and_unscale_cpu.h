@@ -5,15 +5,15 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void CheckFiniteAndUnscaleKernel<T>::run(Device& device) {
+void CheckFiniteAndUnscaleKernel<T>::run(KernelContext& context) {
   T inverse = T(1) / scale[0];
   bool infinite = false;
   for (size_t i = 0; i < xs.size(); ++i) {
     int64_t n = xs[i].numel();
     // 0 times a finite number is 0, 0 times infinity or NaN is NaN, and a sum keeps it.
-    infinite = infinite || map_sum(device, n, [](auto v) { return v * decltype(v)(T(0)); }, xs[i].data()) != 0;
+    infinite = infinite || map_sum(context, n, [](auto v) { return v * decltype(v)(T(0)); }, xs[i].data()) != 0;
     T factor = infinite ? T(0) : inverse;
-    map(device, n, [factor](auto v) { return v * decltype(v)(factor); }, outs[i].data(), xs[i].data());
+    map(context, n, [factor](auto v) { return v * decltype(v)(factor); }, outs[i].data(), xs[i].data());
   }
   found[0] = infinite;
 }

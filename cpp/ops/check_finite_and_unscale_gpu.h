@@ -4,7 +4,7 @@
 #include "math/arithmetic.h"
 #include "math/for_each_index.h"
 #include "math/gpu/not_finite.h"
-#include "math/together.h"
+#include "math/batch_launches.h"
 
 namespace paddle_mini {
 namespace {
@@ -25,25 +25,25 @@ struct InfiniteSoFar {
 
 template <class T>
 struct Unscale {
-  static constexpr bool in_batches = true;
-  Uniform<T> scale;
+  static constexpr bool batchable = true;
+  ScalarArg<T> scale;
   const bool* infinite;
-  PM_HD Times<T> ready() const { return {*infinite ? T(0) : T(1) / scale()}; }
+  PM_HD Times<T> bind_scalars() const { return {*infinite ? T(0) : T(1) / scale()}; }
 };
 
 template <class T>
-void CheckFiniteAndUnscaleKernel<T>::run(Device& device) {
+void CheckFiniteAndUnscaleKernel<T>::run(KernelContext& context) {
   int64_t count = static_cast<int64_t>(xs.size());
-  fill_n(device, infinite.data(), count, false);
-  together(device, [&] {
+  fill_n(context, infinite.data(), count, false);
+  batch_launches(context, [&] {
     for (size_t i = 0; i < xs.size(); ++i) {
-      flag_not_finite(device, xs[i].numel(), xs[i].data(), infinite.data() + i, true);
+      flag_not_finite(context, xs[i].numel(), xs[i].data(), infinite.data() + i, true);
     }
   });
-  for_each_index(device, count, InfiniteSoFar{infinite.data(), so_far.data(), found.data(), count});
-  together(device, [&] {
+  for_each_index(context, count, InfiniteSoFar{infinite.data(), so_far.data(), found.data(), count});
+  batch_launches(context, [&] {
     for (size_t i = 0; i < xs.size(); ++i) {
-      map(device, xs[i].numel(), Unscale<T>{scale, so_far.data() + i}, outs[i].data(), xs[i].data());
+      map(context, xs[i].numel(), Unscale<T>{scale, so_far.data() + i}, outs[i].data(), xs[i].data());
     }
   });
 }

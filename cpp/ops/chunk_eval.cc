@@ -75,7 +75,7 @@ struct ChunkEvalKernel : Kernel {
     wanted.reserve(static_cast<size_t>(spans.longest()));
   }
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     spans.refresh();
     check(inference, "Inference");
     check(label, "Label");
@@ -145,7 +145,7 @@ void infer_chunk_eval(InferContext& c) {
 }  // namespace
 
 void define_chunk_eval(OpTable& ops) {
-  ops.add(OpSpec("chunk_eval")
+  ops.add(OpSchema("chunk_eval")
               .doc("Chunks, such as names in a sentence, are marked by tags: a label is chunk type * tags of the "
                    "scheme + tag, the largest label outside of all chunks. Precision = correct / inferred, Recall = "
                    "correct / labeled chunks, F1-Score = 2 Precision Recall / (Precision + Recall); 0 where a divisor "
@@ -166,7 +166,7 @@ void define_chunk_eval(OpTable& ops) {
                     one_of({"IOB", "IOE", "IOBES", "plain"}))
               .attr("excluded_chunk_types", std::vector<int32_t>{}, "types that are not counted")
               .infer(infer_chunk_eval)
-              .decides_lod()
+              .custom_lod()
               .checks_data()
               .no_gradient("it counts")
               .cpu_only("walks sequences of labels one after the other")

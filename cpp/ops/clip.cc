@@ -6,7 +6,7 @@
 #include "core/op_table.h"
 #include "core/widening.h"
 #include "math/selected_rows.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 namespace {
@@ -41,8 +41,8 @@ struct PassWithin {
 
 template <class T, template <class> class Step>
 struct WithBounds {
-  Uniform<T> low, high;
-  PM_HD Step<T> ready() const { return {low(), high()}; }
+  ScalarArg<T> low, high;
+  PM_HD Step<T> bind_scalars() const { return {low(), high()}; }
 };
 
 // What X is held between: the inputs Min, Max where there are such, else the attributes.
@@ -55,13 +55,13 @@ struct Bounds {
       : min(init, "Min", optional_port), max(init, "Max", optional_port), low(bound<T>(init.attr<float>("min"))),
         high(bound<T>(init.attr<float>("max"))) {}
 
-  bool may_refuse() const { return min || max; }
+  bool may_fail_validation() const { return min || max; }
   template <template <class> class Step>
   WithBounds<T, Step> step() const {
     return {uniform_or(min, low), uniform_or(max, high)};
   }
 
-  void check(Device& device) const;
+  void check(KernelContext& context) const;
   static void require_order(T low, T high) {
     require<OpError>(!(low > high), "the lower bound, ", low, ", is above the upper one, ", high);
   }
@@ -88,21 +88,21 @@ struct ClipKernel : Kernel {
     merge = RowMerge(x.shape()[0]);
   }
 
-  bool may_refuse() const override { return bounds.may_refuse(); }
+  bool may_fail_validation() const override { return bounds.may_fail_validation(); }
   void refuse(const Fault& fault) const override { bounds.refuse(fault); }
 
-  void run(Device& device) override {
-    bounds.check(device);
+  void run(KernelContext& context) override {
+    bounds.check(context);
     const T* from = x.data();
     if constexpr (has_vec<T>) {
       if (x.is_rows()) {
         lists[0] = {&x.variable().rows, x.data()};
-        merge.run(device, lists, width, out.data());
+        merge.run(context, lists, width, out.data());
         out.variable().set_rows(merge.rows());
         from = out.data();
       }
     }
-    map(device, out.numel(), bounds.template step<Clip>(), out.data(), from);
+    map(context, out.numel(), bounds.template step<Clip>(), out.data(), from);
   }
 };
 
@@ -115,12 +115,12 @@ struct ClipGradKernel : Kernel {
   explicit ClipGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), bounds(init) {}
 
-  bool may_refuse() const override { return bounds.may_refuse(); }
+  bool may_fail_validation() const override { return bounds.may_fail_validation(); }
   void refuse(const Fault& fault) const override { bounds.refuse(fault); }
 
-  void run(Device& device) override {
-    bounds.check(device);
-    map(device, x.numel(), bounds.template step<PassWithin>(), x_gradient.data(), x.data(), out_gradient.data());
+  void run(KernelContext& context) override {
+    bounds.check(context);
+    map(context, x.numel(), bounds.template step<PassWithin>(), x_gradient.data(), x.data(), out_gradient.data());
   }
 };
 
@@ -152,7 +152,7 @@ void infer_clip(InferContext& c) {
 namespace paddle_mini {
 
 void define_clip(OpTable& ops) {
-  ops.add(OpSpec("clip")
+  ops.add(OpSchema("clip")
               .doc("Out = min(max(X, min), max), element by element; NaN stays NaN. The rows of selected rows are "
                    "merged first.")
               .input("X", "any shape; a tensor or selected rows")
@@ -161,7 +161,7 @@ void define_clip(OpTable& ops) {
               .output("Out", "shape of X")
               .required_attr("min", AttrType::Float, "lower bound")
               .required_attr("max", AttrType::Float, "upper bound")
-              .takes_rows("X")
+              .accepts_selected_rows("X")
               .infer(infer_clip)
               .gradient("clip_grad", {"X", "Min", "Max", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()

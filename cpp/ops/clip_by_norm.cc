@@ -12,7 +12,7 @@ template <class T>
 struct NormLimit {
   const double* squares;
   double max_norm;
-  PM_HD Times<T> ready() const {
+  PM_HD Times<T> bind_scalars() const {
     double norm = std::sqrt(*squares);
     return {static_cast<T>(norm > max_norm ? max_norm / norm : 1)};
   }
@@ -35,30 +35,30 @@ struct ClipByNormKernel : Kernel {
     merge = RowMerge(x.shape()[0]);
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const T* from = x.data();
     if (x.is_rows()) {
       lists[0] = {&x.variable().rows, x.data()};
-      merge.run(device, lists, width, out.data());
+      merge.run(context, lists, width, out.data());
       out.variable().set_rows(merge.rows());
       from = out.data();
     }
     int64_t n = out.numel();
-    sum_to(device, n, Squared{}, squares.data(), from);
-    map(device, n, NormLimit<T>{squares.data(), max_norm}, out.data(), from);
+    sum_to(context, n, Squared{}, squares.data(), from);
+    map(context, n, NormLimit<T>{squares.data(), max_norm}, out.data(), from);
   }
 };
 
 }  // namespace
 
 void define_clip_by_norm(OpTable& ops) {
-  ops.add(OpSpec("clip_by_norm")
+  ops.add(OpSchema("clip_by_norm")
               .doc("Out = X max_norm / |X| where the Euclidean norm |X| is above max_norm, else X. The rows of "
                    "selected rows are merged first: the norm is that of the gradient they stand for.")
               .input("X", "any shape; a tensor or selected rows")
               .output("Out", "shape of X")
               .required_attr("max_norm", AttrType::Float, "the largest norm that stays", at_least(0))
-              .takes_rows("X")
+              .accepts_selected_rows("X")
               .infer([](InferContext& c) {
                 if (c.input("X").kind != VarKind::Tensor) require_rows(c, "X");
                 c.set_output("Out", c.input("X"));

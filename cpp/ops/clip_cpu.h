@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void Bounds<T>::check(Device&) const {
+void Bounds<T>::check(KernelContext&) const {
   require_order(min ? min[0] : low, max ? max[0] : high);
 }
 

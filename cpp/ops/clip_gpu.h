@@ -2,7 +2,7 @@
 #pragma once
 
 #include "math/for_each_index.h"
-#include "math/gpu/raise.h"
+#include "math/gpu/report_fault.h"
 
 namespace paddle_mini {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // Tells both bounds, as bits, where they are in the wrong order.
 template <class T>
 struct CheckBounds {
-  Uniform<T> low, high;
+  ScalarArg<T> low, high;
   Fault* fault;
   unsigned long long step;
 
@@ -19,14 +19,14 @@ struct CheckBounds {
     if (!(numbers[0] > numbers[1])) return;
     int64_t bits[2] = {};
     for (int i = 0; i < 2; ++i) memcpy(&bits[i], &numbers[i], sizeof(T));
-    raise(fault, step, bits[0], bits[1]);
+    report_fault(fault, step, bits[0], bits[1]);
   }
 };
 
 template <class T>
-void Bounds<T>::check(Device& device) const {
-  if (!may_refuse()) return;
-  for_each_index(device, 1, CheckBounds<T>{uniform_or(min, low), uniform_or(max, high), device.fault, device.step});
+void Bounds<T>::check(KernelContext& context) const {
+  if (!may_fail_validation()) return;
+  for_each_index(context, 1, CheckBounds<T>{uniform_or(min, low), uniform_or(max, high), context.fault, context.step});
 }
 
 }  // namespace

@@ -36,12 +36,12 @@ struct CoalesceTensorKernel : Kernel {
     if (init.attr<bool>("set_constant")) constant = number_as<T>(static_cast<double>(init.attr<float>("constant")));
   }
 
-  void run(Device& device) override {
-    fill_n(device, fused.data(), fused.numel(), copies ? T(0) : constant);
+  void run(KernelContext& context) override {
+    fill_n(context, fused.data(), fused.numel(), copies ? T(0) : constant);
     for (size_t i = 0; i < inputs.size(); ++i) {
       T* piece = fused.data() + offsets[i];
-      if (copies) copy_n(device, inputs[i].data(), inputs[i].numel(), piece);
-      copy_n(device, static_cast<const T*>(piece), inputs[i].numel(), outputs[i].data());
+      if (copies) copy_n(context, inputs[i].data(), inputs[i].numel(), piece);
+      copy_n(context, static_cast<const T*>(piece), inputs[i].numel(), outputs[i].data());
     }
   }
 };
@@ -85,7 +85,7 @@ void infer_coalesce_tensor(InferContext& c) {
 }  // namespace
 
 void define_coalesce_tensor(OpTable& ops) {
-  ops.add(OpSpec("coalesce_tensor")
+  ops.add(OpSchema("coalesce_tensor")
               .doc("FusedOutput holds one tensor behind the other, each beginning at a whole page with use_align; "
                    "Output holds the same, each in its shape. What nothing is copied to is 0.")
               .input_list("Input", "any shapes, of one element type")

@@ -55,7 +55,7 @@ VarInfo concat_info(InferContext& c) {
 
 void define_concat(OpTable& ops) {
   ops.add(
-      with_tensor_ports(OpSpec("concat")
+      with_tensor_ports(OpSchema("concat")
                             .input_list("X", "tensors of one element type whose shapes differ along the axis at most")
                             .output("Out", "the shape of the Xs, long along the axis as all of them together"),
                         kConcatPorts)
@@ -67,7 +67,7 @@ void define_concat(OpTable& ops) {
           .kernel_for_any<ConcatKernel>());
   ops.add(ops.gradient_of("concat")
               .doc("Each X@GRAD is the part of Out@GRAD where X lies in Out.")
-              .reads_shape("X")
+              .shape_only("X")
               .infer([](InferContext& c) {
                 VarInfo out = concat_info(c);
                 require_same_dtype(c, "X", "Out@GRAD");

@@ -53,8 +53,8 @@ void run_conditional_block_grad(ControlRun& run) {
   frames.clear();
 }
 
-OpSpec conditional(const char* type) {
-  return OpSpec(type)
+OpSchema conditional(const char* type) {
+  return OpSchema(type)
       .doc("Runs sub_block if Cond holds; what the block writes to variables around it is Out.")
       .optional_input_list("Cond", "one bool; without is_scalar_condition, tensors that must have elements")
       .optional_input_list("Input", "the variables that the block reads")
@@ -71,7 +71,7 @@ void define_conditional_block(OpTable& ops) {
   ops.add(conditional("conditional_block")
               .gradient("conditional_block_grad", {"Cond", "Input", "Out", "Out@GRAD", "Scope"}, {"Input@GRAD"}));
   ops.add(conditional("conditional_block_infer").no_gradient("it stands in programs that only infer"));
-  ops.add(OpSpec("conditional_block_grad")
+  ops.add(OpSchema("conditional_block_grad")
               .doc("Gradient of conditional_block: runs the gradient block if the block ran; zeros otherwise.")
               .optional_input_list("Cond", "as conditional_block's")
               .optional_input_list("Input", "as conditional_block's")

@@ -23,7 +23,7 @@ struct Conv2dKernel : Kernel {
   explicit Conv2dKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
         convolution(init, conv2d_sizes(init), false) {}
-  void run(Device& device) override { convolution.run(device, input.data(), filter.data(), output.data()); }
+  void run(KernelContext& context) override { convolution.run(context, input.data(), filter.data(), output.data()); }
 };
 
 template <class T>
@@ -36,10 +36,10 @@ struct Conv2dGradKernel : Kernel {
       : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
         convolution(init, conv2d_sizes(init), true) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const T* gradient = output_gradient.data();
-    if (filter_gradient) convolution.filter_gradient(device, input.data(), gradient, filter_gradient.data());
-    if (input_gradient) convolution.input_gradient(device, filter.data(), gradient, input_gradient.data());
+    if (filter_gradient) convolution.filter_gradient(context, input.data(), gradient, filter_gradient.data());
+    if (input_gradient) convolution.input_gradient(context, filter.data(), gradient, input_gradient.data());
   }
 };
 
@@ -64,7 +64,7 @@ Shape conv2d_output_shape(const InferContext& c) {
 // depthwise_conv2d is the name of the same operator where every group has one channel.
 void define_convolution(OpTable& ops, const std::string& type) {
   ops.add(
-      OpSpec(type)
+      OpSchema(type)
           .doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, "
                "c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside "
                "of the image. With groups, output channels of a group see the input channels of that group.")

@@ -57,7 +57,9 @@ struct Conv2dTransposeKernel : Kernel {
   explicit Conv2dTransposeKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
         convolution(init, stamping_sizes(init), true) {}
-  void run(Device& device) override { convolution.input_gradient(device, filter.data(), input.data(), output.data()); }
+  void run(KernelContext& context) override {
+    convolution.input_gradient(context, filter.data(), input.data(), output.data());
+  }
 };
 
 template <class T>
@@ -70,10 +72,10 @@ struct Conv2dTransposeGradKernel : Kernel {
       : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
         convolution(init, stamping_sizes(init), true) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const T* gradient = output_gradient.data();
-    if (filter_gradient) convolution.filter_gradient(device, gradient, input.data(), filter_gradient.data());
-    if (input_gradient) convolution.run(device, gradient, filter.data(), input_gradient.data());
+    if (filter_gradient) convolution.filter_gradient(context, gradient, input.data(), filter_gradient.data());
+    if (input_gradient) convolution.run(context, gradient, filter.data(), input_gradient.data());
   }
 };
 
@@ -97,7 +99,7 @@ Shape stamping_output_shape(const InferContext& c) {
 // depthwise_conv2d_transpose is the name of the same operator where every group has one channel.
 void define_transpose(OpTable& ops, const std::string& type) {
   ops.add(
-      OpSpec(type)
+      OpSchema(type)
           .doc(
               "Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
               "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "

@@ -32,7 +32,7 @@ struct Conv3dKernel : Kernel {
 
   explicit Conv3dKernel(KernelInit& init)
       : input(init, "Input"), filter(init, "Filter"), output(init, "Output"), convolution(init) {}
-  void run(Device& device) override { convolution.run(device, input.data(), filter.data(), output.data()); }
+  void run(KernelContext& context) override { convolution.run(context, input.data(), filter.data(), output.data()); }
 };
 
 template <class T>
@@ -45,9 +45,11 @@ struct Conv3dGradKernel : Kernel {
       : input(init, "Input"), filter(init, "Filter"), gradient(init, "Output@GRAD"),
         input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
         convolution(init) {}
-  void run(Device& device) override {
-    if (filter_gradient) { convolution.filter_gradient(device, input.data(), gradient.data(), filter_gradient.data()); }
-    if (input_gradient) convolution.input_gradient(device, filter.data(), gradient.data(), input_gradient.data());
+  void run(KernelContext& context) override {
+    if (filter_gradient) {
+      convolution.filter_gradient(context, input.data(), gradient.data(), filter_gradient.data());
+    }
+    if (input_gradient) convolution.input_gradient(context, filter.data(), gradient.data(), input_gradient.data());
   }
 };
 
@@ -74,7 +76,7 @@ Shape conv3d_output_shape(const InferContext& c) {
 }  // namespace
 
 void define_conv3d(OpTable& ops) {
-  ops.add(OpSpec("conv3d")
+  ops.add(OpSchema("conv3d")
               .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
                    "images. With groups, output channels of a group see the input channels of that group.")
               .input("Input", "[images, channels, depth, height, width], or channels last")

@@ -44,35 +44,35 @@ struct FilteredVolumes {
     }
   }
 
-  void run(Device& device, const T* image, const T* filter, T* out) {
+  void run(KernelContext& context, const T* image, const T* filter, T* out) {
     int64_t taps = patches.rows(), pixels = patches.outputs();
     Gemm<T> product{false, false, outs, pixels, taps};
     if (input.channels_last) product = {true, true, pixels, outs, taps, 0, 0, groups * outs};
     each_group([&](int64_t from, int64_t weights, int64_t to) {
       patches.gather(image + from, columns.data());
-      if (input.channels_last) product.run(device, columns.data(), filter + weights, out + to);
-      else product.run(device, filter + weights, columns.data(), out + to);
+      if (input.channels_last) product.run(context, columns.data(), filter + weights, out + to);
+      else product.run(context, filter + weights, columns.data(), out + to);
     });
   }
 
-  void input_gradient(Device& device, const T* filter, const T* out_gradient, T* gradient) {
+  void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* gradient) {
     Gemm<T> product{true, false, patches.rows(), patches.outputs(), outs};
     if (input.channels_last) product.transpose_b = true, product.ldb = groups * outs;
     std::fill_n(gradient, input.images * image_size, T(0));
     each_group([&](int64_t to, int64_t weights, int64_t from) {
-      product.run(device, filter + weights, out_gradient + from, columns.data());
+      product.run(context, filter + weights, out_gradient + from, columns.data());
       patches.add_back(columns.data(), gradient + to);
     });
   }
 
-  void filter_gradient(Device& device, const T* image, const T* out_gradient, T* gradient) {
+  void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* gradient) {
     Gemm<T> product{false, true, outs, patches.rows(), patches.outputs()};
     if (input.channels_last) product.transpose_a = true, product.lda = groups * outs;
     product.beta = T(1);
     std::fill_n(gradient, groups * outs * patches.rows(), T(0));
     each_group([&](int64_t from, int64_t weights, int64_t at) {
       patches.gather(image + from, columns.data());
-      product.run(device, out_gradient + at, columns.data(), gradient + weights);
+      product.run(context, out_gradient + at, columns.data(), gradient + weights);
     });
   }
 };

@@ -25,9 +25,9 @@ struct CosSimKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), x_norm(init, "XNorm"), y_norm(init, "YNorm"),
         pairs(x.shape(), y.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  T length(Device& device, const T* row);
+  T length(KernelContext& context, const T* row);
 };
 
 // X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), and Y@GRAD likewise, summed if there is one row of Y.
@@ -42,7 +42,7 @@ struct CosSimGradKernel : Kernel {
         out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port), pairs(x.shape(), y.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 void require_pairs(const InferContext& c) {
@@ -64,7 +64,7 @@ void require_pairs(const InferContext& c) {
 namespace paddle_mini {
 
 void define_cos_sim(OpTable& ops) {
-  ops.add(OpSpec("cos_sim")
+  ops.add(OpSchema("cos_sim")
               .doc("Out = X Y / (XNorm YNorm), row by row. A norm below 1e-8 counts as 1e-8. An operator of "
                    "PaddlePaddle 1.x.")
               .input("X", "[rows, ...]")

@@ -5,12 +5,12 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void CosSimKernel<T>::run(Device& device) {
-  for (int64_t i = 0; i < pairs.rows; ++i) x_norm[i] = length(device, x.data() + i * pairs.size);
-  for (int64_t i = 0; i < y_norm.numel(); ++i) y_norm[i] = length(device, y.data() + i * pairs.size);
+void CosSimKernel<T>::run(KernelContext& context) {
+  for (int64_t i = 0; i < pairs.rows; ++i) x_norm[i] = length(context, x.data() + i * pairs.size);
+  for (int64_t i = 0; i < y_norm.numel(); ++i) y_norm[i] = length(context, y.data() + i * pairs.size);
   for (int64_t i = 0; i < pairs.rows; ++i) {
     const T *a = x.data() + i * pairs.size, *b = y.data() + i * pairs.y_step;
-    double dot = map_sum(device, pairs.size, [](auto v, auto w) { return v * w; }, a, b);
+    double dot = map_sum(context, pairs.size, [](auto v, auto w) { return v * w; }, a, b);
     double norms = static_cast<double>(x_norm[i]) * static_cast<double>(y_norm[pairs.y_row(i)]);
     out[i] = static_cast<T>(dot / norms);
   }
@@ -18,13 +18,13 @@ void CosSimKernel<T>::run(Device& device) {
 
 // Shorter rows count as 1e-8 long, so that none is divided by 0.
 template <class T>
-T CosSimKernel<T>::length(Device& device, const T* row) {
-  double squares = map_sum(device, pairs.size, [](auto v) { return v * v; }, row);
+T CosSimKernel<T>::length(KernelContext& context, const T* row) {
+  double squares = map_sum(context, pairs.size, [](auto v) { return v * v; }, row);
   return static_cast<T>(maximum(std::sqrt(squares), 1e-8));
 }
 
 template <class T>
-void CosSimGradKernel<T>::run(Device& device) {
+void CosSimGradKernel<T>::run(KernelContext& context) {
   if (y_gradient) std::fill_n(y_gradient.data(), y_gradient.numel(), T(0));
   for (int64_t i = 0; i < pairs.rows; ++i) {
     const T *a = x.data() + i * pairs.size, *b = y.data() + i * pairs.y_step;
@@ -34,14 +34,14 @@ void CosSimGradKernel<T>::run(Device& device) {
       auto slope = [across, along_x](auto own, auto other) {
         return other * decltype(own)(across) - own * decltype(own)(along_x);
       };
-      map(device, pairs.size, slope, x_gradient.data() + i * pairs.size, a, b);
+      map(context, pairs.size, slope, x_gradient.data() + i * pairs.size, a, b);
     }
     if (y_gradient) {
       T* to = y_gradient.data() + i * pairs.y_step;
       auto add = [across, along_y](auto sum, auto own, auto other) {
         return sum + (other * decltype(own)(across) - own * decltype(own)(along_y));
       };
-      map(device, pairs.size, add, to, static_cast<const T*>(to), b, a);
+      map(context, pairs.size, add, to, static_cast<const T*>(to), b, a);
     }
   }
 }

@@ -90,27 +90,27 @@ struct ToY {
 namespace {
 
 template <class T>
-void CosSimKernel<T>::run(Device& device) {
+void CosSimKernel<T>::run(KernelContext& context) {
   int64_t y_rows = y_norm.numel();
   cos_sim_gpu::Lengths<T> of_x{{pairs.rows, pairs.size, 1}, x.data(), x_norm.data()};
   cos_sim_gpu::Lengths<T> of_y{{y_rows, pairs.size, 1}, y.data(), y_norm.data()};
   cos_sim_gpu::Cosines<T> body{
       {pairs.rows, pairs.size, 1}, pairs.y_step, x.data(), y.data(), x_norm.data(), y_norm.data(), out.data()};
-  launch(device, of_x.blocks(), of_x);
-  launch(device, of_y.blocks(), of_y);
-  launch(device, body.blocks(), body);
+  launch(context, of_x.blocks(), of_x);
+  launch(context, of_y.blocks(), of_y);
+  launch(context, body.blocks(), body);
 }
 
 template <class T>
-void CosSimGradKernel<T>::run(Device& device) {
+void CosSimGradKernel<T>::run(KernelContext& context) {
   cos_sim_gpu::Slope<T> of_x{x.data(), y.data(), x_norm.data(), y_norm.data(), out.data(), out_gradient.data()};
   cos_sim_gpu::Slope<T> of_y{y.data(), x.data(), y_norm.data(), x_norm.data(), out.data(), out_gradient.data()};
   int64_t rows = pairs.rows, size = pairs.size, step = pairs.y_step;
   if (x_gradient) {
-    for_each_index(device, x_gradient.numel(), cos_sim_gpu::ToX<T>{of_x, size, step, x_gradient.data()});
+    for_each_index(context, x_gradient.numel(), cos_sim_gpu::ToX<T>{of_x, size, step, x_gradient.data()});
   }
   if (y_gradient) {
-    for_each_index(device, y_gradient.numel(), cos_sim_gpu::ToY<T>{of_y, rows, size, step, y_gradient.data()});
+    for_each_index(context, y_gradient.numel(), cos_sim_gpu::ToY<T>{of_y, rows, size, step, y_gradient.data()});
   }
 }
 

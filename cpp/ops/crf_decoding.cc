@@ -23,7 +23,7 @@ struct CrfDecodingKernel : Kernel {
     if (init.input("Label")) label.emplace(init, "Label");
   }
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     spans.refresh();
     std::fill_n(path.data(), path.numel(), int64_t{0});
     for (int64_t s = 0; s < spans.count(); ++s) {
@@ -70,7 +70,7 @@ void infer_crf_decoding(InferContext& c) {
 }  // namespace
 
 void define_crf_decoding(OpTable& ops) {
-  ops.add(OpSpec("crf_decoding")
+  ops.add(OpSchema("crf_decoding")
               .doc("ViterbiPath = the tags with the largest score by Emission and Transition (see linear_chain_crf); "
                    "of equal ones the first. With Label, 1 where the label is that tag, else 0. Padding has 0.")
               .input("Emission", "rows [n, tags] in sequences (lod); with Length, [count, width, tags]")

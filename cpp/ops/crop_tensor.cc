@@ -1,5 +1,5 @@
 // crop_tensor, crop: Out = the block of X that begins at `offsets`
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -11,24 +11,26 @@ const TensorAttr kCropTensorShape{"shape", "Shape", "ShapeTensor"};
 const TensorAttrs kOffsets{{"offsets", "Offsets", "OffsetsTensor"}}, kOldOffsets{{"offsets", "Offsets"}};
 
 // `to`: the shape of Out. -1: what is left of X behind the offset, where `rest_allowed`.
-AxisWalks crop_tensor_walks_of(const OpDesc& op, const Shape& x, const std::vector<int64_t>& to, bool rest_allowed) {
+AxisIndexMaps crop_tensor_index_maps(const OpDesc& op, const Shape& x, const std::vector<int64_t>& to,
+                                     bool rest_allowed) {
   const Ints& offsets = attr_of<Ints>(op, "offsets");
   size_t rank = static_cast<size_t>(x.rank());
   require<ProgramError>(offsets.empty() || offsets.size() == rank, "attribute 'offsets' has ", offsets.size(),
                         " numbers, X has shape ", x.str());
   require<ProgramError>(to.size() == rank, "Out would have ", to.size(), " dimensions, X has shape ", x.str());
-  AxisWalks walks = unchanged_axes(x);
+  AxisIndexMaps index_maps = unchanged_axes(x);
   for (size_t i = 0; i < rank; ++i) {
-    AxisWalk& walk = walks[i];
-    walk.start = offsets.empty() ? 0 : offsets[i];
-    require<ProgramError>(walk.start >= 0, "attribute 'offsets' holds ", walk.start, ", it must be at least 0");
-    require<ShapeError>(walk.in < 0 || walk.start <= walk.in, "offset ", walk.start, " along axis ", i,
-                        " lies behind X of ", x.str());
-    walk.out = to[i] >= 0 || !rest_allowed || walk.in < 0 ? to[i] : walk.in - walk.start;
-    require<ShapeError>(walk.in < 0 || walk.out <= walk.in - walk.start, "X has shape ", x.str(), ": there are no ",
-                        walk.out, " elements from ", walk.start, " on along axis ", i);
+    AxisIndexMap& index_map = index_maps[i];
+    index_map.start = offsets.empty() ? 0 : offsets[i];
+    require<ProgramError>(index_map.start >= 0, "attribute 'offsets' holds ", index_map.start,
+                          ", it must be at least 0");
+    require<ShapeError>(index_map.in < 0 || index_map.start <= index_map.in, "offset ", index_map.start, " along axis ",
+                        i, " lies behind X of ", x.str());
+    index_map.out = to[i] >= 0 || !rest_allowed || index_map.in < 0 ? to[i] : index_map.in - index_map.start;
+    require<ShapeError>(index_map.in < 0 || index_map.out <= index_map.in - index_map.start, "X has shape ", x.str(),
+                        ": there are no ", index_map.out, " elements from ", index_map.start, " on along axis ", i);
   }
-  return walks;
+  return index_maps;
 }
 
 std::vector<int64_t> asked_shape(const OpDesc& op, int least) {
@@ -43,34 +45,34 @@ Shape crop_tensor_out_shape(InferContext& c, bool old) {
   auto op = settled(c, ports);
   if (old && c.has_input("Y")) {
     const Shape& y = c.shape("Y");
-    return op ? shape_of(crop_tensor_walks_of(*op, x, y.vector(), false)) : y;
+    return op ? shape_of(crop_tensor_index_maps(*op, x, y.vector(), false)) : y;
   }
-  if (op) return shape_of(crop_tensor_walks_of(*op, x, asked_shape(*op, old ? 1 : -1), true));
+  if (op) return shape_of(crop_tensor_index_maps(*op, x, asked_shape(*op, old ? 1 : -1), true));
   return open_shape(x.rank());
 }
 
 struct CropKernel : AxisCopyKernel {
   explicit CropKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       crop_tensor_walks_of(settled(init, kOffsets), init.input("X")->tensor.shape,
-                                            init.output("Out")->tensor.shape.vector(), false)) {}
+                       crop_tensor_index_maps(settled(init, kOffsets), init.input("X")->tensor.shape,
+                                              init.output("Out")->tensor.shape.vector(), false)) {}
 };
 
 template <class T>
 struct CropGradKernel : AxisCopyGradKernel<T> {
   explicit CropGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              crop_tensor_walks_of(settled(init, kOffsets), init.output("X@GRAD")->tensor.shape,
-                                                   init.input("Out@GRAD")->tensor.shape.vector(), false)) {}
+                              crop_tensor_index_maps(settled(init, kOffsets), init.output("X@GRAD")->tensor.shape,
+                                                     init.input("Out@GRAD")->tensor.shape.vector(), false)) {}
 };
 
-OpSpec cropping(const std::string& type, bool old) {
-  OpSpec spec(type);
-  spec.input("X", "any shape");
-  if (old) spec.optional_input("Y", "its shape is that of Out, instead of `shape`");
-  spec.output("Out", "of shape `shape`");
+OpSchema cropping(const std::string& type, bool old) {
+  OpSchema schema(type);
+  schema.input("X", "any shape");
+  if (old) schema.optional_input("Y", "its shape is that of Out, instead of `shape`");
+  schema.output("Out", "of shape `shape`");
   const TensorAttrs& offsets = old ? kOldOffsets : kOffsets;
-  return with_tensor_ports(spec, old ? offsets : TensorAttrs{kCropTensorShape, kOffsets[0]})
+  return with_tensor_ports(schema, old ? offsets : TensorAttrs{kCropTensorShape, kOffsets[0]})
       .attr("offsets", Ints{}, "where Out begins in X, along each axis; empty: at its beginning")
       .attr("shape", Ints{}, old ? "shape of Out" : "shape of Out; -1: all that is left behind the offset")
       .infer([old](InferContext& c) {
@@ -82,15 +84,15 @@ OpSpec cropping(const std::string& type, bool old) {
       .kernel_for_any<CropKernel>();
 }
 
-OpSpec cropping_gradient(const OpTable& ops, const char* forward) {
+OpSchema cropping_gradient(const OpTable& ops, const char* forward) {
   return ops.gradient_of(forward)
       .doc("X@GRAD = Out@GRAD where Out was taken from, 0 elsewhere.")
-      .reads_shape("X")
+      .shape_only("X")
       .infer([](InferContext& c) {
         require_tensors(c);
         require_same_dtype(c, "X", "Out@GRAD");
         auto op = settled(c, kOffsets);
-        if (op) crop_tensor_walks_of(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
+        if (op) crop_tensor_index_maps(*op, c.shape("X"), c.shape("Out@GRAD").vector(), false);
         gradients_like_inputs(c);
       })
       .kernels<CropGradKernel, float, double, int32_t, int64_t>();

@@ -1,6 +1,6 @@
 // cross: Out = X x Y, the cross products of vectors of 3 along an axis
 #include "math/axis_lines.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/for_each_index.h"
 
 namespace paddle_mini {
@@ -56,7 +56,7 @@ struct CrossKernel : Kernel {
   explicit CrossKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"),
         lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
-  void run(Device& device) override { cross_lines(device, lines, x.data(), y.data(), out.data()); }
+  void run(KernelContext& context) override { cross_lines(context, lines, x.data(), y.data(), out.data()); }
 };
 
 template <class T>
@@ -69,9 +69,9 @@ struct CrossGradKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port),
         lines(x.shape(), cross_axis_of(x.shape(), init.attr<int32_t>("dim"))) {}
-  void run(Device& device) override {
-    if (x_gradient) cross_lines(device, lines, y.data(), out_gradient.data(), x_gradient.data());
-    if (y_gradient) cross_lines(device, lines, out_gradient.data(), x.data(), y_gradient.data());
+  void run(KernelContext& context) override {
+    if (x_gradient) cross_lines(context, lines, y.data(), out_gradient.data(), x_gradient.data());
+    if (y_gradient) cross_lines(context, lines, out_gradient.data(), x.data(), y_gradient.data());
   }
 };
 
@@ -87,7 +87,7 @@ const Shape& cross_checked_shape(const InferContext& c) {
 }  // namespace
 
 void define_cross(OpTable& ops) {
-  ops.add(OpSpec("cross")
+  ops.add(OpSchema("cross")
               .doc("Out = X x Y: (x1 y2 - x2 y1, x2 y0 - x0 y2, x0 y1 - x1 y0) along the axis.")
               .attr("dim", kFirstOfThree, "the axis of the vectors; negative: from the end; 9: the first of size 3")
               .input("X", "any shape with an axis of 3")

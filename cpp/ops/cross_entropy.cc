@@ -31,7 +31,7 @@ struct HardKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -44,8 +44,8 @@ struct SoftKernel : Kernel {
       : x(init, "X"), label(init, "Label"), y(init, "Y"), classes(classes_of(x.shape())),
         rows(rows_of_classes(x.shape())) {}
 
-  void run(Device& device) override;
-  bool may_refuse() const override { return false; }
+  void run(KernelContext& context) override;
+  bool may_fail_validation() const override { return false; }
 };
 
 template <class T>
@@ -61,7 +61,7 @@ struct HardGradKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -74,8 +74,8 @@ struct SoftGradKernel : Kernel {
       : x(init, "X"), label(init, "Label"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"),
         classes(classes_of(x.shape())), rows(rows_of_classes(x.shape())) {}
 
-  void run(Device& device) override;
-  bool may_refuse() const override { return false; }
+  void run(KernelContext& context) override;
+  bool may_fail_validation() const override { return false; }
 };
 
 // One of two kernels, as attribute soft_label says.
@@ -89,9 +89,9 @@ struct Either {
       if (init.attr<bool>("soft_label")) kernel = std::make_unique<Soft<T>>(init);
       else kernel = std::make_unique<Hard<T>>(init);
     }
-    void run(Device& device) override { kernel->run(device); }
+    void run(KernelContext& context) override { kernel->run(context); }
     void refuse(const Fault& fault) const override { kernel->refuse(fault); }
-    bool may_refuse() const override { return kernel->may_refuse(); }
+    bool may_fail_validation() const override { return kernel->may_fail_validation(); }
   };
 };
 
@@ -122,7 +122,7 @@ namespace paddle_mini {
 
 void define_cross_entropy(OpTable& ops) {
   ops.add(
-      OpSpec("cross_entropy")
+      OpSchema("cross_entropy")
           .doc("Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where the "
                "label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is refused.")
           .input("X", "[..., classes]: probabilities")

@@ -27,7 +27,7 @@ struct CrossEntropy2Kernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -44,7 +44,7 @@ struct CrossEntropyGrad2Kernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_class_label(fault.value, fault.at, classes, ignored); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // One label a row of X [..., classes]: [..., 1] or [...].
@@ -95,7 +95,7 @@ void infer_cross_entropy_grad2(InferContext& c) {
 namespace paddle_mini {
 
 void define_cross_entropy2(OpTable& ops) {
-  ops.add(OpSpec("cross_entropy2")
+  ops.add(OpSchema("cross_entropy2")
               .doc("Y = -log(X[label]) for every row of probabilities X; 0 where the label is ignore_index, 1e20 where "
                    "X[label] is 0. A label out of range is refused.")
               .input("X", "[..., classes]: probabilities")

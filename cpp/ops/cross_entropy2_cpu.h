@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void CrossEntropy2Kernel<T>::run(Device&) {
+void CrossEntropy2Kernel<T>::run(KernelContext&) {
   check_class_labels(label, classes, ignored);
   for (int64_t i = 0; i < rows; ++i) {
     bool counts = label[i] != ignored;
@@ -16,7 +16,7 @@ void CrossEntropy2Kernel<T>::run(Device&) {
 }
 
 template <class T>
-void CrossEntropyGrad2Kernel<T>::run(Device&) {
+void CrossEntropyGrad2Kernel<T>::run(KernelContext&) {
   check_class_labels(label, classes, ignored);
   std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
   for (int64_t i = 0; i < rows; ++i) {

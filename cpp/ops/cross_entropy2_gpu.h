@@ -25,15 +25,15 @@ struct MatchSlope {
 };
 
 template <class T>
-void CrossEntropy2Kernel<T>::run(Device& device) {
-  LabelsBelow labels(device, label, classes, ignored);
-  for_each_index(device, rows, MatchLoss<T>{labels, x.data(), match.data(), y.data()});
+void CrossEntropy2Kernel<T>::run(KernelContext& context) {
+  LabelsBelow labels(context, label, classes, ignored);
+  for_each_index(context, rows, MatchLoss<T>{labels, x.data(), match.data(), y.data()});
 }
 
 template <class T>
-void CrossEntropyGrad2Kernel<T>::run(Device& device) {
-  LabelsBelow labels(device, label, classes, ignored);
-  put_at_label(device, labels, rows, MatchSlope<T>{match.data(), y_gradient.data()}, x_gradient.data());
+void CrossEntropyGrad2Kernel<T>::run(KernelContext& context) {
+  LabelsBelow labels(context, label, classes, ignored);
+  put_at_label(context, labels, rows, MatchSlope<T>{match.data(), y_gradient.data()}, x_gradient.data());
 }
 
 }  // namespace

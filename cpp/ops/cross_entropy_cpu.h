@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void HardKernel<T>::run(Device&) {
+void HardKernel<T>::run(KernelContext&) {
   check_class_labels(label, classes, ignored);
   for (int64_t i = 0, n = label.numel(); i < n; ++i) {
     y[i] = label[i] == ignored ? T(0) : -finite_cross_entropy_log(x[i * classes + label[i]]);
@@ -13,15 +13,15 @@ void HardKernel<T>::run(Device&) {
 }
 
 template <class T>
-void SoftKernel<T>::run(Device& device) {
+void SoftKernel<T>::run(KernelContext& context) {
   auto part = [](auto v, auto w) { return w * finite_cross_entropy_log(v); };
   for (int64_t i = 0; i < rows; ++i) {
-    y[i] = -static_cast<T>(map_sum(device, classes, part, x.data() + i * classes, label.data() + i * classes));
+    y[i] = -static_cast<T>(map_sum(context, classes, part, x.data() + i * classes, label.data() + i * classes));
   }
 }
 
 template <class T>
-void HardGradKernel<T>::run(Device&) {
+void HardGradKernel<T>::run(KernelContext&) {
   check_class_labels(label, classes, ignored);
   std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
   for (int64_t i = 0, n = label.numel(); i < n; ++i) {
@@ -31,11 +31,11 @@ void HardGradKernel<T>::run(Device&) {
 }
 
 template <class T>
-void SoftGradKernel<T>::run(Device& device) {
+void SoftGradKernel<T>::run(KernelContext& context) {
   for (int64_t i = 0; i < rows; ++i) {
     int64_t at = i * classes;
     auto pass = [g = y_gradient[i]](auto v, auto w) { return -(decltype(v)(g) * w / v); };
-    map(device, classes, pass, x_gradient.data() + at, x.data() + at, label.data() + at);
+    map(context, classes, pass, x_gradient.data() + at, x.data() + at, label.data() + at);
   }
 }
 

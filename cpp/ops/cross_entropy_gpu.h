@@ -43,29 +43,29 @@ struct SoftSlope {
 };
 
 template <class T>
-void HardKernel<T>::run(Device& device) {
-  LabelsBelow labels(device, label, classes, ignored);
-  for_each_index(device, label.numel(), HardLoss<T>{labels, x.data(), y.data()});
+void HardKernel<T>::run(KernelContext& context) {
+  LabelsBelow labels(context, label, classes, ignored);
+  for_each_index(context, label.numel(), HardLoss<T>{labels, x.data(), y.data()});
 }
 
 template <class T>
-void SoftKernel<T>::run(Device& device) {
-  Walk<1> kept, folded;
+void SoftKernel<T>::run(KernelContext& context) {
+  StridedIndex<1> kept, folded;
   kept.add(rows, {classes});
   folded.add(classes, {1});
-  fold(device, kept, folded, 0.0, SoftTerm<T>{x.data(), label.data()}, Plus{}, PutSoftLoss<T>{y.data()});
+  fold(context, kept, folded, 0.0, SoftTerm<T>{x.data(), label.data()}, Plus{}, PutSoftLoss<T>{y.data()});
 }
 
 template <class T>
-void HardGradKernel<T>::run(Device& device) {
-  LabelsBelow labels(device, label, classes, ignored);
-  put_at_label(device, labels, label.numel(), HardSlope<T>{x.data(), y_gradient.data()}, x_gradient.data());
+void HardGradKernel<T>::run(KernelContext& context) {
+  LabelsBelow labels(context, label, classes, ignored);
+  put_at_label(context, labels, label.numel(), HardSlope<T>{x.data(), y_gradient.data()}, x_gradient.data());
 }
 
 template <class T>
-void SoftGradKernel<T>::run(Device& device) {
+void SoftGradKernel<T>::run(KernelContext& context) {
   SoftSlope<T> body{classes, x.data(), label.data(), y_gradient.data(), x_gradient.data()};
-  for_each_index(device, x.numel(), body);
+  for_each_index(context, x.numel(), body);
 }
 
 }  // namespace

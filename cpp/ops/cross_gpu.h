@@ -5,9 +5,9 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void cross_lines(Device& device, const AxisLines& lines, const T* x, const T* y, T* out) {
+void cross_lines(KernelContext& context, const AxisLines& lines, const T* x, const T* y, T* out) {
   CrossProduct<T> product{x, y, out, lines.inner};
-  for_each_index(device, lines.outer * lines.inner, product);
+  for_each_index(context, lines.outer * lines.inner, product);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct CtcAlignKernel : Kernel {
         merge_repeated(init.attr<bool>("merge_repeated")),
         padding(static_cast<T>(init.attr<int32_t>("padding_value"))) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     spans.refresh();
     std::fill_n(output.data(), output.numel(), spans.padded() ? padding : T(-1));
     T* next = output.data();
@@ -93,7 +93,7 @@ void infer_ctc_align(InferContext& c) {
 }  // namespace
 
 void define_ctc_align(OpTable& ops) {
-  ops.add(OpSpec("ctc_align")
+  ops.add(OpSchema("ctc_align")
               .doc("Output = the tokens of each sequence without repeats and blanks: of [0, 1, 1, 0, 1], [1, 1]. "
                    "Where the sequences are given by lod, how many stay depends on data; when none do, Output is one "
                    "row of -1 without sequences.")
@@ -105,7 +105,7 @@ void define_ctc_align(OpTable& ops) {
               .attr("merge_repeated", true, "whether a token right after the same one goes away")
               .attr("padding_value", 0, "what padded results are filled up with")
               .infer(infer_ctc_align)
-              .decides_lod()
+              .custom_lod()
               .checks_data()
               .no_gradient("its output is ids")
               .cpu_only("its result's size depends on data")

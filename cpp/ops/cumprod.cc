@@ -1,7 +1,7 @@
 // cumprod: Out[j] = the product of X up to j along an axis
 #include "core/widening.h"
 #include "math/axis_lines.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/for_each_index.h"
 
 namespace paddle_mini {
@@ -29,7 +29,7 @@ struct CumprodKernel : Kernel {
   explicit CumprodKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), lines(x.shape(), init.attr<int32_t>("dim")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // X@GRAD[i] = sum over j >= i of Out@GRAD[j] Out[j] / X[i]. From the first 0 on Out is 0, so the sums end before it.
@@ -72,9 +72,9 @@ struct CumprodGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         lines(x.shape(), init.attr<int32_t>("dim")) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     CumprodGradLine<T> line{lines, x.data(), out.data(), out_gradient.data(), x_gradient.data()};
-    for_each_index(device, lines.count(), line);
+    for_each_index(context, lines.count(), line);
   }
 };
 
@@ -92,7 +92,7 @@ const Shape& cumprod_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_cumprod(OpTable& ops) {
-  ops.add(OpSpec("cumprod")
+  ops.add(OpSchema("cumprod")
               .doc("Out[j] = X[0] ... X[j] along the axis. Whole numbers wrap around.")
               .input("X", "any shape")
               .output("Out", "shape of X")

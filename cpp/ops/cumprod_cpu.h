@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void CumprodKernel<T>::run(Device&) {
+void CumprodKernel<T>::run(KernelContext&) {
   lines.each([&](int64_t begin) {
     T product = 1;
     for (int64_t j = 0; j < lines.length; ++j) {

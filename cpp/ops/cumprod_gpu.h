@@ -18,8 +18,8 @@ struct ProductTo {
 };
 
 template <class T>
-void CumprodKernel<T>::run(Device& device) {
-  scan(device, lines, false, false, T(1), FactorAt<T>{x.data()}, WrappingTimes{}, ProductTo<T>{out.data()});
+void CumprodKernel<T>::run(KernelContext& context) {
+  scan(context, lines, false, false, T(1), FactorAt<T>{x.data()}, WrappingTimes{}, ProductTo<T>{out.data()});
 }
 
 }  // namespace

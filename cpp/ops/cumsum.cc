@@ -17,7 +17,7 @@ class RunningSum : public Kernel {
     else lines_ = AxisLines(out_.shape(), init.attr<int32_t>("axis"));
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 
  private:
   In<T> in_;
@@ -50,7 +50,7 @@ Shape cumsum_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_cumsum(OpTable& ops) {
-  ops.add(OpSpec("cumsum")
+  ops.add(OpSchema("cumsum")
               .doc("Out[j] = X[0] + ... + X[j] along the axis.")
               .input("X", "any shape")
               .output("Out", "shape of X; of one line, if flatten")
@@ -67,7 +67,7 @@ void define_cumsum(OpTable& ops) {
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
   ops.add(also({DType::Int16, DType::Int32, DType::Int64},
                ops.gradient_of("cumsum")
-                   .reads_shape("X")
+                   .shape_only("X")
                    .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
                    .kernels<CumsumGradKernel, float, double>()));
 }

@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void RunningSum<T>::run(Device&) {
+void RunningSum<T>::run(KernelContext&) {
   lines_.each([&](int64_t begin) {
     T total = 0;
     for (int64_t j = 0; j < lines_.length; ++j) {

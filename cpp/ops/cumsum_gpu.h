@@ -19,8 +19,9 @@ struct NarrowTo {
 };
 
 template <class T>
-void RunningSum<T>::run(Device& device) {
-  scan(device, lines_, reverse_, exclusive_, SumOf<T>(0), WideElement<T>{in_.data()}, Plus{}, NarrowTo<T>{out_.data()});
+void RunningSum<T>::run(KernelContext& context) {
+  scan(context, lines_, reverse_, exclusive_, SumOf<T>(0), WideElement<T>{in_.data()}, Plus{},
+       NarrowTo<T>{out_.data()});
 }
 
 }  // namespace

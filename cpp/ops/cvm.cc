@@ -19,7 +19,7 @@ struct CvmKernel : Kernel {
   explicit CvmKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), keeps(init.attr<bool>("use_cvm")), rows(x.shape()[0]), width(x.shape()[1]) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -31,7 +31,7 @@ struct CvmGradKernel : Kernel {
   explicit CvmGradKernel(KernelInit& init)
       : counts(init, "CVM"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), kept(init.attr<bool>("use_cvm")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 Shape checked_shape(const InferContext& c) {
@@ -54,7 +54,7 @@ Shape checked_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_cvm(OpTable& ops) {
-  ops.add(OpSpec("cvm")
+  ops.add(OpSchema("cvm")
               .doc("With use_cvm, Y = X with log(shows + 1) and log(clicks + 1) - log(shows + 1) in its first two "
                    "columns, else X without them.")
               .input("X", "[rows, 2 + width]: shows and clicks, then an embedding")

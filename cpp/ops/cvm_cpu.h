@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void CvmKernel<T>::run(Device&) {
+void CvmKernel<T>::run(KernelContext&) {
   T* to = y.data();
   for (int64_t i = 0; i < rows; ++i) {
     const T* row = x.data() + i * width;
@@ -19,7 +19,7 @@ void CvmKernel<T>::run(Device&) {
 }
 
 template <class T>
-void CvmGradKernel<T>::run(Device&) {
+void CvmGradKernel<T>::run(KernelContext&) {
   int64_t rows = x_gradient.shape()[0], width = x_gradient.shape()[1];
   const T* from = y_gradient.data();
   for (int64_t i = 0; i < rows; ++i) {

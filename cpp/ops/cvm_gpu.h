@@ -34,14 +34,14 @@ struct CvmSlope {
 };
 
 template <class T>
-void CvmKernel<T>::run(Device& device) {
-  for_each_index(device, y.numel(), Cvm<T>{keeps, width, x.data(), y.data()});
+void CvmKernel<T>::run(KernelContext& context) {
+  for_each_index(context, y.numel(), Cvm<T>{keeps, width, x.data(), y.data()});
 }
 
 template <class T>
-void CvmGradKernel<T>::run(Device& device) {
+void CvmGradKernel<T>::run(KernelContext& context) {
   CvmSlope<T> body{kept, x_gradient.shape()[1], counts.data(), y_gradient.data(), x_gradient.data()};
-  for_each_index(device, x_gradient.numel(), body);
+  for_each_index(context, x_gradient.numel(), body);
 }
 
 }  // namespace

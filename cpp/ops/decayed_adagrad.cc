@@ -8,10 +8,10 @@ namespace {
 
 template <class T>
 struct DecayedAdagradRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   T decay, epsilon;
-  Uniform<T> rate;
-  PM_HD DecayedAdagradStep<T> ready() const { return {decay, epsilon, rate()}; }
+  ScalarArg<T> rate;
+  PM_HD DecayedAdagradStep<T> bind_scalars() const { return {decay, epsilon, rate()}; }
 };
 
 template <class T>
@@ -25,11 +25,11 @@ struct DecayedAdagradKernel : TiledKernel {
         param_out(init, "ParamOut"), moment_out(init, "MomentOut"), decay(static_cast<T>(init.attr<float>("decay"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
+  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
     DecayedAdagradRule<T> step{decay, epsilon, learning_rate};
-    map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
+    map(context, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
         param.data() + begin, moment.data() + begin, grad.data() + begin);
   }
 };

@@ -29,13 +29,13 @@ struct StepCopy {
 };
 
 template <class T>
-void copy_from_diagonal(Device& device, const Diagonal& d, const T* matrix, T* to) {
-  for_each_index(device, d.count, StepCopy<T>{matrix + d.begin, to, d.step, 1});
+void copy_from_diagonal(KernelContext& context, const Diagonal& d, const T* matrix, T* to) {
+  for_each_index(context, d.count, StepCopy<T>{matrix + d.begin, to, d.step, 1});
 }
 
 template <class T>
-void copy_to_diagonal(Device& device, const Diagonal& d, const T* from, T* matrix) {
-  for_each_index(device, d.count, StepCopy<T>{from, matrix + d.begin, 1, d.step});
+void copy_to_diagonal(KernelContext& context, const Diagonal& d, const T* from, T* matrix) {
+  for_each_index(context, d.count, StepCopy<T>{from, matrix + d.begin, 1, d.step});
 }
 
 template <class T>
@@ -50,10 +50,10 @@ struct DiagKernel : Kernel {
                                                  matrix_of(x.shape(), out.shape())[1], init.attr<int32_t>("offset")),
         padding(number_as<T>(init.attr<float>("padding_value"))) {}
 
-  void run(Device& device) override {
-    if (x.shape().rank() == 2) return copy_from_diagonal(device, diagonal, x.data(), out.data());
-    fill_n(device, out.data(), out.numel(), padding);
-    copy_to_diagonal(device, diagonal, x.data(), out.data());
+  void run(KernelContext& context) override {
+    if (x.shape().rank() == 2) return copy_from_diagonal(context, diagonal, x.data(), out.data());
+    fill_n(context, out.data(), out.numel(), padding);
+    copy_to_diagonal(context, diagonal, x.data(), out.data());
   }
 };
 
@@ -68,12 +68,12 @@ struct DiagGradKernel : Kernel {
         diagonal(matrix_of(x_gradient.shape(), out_gradient.shape())[0],
                  matrix_of(x_gradient.shape(), out_gradient.shape())[1], init.attr<int32_t>("offset")) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     if (x_gradient.shape().rank() != 2) {
-      return copy_from_diagonal(device, diagonal, out_gradient.data(), x_gradient.data());
+      return copy_from_diagonal(context, diagonal, out_gradient.data(), x_gradient.data());
     }
-    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
-    copy_to_diagonal(device, diagonal, out_gradient.data(), x_gradient.data());
+    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    copy_to_diagonal(context, diagonal, out_gradient.data(), x_gradient.data());
   }
 };
 
@@ -93,7 +93,7 @@ Shape diag_shape(const InferContext& c) {
 }  // namespace
 
 void define_diag_v2(OpTable& ops) {
-  ops.add(OpSpec("diag_v2")
+  ops.add(OpSchema("diag_v2")
               .doc("Of a list X, Out = a square matrix with X on a diagonal and padding_value elsewhere; of a matrix "
                    "X, Out = what it has on the diagonal.")
               .input("X", "[n] or [rows, columns]; one number is a list of one")
@@ -106,7 +106,7 @@ void define_diag_v2(OpTable& ops) {
               .kernels<DiagKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("diag_v2")
               .doc("X@GRAD = Out@GRAD on the diagonal, and 0 elsewhere if X is a matrix.")
-              .reads_shape("X")
+              .shape_only("X")
               .attr("padding_value", 0.0f, "not read")
               .kernels<DiagGradKernel, float, double, int32_t, int64_t>());
 }

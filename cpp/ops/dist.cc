@@ -1,5 +1,5 @@
 // dist: Out = the p-norm of X - Y, stretched as NumPy does
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/broadcast.h"
 #include "math/p_norm.h"
 
@@ -40,7 +40,7 @@ struct DistKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), -1),
         norm(init.attr<float>("p"), kEpsilon), differences(init, broadcast.numel()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -56,7 +56,7 @@ struct DistGradKernel : Kernel {
         x_gradient(init, "X@GRAD", optional_port), y_gradient(init, "Y@GRAD", optional_port),
         broadcast(x.shape(), y.shape(), -1), norm(init.attr<float>("p"), kEpsilon), slopes(init, broadcast.numel()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 void check_dist(const InferContext& c) {
@@ -74,7 +74,7 @@ void check_dist(const InferContext& c) {
 namespace paddle_mini {
 
 void define_dist(OpTable& ops) {
-  ops.add(OpSpec("dist")
+  ops.add(OpSchema("dist")
               .doc("Out = (sum of |X - Y|^p)^(1/p) over all elements.")
               .attr("p", 2.0f, "the order; inf, -inf: the largest, the smallest difference; 0: how many there are")
               .input("X", "any shape")

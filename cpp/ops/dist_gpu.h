@@ -35,21 +35,21 @@ struct DistSlope {
 };
 
 template <class T>
-void DistKernel<T>::run(Device& device) {
-  broadcast.map(device, Difference{}, x.data(), y.data(), differences.data());
-  Walk<1> one, all;
+void DistKernel<T>::run(KernelContext& context) {
+  broadcast.map(context, Difference{}, x.data(), y.data(), differences.data());
+  StridedIndex<1> one, all;
   all.add(broadcast.numel(), {1});
-  fold(device, one, all, norm.first(), DistTerm<T>{norm, differences.data()}, DistJoin{norm},
+  fold(context, one, all, norm.first(), DistTerm<T>{norm, differences.data()}, DistJoin{norm},
        PutDist<T>{norm, out.data()});
 }
 
 template <class T>
-void DistGradKernel<T>::run(Device& device) {
-  broadcast.map(device, Difference{}, x.data(), y.data(), slopes.data());
-  for_each_index(device, broadcast.numel(), DistSlope<T>{norm, out.data(), out_gradient.data(), slopes.data()});
+void DistGradKernel<T>::run(KernelContext& context) {
+  broadcast.map(context, Difference{}, x.data(), y.data(), slopes.data());
+  for_each_index(context, broadcast.numel(), DistSlope<T>{norm, out.data(), out_gradient.data(), slopes.data()});
   const T* s = slopes.data();
-  if (x_gradient) broadcast.sum_to_x(device, SlopeOfX{}, x.data(), y.data(), s, x_gradient.data());
-  if (y_gradient) broadcast.sum_to_y(device, SlopeOfY{}, x.data(), y.data(), s, y_gradient.data());
+  if (x_gradient) broadcast.sum_to_x(context, SlopeOfX{}, x.data(), y.data(), s, x_gradient.data());
+  if (y_gradient) broadcast.sum_to_y(context, SlopeOfY{}, x.data(), y.data(), s, y_gradient.data());
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // dot: Out = sum of X Y along the last axis
 #include "core/widening.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -15,7 +15,7 @@ struct DotKernel : Kernel {
   explicit DotKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"), size(x.shape()[x.shape().rank() - 1]) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -28,7 +28,7 @@ struct DotGradKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port), size(x.shape()[x.shape().rank() - 1]) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 Shape dot_shape(const InferContext& c) {
@@ -48,7 +48,7 @@ Shape dot_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_dot(OpTable& ops) {
-  ops.add(OpSpec("dot")
+  ops.add(OpSchema("dot")
               .doc("Out = the sum of X Y along the last axis. Whole numbers wrap around.")
               .input("X", "[size] or [rows, size]")
               .input("Y", "shape of X")

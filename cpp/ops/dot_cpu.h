@@ -5,11 +5,11 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void DotKernel<T>::run(Device& device) {
+void DotKernel<T>::run(KernelContext& context) {
   for (int64_t i = 0, rows = out.numel(); i < rows; ++i) {
     const T *a = x.data() + i * size, *b = y.data() + i * size;
     if constexpr (has_vec<T>) {
-      out[i] = static_cast<T>(map_sum(device, size, [](auto v, auto w) { return v * w; }, a, b));
+      out[i] = static_cast<T>(map_sum(context, size, [](auto v, auto w) { return v * w; }, a, b));
     } else {
       using Wrapping = std::make_unsigned_t<T>;
       Wrapping sum = 0;
@@ -20,11 +20,11 @@ void DotKernel<T>::run(Device& device) {
 }
 
 template <class T>
-void DotGradKernel<T>::run(Device& device) {
+void DotGradKernel<T>::run(KernelContext& context) {
   for (int64_t i = 0, rows = out_gradient.numel(); i < rows; ++i) {
     auto scaled = [g = out_gradient[i]](auto v) { return v * decltype(v)(g); };
-    if (x_gradient) map(device, size, scaled, x_gradient.data() + i * size, y.data() + i * size);
-    if (y_gradient) map(device, size, scaled, y_gradient.data() + i * size, x.data() + i * size);
+    if (x_gradient) map(context, size, scaled, x_gradient.data() + i * size, y.data() + i * size);
+    if (y_gradient) map(context, size, scaled, y_gradient.data() + i * size, x.data() + i * size);
   }
 }
 

@@ -16,15 +16,15 @@ struct TimesOfRow {
 };
 
 template <class T>
-void DotKernel<T>::run(Device& device) {
-  dot_rows<T>(device, out.numel(), size, x.data(), y.data(), out.data());
+void DotKernel<T>::run(KernelContext& context) {
+  dot_rows<T>(context, out.numel(), size, x.data(), y.data(), out.data());
 }
 
 template <class T>
-void DotGradKernel<T>::run(Device& device) {
+void DotGradKernel<T>::run(KernelContext& context) {
   int64_t n = x.numel();
-  if (x_gradient) for_each_index(device, n, TimesOfRow<T>{size, out_gradient.data(), y.data(), x_gradient.data()});
-  if (y_gradient) for_each_index(device, n, TimesOfRow<T>{size, out_gradient.data(), x.data(), y_gradient.data()});
+  if (x_gradient) for_each_index(context, n, TimesOfRow<T>{size, out_gradient.data(), y.data(), x_gradient.data()});
+  if (y_gradient) for_each_index(context, n, TimesOfRow<T>{size, out_gradient.data(), x.data(), y_gradient.data()});
 }
 
 }  // namespace

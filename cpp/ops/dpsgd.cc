@@ -21,12 +21,12 @@ struct DpsgdKernel : Kernel {
         clip(static_cast<T>(init.attr<float>("clip"))), batch_size(static_cast<T>(init.attr<float>("batch_size"))),
         sigma(static_cast<T>(init.attr<float>("sigma"))), seed(init.attr<int32_t>("seed")), squares(init, 1) {}
 
-  void run(Device& device) override {
-    uint32_t start = seed ? static_cast<uint32_t>(seed) : static_cast<uint32_t>(device.generator());
+  void run(KernelContext& context) override {
+    uint32_t start = seed ? static_cast<uint32_t>(seed) : static_cast<uint32_t>(context.generator());
     T noise = static_cast<T>(one_normal(start)) * sigma / batch_size;
-    sum_to(device, grad.numel(), Squared{}, squares.data(), grad.data());
+    sum_to(context, grad.numel(), Squared{}, squares.data(), grad.data());
     DpsgdRule<T> step{learning_rate, squares.data(), clip, noise};
-    map(device, param.numel(), step, param_out.data(), param.data(), grad.data());
+    map(context, param.numel(), step, param_out.data(), param.data(), grad.data());
   }
 };
 

@@ -51,19 +51,19 @@ struct DropoutKernel : Kernel {
     if (init.input("Seed")) seed_tensor.emplace(init, "Seed");
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     T factor = rule.factor<T>();
     if (rule.test) {
-      map(device, x.numel(), Times<T>{factor}, out.data(), x.data());
-      if (mask) fill_n(device, mask.data(), x.numel(), uint8_t{1});
+      map(context, x.numel(), Times<T>{factor}, out.data(), x.data());
+      if (mask) fill_n(context, mask.data(), x.numel(), uint8_t{1});
       return;
     }
     uint8_t* kept = mask ? mask.data() : own_mask.data();
-    toss(device, kept);
-    map(device, x.numel(), ScaleKept<T>{factor}, out.data(), x.data(), static_cast<const uint8_t*>(kept));
+    toss(context, kept);
+    map(context, x.numel(), ScaleKept<T>{factor}, out.data(), x.data(), static_cast<const uint8_t*>(kept));
   }
 
-  void toss(Device& device, uint8_t* kept) const;
+  void toss(KernelContext& context, uint8_t* kept) const;
 
   // One number of [0, 1) for each element, which is kept unless the number is below the probability:
   // the same elements as in PaddlePaddle for the same seed.
@@ -83,13 +83,13 @@ struct DropoutGradKernel : Kernel {
   explicit DropoutGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), mask(init, "Mask"), x_gradient(init, "X@GRAD"), rule(init) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     T factor = rule.factor<T>();
     int64_t n = out_gradient.numel();
     if (rule.test) {
-      map(device, n, Times<T>{factor}, x_gradient.data(), out_gradient.data());
+      map(context, n, Times<T>{factor}, x_gradient.data(), out_gradient.data());
     } else {
-      map(device, n, ScaleKept<T>{factor}, x_gradient.data(), out_gradient.data(), mask.data());
+      map(context, n, ScaleKept<T>{factor}, x_gradient.data(), out_gradient.data(), mask.data());
     }
   }
 };
@@ -110,7 +110,7 @@ namespace paddle_mini {
 
 void define_dropout(OpTable& ops) {
   ops.add(
-      OpSpec("dropout")
+      OpSchema("dropout")
           .doc(
               "Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
               "all.")

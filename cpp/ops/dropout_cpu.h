@@ -5,8 +5,8 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void DropoutKernel<T>::toss(Device& device, uint8_t* kept) const {
-  with_generator(device, seed_tensor ? (*seed_tensor)[0] : seed,
+void DropoutKernel<T>::toss(KernelContext& context, uint8_t* kept) const {
+  with_generator(context, seed_tensor ? (*seed_tensor)[0] : seed,
                  [&](std::mt19937_64& generator) { draw(generator, kept); });
 }
 

@@ -5,14 +5,14 @@
 
 #include "math/copy.h"
 #include "math/for_each_index.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 
 // kept[i] = whether number i of [0, 1) is not below the probability. The number is one of the words of Philox4x32-10
 // (Salmon et al. 2011) of counter i / 4.
-struct Coins {
-  Uniform<int64_t> seed;  // 0: `drawn` is the key
+struct BernoulliMask {
+  ScalarArg<int64_t> seed;  // 0: `drawn` is the key
   uint64_t drawn;
   float probability;
   uint8_t* kept;
@@ -35,25 +35,25 @@ struct Coins {
   }
 };
 
-inline void toss_coins(Device& device, const std::optional<IndexIn>& seed, float probability, uint8_t* kept,
-                       int64_t n) {
-  require_not_recorded(device);
-  Uniform<int64_t> own = seed ? Uniform<int64_t>(*seed) : Uniform<int64_t>(0);
-  for_each_index(device, (n + 3) / 4, Coins{own, device.generator(), probability, kept, n});
+inline void bernoulli_mask(KernelContext& context, const std::optional<IndexIn>& seed, float probability, uint8_t* kept,
+                           int64_t n) {
+  require_not_recorded(context);
+  ScalarArg<int64_t> own = seed ? ScalarArg<int64_t>(*seed) : ScalarArg<int64_t>(0);
+  for_each_index(context, (n + 3) / 4, BernoulliMask{own, context.generator(), probability, kept, n});
 }
 
 namespace {
 
-// With the attribute's seed the same elements as on a processor. Where other elements are dropped in each run, or the
+// With the attribute's seed the same elements as on a CPU. Where other elements are dropped in each run, or the
 // seed is where the host can't read it, the GPU tosses the coins: that takes no time of the host.
 template <class T>
-void DropoutKernel<T>::toss(Device& device, uint8_t* kept) const {
+void DropoutKernel<T>::toss(KernelContext& context, uint8_t* kept) const {
   if (seed_tensor || seed == 0) {
-    toss_coins(device, seed_tensor, rule.probability, kept, x.numel());
+    bernoulli_mask(context, seed_tensor, rule.probability, kept, x.numel());
     return;
   }
-  with_generator(device, seed, [&](std::mt19937_64& generator) {
-    make_on_host(device, x.numel(), kept, [&](uint8_t* to) { draw(generator, to); });
+  with_generator(context, seed, [&](std::mt19937_64& generator) {
+    make_on_host(context, x.numel(), kept, [&](uint8_t* to) { draw(generator, to); });
   });
 }
 

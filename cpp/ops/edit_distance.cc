@@ -18,7 +18,7 @@ struct EditDistanceKernel : Kernel {
         hyp_spans(init, "Hyps", "HypsLength"), ref_spans(init, "Refs", "RefsLength"),
         normalized(init.attr<bool>("normalized")), row(init, ref_spans.longest() + 1) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     hyp_spans.refresh();
     ref_spans.refresh();
     for (int64_t s = 0; normalized && s < ref_spans.count(); ++s) {
@@ -75,7 +75,7 @@ void infer_edit_distance(InferContext& c) {
 }  // namespace
 
 void define_edit_distance(OpTable& ops) {
-  ops.add(OpSpec("edit_distance")
+  ops.add(OpSchema("edit_distance")
               .doc("Out = the least number of insertions, deletions and substitutions that turn each hypothesis into "
                    "its reference (Levenshtein); with `normalized`, divided by the length of the reference.")
               .input("Hyps", "int32 or int64 [n, 1] in sequences (lod); with HypsLength, [count, width]")
@@ -88,7 +88,7 @@ void define_edit_distance(OpTable& ops) {
                     "whether to divide by the length of the reference, which then may not be "
                     "empty")
               .infer(infer_edit_distance)
-              .decides_lod()
+              .custom_lod()
               .checks_data()
               .no_gradient("it counts")
               .cpu_only("fills a table for each pair of sequences, one entry after the other")

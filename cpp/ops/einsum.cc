@@ -1,5 +1,5 @@
 // einsum: sums of products over labelled axes, as an equation says
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/copy.h"
 #include "math/einsum.h"
 
@@ -48,10 +48,10 @@ struct EinsumKernel : Kernel {
     for (size_t i = 0; i < init.output_count("InnerCache"); ++i) kept.emplace_back(init, "InnerCache", i);
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     for (size_t i = 0; i < operands.size(); ++i) data[i] = operands[i].data();
-    for (size_t i = 0; i < kept.size(); ++i) copy_n(device, data[i], operands[i].numel(), kept[i].data());
-    contraction.run(device, data, out.data());
+    for (size_t i = 0; i < kept.size(); ++i) copy_n(context, data[i], operands[i].numel(), kept[i].data());
+    contraction.run(context, data, out.data());
   }
 };
 
@@ -80,11 +80,11 @@ struct EinsumGradKernel : Kernel {
     }
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     for (Part& part : parts) {
       for (size_t i = 0; i < operands.size(); ++i) data[i] = operands[i].data();
       data[part.operand] = out_gradient.data();
-      part.contraction.run(device, data, part.to.data());
+      part.contraction.run(context, data, part.to.data());
     }
   }
 };
@@ -121,7 +121,7 @@ std::vector<OpDesc> einsum_gradient(const OpDesc& forward) {
 }  // namespace
 
 void define_einsum(OpTable& ops) {
-  ops.add(OpSpec("einsum")
+  ops.add(OpSchema("einsum")
               .doc("Out = the product of the operands, summed over the labels that the result lacks: \"ij,jk->ik\" is "
                    "the product of matrices. A label twice in one operand is its diagonal, \"...\" stands for any "
                    "axes, and axes of size 1 stretch. Without an arrow the result has the axes of \"...\" and then, "
@@ -135,7 +135,7 @@ void define_einsum(OpTable& ops) {
               .gradient(einsum_gradient)
               .on_gpu()
               .kernels<EinsumKernel, float, double>());
-  ops.add(OpSpec("einsum_grad")
+  ops.add(OpSchema("einsum_grad")
               .doc("The gradient of an operand is the product with Out@GRAD in its place, summed over the labels that "
                    "the operand lacks; 0 off a diagonal.")
               .optional_input_list("Operands", "as in einsum")

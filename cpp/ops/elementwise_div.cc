@@ -1,6 +1,6 @@
 // elementwise_div: Out = X / Y, with Y stretched over X
 #include "core/widening.h"
-#include "ops/family/whole_division.h"
+#include "ops/family/integer_division.h"
 
 namespace paddle_mini {
 namespace {

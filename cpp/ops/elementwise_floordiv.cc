@@ -1,6 +1,6 @@
 // elementwise_floordiv: Out = how many whole Ys are in X, with Y stretched over X
 #include "math/vec.h"
-#include "ops/family/whole_division.h"
+#include "ops/family/integer_division.h"
 
 namespace paddle_mini {
 namespace {

@@ -1,6 +1,6 @@
 // elementwise_mod: Out = what is left of X after whole Ys, with Y stretched over X
 #include "math/vec.h"
-#include "ops/family/whole_division.h"
+#include "ops/family/integer_division.h"
 
 namespace paddle_mini {
 namespace {

@@ -31,9 +31,9 @@ template <class T>
 struct ElementwiseMulKernel : BinaryKernel<Multiply>::For<T> {
   using BinaryKernel<Multiply>::For<T>::For;
 
-  void run(Device& device) override {
-    if (!this->x.is_rows()) return BinaryKernel<Multiply>::For<T>::run(device);
-    map(device, this->x.numel(), TimesUniform<T>{this->y}, this->out.data(), this->x.data());
+  void run(KernelContext& context) override {
+    if (!this->x.is_rows()) return BinaryKernel<Multiply>::For<T>::run(context);
+    map(context, this->x.numel(), TimesUniform<T>{this->y}, this->out.data(), this->x.data());
     this->out.variable().set_rows(this->x.variable().rows);
   }
 };
@@ -54,7 +54,7 @@ void define_elementwise_mul(OpTable& ops) {
            binary("elementwise_mul")
                .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
                     "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
-               .takes_rows("X")
+               .accepts_selected_rows("X")
                .infer(infer_elementwise_mul)
                .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                .on_gpu()

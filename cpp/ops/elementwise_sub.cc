@@ -30,8 +30,8 @@ void define_elementwise_sub(OpTable& ops) {
   ops.add(also({DType::Int16, DType::Int32, DType::Int64},
                ops.gradient_of("elementwise_sub")
                    .in_place("Out@GRAD", "X@GRAD")
-                   .reads_shape("X")
-                   .reads_shape("Y")
+                   .shape_only("X")
+                   .shape_only("Y")
                    .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
                    .view("Out@GRAD", "X@GRAD")
                    .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>()));

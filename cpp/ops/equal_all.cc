@@ -10,7 +10,7 @@ struct EqualAllKernel : Kernel {
   Out<bool> out;
 
   explicit EqualAllKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), out(init, "Out") {}
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 }  // namespace
@@ -21,7 +21,7 @@ struct EqualAllKernel : Kernel {
 namespace paddle_mini {
 
 void define_equal_all(OpTable& ops) {
-  ops.add(OpSpec("equal_all")
+  ops.add(OpSchema("equal_all")
               .doc("Out = whether X and Y have the same shape and all their elements are equal; floating point numbers "
                    "less than 1e-8 apart count as equal, NaN as different from all.")
               .input("X", "any shape")

@@ -18,10 +18,10 @@ struct FlagUnequal {
 };
 
 template <class T>
-void EqualAllKernel<T>::run(Device& device) {
+void EqualAllKernel<T>::run(KernelContext& context) {
   bool alike = x.shape() == y.shape();
-  fill_n(device, out.data(), 1, alike);
-  if (alike) for_each_index(device, x.numel(), FlagUnequal<T>{x.data(), y.data(), out.data()});
+  fill_n(context, out.data(), 1, alike);
+  if (alike) for_each_index(context, x.numel(), FlagUnequal<T>{x.data(), y.data(), out.data()});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // expand: Out = X repeated along its axes, as PaddlePaddle 1 wrote it
-// The records, which say .on_gpu(), are in ops/family/repeat.cc.
+// The schemas, which say .on_gpu(), are in ops/family/repeat.cc.
 #include "ops/family/repeat.h"
 
 namespace paddle_mini {

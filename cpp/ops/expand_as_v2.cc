@@ -1,5 +1,5 @@
 // expand_as_v2: Out = X with its axes of 1 stretched to the shape of Y
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 
 namespace paddle_mini {
 namespace {
@@ -33,7 +33,7 @@ struct ExpandAsGradKernel : AxisCopyGradKernel<T> {
 }  // namespace
 
 void define_expand_as_v2(OpTable& ops) {
-  ops.add(OpSpec("expand_as_v2")
+  ops.add(OpSchema("expand_as_v2")
               .doc("Out = X stretched to the shape of Y: axes of 1 are repeated, new ones come in front.")
               .input("X", "any shape")
               .optional_input("Y", "the shape of Out; its values are not read")
@@ -49,7 +49,7 @@ void define_expand_as_v2(OpTable& ops) {
               .kernel_for_any<ExpandAsKernel>());
   ops.add(ops.gradient_of("expand_as_v2")
               .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-              .reads_shape("X")
+              .shape_only("X")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 require_same_dtype(c, "X", "Out@GRAD");

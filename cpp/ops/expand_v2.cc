@@ -1,6 +1,6 @@
 // expand_v2: Out = X with its axes of 1 stretched to a shape
 #include "core/widening.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -45,7 +45,7 @@ struct ExpandV2GradKernel : AxisCopyGradKernel<T> {
 }  // namespace
 
 void define_expand_v2(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"),
+  ops.add(with_tensor_ports(OpSchema("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"),
                             kExpandV2Ports)
               .doc("Out = X stretched to a shape: axes of 1 are repeated, new ones come in front.")
               .attr("shape", Ints{}, "shape of Out; -1 keeps X's dimension")
@@ -59,7 +59,7 @@ void define_expand_v2(OpTable& ops) {
               .kernel_for_any<ExpandV2Kernel>());
   ops.add(also({DType::Bool}, ops.gradient_of("expand_v2")
                                   .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-                                  .reads_shape("X")
+                                  .shape_only("X")
                                   .infer([](InferContext& c) {
                                     require_tensors(c);
                                     require_same_dtype(c, "X", "Out@GRAD");

@@ -20,17 +20,17 @@ struct EyeKernel : Kernel {
   Out<T> out;
 
   explicit EyeKernel(KernelInit& init) : out(init, "Out") {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t rows = out.shape()[0], columns = out.shape()[1];
-    fill_n(device, out.data(), rows * columns, T(0));
-    for_each_index(device, std::min(rows, columns), OneEach<T>{out.data(), columns + 1});
+    fill_n(context, out.data(), rows * columns, T(0));
+    for_each_index(context, std::min(rows, columns), OneEach<T>{out.data(), columns + 1});
   }
 };
 
 }  // namespace
 
 void define_eye(OpTable& ops) {
-  ops.add(OpSpec("eye")
+  ops.add(OpSchema("eye")
               .doc("Out = a matrix with 1 on the diagonal and 0 elsewhere.")
               .output("Out", "[num_rows, num_columns]")
               .required_attr("num_rows", AttrType::Long, "rows", at_least(0))

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 
 void define_feed(OpTable& ops) {
-  ops.add(OpSpec("feed")
+  ops.add(OpSchema("feed")
               .doc("Marks Out as an input of an inference program, number `col` of them. The value comes from "
                    "the caller.")
               .input("X", "the list of feeds")

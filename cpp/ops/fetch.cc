@@ -4,7 +4,7 @@
 namespace paddle_mini {
 
 void define_fetch(OpTable& ops) {
-  ops.add(OpSpec("fetch")
+  ops.add(OpSchema("fetch")
               .doc("Marks X as a result of an inference program, number `col` of them.")
               .input("X", "the variable that is fetched")
               .output("Out", "the list of results")

@@ -14,7 +14,7 @@ struct FillAnyLikeKernel : FillKernel<T> {
 }  // namespace
 
 void define_fill_any_like(OpTable& ops) {
-  ops.add(OpSpec("fill_any_like")
+  ops.add(OpSchema("fill_any_like")
               .doc("Out = value in every element; only the shape of X, and its element type, are looked at.")
               .input("X", "any shape")
               .output("Out", "shape of X")

@@ -16,9 +16,9 @@ struct FillConstantKernel : FillKernel<T> {
       : FillKernel<T>(init, init.input("ValueTensor") ? T() : value_to_fill<T>(init)),
         value_tensor(init, "ValueTensor", optional_port) {}
 
-  void run(Device& device) override {
-    if (value_tensor) this->value = Uniform<T>(value_tensor);
-    FillKernel<T>::run(device);
+  void run(KernelContext& context) override {
+    if (value_tensor) this->value = ScalarArg<T>(value_tensor);
+    FillKernel<T>::run(context);
   }
 };
 
@@ -35,10 +35,10 @@ void infer_fill_constant(InferContext& c) {
 }  // namespace
 
 void define_fill_constant(OpTable& ops) {
-  OpSpec spec("fill_constant");
-  spec.optional_input("ValueTensor", "one element of type `dtype`: used instead of `value`")
+  OpSchema schema("fill_constant");
+  schema.optional_input("ValueTensor", "one element of type `dtype`: used instead of `value`")
       .output("Out", "of shape `shape`");
-  ops.add(with_tensor_ports(spec, {kShape})
+  ops.add(with_tensor_ports(schema, {kShape})
               .doc("Out = value in every element.")
               .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")

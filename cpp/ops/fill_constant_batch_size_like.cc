@@ -37,7 +37,7 @@ Shape filled_shape(const InferContext& c) {
 }  // namespace
 
 void define_fill_constant_batch_size_like(OpTable& ops) {
-  ops.add(OpSpec("fill_constant_batch_size_like")
+  ops.add(OpSchema("fill_constant_batch_size_like")
               .doc("Out = value in every element; one dimension of `shape` is replaced by one of Input's.")
               .input("Input", "any shape but []; only its shape and its sequences are looked at")
               .output("Out",
@@ -54,7 +54,7 @@ void define_fill_constant_batch_size_like(OpTable& ops) {
                 require_tensors(c);
                 c.set_output("Out", c.dtype_attr("dtype"), filled_shape(c));
               })
-              .decides_lod()  // Out has no sequences
+              .custom_lod()  // Out has no sequences
               .no_gradient("the values of Input are not looked at")
               .dtype_from_output("Out")
               .on_gpu()

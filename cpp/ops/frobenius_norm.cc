@@ -28,9 +28,9 @@ struct FrobeniusKernel : Kernel {
   explicit FrobeniusKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), folds(x.shape(), fold_axes(init, x.shape())), sums(init, out.numel()) {}
 
-  void run(Device& device) override {
-    folds.fold(device, WideSquare{}, Plus{}, 0.0, sums.data(), x.data());
-    for_each_index(device, out.numel(), RootOf<T>{sums.data(), out.data()});
+  void run(KernelContext& context) override {
+    folds.fold(context, WideSquare{}, Plus{}, 0.0, sums.data(), x.data());
+    for_each_index(context, out.numel(), RootOf<T>{sums.data(), out.data()});
   }
 };
 

@@ -8,11 +8,11 @@ namespace {
 
 template <class T>
 struct FtrlRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   T l1, l2;
-  Uniform<T> rate;
+  ScalarArg<T> rate;
   T power;
-  PM_HD FtrlStep<T> ready() const { return {l1, l2, rate(), power}; }
+  PM_HD FtrlStep<T> bind_scalars() const { return {l1, l2, rate(), power}; }
 };
 
 template <class T>
@@ -30,22 +30,22 @@ struct FtrlKernel : TiledKernel {
         l1(static_cast<T>(init.attr<float>("l1")) + T(1e-10)), l2(static_cast<T>(init.attr<float>("l2")) + T(1e-10)),
         power(-static_cast<T>(init.attr<float>("lr_power"))), gradient(init, param, grad) {}
 
-  void run(Device& device) override {
-    gradient.walk(
-        device, [&](int64_t at, int64_t count, const T* g) { update(device, at, count, g); },
+  void run(KernelContext& context) override {
+    gradient.index_map(
+        context, [&](int64_t at, int64_t count, const T* g) { update(context, at, count, g); },
         [&](int64_t at, int64_t count) {
-          copy_part(device, param, param_out, at, count);
-          copy_part(device, squared, squared_out, at, count);
-          copy_part(device, linear, linear_out, at, count);
+          copy_part(context, param, param_out, at, count);
+          copy_part(context, squared, squared_out, at, count);
+          copy_part(context, linear, linear_out, at, count);
         });
   }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    update(device, begin, end - begin, grad.data() + begin);
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
+    update(context, begin, end - begin, grad.data() + begin);
   }
 
-  void update(Device& device, int64_t at, int64_t count, const T* g) {
-    map(device, count, FtrlRule<T>{l1, l2, learning_rate, power},
+  void update(KernelContext& context, int64_t at, int64_t count, const T* g) {
+    map(context, count, FtrlRule<T>{l1, l2, learning_rate, power},
         std::tuple(param_out.data() + at, squared_out.data() + at, linear_out.data() + at), param.data() + at,
         squared.data() + at, linear.data() + at, g);
   }

@@ -1,6 +1,6 @@
 // gather: Out = what X has along an axis at the positions in Index
-// The records, which say .on_gpu(), are in ops/family/pick.cc.
-#include "ops/family/pick.h"
+// The schemas, which say .on_gpu(), are in ops/family/gathering.cc.
+#include "ops/family/gathering.h"
 
 namespace paddle_mini {
 

@@ -14,7 +14,7 @@ namespace {}  // namespace
 namespace paddle_mini {
 
 void define_gather_nd(OpTable& ops) {
-  ops.add(OpSpec("gather_nd")
+  ops.add(OpSchema("gather_nd")
               .doc("The last axis of Index, k long, holds coordinates along X's first k axes; Out = the slabs of X "
                    "that they name. Negative coordinates count from the end; one that X does not have is refused.")
               .input("X", "any shape")
@@ -30,7 +30,7 @@ void define_gather_nd(OpTable& ops) {
               .kernel_for_any<GatherNdKernel>());
   ops.add(also({DType::Bool}, ops.gradient_of("gather_nd")
                                   .doc("X@GRAD = the sum of Out@GRAD over the times each slab was named.")
-                                  .reads_shape("X")
+                                  .shape_only("X")
                                   .checks_data()
                                   .kernels<GatherNdGradKernel, float, double, int32_t, int64_t>()));
 }

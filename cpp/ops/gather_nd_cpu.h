@@ -14,7 +14,7 @@ struct GatherNdKernel : Kernel {
       : x(*init.input("X")), out(*init.output("Out")), index(init, x.tensor.shape, true),
         element(size_of(x.tensor.dtype)), bytes(static_cast<size_t>(index.width) * element) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     index.check();
     if (bytes == 0) return;
     char* to = static_cast<char*>(out.tensor.data);
@@ -33,7 +33,7 @@ struct GatherNdGradKernel : Kernel {
   explicit GatherNdGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), index(init, x_gradient.shape(), true) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     index.check();
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     const T* from = out_gradient.data();

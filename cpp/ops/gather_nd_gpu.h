@@ -13,9 +13,9 @@ struct GatherNdKernel : Kernel {
       : x(*init.input("X")), out(*init.output("Out")), index(init, x.tensor.shape, true) {}
 
   void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     size_t bytes = static_cast<size_t>(index.width) * size_of(x.tensor.dtype);
-    gather_slabs(device, positions_of(device, index), 1, index.slabs, index.length(), bytes, x.tensor.data,
+    gather_slabs(context, positions_of(context, index), 1, index.slabs, index.length(), bytes, x.tensor.data,
                  out.tensor.data);
   }
 };
@@ -25,17 +25,17 @@ struct GatherNdGradKernel : Kernel {
   In<T> out_gradient;
   Out<T> x_gradient;
   NdIndex index;
-  ByTarget by_slab;
+  SegmentedScatter by_slab;
 
   explicit GatherNdGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), index(init, x_gradient.shape(), true),
         by_slab(init, index.slabs) {}
 
   void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_slab.sort(device, positions_of(device, index));
-    by_slab.put<ByTarget::Meet::Sum, T>(device, 1, index.length(), index.width, nullptr, out_gradient.data(),
-                                        x_gradient.data());
+  void run(KernelContext& context) override {
+    by_slab.sort(context, positions_of(context, index));
+    by_slab.put<SegmentedScatter::Meet::Sum, T>(context, 1, index.length(), index.width, nullptr, out_gradient.data(),
+                                                x_gradient.data());
   }
 };
 

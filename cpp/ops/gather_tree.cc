@@ -19,7 +19,7 @@ struct GatherTreeKernel : Kernel {
     fail<OpError>("Parents has ", parent, " at position ", at, ": there are ", beams, " beams");
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 }  // namespace
@@ -30,7 +30,7 @@ struct GatherTreeKernel : Kernel {
 namespace paddle_mini {
 
 void define_gather_tree(OpTable& ops) {
-  ops.add(OpSpec("gather_tree")
+  ops.add(OpSchema("gather_tree")
               .doc("Out[t, b, k] = the id at step t of the sequence that ends in beam k at the last step: beginning "
                    "there, Parents[t, b, k] says which beam at step t - 1 comes before beam k at step t.")
               .input("Ids", "[steps, batch, beams], int32 or int64")

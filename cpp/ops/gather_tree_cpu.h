@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void GatherTreeKernel<T>::run(Device&) {
+void GatherTreeKernel<T>::run(KernelContext&) {
   int64_t step_size = batch * beams, n = ids.numel();
   // The parents of the first step are not followed.
   for (int64_t i = step_size; i < n; ++i) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "math/for_each_index.h"
-#include "math/gpu/raise.h"
+#include "math/gpu/report_fault.h"
 
 namespace paddle_mini {
 namespace {
@@ -24,7 +24,7 @@ struct GatherTree {
       if (valid) out[here] = ids[step * step_size + first + at];
       if (step == 0) return;
       // Every parent is looked at, also one that is not followed.
-      if (parents[here] < 0 || parents[here] >= beams) raise(fault, step_number, parents[here], here);
+      if (parents[here] < 0 || parents[here] >= beams) report_fault(fault, step_number, parents[here], here);
       if (valid) at = parents[step * step_size + first + at];
       valid = valid && at >= 0 && at < beams;
     }
@@ -32,9 +32,9 @@ struct GatherTree {
 };
 
 template <class T>
-void GatherTreeKernel<T>::run(Device& device) {
-  GatherTree<T> body{steps, batch * beams, beams, ids.data(), parents.data(), out.data(), device.fault, device.step};
-  for_each_index(device, batch * beams, body);
+void GatherTreeKernel<T>::run(KernelContext& context) {
+  GatherTree<T> body{steps, batch * beams, beams, ids.data(), parents.data(), out.data(), context.fault, context.step};
+  for_each_index(context, batch * beams, body);
 }
 
 }  // namespace

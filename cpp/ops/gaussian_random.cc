@@ -20,9 +20,9 @@ struct GaussianRandomKernel : Kernel {
       : out(init, "Out"), mean(static_cast<T>(init.attr<float>("mean"))),
         deviation(static_cast<T>(init.attr<float>("std"))), seed(init.attr<int32_t>("seed")) {}
 
-  void run(Device& device) override {
-    with_generator(device, seed, [&](std::mt19937_64& generator) {
-      make_on_host(device, out.numel(), out.data(), [&](T* to) {
+  void run(KernelContext& context) override {
+    with_generator(context, seed, [&](std::mt19937_64& generator) {
+      make_on_host(context, out.numel(), out.data(), [&](T* to) {
         std::normal_distribution<T> draw(mean, deviation);
         generate(to, out.numel(), [&] { return draw(generator); });
       });
@@ -34,7 +34,7 @@ struct GaussianRandomKernel : Kernel {
 
 void define_gaussian_random(OpTable& ops) {
   ops.add(
-      with_tensor_ports(OpSpec("gaussian_random").output("Out", "of shape `shape`"), {kGaussianShape})
+      with_tensor_ports(OpSchema("gaussian_random").output("Out", "of shape `shape`"), {kGaussianShape})
           .doc("Each element of Out is drawn from the normal distribution.")
           .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
           .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")

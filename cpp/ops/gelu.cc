@@ -54,9 +54,9 @@ struct GeluKernel : UnaryKernel<Gelu>::For<T> {
   explicit GeluKernel(KernelInit& init)
       : UnaryKernel<Gelu>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
 
-  void run(Device& device) override {
-    if (approximate) map_ahead(device, this->x.numel(), ApproximateGelu{}, this->out.data(), this->x.data());
-    else map_ahead(device, this->x.numel(), Gelu{}, this->out.data(), this->x.data());
+  void run(KernelContext& context) override {
+    if (approximate) map_ahead(context, this->x.numel(), ApproximateGelu{}, this->out.data(), this->x.data());
+    else map_ahead(context, this->x.numel(), Gelu{}, this->out.data(), this->x.data());
   }
 };
 
@@ -67,9 +67,9 @@ struct GeluGradKernel : UnaryGradKernel<GeluGrad, Keeps::X>::For<T> {
   explicit GeluGradKernel(KernelInit& init)
       : UnaryGradKernel<GeluGrad, Keeps::X>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     auto fill = [&](auto derivative) {
-      map_ahead(device, this->forward.numel(), derivative, this->x_gradient.data(), this->forward.data(),
+      map_ahead(context, this->forward.numel(), derivative, this->x_gradient.data(), this->forward.data(),
                 this->out_gradient.data());
     };
     if (approximate) fill(ApproximateGeluGrad{});

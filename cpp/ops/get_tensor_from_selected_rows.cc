@@ -13,7 +13,7 @@ struct GetTensorFromSelectedRowsKernel : Kernel {
   int64_t most;
 
   explicit GetTensorFromSelectedRowsKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), most(out.numel()) {}
-  void run(Device&) override {
+  void run(KernelContext&) override {
     std::copy_n(x.data(), x.numel(), out.data());
     out.variable().tensor.shape[0] = x.shape()[0];  // what is fetched has no more
     std::fill(out.data() + x.numel(), out.data() + most, T(0));
@@ -24,12 +24,12 @@ struct GetTensorFromSelectedRowsKernel : Kernel {
 
 void define_get_tensor_from_selected_rows(OpTable& ops) {
   ops.add(
-      OpSpec("get_tensor_from_selected_rows")
+      OpSchema("get_tensor_from_selected_rows")
           .doc("Out = the values of the touched rows, in their order: not the whole table.")
           .input("X", "selected rows")
           .output("Out",
                   "[rows, ...]; operators that read it see the most rows that X can touch, zeros behind those it does")
-          .takes_rows("X")
+          .accepts_selected_rows("X")
           .infer([](InferContext& c) {
             require_rows(c, "X");
             const VarInfo& x = c.input("X");
@@ -38,7 +38,7 @@ void define_get_tensor_from_selected_rows(OpTable& ops) {
             c.set_output("Out", x.dtype, out);
           })
           .no_gradient("it looks at gradients, which are not differentiated again")
-          .cpu_only("selected rows stay on the processor")
+          .cpu_only("selected rows stay on the CPU")
           .kernels<GetTensorFromSelectedRowsKernel, float, double, int32_t, int64_t>());
 }
 

@@ -32,7 +32,7 @@ namespace paddle_mini {
 
 void define_grid_sampler(OpTable& ops) {
   ops.add(
-      OpSpec("grid_sampler")
+      OpSchema("grid_sampler")
           .input("X", "[images, channels, height, width], or [images, channels, depth, height, width]")
           .input("Grid",
                  "[images, output height, output width, 2]: x, y; from -1 to 1 across the image; with depth [..., 3]: "

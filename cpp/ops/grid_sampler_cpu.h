@@ -13,7 +13,7 @@ struct GridSamplerKernel : Kernel {
   explicit GridSamplerKernel(KernelInit& init)
       : x(init, "X"), grid(init, "Grid"), output(init, "Output"), sampling(init, x.shape(), grid.shape()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     std::fill_n(output.data(), output.numel(), T(0));
     sampling.each(grid.data(), [&](int64_t, const SampledPlace<T>& place, int64_t from, int64_t to) {
       sampling.each_pixel(place, [&](int64_t pixel, T weight, const T*) {
@@ -35,7 +35,7 @@ struct GridSamplerGradKernel : Kernel {
       : x(init, "X"), grid(init, "Grid"), gradient(init, "Output@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         grid_gradient(init, "Grid@GRAD", optional_port), sampling(init, x.shape(), grid.shape()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     if (x_gradient) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     sampling.each(grid.data(), [&](int64_t sample, const SampledPlace<T>& place, int64_t in, int64_t out) {
       T slopes[3] = {T(0), T(0), T(0)};

@@ -1,9 +1,9 @@
 // What the threads of a GPU do for grid_sampler and its gradients.
 #pragma once
 
-#include "math/gpu/by_target.h"
+#include "math/gpu/segmented_scatter.h"
 #include "ops/grid_sampler.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 
@@ -15,7 +15,7 @@ struct SampledElement {
   T* output;
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, sample = take_last(left, s.samples), at = left / s.channels * s.samples + sample;
+    int64_t left = i, sample = unravel_last(left, s.samples), at = left / s.channels * s.samples + sample;
     const T* channel = x + left * s.plane;
     T total = 0;
     s.each_pixel(s.place(grid, at), [&](int64_t pixel, T weight, const T*) { total += channel[pixel] * weight; });
@@ -42,12 +42,12 @@ struct MixedPixel {
 template <class T>
 struct MixedShares {
   Sampling<T> s;
-  by_target_gpu::Put<T, ByTarget::Meet::Sum> mixed;
+  segmented_scatter_gpu::Put<T, SegmentedScatter::Meet::Sum> mixed;
   const T *grid, *gradient;
   T* x_gradient;
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, pixel = take_last(left, s.plane), image = left / s.channels;
+    int64_t left = i, pixel = unravel_last(left, s.plane), image = left / s.channels;
     int64_t target = image * s.plane + pixel;
     T total = 0;
     for (int64_t k = mixed.first(target); k < mixed.count && mixed.pairs[k].target == target; ++k) {
@@ -92,9 +92,9 @@ struct GridSamplerKernel : Kernel {
 
   explicit GridSamplerKernel(KernelInit& init)
       : x(init, "X"), grid(init, "Grid"), output(init, "Output"), sampling(init, x.shape(), grid.shape()) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     SampledElement<T> element{sampling, x.data(), grid.data(), output.data()};
-    for_each_index(device, output.numel(), element);
+    for_each_index(context, output.numel(), element);
   }
 };
 
@@ -103,23 +103,24 @@ struct GridSamplerGradKernel : Kernel {
   In<T> x, grid, gradient;
   Out<T> x_gradient, grid_gradient;
   Sampling<T> sampling;
-  ByTarget by_pixel;
+  SegmentedScatter by_pixel;
 
   explicit GridSamplerGradKernel(KernelInit& init)
       : x(init, "X"), grid(init, "Grid"), gradient(init, "Output@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         grid_gradient(init, "Grid@GRAD", optional_port), sampling(init, x.shape(), grid.shape()),
         by_pixel(init, x_gradient ? sampling.corners * sampling.images * sampling.samples : 0) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     if (x_gradient) {
-      by_pixel.sort(device, MixedPixel<T>{sampling, grid.data()});
+      by_pixel.sort(context, MixedPixel<T>{sampling, grid.data()});
       int64_t count = by_pixel.sources();
-      by_target_gpu::Put<T, ByTarget::Meet::Sum> mixed{by_pixel.pairs(), count, count, 0, 0, nullptr, nullptr, nullptr};
+      segmented_scatter_gpu::Put<T, SegmentedScatter::Meet::Sum> mixed{by_pixel.pairs(), count,   count,  0, 0,
+                                                                       nullptr,          nullptr, nullptr};
       MixedShares<T> shares{sampling, mixed, grid.data(), gradient.data(), x_gradient.data()};
-      for_each_index(device, x_gradient.numel(), shares);
+      for_each_index(context, x_gradient.numel(), shares);
     }
     if (!grid_gradient) return;
     PlaceShares<T> shares{sampling, x.data(), grid.data(), gradient.data(), grid_gradient.data()};
-    for_each_index(device, sampling.images * sampling.samples, shares);
+    for_each_index(context, sampling.images * sampling.samples, shares);
   }
 };
 

@@ -32,7 +32,7 @@ struct GroupNormKernel : Kernel {
         mean(init, "Mean"), variance(init, "Variance"), groups(groups_of<T>(init, x.shape())),
         epsilon(init.attr<float>("epsilon")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -50,7 +50,7 @@ struct GroupNormGradKernel : Kernel {
         groups(groups_of<T>(init, x.shape())), epsilon(init.attr<float>("epsilon")),
         sums(init, kOnGpu ? 2 * groups.group_count() : 0) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 Shape group_shape(const InferContext& c) {
@@ -89,7 +89,7 @@ void infer_group_norm_gradient(InferContext& c) {
 namespace paddle_mini {
 
 void define_group_norm(OpTable& ops) {
-  ops.add(OpSpec("group_norm")
+  ops.add(OpSchema("group_norm")
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
                    "group of neighbouring channels of each image (Wu & He 2018).")
               .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))

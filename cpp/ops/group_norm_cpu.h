@@ -5,22 +5,22 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void GroupNormKernel<T>::run(Device& device) {
+void GroupNormKernel<T>::run(KernelContext& context) {
   const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
   for (int64_t i = 0; i < groups.group_count(); ++i) {
-    groups.statistics(device, i, x.data(), &mean[i], &variance[i]);
-    groups.normalize(device, i, x.data(), mean[i], one_by_group_deviation(variance[i], epsilon), k, b, y.data());
+    groups.statistics(context, i, x.data(), &mean[i], &variance[i]);
+    groups.normalize(context, i, x.data(), mean[i], one_by_group_deviation(variance[i], epsilon), k, b, y.data());
   }
 }
 
 template <class T>
-void GroupNormGradKernel<T>::run(Device& device) {
+void GroupNormGradKernel<T>::run(KernelContext& context) {
   T* to[3] = {x_gradient ? x_gradient.data() : nullptr, scale_gradient ? scale_gradient.data() : nullptr,
               bias_gradient ? bias_gradient.data() : nullptr};
   if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
   if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
   for (int64_t i = 0; i < groups.group_count(); ++i) {
-    groups.gradients(device, i, x.data(), y_gradient.data(), mean[i], one_by_group_deviation(variance[i], epsilon),
+    groups.gradients(context, i, x.data(), y_gradient.data(), mean[i], one_by_group_deviation(variance[i], epsilon),
                      scale ? scale.data() : nullptr, to[0], to[1], to[2]);
   }
 }

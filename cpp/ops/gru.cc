@@ -28,18 +28,18 @@ struct GruKernel : Kernel {
         batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")), step(step_of<T>(init, weight.shape()[0])),
         scratch(init, step.scratch_size(0)), start(init, batches.count() * step.size) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t size = step.size;
     batches.gather(x.data(), 3 * size, gates.data());
     for (int64_t i = 0; bias && i < x.shape()[0]; ++i) {
-      add_row(device, 3 * size, bias.data(), gates.data() + i * 3 * size);
+      add_row(context, 3 * size, bias.data(), gates.data() + i * 3 * size);
     }
     batches.gather_first(first ? first.data() : static_cast<const T*>(nullptr), size, start.data());
     step.pack(weight.data(), scratch.data());
     for (int64_t t = 0; t < batches.steps(); ++t) {
       int64_t row = batches.starts[t];
       const T* last = t == 0 ? start.data() : batch_hidden.data() + batches.starts[t - 1] * size;
-      step.run(device, batches.size(t), scratch.data(), gates.data() + row * 3 * size, last, reset.data() + row * size,
+      step.run(context, batches.size(t), scratch.data(), gates.data() + row * 3 * size, last, reset.data() + row * size,
                batch_hidden.data() + row * size);
     }
     batches.scatter(batch_hidden.data(), size, hidden.data());
@@ -65,7 +65,7 @@ struct GruGradKernel : Kernel {
         to_hidden(init, reset.numel()), to_last(init, batches.count() * step.size),
         to_reset(init, batches.count() * step.size) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t size = step.size, rows = reset.shape()[0];
     // The state before each row: the first rows of the step before.
     batches.gather_first(first ? first.data() : nullptr, size, last.data());
@@ -78,13 +78,13 @@ struct GruGradKernel : Kernel {
     step.pack_gradient(weight.data(), scratch.data());
     for (int64_t t = batches.steps(); t-- > 0;) {
       int64_t row = batches.starts[t], count = batches.size(t);
-      add_row(device, count * size, static_cast<const T*>(to_hidden.data() + row * size), to_last.data());
-      step.run_gradient(device, count, scratch.data(), gates.data() + row * 3 * size, last.data() + row * size,
+      add_row(context, count * size, static_cast<const T*>(to_hidden.data() + row * size), to_last.data());
+      step.run_gradient(context, count, scratch.data(), gates.data() + row * 3 * size, last.data() + row * size,
                         to_gates.data() + row * 3 * size, to_last.data(), to_reset.data());
     }
     if (first_gradient) batches.scatter_first(to_last.data(), size, first_gradient.data());
     if (x_gradient) batches.scatter(to_gates.data(), 3 * size, x_gradient.data());
-    if (bias_gradient) sum_rows(device, rows, 3 * size, to_gates.data(), bias_gradient.data());
+    if (bias_gradient) sum_rows(context, rows, 3 * size, to_gates.data(), bias_gradient.data());
     if (weight_gradient) {
       step.weight_gradient(rows, to_gates.data(), last.data(), reset.data(), scratch.data(), weight_gradient.data());
     }
@@ -129,7 +129,7 @@ void infer_forward(InferContext& c) {
 void define_gru(OpTable& ops) {
   std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
   ops.add(
-      OpSpec("gru")
+      OpSchema("gru")
           .doc(
               "For each row of a sequence, h' being the state of the one before: u, r = gate_activation(Input + Bias + "
               "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
@@ -148,7 +148,7 @@ void define_gru(OpTable& ops) {
           .attr("origin_mode", false,
                 "whether the update gate is the share of the previous state, not of the candidate")
           .infer(infer_forward)
-          .decides_lod()
+          .custom_lod()
           .gradient("gru_grad",
                     {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden", "Hidden",
                      "Hidden@GRAD"},

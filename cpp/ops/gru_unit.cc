@@ -23,12 +23,12 @@ struct GruUnitKernel : Kernel {
         gate(init, "Gate"), reset(init, "ResetHiddenPrev"), hidden(init, "Hidden"),
         step(step_of<T>(init, last.shape()[1])), scratch(init, step.scratch_size(0)) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t rows = last.shape()[0], width = 3 * step.size;
     std::copy_n(x.data(), x.numel(), gate.data());
-    for (int64_t i = 0; bias && i < rows; ++i) add_row(device, width, bias.data(), gate.data() + i * width);
+    for (int64_t i = 0; bias && i < rows; ++i) add_row(context, width, bias.data(), gate.data() + i * width);
     step.pack(weight.data(), scratch.data());
-    step.run(device, rows, scratch.data(), gate.data(), last.data(), reset.data(), hidden.data());
+    step.run(context, rows, scratch.data(), gate.data(), last.data(), reset.data(), hidden.data());
   }
 };
 
@@ -47,15 +47,15 @@ struct GruUnitGradKernel : Kernel {
         scratch(init, step.scratch_size(last.shape()[0])), to_gates(init, gate.numel()), to_last(init, last.numel()),
         to_reset(init, last.numel()) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t rows = last.shape()[0];
     std::copy_n(hidden_gradient.data(), last.numel(), to_last.data());
     step.pack_gradient(weight.data(), scratch.data());
-    step.run_gradient(device, rows, scratch.data(), gate.data(), last.data(), to_gates.data(), to_last.data(),
+    step.run_gradient(context, rows, scratch.data(), gate.data(), last.data(), to_gates.data(), to_last.data(),
                       to_reset.data());
     if (x_gradient) std::copy_n(to_gates.data(), gate.numel(), x_gradient.data());
     if (last_gradient) std::copy_n(to_last.data(), last.numel(), last_gradient.data());
-    if (bias_gradient) sum_rows(device, rows, 3 * step.size, to_gates.data(), bias_gradient.data());
+    if (bias_gradient) sum_rows(context, rows, 3 * step.size, to_gates.data(), bias_gradient.data());
     if (weight_gradient) {
       step.weight_gradient(rows, to_gates.data(), last.data(), reset.data(), scratch.data(), weight_gradient.data());
     }
@@ -82,7 +82,7 @@ void require_shapes(const InferContext& c) {
 
 void define_gru_unit(OpTable& ops) {
   ops.add(
-      OpSpec("gru_unit")
+      OpSchema("gru_unit")
           .doc("u, r = gate_activation(Input + Bias + h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = "
                "(1 - u) h' + u c; with origin_mode u h' + (1 - u) c.")
           .input("Input", "[batch, 3 size]: u, r, c")
@@ -107,7 +107,7 @@ void define_gru_unit(OpTable& ops) {
           .gradient("gru_unit_grad",
                     {"Input", "HiddenPrev", "Weight", "Bias", "Gate", "ResetHiddenPrev", "Hidden@GRAD"},
                     {"Input@GRAD", "HiddenPrev@GRAD", "Weight@GRAD", "Bias@GRAD"})
-          .cpu_only("computes one step of gru, which walks sequences one step at a time on the processor")
+          .cpu_only("computes one step of gru, which walks sequences one step at a time on the CPU")
           .kernels<GruUnitKernel, float, double>());
   ops.add(ops.gradient_of("gru_unit")
               .doc("Gradients of gru_unit.")

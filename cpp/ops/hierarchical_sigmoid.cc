@@ -72,7 +72,7 @@ struct HierarchicalSigmoidKernel : Kernel {
         w_out(init, "W_Out", optional_port), paths(init), width(x.shape()[1]) {}
 
   // What lies behind the end of a path counts as a node with input 0, whose loss is log 2: so does PaddlePaddle.
-  void run(Device&) override {
+  void run(KernelContext&) override {
     paths.check();
     const T limit(40);
     for (int64_t i = 0; i < paths.rows; ++i) {
@@ -107,7 +107,7 @@ struct HierarchicalSigmoidGradKernel : Kernel {
         bias_gradient(init, "Bias@GRAD", optional_port), paths(init), width(x.shape()[1]) {}
 
   // PreOut is log(1 + exp(input)), so the sigmoid of the input is 1 - exp(-PreOut).
-  void run(Device&) override {
+  void run(KernelContext&) override {
     paths.check();
     for (const Out<T>* gradient : {&x_gradient, &w_gradient, &bias_gradient}) {
       if (*gradient) std::fill_n(gradient->data(), gradient->numel(), T(0));
@@ -170,7 +170,7 @@ void define_hierarchical_sigmoid(OpTable& ops) {
   auto dense = [](const std::string& name, const AttrValue& value) {
     require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' is true: the gradient of W is dense here");
   };
-  ops.add(OpSpec("hierarchical_sigmoid")
+  ops.add(OpSchema("hierarchical_sigmoid")
               .doc("With z = W[node] X + Bias[node], cut to [-40, 40], Out is the sum over the nodes on the way to the "
                    "row's class of log(1 + exp(z)) - bit z (Morin & Bengio 2005). Places behind the end of a path "
                    "that is shorter than others add log 2.")

@@ -35,8 +35,8 @@ struct HuberLossKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), residual(init, "Residual"),
         delta(static_cast<T>(init.attr<float>("delta"))) {}
 
-  void run(Device& device) override {
-    map(device, out.numel(), Huber<T>{delta}, std::make_tuple(out.data(), residual.data()), x.data(), y.data());
+  void run(KernelContext& context) override {
+    map(context, out.numel(), Huber<T>{delta}, std::make_tuple(out.data(), residual.data()), x.data(), y.data());
   }
 };
 
@@ -50,14 +50,14 @@ struct HuberLossGradKernel : Kernel {
       : residual(init, "Residual"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port), delta(static_cast<T>(init.attr<float>("delta"))) {}
 
-  void run(Device& device) override {
-    if (x_gradient) pass(device, T(-1), x_gradient.data());
-    if (y_gradient) pass(device, T(1), y_gradient.data());
+  void run(KernelContext& context) override {
+    if (x_gradient) pass(context, T(-1), x_gradient.data());
+    if (y_gradient) pass(context, T(1), y_gradient.data());
   }
 
-  void pass(Device& device, T direction, T* to) {
+  void pass(KernelContext& context, T direction, T* to) {
     HuberSlope<T> slope{delta, direction};
-    map(device, residual.numel(), slope, to, residual.data(), out_gradient.data());
+    map(context, residual.numel(), slope, to, residual.data(), out_gradient.data());
   }
 };
 
@@ -72,7 +72,7 @@ void infer_huber_loss_gradient(InferContext& c) {
 }  // namespace
 
 void define_huber_loss(OpTable& ops) {
-  ops.add(OpSpec("huber_loss")
+  ops.add(OpSchema("huber_loss")
               .doc("With Residual r = Y - X: Out = r^2 / 2 where |r| <= delta, else delta (|r| - delta / 2).")
               .input("X", "any shape: predictions")
               .input("Y", "shape of X: targets")

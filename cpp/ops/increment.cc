@@ -22,13 +22,13 @@ struct IncrementKernel : Kernel {
 
   explicit IncrementKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), step(static_cast<T>(init.attr<float>("step"))) {}
-  void run(Device& device) override { map(device, 1, PlusNumber<T>{step}, out.data(), x.data()); }
+  void run(KernelContext& context) override { map(context, 1, PlusNumber<T>{step}, out.data(), x.data()); }
 };
 
 }  // namespace
 
 void define_increment(OpTable& ops) {
-  ops.add(OpSpec("increment")
+  ops.add(OpSchema("increment")
               .doc("Out = X + step: counts steps. Going back, it counts down again.")
               .input("X", "one element")
               .output("Out", "shape of X; usually the variable of X")

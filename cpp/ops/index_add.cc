@@ -48,7 +48,7 @@ void check_added(const InferContext& c, const char* x_port) {
 namespace paddle_mini {
 
 void define_index_add(OpTable& ops) {
-  ops.add(OpSpec("index_add")
+  ops.add(OpSchema("index_add")
               .doc("Out = X, with AddValue added along the axis at the positions in Index, as often as they are named. "
                    "Negative positions count from the end; one that X does not have is refused.")
               .input("X", "at least one dimension")
@@ -67,7 +67,7 @@ void define_index_add(OpTable& ops) {
               .kernels<IndexAddKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("index_add")
               .doc("X@GRAD = Out@GRAD; AddValue@GRAD = what Out@GRAD has at the positions in Index.")
-              .reads_shape("AddValue")
+              .shape_only("AddValue")
               .infer([](InferContext& c) {
                 check_added(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));

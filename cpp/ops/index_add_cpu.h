@@ -31,7 +31,7 @@ struct IndexAddKernel : Kernel {
   explicit IndexAddKernel(KernelInit& init)
       : x(init, "X"), added(init, "AddValue"), out(init, "Out"), slabs(init, x.shape()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     slabs.check();
     if (out.data() != x.data()) std::copy_n(x.data(), x.numel(), out.data());
     slabs.each([this](int64_t from, int64_t to) {
@@ -50,7 +50,7 @@ struct IndexAddGradKernel : Kernel {
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         added_gradient(init, "AddValue@GRAD", optional_port), slabs(init, out_gradient.shape()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     slabs.check();
     if (x_gradient) std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());
     if (!added_gradient) return;

@@ -1,14 +1,14 @@
 // The kernels of index_add on a GPU.
 #pragma once
 
-#include "math/gpu/by_target.h"
+#include "math/gpu/segmented_scatter.h"
 #include "math/gpu/positions.h"
 
 namespace paddle_mini {
 namespace {
 
-Positions positions_of(const Device& device, const AddedSlabs& slabs) {
-  return {device, slabs.index, slabs.length, true};
+Positions positions_of(const KernelContext& context, const AddedSlabs& slabs) {
+  return {context, slabs.index, slabs.length, true};
 }
 
 template <class T>
@@ -16,17 +16,17 @@ struct IndexAddKernel : Kernel {
   In<T> x, added;
   Out<T> out;
   AddedSlabs slabs;
-  ByTarget by_position;
+  SegmentedScatter by_position;
 
   explicit IndexAddKernel(KernelInit& init)
       : x(init, "X"), added(init, "AddValue"), out(init, "Out"), slabs(init, x.shape()),
         by_position(init, slabs.index.numel()) {}
 
   void refuse(const Fault& fault) const override { slabs.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_position.sort(device, positions_of(device, slabs));
-    by_position.put<ByTarget::Meet::AddTo>(device, slabs.outer, slabs.length, slabs.width, x.data(), added.data(),
-                                           out.data());
+  void run(KernelContext& context) override {
+    by_position.sort(context, positions_of(context, slabs));
+    by_position.put<SegmentedScatter::Meet::AddTo>(context, slabs.outer, slabs.length, slabs.width, x.data(),
+                                                   added.data(), out.data());
   }
 };
 
@@ -41,11 +41,11 @@ struct IndexAddGradKernel : Kernel {
         added_gradient(init, "AddValue@GRAD", optional_port), slabs(init, out_gradient.shape()) {}
 
   void refuse(const Fault& fault) const override { slabs.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    if (x_gradient) copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
+  void run(KernelContext& context) override {
+    if (x_gradient) copy_n(context, out_gradient.data(), out_gradient.numel(), x_gradient.data());
     if (!added_gradient) return;
     size_t bytes = static_cast<size_t>(slabs.width) * sizeof(T);
-    gather_slabs(device, positions_of(device, slabs), slabs.outer, slabs.index.numel(), slabs.length, bytes,
+    gather_slabs(context, positions_of(context, slabs), slabs.outer, slabs.index.numel(), slabs.length, bytes,
                  out_gradient.data(), added_gradient.data());
   }
 };

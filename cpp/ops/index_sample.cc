@@ -16,7 +16,7 @@ void require_same_rows(const InferContext& c) {
 }  // namespace
 
 void define_index_sample(OpTable& ops) {
-  ops.add(OpSpec("index_sample")
+  ops.add(OpSchema("index_sample")
               .doc("Out[i, j] = X[i, Index[i, j]]. A position that X does not have is refused.")
               .input("X", "[rows, n]")
               .input("Index", "[rows, m], int32 or int64")
@@ -32,7 +32,7 @@ void define_index_sample(OpTable& ops) {
               .kernels<TakeKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("index_sample")
               .doc("X@GRAD = the sum of Out@GRAD over the times each element was taken.")
-              .reads_shape("X")
+              .shape_only("X")
               .infer([](InferContext& c) {
                 require_rank(c, "X", 2);
                 require_same_rows(c);

@@ -25,7 +25,7 @@ struct InstanceNormKernel : Kernel {
         channels(channels_of<T>(x.shape())), epsilon(static_cast<T>(init.attr<float>("epsilon"))),
         own(init, kOnGpu && !(saved_mean && saved_variance) ? 2 * channels.group_count() : 0) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -41,7 +41,7 @@ struct InstanceNormGradKernel : Kernel {
         scale_gradient(init, "Scale@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         channels(channels_of<T>(x.shape())), sums(init, kOnGpu ? 2 * channels.group_count() : 0) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // The shape of what is saved.
@@ -80,7 +80,7 @@ void infer_instance_norm_gradient(InferContext& c) {
 namespace paddle_mini {
 
 void define_instance_norm(OpTable& ops) {
-  ops.add(OpSpec("instance_norm")
+  ops.add(OpSchema("instance_norm")
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
                    "channel of each image (Ulyanov et al. 2016).")
               .input("X", "[images, channels, ...], up to 5 dimensions")

@@ -10,13 +10,13 @@ struct IsEmptyKernel : Kernel {
   bool empty;
 
   explicit IsEmptyKernel(KernelInit& init) : out(init, "Out"), empty(init.input("X")->tensor.shape.numel() == 0) {}
-  void run(Device& device) override { fill_n(device, out.data(), 1, empty); }
+  void run(KernelContext& context) override { fill_n(context, out.data(), 1, empty); }
 };
 
 }  // namespace
 
 void define_is_empty(OpTable& ops) {
-  ops.add(OpSpec("is_empty")
+  ops.add(OpSchema("is_empty")
               .doc("Out = whether X has no elements.")
               .shape_input("X", "any shape")
               .output("Out", "one truth, bool")

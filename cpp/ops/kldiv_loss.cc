@@ -1,7 +1,7 @@
 // kldiv_loss: Loss = Target (log Target - X), X the logarithm of a probability
 #include "core/op_table.h"
 #include "math/map.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 namespace {
@@ -37,9 +37,9 @@ struct DivergenceSlopeOfOne {
 };
 template <class T>
 struct DivergenceSlopeOfSum {
-  Uniform<T> gradient;
+  ScalarArg<T> gradient;
   T factor;
-  PM_HD DivergenceSlopeOfOne<T> ready() const { return {gradient() * factor}; }
+  PM_HD DivergenceSlopeOfOne<T> bind_scalars() const { return {gradient() * factor}; }
 };
 
 template <class T>
@@ -53,12 +53,12 @@ struct KldivLossKernel : Kernel {
       : x(init, "X"), target(init, "Target"), loss(init, "Loss"), each(init.attr<std::string>("reduction") == "none"),
         factor(factor_of<T>(init.attr<std::string>("reduction"), x.shape())) {}
 
-  void run(Device& device) override {
-    if (each) map(device, x.numel(), Divergence{}, loss.data(), x.data(), target.data());
-    else sum(device);
+  void run(KernelContext& context) override {
+    if (each) map(context, x.numel(), Divergence{}, loss.data(), x.data(), target.data());
+    else sum(context);
   }
 
-  void sum(Device& device);
+  void sum(KernelContext& context);
 };
 
 template <class T>
@@ -73,13 +73,13 @@ struct KldivLossGradKernel : Kernel {
         each(init.attr<std::string>("reduction") == "none"),
         factor(factor_of<T>(init.attr<std::string>("reduction"), target.shape())) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t n = target.numel();
     if (n == 0) return;
     if (each) {
-      map(device, n, DivergenceSlope{}, x_gradient.data(), target.data(), loss_gradient.data());
+      map(context, n, DivergenceSlope{}, x_gradient.data(), target.data(), loss_gradient.data());
     } else {
-      map(device, n, DivergenceSlopeOfSum<T>{loss_gradient, factor}, x_gradient.data(), target.data());
+      map(context, n, DivergenceSlopeOfSum<T>{loss_gradient, factor}, x_gradient.data(), target.data());
     }
   }
 };
@@ -103,7 +103,7 @@ Shape kldiv_loss_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_kldiv_loss(OpTable& ops) {
-  ops.add(OpSpec("kldiv_loss")
+  ops.add(OpSchema("kldiv_loss")
               .doc("Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
                    "probabilities exp(X) from Target, summed up as `reduction` says.")
               .input("X", "any shape: logarithms of probabilities")

@@ -5,8 +5,8 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void KldivLossKernel<T>::sum(Device& device) {
-  loss[0] = static_cast<T>(map_sum(device, x.numel(), Divergence{}, x.data(), target.data())) * factor;
+void KldivLossKernel<T>::sum(KernelContext& context) {
+  loss[0] = static_cast<T>(map_sum(context, x.numel(), Divergence{}, x.data(), target.data())) * factor;
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ struct PutDivergence {
 };
 
 template <class T>
-void KldivLossKernel<T>::sum(Device& device) {
-  Walk<1> one, all;
+void KldivLossKernel<T>::sum(KernelContext& context) {
+  StridedIndex<1> one, all;
   all.add(x.numel(), {1});
-  fold(device, one, all, 0.0, DivergenceTerm<T>{x.data(), target.data()}, Plus{},
+  fold(context, one, all, 0.0, DivergenceTerm<T>{x.data(), target.data()}, Plus{},
        PutDivergence<T>{factor, loss.data()});
 }
 

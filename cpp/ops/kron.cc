@@ -1,6 +1,6 @@
 // kron: the Kronecker product: each element of X times the whole of Y
 #include "core/widening.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -26,17 +26,17 @@ struct KronSizes {
 
   // Each axis of Out is one of X with one of Y inside of it; one of the two moves.
   AxisLoop loop(bool over_x) const {
-    AxisWalks walks;
+    AxisIndexMaps index_maps;
     for (size_t i = 0; i < x.size(); ++i) {
       for (bool of_x : {true, false}) {
-        AxisWalk walk;
-        walk.out = of_x ? x[i] : y[i];
-        walk.in = of_x == over_x ? walk.out : 1;
-        walk.step = of_x == over_x ? 1 : 0;
-        walks.push_back(walk);
+        AxisIndexMap index_map;
+        index_map.out = of_x ? x[i] : y[i];
+        index_map.in = of_x == over_x ? index_map.out : 1;
+        index_map.step = of_x == over_x ? 1 : 0;
+        index_maps.push_back(index_map);
       }
     }
-    return AxisLoop(walks);
+    return AxisLoop(index_maps);
   }
 };
 
@@ -63,7 +63,7 @@ struct KronKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(KronSizes(x.shape(), y.shape()).loop(true)),
         over_y(KronSizes(x.shape(), y.shape()).loop(false)), stretched(init, kOnGpu ? out.numel() : 0) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -78,16 +78,16 @@ struct KronGradKernel : Kernel {
         y_gradient(init, "Y@GRAD", optional_port), over_x(KronSizes(x.shape(), y.shape()).loop(true)),
         over_y(KronSizes(x.shape(), y.shape()).loop(false)), products(init, out_gradient.numel()) {}
 
-  void run(Device& device) override {
-    if (x_gradient) pass(device, over_y, y.data(), over_x, x_gradient.data());
-    if (y_gradient) pass(device, over_x, x.data(), over_y, y_gradient.data());
+  void run(KernelContext& context) override {
+    if (x_gradient) pass(context, over_y, y.data(), over_x, x_gradient.data());
+    if (y_gradient) pass(context, over_x, x.data(), over_y, y_gradient.data());
   }
 
-  void pass(Device& device, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
-    over_other.copy(device, other, products.data(), T(0));
+  void pass(KernelContext& context, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
+    over_other.copy(context, other, products.data(), T(0));
     const T* stretched = products.data();
-    map(device, products.numel(), KronProduct(), products.data(), stretched, out_gradient.data());
-    over_own.add_back(device, stretched, to);
+    map(context, products.numel(), KronProduct(), products.data(), stretched, out_gradient.data());
+    over_own.add_back(context, stretched, to);
   }
 };
 
@@ -105,7 +105,7 @@ Shape kron_out_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_kron(OpTable& ops) {
-  ops.add(OpSpec("kron")
+  ops.add(OpSchema("kron")
               .doc("Out[i m + j] = X[i] Y[j] along each axis, m being the size of Y; the tensor of fewer axes gets "
                    "axes of 1 in front. Whole numbers wrap around.")
               .input("X", "any shape")

@@ -22,8 +22,8 @@ struct SignTimes {
 };
 template <class T>
 struct SignTimesUniform {
-  Uniform<T> gradient;
-  PM_HD SignTimes<T> ready() const { return {gradient()}; }
+  ScalarArg<T> gradient;
+  PM_HD SignTimes<T> bind_scalars() const { return {gradient()}; }
 };
 
 template <class T>
@@ -32,7 +32,7 @@ struct L1NormKernel : Kernel {
   Out<T> out;
 
   explicit L1NormKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-  void run(Device& device) override { sum_of(device, x.numel(), Magnitude{}, x.data(), out.data()); }
+  void run(KernelContext& context) override { sum_of(context, x.numel(), Magnitude{}, x.data(), out.data()); }
 };
 
 template <class T>
@@ -42,15 +42,15 @@ struct L1NormGradKernel : Kernel {
 
   explicit L1NormGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
-  void run(Device& device) override {
-    map(device, x.numel(), SignTimesUniform<T>{out_gradient}, x_gradient.data(), x.data());
+  void run(KernelContext& context) override {
+    map(context, x.numel(), SignTimesUniform<T>{out_gradient}, x_gradient.data(), x.data());
   }
 };
 
 }  // namespace
 
 void define_l1_norm(OpTable& ops) {
-  ops.add(OpSpec("l1_norm")
+  ops.add(OpSchema("l1_norm")
               .doc("Out = the sum of the absolute values of all elements of X.")
               .input("X", "any shape")
               .output("Out", "[]")

@@ -34,18 +34,18 @@ struct LabelSmoothKernel : Kernel {
       : x(init, "X"), prior(init, "PriorDist", optional_port), out(init, "Out"),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), classes(x.shape()[x.shape().rank() - 1]) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t n = x.numel();
     if (n == 0) return;
     T keep = T(1) - epsilon;
     if (!prior) {
       T part = epsilon / static_cast<T>(classes);
-      map(device, n, Smooth<T>{keep, part}, out.data(), x.data());
+      map(context, n, Smooth<T>{keep, part}, out.data(), x.data());
       return;
     }
-    smooth_to_prior(device, n, {keep, epsilon});
+    smooth_to_prior(context, n, {keep, epsilon});
   }
-  void smooth_to_prior(Device& device, int64_t n, const SmoothToPrior<T>& smooth) const;
+  void smooth_to_prior(KernelContext& context, int64_t n, const SmoothToPrior<T>& smooth) const;
 };
 
 template <class T>
@@ -58,8 +58,8 @@ struct LabelSmoothGradKernel : Kernel {
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         keep(T(1) - static_cast<T>(init.attr<float>("epsilon"))) {}
 
-  void run(Device& device) override {
-    map(device, x_gradient.numel(), Times<T>{keep}, x_gradient.data(), out_gradient.data());
+  void run(KernelContext& context) override {
+    map(context, x_gradient.numel(), Times<T>{keep}, x_gradient.data(), out_gradient.data());
   }
 };
 
@@ -84,7 +84,7 @@ void infer_label_smooth(InferContext& c) {
 namespace paddle_mini {
 
 void define_label_smooth(OpTable& ops) {
-  ops.add(OpSpec("label_smooth")
+  ops.add(OpSchema("label_smooth")
               .doc("Out = (1 - epsilon) X + epsilon PriorDist; without PriorDist, epsilon / classes is added.")
               .input("X", "[..., classes]: labels, as weights of the classes")
               .optional_input("PriorDist", "[1, classes]: how likely each class is; all alike when left out")

@@ -5,8 +5,8 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void LabelSmoothKernel<T>::smooth_to_prior(Device& device, int64_t n, const SmoothToPrior<T>& smooth) const {
-  for (int64_t i = 0; i < n; i += classes) map(device, classes, smooth, out.data() + i, x.data() + i, prior.data());
+void LabelSmoothKernel<T>::smooth_to_prior(KernelContext& context, int64_t n, const SmoothToPrior<T>& smooth) const {
+  for (int64_t i = 0; i < n; i += classes) map(context, classes, smooth, out.data() + i, x.data() + i, prior.data());
 }
 
 }  // namespace

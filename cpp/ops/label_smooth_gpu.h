@@ -17,8 +17,8 @@ struct SmoothRows {
 };
 
 template <class T>
-void LabelSmoothKernel<T>::smooth_to_prior(Device& device, int64_t n, const SmoothToPrior<T>& smooth) const {
-  for_each_index(device, n, SmoothRows<T>{smooth, classes, x.data(), prior.data(), out.data()});
+void LabelSmoothKernel<T>::smooth_to_prior(KernelContext& context, int64_t n, const SmoothToPrior<T>& smooth) const {
+  for_each_index(context, n, SmoothRows<T>{smooth, classes, x.data(), prior.data(), out.data()});
 }
 
 }  // namespace

@@ -32,12 +32,12 @@ struct LambKernel : Kernel {
         adapts(decay > T(0) || init.attr<bool>("always_adapt")), gradient(init, param, grad),
         squares(init, kOnGpu ? 2 : 0) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void step(Device& device, const LambStep<T>& s);
-  void moments(Device& device, const LambStep<T>& s, int64_t begin, int64_t count, const T* g);
-  void add_squares(Device& device, const LambStep<T>& s, int64_t at, int64_t n);
-  void move(Device& device, const LambStep<T>& s, int64_t at, int64_t n, T rate);
+  void step(KernelContext& context, const LambStep<T>& s);
+  void moments(KernelContext& context, const LambStep<T>& s, int64_t begin, int64_t count, const T* g);
+  void add_squares(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n);
+  void move(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n, T rate);
 };
 
 void infer_lamb(InferContext& c) {

@@ -5,66 +5,66 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void LambKernel<T>::run(Device& device) {
+void LambKernel<T>::run(KernelContext& context) {
   T power1 = beta1_power[0], power2 = beta2_power[0];
   bool stays = (skip_update && skip_update[0]) || (grad.is_rows() && grad.variable().rows.empty());
   if (stays) {
-    copy_all(device, param, param_out);
-    copy_all(device, moment1, moment1_out);
-    copy_all(device, moment2, moment2_out);
+    copy_all(context, param, param_out);
+    copy_all(context, moment1, moment1_out);
+    copy_all(context, moment2, moment2_out);
   } else {
-    step(device, {beta1, beta2, T(1) - power1, T(1) - power2, epsilon, decay});
+    step(context, {beta1, beta2, T(1) - power1, T(1) - power2, epsilon, decay});
   }
   if (beta1_power_out) beta1_power_out[0] = stays ? power1 : beta1 * power1;
   if (beta2_power_out) beta2_power_out[0] = stays ? power2 : beta2 * power2;
 }
 
 template <class T>
-void LambKernel<T>::step(Device& device, const LambStep<T>& s) {
+void LambKernel<T>::step(KernelContext& context, const LambStep<T>& s) {
   param_squares = direction_squares = 0;
-  gradient.walk(
-      device, [&](int64_t at, int64_t count, const T* g) { moments(device, s, at, count, g); },
-      [&](int64_t at, int64_t count) { moments(device, s, at, count, nullptr); });
+  gradient.index_map(
+      context, [&](int64_t at, int64_t count, const T* g) { moments(context, s, at, count, g); },
+      [&](int64_t at, int64_t count) { moments(context, s, at, count, nullptr); });
   if (!adapts) return;
   T ratio = T(1);
   if (param_squares > 0 && direction_squares > 0) {
     ratio = static_cast<T>(std::sqrt(param_squares) / std::sqrt(direction_squares));
   }
-  move(device, s, 0, param.numel(), learning_rate[0] * ratio);
+  move(context, s, 0, param.numel(), learning_rate[0] * ratio);
 }
 
 // Without a gradient, of rows that a sparse one does not name, it is 0. A step whose length is known
 // already is made on the way.
 template <class T>
-void LambKernel<T>::moments(Device& device, const LambStep<T>& s, int64_t begin, int64_t count, const T* g) {
+void LambKernel<T>::moments(KernelContext& context, const LambStep<T>& s, int64_t begin, int64_t count, const T* g) {
   auto idle = [s](auto m, auto v) { return s(m, v, decltype(m)(T(0))); };
   for (int64_t at = begin; at < begin + count; at += kBlock) {
     int64_t n = std::min(kBlock, begin + count - at);
     std::tuple outputs(moment1_out.data() + at, moment2_out.data() + at);
     const T *m = moment1.data() + at, *v = moment2.data() + at;
-    if (g) map(device, n, s, outputs, m, v, g + (at - begin));
-    else map(device, n, idle, outputs, m, v);
-    if (adapts) add_squares(device, s, at, n);
-    else move(device, s, at, n, learning_rate[0]);
+    if (g) map(context, n, s, outputs, m, v, g + (at - begin));
+    else map(context, n, idle, outputs, m, v);
+    if (adapts) add_squares(context, s, at, n);
+    else move(context, s, at, n, learning_rate[0]);
   }
 }
 
 template <class T>
-void LambKernel<T>::add_squares(Device& device, const LambStep<T>& s, int64_t at, int64_t n) {
+void LambKernel<T>::add_squares(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n) {
   const T *m = moment1_out.data() + at, *v = moment2_out.data() + at;
   auto square = [s](auto p, auto m, auto v) {
     auto d = s.direction(p, m, v);
     return d * d;
   };
-  param_squares += map_sum(device, n, [](auto p) { return p * p; }, param.data() + at);
-  direction_squares += map_sum(device, n, square, param.data() + at, m, v);
+  param_squares += map_sum(context, n, [](auto p) { return p * p; }, param.data() + at);
+  direction_squares += map_sum(context, n, square, param.data() + at, m, v);
 }
 
 template <class T>
-void LambKernel<T>::move(Device& device, const LambStep<T>& s, int64_t at, int64_t n, T rate) {
+void LambKernel<T>::move(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n, T rate) {
   const T *m = moment1_out.data() + at, *v = moment2_out.data() + at;
   auto step = [s, rate](auto p, auto m, auto v) { return p - decltype(p)(rate) * s.direction(p, m, v); };
-  map(device, n, step, param_out.data() + at, param.data() + at, m, v);
+  map(context, n, step, param_out.data() + at, param.data() + at, m, v);
 }
 
 }  // namespace

@@ -26,16 +26,16 @@ struct LarsMomentumKernel : Kernel {
     if (rates.size() == 1) rates.resize(params.size(), rates[0]);
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     for (size_t i = 0; i < params.size(); ++i) {
       T decay = static_cast<T>(decays[i]);
       int64_t n = params[i].numel();
       if (decay > T(0)) {
-        sum_to(device, n, Squared{}, squares.data(), params[i].data());
-        sum_to(device, n, ScaledSquare<T>{rescale}, squares.data() + 1, grads[i].data());
+        sum_to(context, n, Squared{}, squares.data(), params[i].data());
+        sum_to(context, n, ScaledSquare<T>{rescale}, squares.data() + 1, grads[i].data());
       }
       LarsRule<T> step{mu, coefficient, epsilon, rescale, decay, rates[i], squares.data()};
-      map(device, n, step, std::tuple(params_out[i].data(), velocities_out[i].data()), params[i].data(),
+      map(context, n, step, std::tuple(params_out[i].data(), velocities_out[i].data()), params[i].data(),
           velocities[i].data(), grads[i].data());
     }
   }
@@ -51,7 +51,7 @@ void infer_lars_momentum(InferContext& c) {
 }  // namespace
 
 void define_lars_momentum(OpTable& ops) {
-  ops.add(OpSpec("lars_momentum")
+  ops.add(OpSchema("lars_momentum")
               .doc("For each parameter: g = rescale_grad * Grad, rate = LearningRate * lars_coeff * |Param| / (|g| + "
                    "lars_weight_decay |Param| + epsilon) of Euclidean norms, or LearningRate itself where one of the "
                    "norms or lars_weight_decay is 0; VelocityOut = mu Velocity + rate (g + lars_weight_decay Param), "

@@ -31,9 +31,9 @@ struct LayerNormKernel : Kernel {
         mean(init, "Mean"), variance(init, "Variance"), r(x.shape(), init.attr<int32_t>("begin_norm_axis")),
         epsilon(init.attr<float>("epsilon")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void normalize(Device& device, const T* from, T m, T s, T* to);
+  void normalize(KernelContext& context, const T* from, T m, T s, T* to);
 };
 
 // With n elements a row, xhat = (X - mean) s, s = 1 / deviation, G = Y@GRAD Scale (Ba et al. 2016):
@@ -54,10 +54,10 @@ struct LayerNormGradKernel : Kernel {
         r(x.shape(), init.attr<int32_t>("begin_norm_axis")), epsilon(init.attr<float>("epsilon")),
         scaled(init, scale && !kOnGpu ? r.size : 0) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void to_parameters(Device& device, const T* from, const T* g, T m, T s);
-  void to_x(Device& device, const T* from, const T* g, T m, T s, T* to);
+  void to_parameters(KernelContext& context, const T* from, const T* g, T m, T s);
+  void to_x(KernelContext& context, const T* from, const T* g, T m, T s, T* to);
 };
 
 LayerNormRows layer_norm_rows_of(const InferContext& c) {
@@ -96,7 +96,7 @@ void infer_layer_norm(InferContext& c) {
 namespace paddle_mini {
 
 void define_layer_norm(OpTable& ops) {
-  ops.add(OpSpec("layer_norm")
+  ops.add(OpSchema("layer_norm")
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row, which the axes from "
                    "begin_norm_axis on make up. Variance is the variance itself, divided by the count of elements.")
               .input("X", "at least 2 dimensions")

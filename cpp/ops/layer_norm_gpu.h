@@ -91,13 +91,13 @@ struct PutParameters {
 
 // The sums over the rows; either gradient may be none.
 template <class T>
-void to_parameters(Device& device, const Rows<T>& rows, int64_t count, int64_t size, T* scale_gradient,
+void to_parameters(KernelContext& context, const Rows<T>& rows, int64_t count, int64_t size, T* scale_gradient,
                    T* bias_gradient) {
   if (!scale_gradient && !bias_gradient) return;
-  Walk<2> kept, folded;  // which row, which element
+  StridedIndex<2> kept, folded;  // which row, which element
   kept.add(size, {0, 1});
   folded.add(count, {1, size});
-  fold(device, kept, folded, TwoSums{0, 0}, ParameterTerms<T>{rows}, PlusBoth{},
+  fold(context, kept, folded, TwoSums{0, 0}, ParameterTerms<T>{rows}, PlusBoth{},
        PutParameters<T>{scale_gradient, bias_gradient});
 }
 
@@ -106,7 +106,7 @@ void to_parameters(Device& device, const Rows<T>& rows, int64_t count, int64_t s
 namespace {
 
 template <class T>
-void LayerNormKernel<T>::run(Device& device) {
+void LayerNormKernel<T>::run(KernelContext& context) {
   layer_norm_gpu::Forward<T> body{{r.rows, r.size, 1},
                                   x.data(),
                                   scale ? scale.data() : nullptr,
@@ -116,18 +116,18 @@ void LayerNormKernel<T>::run(Device& device) {
                                   variance.data(),
                                   r.count(),
                                   static_cast<T>(epsilon)};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 // X@GRAD last: it may lie in the memory of Y@GRAD.
 template <class T>
-void LayerNormGradKernel<T>::run(Device& device) {
+void LayerNormGradKernel<T>::run(KernelContext& context) {
   layer_norm_gpu::Rows<T> rows{x.data(), y_gradient.data(), mean.data(), variance.data(), static_cast<T>(epsilon)};
-  layer_norm_gpu::to_parameters(device, rows, r.rows, r.size, scale_gradient ? scale_gradient.data() : nullptr,
+  layer_norm_gpu::to_parameters(context, rows, r.rows, r.size, scale_gradient ? scale_gradient.data() : nullptr,
                                 bias_gradient ? bias_gradient.data() : nullptr);
   if (!x_gradient) return;
   layer_norm_gpu::ToX<T> body{{r.rows, r.size, 1}, rows, scale ? scale.data() : nullptr, x_gradient.data(), r.count()};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ struct LinearChainCrfKernel : Kernel {
         emission_exps(init, "EmissionExps"), transition_exps(init, "TransitionExps"), loss(init, "LogLikelihood"),
         spans(init, "Emission", "Length"), tags(transition.shape()[1]) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     spans.refresh();
     check_tags(label, spans, tags);
     std::fill_n(alpha.data(), alpha.numel(), T(0));
@@ -110,7 +110,7 @@ struct LinearChainCrfGradKernel : Kernel {
         tags(transition_exps.shape()[1]), beta(init, spans.longest() * tags), marginal(init, tags),
         pairs(init, tags * tags) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     spans.refresh();
     check_tags(label, spans, tags);
     if (emission_gradient) std::fill_n(emission_gradient.data(), emission_gradient.numel(), T(0));
@@ -191,7 +191,7 @@ void infer_backward(InferContext& c) {
 }  // namespace
 
 void define_linear_chain_crf(OpTable& ops) {
-  ops.add(OpSpec("linear_chain_crf")
+  ops.add(OpSchema("linear_chain_crf")
               .doc("LogLikelihood = -log P(Label), the negative logarithm, for each sequence: the score of a path of "
                    "tags is the sum of its Emission and Transition, and P its share of all paths. An empty sequence "
                    "has 0.")
@@ -206,7 +206,7 @@ void define_linear_chain_crf(OpTable& ops) {
               .output("TransitionExps", "exp(Transition)")
               .output("LogLikelihood", "[count, 1]")
               .infer(infer_forward)
-              .decides_lod()
+              .custom_lod()
               .gradient("linear_chain_crf_grad",
                         {"Emission", "Transition", "Label", "Length", "Alpha", "EmissionExps", "TransitionExps",
                          "LogLikelihood@GRAD"},

@@ -36,7 +36,7 @@ struct LinspaceKernel : Kernel {
   explicit LinspaceKernel(KernelInit& init)
       : start(*init.input("Start")), stop(*init.input("Stop")), out(init, "Out") {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 void infer_linspace(InferContext& c) {
@@ -64,7 +64,7 @@ void infer_linspace(InferContext& c) {
 namespace paddle_mini {
 
 void define_linspace(OpTable& ops) {
-  ops.add(OpSpec("linspace")
+  ops.add(OpSchema("linspace")
               .doc("Out = Num numbers from Start to Stop, evenly spaced, both ends among them; one number is Start. "
                    "Start and Stop are cast to `dtype` first.")
               .input("Start", "one number")

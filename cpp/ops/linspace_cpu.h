@@ -6,7 +6,7 @@ namespace {
 
 // From both ends to the middle, so that the last number is Stop itself; a whole step is a fraction.
 template <class T>
-void LinspaceKernel<T>::run(Device&) {
+void LinspaceKernel<T>::run(KernelContext&) {
   T first = first_as<T>(start.tensor.data, start.tensor.dtype);
   T last = first_as<T>(stop.tensor.data, stop.tensor.dtype);
   int64_t n = out.numel();

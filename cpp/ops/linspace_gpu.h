@@ -24,8 +24,8 @@ struct EvenlySpaced {
 };
 
 template <class T>
-void LinspaceKernel<T>::run(Device& device) {
-  for_each_index(device, out.numel(),
+void LinspaceKernel<T>::run(KernelContext& context) {
+  for_each_index(context, out.numel(),
                  EvenlySpaced<T>{start.tensor.data, stop.tensor.data, start.tensor.dtype, stop.tensor.dtype,
                                  out.numel(), out.data()});
 }

@@ -16,7 +16,7 @@ void run_lod_array_length(ControlRun& run) {
 }  // namespace
 
 void define_lod_array_length(OpTable& ops) {
-  ops.add(OpSpec("lod_array_length")
+  ops.add(OpSchema("lod_array_length")
               .doc("Out = the number of elements of X; 0 for an array that nothing was written to.")
               .input("X", "a tensor array")
               .output("Out", "int64 [1]")

@@ -31,7 +31,7 @@ void run_lod_rank_table(ControlRun& run) {
 }  // namespace
 
 void define_lod_rank_table(OpTable& ops) {
-  ops.add(OpSpec("lod_rank_table")
+  ops.add(OpSchema("lod_rank_table")
               .doc("Out = the sequences of a level of X by their length, the longest first; of equal ones the earlier "
                    "first.")
               .input("X", "a tensor with sequences (lod)")

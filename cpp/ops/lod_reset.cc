@@ -53,7 +53,7 @@ void infer_lod_reset(InferContext& c) {
 }  // namespace
 
 void define_lod_reset(OpTable& ops) {
-  ops.add(OpSpec("lod_reset")
+  ops.add(OpSchema("lod_reset")
               .doc("Out = X with the sequences of Y, with those whose offsets Y holds, or with those of target_lod.")
               .input("X", "rows of any shape")
               .optional_input("Y", "sequences, whose values are not read; or offsets, int32 or int64")
@@ -65,7 +65,7 @@ void define_lod_reset(OpTable& ops) {
               .view("X", "Out")
               .on_gpu()
               .kernel_for_any<LodResetKernel>());
-  ops.add(OpSpec("lod_reset_grad")
+  ops.add(OpSchema("lod_reset_grad")
               .doc("X@GRAD = Out@GRAD with the sequences of X.")
               .input("X", "as in lod_reset; its values are not read")
               .input("Out@GRAD", "shape of X")

@@ -49,7 +49,7 @@ void run_lod_tensor_to_array(ControlRun& run) {
 }  // namespace
 
 void define_lod_tensor_to_array(OpTable& ops) {
-  ops.add(OpSpec("lod_tensor_to_array")
+  ops.add(OpSchema("lod_tensor_to_array")
               .doc("Out[t] = step t of every sequence of X that has one, in the order of RankTable: the sequences of "
                    "a batch, step by step.")
               .input("X", "a tensor with sequences (lod)")

@@ -29,10 +29,10 @@ struct LogSoftmaxKernel : Kernel {
       : x(init, "X"), out(init, "Out"), a(x.shape(), init.attr<int32_t>("axis")), largest(init, a.inner),
         sums(init, a.inner) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void row(Device& device, const T* from, T* to);
-  void columns(Device& device, const T* from, T* to);
+  void row(KernelContext& context, const T* from, T* to);
+  void columns(KernelContext& context, const T* from, T* to);
 };
 
 template <class T>
@@ -46,9 +46,9 @@ struct LogSoftmaxGradKernel : Kernel {
       : out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         a(out.shape(), init.attr<int32_t>("axis")), sums(init, a.inner) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void columns(Device& device, const T* y, const T* g, T* to);
+  void columns(KernelContext& context, const T* y, const T* g, T* to);
 };
 
 }  // namespace
@@ -59,7 +59,7 @@ struct LogSoftmaxGradKernel : Kernel {
 namespace paddle_mini {
 
 void define_log_softmax(OpTable& ops) {
-  ops.add(OpSpec("log_softmax")
+  ops.add(OpSchema("log_softmax")
               .doc("Out = X - log(sum of exp(X) along the axis): logarithms of probabilities.")
               .input("X", "any shape")
               .output("Out", "shape of X")

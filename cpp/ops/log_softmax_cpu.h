@@ -5,64 +5,64 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void LogSoftmaxKernel<T>::run(Device& device) {
+void LogSoftmaxKernel<T>::run(KernelContext& context) {
   int64_t block = a.size * a.inner;
   for (int64_t o = 0; o < a.outer; ++o) {
-    if (a.inner == 1) row(device, x.data() + o * block, out.data() + o * block);
-    else columns(device, x.data() + o * block, out.data() + o * block);
+    if (a.inner == 1) row(context, x.data() + o * block, out.data() + o * block);
+    else columns(context, x.data() + o * block, out.data() + o * block);
   }
 }
 
 template <class T>
-void LogSoftmaxKernel<T>::row(Device& device, const T* from, T* to) {
+void LogSoftmaxKernel<T>::row(KernelContext& context, const T* from, T* to) {
   T top = from[0];
   for (int64_t i = 1; i < a.size; ++i) top = maximum(top, from[i]);
   auto part = [top](auto v) { return exp(v - decltype(v)(top)); };
-  T rest = std::log(static_cast<T>(map_sum(device, a.size, part, from)));
+  T rest = std::log(static_cast<T>(map_sum(context, a.size, part, from)));
   auto shift = [top, rest](auto v) { return v - decltype(v)(top) - decltype(v)(rest); };
-  map(device, a.size, shift, to, from);
+  map(context, a.size, shift, to, from);
 }
 
 template <class T>
-void LogSoftmaxKernel<T>::columns(Device& device, const T* from, T* to) {
+void LogSoftmaxKernel<T>::columns(KernelContext& context, const T* from, T* to) {
   int64_t n = a.inner;
   const T *tops = largest.data(), *totals = sums.data();
   std::copy_n(from, n, largest.data());
   for (int64_t i = 1; i < a.size; ++i) {
-    map(device, n, [](auto v, auto w) { return maximum(v, w); }, largest.data(), tops, from + i * n);
+    map(context, n, [](auto v, auto w) { return maximum(v, w); }, largest.data(), tops, from + i * n);
   }
   std::fill_n(sums.data(), n, T(0));
   auto add = [](auto total, auto v, auto top) { return total + exp(v - top); };
-  for (int64_t i = 0; i < a.size; ++i) map(device, n, add, sums.data(), totals, from + i * n, tops);
-  map(device, n, [](auto total) { return log(total); }, sums.data(), totals);
+  for (int64_t i = 0; i < a.size; ++i) map(context, n, add, sums.data(), totals, from + i * n, tops);
+  map(context, n, [](auto total) { return log(total); }, sums.data(), totals);
   auto shift = [](auto v, auto top, auto rest) { return v - top - rest; };
-  for (int64_t i = 0; i < a.size; ++i) map(device, n, shift, to + i * n, from + i * n, tops, totals);
+  for (int64_t i = 0; i < a.size; ++i) map(context, n, shift, to + i * n, from + i * n, tops, totals);
 }
 
 template <class T>
-void LogSoftmaxGradKernel<T>::run(Device& device) {
+void LogSoftmaxGradKernel<T>::run(KernelContext& context) {
   int64_t block = a.size * a.inner;
   for (int64_t o = 0; o < a.outer; ++o) {
     const T *y = out.data() + o * block, *g = out_gradient.data() + o * block;
     T* to = x_gradient.data() + o * block;
     if (a.inner == 1) {
-      T sum = static_cast<T>(map_sum(device, a.size, [](auto v) { return v; }, g));
-      map(device, a.size, [sum](auto v, auto w) { return w - exp(v) * decltype(v)(sum); }, to, y, g);
+      T sum = static_cast<T>(map_sum(context, a.size, [](auto v) { return v; }, g));
+      map(context, a.size, [sum](auto v, auto w) { return w - exp(v) * decltype(v)(sum); }, to, y, g);
     } else {
-      columns(device, y, g, to);
+      columns(context, y, g, to);
     }
   }
 }
 
 template <class T>
-void LogSoftmaxGradKernel<T>::columns(Device& device, const T* y, const T* g, T* to) {
+void LogSoftmaxGradKernel<T>::columns(KernelContext& context, const T* y, const T* g, T* to) {
   int64_t n = a.inner;
   const T* totals = sums.data();
   std::fill_n(sums.data(), n, T(0));
   auto add = [](auto total, auto v) { return total + v; };
-  for (int64_t i = 0; i < a.size; ++i) map(device, n, add, sums.data(), totals, g + i * n);
+  for (int64_t i = 0; i < a.size; ++i) map(context, n, add, sums.data(), totals, g + i * n);
   auto pass = [](auto v, auto w, auto total) { return w - exp(v) * total; };
-  for (int64_t i = 0; i < a.size; ++i) map(device, n, pass, to + i * n, y + i * n, g + i * n, totals);
+  for (int64_t i = 0; i < a.size; ++i) map(context, n, pass, to + i * n, y + i * n, g + i * n, totals);
 }
 
 }  // namespace

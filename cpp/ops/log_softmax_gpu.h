@@ -50,15 +50,15 @@ struct Backward : Lines {
 namespace {
 
 template <class T>
-void LogSoftmaxKernel<T>::run(Device& device) {
+void LogSoftmaxKernel<T>::run(KernelContext& context) {
   log_softmax_gpu::Forward<T> body{{a.outer, a.size, a.inner}, x.data(), out.data()};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 template <class T>
-void LogSoftmaxGradKernel<T>::run(Device& device) {
+void LogSoftmaxGradKernel<T>::run(KernelContext& context) {
   log_softmax_gpu::Backward<T> body{{a.outer, a.size, a.inner}, out.data(), out_gradient.data(), x_gradient.data()};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "math/axis_lines.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 
 namespace paddle_mini {
 namespace {
@@ -47,11 +47,11 @@ template <class T>
 struct LogcumsumexpKernel : Kernel {
   In<T> x;
   Out<T> out;
-  OrderedLines walk;
+  OrderedLines index_map;
 
-  explicit LogcumsumexpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), walk(init, x.shape()) {}
+  explicit LogcumsumexpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), index_map(init, x.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // X@GRAD[i] = sum over the j that X[i] is added in of Out@GRAD[j] exp(X[i] - Out[j]). Where Out is infinite or
@@ -60,13 +60,13 @@ template <class T>
 struct LogcumsumexpGradKernel : Kernel {
   In<T> x, out, out_gradient;
   Out<T> x_gradient;
-  OrderedLines walk;
+  OrderedLines index_map;
 
   explicit LogcumsumexpGradKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        walk(init, x.shape()) {}
+        index_map(init, x.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 Shape logcumsumexp_shape(const InferContext& c) {
@@ -85,7 +85,7 @@ Shape logcumsumexp_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_logcumsumexp(OpTable& ops) {
-  ops.add(OpSpec("logcumsumexp")
+  ops.add(OpSchema("logcumsumexp")
               .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; the lowest number where nothing is "
                    "added.")
               .attr("axis", -1, "the axis; negative ones count from the end")

@@ -49,14 +49,14 @@ struct PutSlope {
 };
 
 template <class T>
-void LogcumsumexpKernel<T>::run(Device& device) {
-  scan(device, walk.lines, walk.reverse, walk.exclusive, ScaledSum::nothing(), OneExp<T>{x.data()}, JoinSums{},
-       PutLog<T>{out.data(), walk.exclusive});
+void LogcumsumexpKernel<T>::run(KernelContext& context) {
+  scan(context, index_map.lines, index_map.reverse, index_map.exclusive, ScaledSum::nothing(), OneExp<T>{x.data()},
+       JoinSums{}, PutLog<T>{out.data(), index_map.exclusive});
 }
 
 template <class T>
-void LogcumsumexpGradKernel<T>::run(Device& device) {
-  scan(device, walk.lines, !walk.reverse, walk.exclusive, ScaledSum::nothing(),
+void LogcumsumexpGradKernel<T>::run(KernelContext& context) {
+  scan(context, index_map.lines, !index_map.reverse, index_map.exclusive, ScaledSum::nothing(),
        OneSlope<T>{out.data(), out_gradient.data()}, JoinSums{}, PutSlope<T>{x.data(), x_gradient.data()});
 }
 

@@ -59,13 +59,13 @@ struct LogsumexpKernel : Kernel {
       : x(init, "X"), out(init, "Out"), folds(x.shape(), logsumexp_axes(init, x.shape())), largest(init, out.numel()),
         sums(init, out.numel()) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t n = out.numel();
     const T* top = largest.data();
-    folds.fold(device, Itself{}, LargestOf{}, -std::numeric_limits<T>::infinity(), largest.data(), x.data());
-    map(device, n, ZeroIfInfinite{}, largest.data(), top);
-    folds.fold(device, ExpApart{}, Plus{}, 0.0, sums.data(), x.data(), top);
-    for_each_index(device, n, LogOfSum<T>{top, sums.data(), out.data()});
+    folds.fold(context, Itself{}, LargestOf{}, -std::numeric_limits<T>::infinity(), largest.data(), x.data());
+    map(context, n, ZeroIfInfinite{}, largest.data(), top);
+    folds.fold(context, ExpApart{}, Plus{}, 0.0, sums.data(), x.data(), top);
+    for_each_index(context, n, LogOfSum<T>{top, sums.data(), out.data()});
   }
 };
 
@@ -79,8 +79,8 @@ struct LogsumexpGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         folds(x.shape(), logsumexp_axes(init, x.shape())) {}
 
-  void run(Device& device) override {
-    folds.map(device, SlopeOfLog{}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
+  void run(KernelContext& context) override {
+    folds.map(context, SlopeOfLog{}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
   }
 };
 
@@ -93,7 +93,7 @@ Shape logsumexp_shape(const InferContext& c) {
 }  // namespace
 
 void define_logsumexp(OpTable& ops) {
-  ops.add(OpSpec("logsumexp")
+  ops.add(OpSchema("logsumexp")
               .doc("Out = log of the sum of exp(X) over the axes in `axis`; -inf where nothing is added.")
               .attr("axis", std::vector<int32_t>{0}, "the axes to sum over; empty: all")
               .attr("keepdim", false, "whether a reduced axis stays, with one element")

@@ -19,7 +19,7 @@ Shape lookup_table_shape(const InferContext& c) {
 
 }  // namespace
 
-// Its records, which are .on_gpu(), and kernels are those of ops/family/table_lookup.h.
+// Its schemas, which are .on_gpu(), and kernels are those of ops/family/table_lookup.h.
 void define_lookup_table(OpTable& ops) {
   define_table_lookup(ops, {"lookup_table", "Out[i..., :] = W[Ids[i..., 0]]", "[height, width]: the table",
                             "[..., 1], int32 or int64", "[..., width]", &lookup_table_shape});

@@ -45,7 +45,7 @@ struct LrnKernel : Kernel {
   explicit LrnKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), near(init, x.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -58,7 +58,7 @@ struct LrnGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), mid_out(init, "MidOut"), out_gradient(init, "Out@GRAD"),
         x_gradient(init, "X@GRAD"), near(init, x.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 void check_lrn(const InferContext& c) {
@@ -79,7 +79,7 @@ void odd(const std::string& name, const AttrValue& value) {
 namespace paddle_mini {
 
 void define_lrn(OpTable& ops) {
-  ops.add(OpSpec("lrn")
+  ops.add(OpSchema("lrn")
               .doc("Out = X / MidOut^beta, MidOut = k + alpha times the sum of X^2 over n channels around each one "
                    "(Krizhevsky et al. 2012).")
               .attr("n", 5, "how many channels are added, half of them on either side", odd)

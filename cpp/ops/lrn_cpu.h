@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void LrnKernel<T>::run(Device&) {
+void LrnKernel<T>::run(KernelContext&) {
   near.lines.each([&](int64_t begin) {
     for (int64_t c = 0; c < near.lines.length; ++c) {
       int64_t at = begin + c * near.lines.inner;
@@ -17,7 +17,7 @@ void LrnKernel<T>::run(Device&) {
 }
 
 template <class T>
-void LrnGradKernel<T>::run(Device&) {
+void LrnGradKernel<T>::run(KernelContext&) {
   T factor = 2 * near.alpha * near.beta;
   near.lines.each([&](int64_t begin) {
     for (int64_t c = 0; c < near.lines.length; ++c) {

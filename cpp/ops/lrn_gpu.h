@@ -38,14 +38,14 @@ struct LrnGrad : LrnPixel<T> {
 };
 
 template <class T>
-void LrnKernel<T>::run(Device& device) {
-  for_each_index(device, x.numel(), Lrn<T>{{near}, x.data(), out.data(), mid_out.data()});
+void LrnKernel<T>::run(KernelContext& context) {
+  for_each_index(context, x.numel(), Lrn<T>{{near}, x.data(), out.data(), mid_out.data()});
 }
 
 template <class T>
-void LrnGradKernel<T>::run(Device& device) {
+void LrnGradKernel<T>::run(KernelContext& context) {
   LrnGrad<T> body{{near}, x.data(), out.data(), mid_out.data(), out_gradient.data(), x_gradient.data()};
-  for_each_index(device, x.numel(), body);
+  for_each_index(context, x.numel(), body);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ struct LstmKernel : Kernel {
         packed(init, gemm.packed_size()), state(init, batches.count() * size), cells(init, batches.count() * size),
         zeros(init, peepholes ? 0 : 3 * size) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     batches.gather(x.data(), 4 * size, gates.data());
     if (!peepholes) std::fill_n(zeros.data(), 3 * size, T(0));
     batches.gather_first(first ? first.data() : nullptr, size, state.data());
@@ -74,16 +74,16 @@ struct LstmKernel : Kernel {
     for (int64_t t = 0; t < batches.steps(); ++t) {
       int64_t row = batches.starts[t];
       T* at = gates.data() + row * 4 * size;
-      for (int64_t i = 0; i < batches.size(t); ++i) add_row(device, 4 * size, bias.data(), at + i * 4 * size);
+      for (int64_t i = 0; i < batches.size(t); ++i) add_row(context, 4 * size, bias.data(), at + i * 4 * size);
       gemm.run(batches.size(t), state.data(), size, packed.data(), at, 4 * size, true);
-      for (int64_t i = 0; i < batches.size(t); ++i) run_row(device, row + i, i);
+      for (int64_t i = 0; i < batches.size(t); ++i) run_row(context, row + i, i);
     }
   }
 
-  void run_row(Device& device, int64_t row, int64_t i) {
+  void run_row(KernelContext& context, int64_t row, int64_t i) {
     T *g = gates.data() + row * 4 * size, *c = cells.data() + i * size, *h = state.data() + i * size;
     const T *from = g, *last = c, *w = peepholes ? bias.data() + 4 * size : zeros.data();
-    map(device, size, rule,
+    map(context, size, rule,
         std::make_tuple(g, g + size, g + 2 * size, g + 3 * size, squashed.data() + row * size, c, h), from, from + size,
         from + 2 * size, from + 3 * size, w, w + size, w + 2 * size, last);
     std::copy_n(c, size, cell.data() + batches.rows[row] * size);
@@ -127,7 +127,7 @@ struct LstmGradKernel : Kernel {
     }
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     gather_last(first, hidden.data(), last.data());
     gather_last(first_cell, cell.data(), cells.data());
     if (!peepholes) std::fill_n(zeros.data(), 3 * size, T(0));
@@ -136,13 +136,13 @@ struct LstmGradKernel : Kernel {
     back.pack(weight.data(), 4 * size, true, packed.data());
     for (int64_t t = batches.steps(); t-- > 0;) {
       int64_t row = batches.starts[t], count = batches.size(t);
-      for (int64_t i = 0; i < count; ++i) run_row(device, row + i, i);
+      for (int64_t i = 0; i < count; ++i) run_row(context, row + i, i);
       back.run(count, to_gates.data() + row * 4 * size, 4 * size, packed.data(), to_hidden.data(), size, false);
     }
     if (first_gradient) batches.scatter_first(to_hidden.data(), size, first_gradient.data());
     if (first_cell_gradient) batches.scatter_first(to_cell.data(), size, first_cell_gradient.data());
     if (x_gradient) batches.scatter(to_gates.data(), 4 * size, x_gradient.data());
-    if (bias_gradient) to_bias(device);
+    if (bias_gradient) to_bias(context);
     if (weight_gradient) {
       PackedGemm<T> gemm = product<T>(hidden.shape()[0], 4 * size);
       gemm.pack(to_gates.data(), 4 * size, false, packed.data());
@@ -150,21 +150,21 @@ struct LstmGradKernel : Kernel {
     }
   }
 
-  void run_row(Device& device, int64_t row, int64_t i) {
+  void run_row(KernelContext& context, int64_t row, int64_t i) {
     int64_t place = batches.rows[row] * size;
     T *to = to_gates.data() + row * 4 * size, *h = to_hidden.data() + i * size, *c = to_cell.data() + i * size;
-    add_row(device, size, hidden_gradient.data() + place, h);
-    if (cell_gradient) add_row(device, size, cell_gradient.data() + place, c);
+    add_row(context, size, hidden_gradient.data() + place, h);
+    if (cell_gradient) add_row(context, size, cell_gradient.data() + place, c);
     const T *g = gates.data() + row * 4 * size, *w = peepholes ? bias.data() + 4 * size : zeros.data();
-    map(device, size, rule, std::make_tuple(to, to + size, to + 2 * size, to + 3 * size, c), g, g + size, g + 2 * size,
+    map(context, size, rule, std::make_tuple(to, to + size, to + 2 * size, to + 3 * size, c), g, g + size, g + 2 * size,
         g + 3 * size, w, w + size, w + 2 * size, static_cast<const T*>(cells.data() + row * size),
         squashed.data() + row * size, static_cast<const T*>(h), static_cast<const T*>(c));
   }
 
   // Peepholes see the cell before the step, that of the output gate the one after it.
-  void to_bias(Device& device) {
+  void to_bias(KernelContext& context) {
     int64_t rows = hidden.shape()[0];
-    sum_rows(device, rows, 4 * size, to_gates.data(), bias_gradient.data());
+    sum_rows(context, rows, 4 * size, to_gates.data(), bias_gradient.data());
     if (!peepholes) return;
     std::fill_n(bias_gradient.data() + 4 * size, 3 * size, T(0));
     for (int64_t row = 0; row < rows; ++row) {
@@ -173,7 +173,7 @@ struct LstmGradKernel : Kernel {
       for (int64_t k = 0; k < 3; ++k) {
         T* sum = bias_gradient.data() + (4 + k) * size;
         map(
-            device, size, [](auto s, auto a, auto b) { return s + a * b; }, sum, static_cast<const T*>(sum),
+            context, size, [](auto s, auto a, auto b) { return s + a * b; }, sum, static_cast<const T*>(sum),
             g + (k + 1) * size, k == 2 ? after : before);
       }
     }
@@ -217,7 +217,7 @@ void infer_forward(InferContext& c) {
 
 void define_lstm(OpTable& ops) {
   std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
-  ops.add(OpSpec("lstm")
+  ops.add(OpSchema("lstm")
               .doc("For each row of a sequence, h' and c' being those of the one before, with sums Input + Bias + h' "
                    "Weight: i, f = gate_activation(sum + w c'), Cell = f c' + i candidate_activation(sum), o = "
                    "gate_activation(sum + w Cell), Hidden = o cell_activation(Cell). The batches are of rows of "
@@ -238,7 +238,7 @@ void define_lstm(OpTable& ops) {
               .attr("cell_activation", "tanh", "of the cell, where it is given out", one_of(activations))
               .attr("candidate_activation", "tanh", "of the candidate", one_of(activations))
               .infer(infer_forward)
-              .decides_lod()
+              .custom_lod()
               .gradient("lstm_grad",
                         {"Input", "H0", "C0", "Weight", "Bias", "Hidden", "Cell", "BatchGate", "BatchCellPreAct",
                          "Hidden@GRAD", "Cell@GRAD"},

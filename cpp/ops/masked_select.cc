@@ -1,6 +1,6 @@
 // masked_select: Y = the elements of X where Mask is true, one after the other
 #include "core/op_table.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/broadcast.h"
 
 namespace paddle_mini {
@@ -28,14 +28,15 @@ class Selection {
   }
 
  private:
-  static int64_t offset(const AxisWalks& walks, const int64_t* index) {
+  static int64_t offset(const AxisIndexMaps& index_maps, const int64_t* index) {
     int64_t at = 0;
-    for (size_t axis = 0; axis < walks.size(); ++axis) at = at * walks[axis].in + walks[axis].step * index[axis];
+    for (size_t axis = 0; axis < index_maps.size(); ++axis)
+      at = at * index_maps[axis].in + index_maps[axis].step * index[axis];
     return at;
   }
 
   Shape whole_;
-  AxisWalks x_, mask_;
+  AxisIndexMaps x_, mask_;
 };
 
 template <class T>
@@ -47,7 +48,7 @@ struct MaskedSelectKernel : Kernel {
 
   explicit MaskedSelectKernel(KernelInit& init)
       : x(init, "X"), mask(init, "Mask"), y(init, "Y"), selection(x.shape(), mask.shape()) {}
-  void run(Device&) override {
+  void run(KernelContext&) override {
     T* to = y.data();
     selection.each(mask.data(), [&](int64_t from) { *to++ = x[from]; });
   }
@@ -64,7 +65,7 @@ struct MaskedSelectGradKernel : Kernel {
   explicit MaskedSelectGradKernel(KernelInit& init)
       : mask(init, "Mask"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"),
         selection(x_gradient.shape(), mask.shape()) {}
-  void run(Device&) override {
+  void run(KernelContext&) override {
     int64_t count = selection.count(mask.data());
     require<ShapeError>(count == y_gradient.numel(), "Y@GRAD has ", y_gradient.numel(), " elements, Mask selects ",
                         count);
@@ -91,14 +92,14 @@ void infer_masked_select(InferContext& c) {
 }  // namespace
 
 void define_masked_select(OpTable& ops) {
-  ops.add(OpSpec("masked_select")
+  ops.add(OpSchema("masked_select")
               .doc("Y = the elements of X where Mask is true, one after the other. X and Mask are stretched to one "
                    "shape. How many there are depends on data.")
               .input("X", "any shape")
               .input("Mask", "bool; a shape that goes together with X's")
               .output("Y", "[n]")
               .infer(infer_masked_select)
-              .decides_lod()
+              .custom_lod()
               .gradient("masked_select_grad", {"Mask", "X", "Y@GRAD"}, {"X@GRAD"})
               .cpu_only("the size of its result depends on data")
               .kernels<MaskedSelectKernel, float, double, int32_t, int64_t>());

@@ -1,5 +1,5 @@
 // matmul: Out = alpha X Y, of matrices or of stacks of them, as before PaddlePaddle 2.0
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -59,7 +59,7 @@ struct MatmulGradKernel : MatmulGradBase<T> {
 }  // namespace
 
 void define_matmul(OpTable& ops) {
-  ops.add(OpSpec("matmul")
+  ops.add(OpSchema("matmul")
               .doc("Out = alpha X Y. The last two axes are matrices, those before them a stack; one of X and Y may be "
                    "a single matrix, which then meets every one of the other. A vector X is a row and a vector Y a "
                    "column, turned over by transpose_X and transpose_Y.")

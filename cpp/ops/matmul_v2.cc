@@ -1,6 +1,6 @@
 // matmul_v2: Out = X Y, of matrices or of stacks of them
 #include "core/widening.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -38,7 +38,7 @@ void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, sha
 void define_matmul_v2(OpTable& ops) {
   ops.add(
       also({DType::Int32, DType::Int64},
-           OpSpec("matmul_v2")
+           OpSchema("matmul_v2")
                .doc("Out = X Y. The last two axes are matrices, those before them a stack, stretched as NumPy does. A "
                     "vector X is a row and a vector Y a column.")
                .input("X", "[..., m, k], or [k]")

@@ -65,9 +65,9 @@ Shape max_pool_shape(const InferContext& c) {
 }
 
 template <int rank>
-OpSpec max_pool_with_attributes(OpSpec spec) {
+OpSchema max_pool_with_attributes(OpSchema schema) {
   std::vector<int32_t> ones(rank - 2, 1), zeros(rank - 2, 0);
-  return spec.required_attr("ksize", AttrType::Ints, "size of the window; with `adaptive`, of the output")
+  return schema.required_attr("ksize", AttrType::Ints, "size of the window; with `adaptive`, of the output")
       .attr("strides", ones, "steps of the window")
       .attr("paddings", zeros, "around the image, along each axis")
       .attr("global_pooling", false, "whether the window is the whole image")
@@ -85,7 +85,7 @@ namespace {
 template <int rank>
 void define_pooling(OpTable& ops, const std::string& type) {
   const char* shape = rank == 4 ? "[images, channels, height, width]" : "[images, channels, depth, height, width]";
-  ops.add(max_pool_with_attributes<rank>(OpSpec(type)
+  ops.add(max_pool_with_attributes<rank>(OpSchema(type)
                                              .input("X", shape)
                                              .output("Out", "X's shape, with the pixels of the output")
                                              .output("Mask", "int32, shape of Out"))

@@ -18,7 +18,7 @@ struct MaxPoolWithIndex {
         : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
           volume(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init)) {}
 
-    void run(Device&) override {
+    void run(KernelContext&) override {
       for (int64_t p = 0; p < planes.count; ++p) {
         const T* plane = x.data() + p * planes.size();
         int64_t to = p * volume.outputs();
@@ -59,7 +59,7 @@ struct MaxPoolWithIndexGrad {
     explicit For(KernelInit& init)
         : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()) {}
 
-    void run(Device&) override {
+    void run(KernelContext&) override {
       int64_t size = planes.size(), outputs = planes.count ? mask.numel() / planes.count : 0;
       for (int64_t i = 0; i < mask.numel(); ++i) {
         require<OpError>(mask[i] >= -1 && mask[i] < size, "Mask holds ", mask[i], ", a plane of X has ", size,

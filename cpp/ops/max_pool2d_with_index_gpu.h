@@ -1,7 +1,7 @@
 // The kernels of max_pool2d_with_index on a GPU.
 #pragma once
 
-#include "math/gpu/by_target.h"
+#include "math/gpu/segmented_scatter.h"
 #include "math/gpu/ids.h"
 #include "math/gpu/pool.h"
 
@@ -49,8 +49,8 @@ struct MaxPoolWithIndex {
         : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
           volumes(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init), true, true, planes.count, 1) {
     }
-    void run(Device& device) override {
-      for_each_index(device, volumes.outputs(), LargestPlace<T>{volumes, x.data(), out.data(), mask.data()});
+    void run(KernelContext& context) override {
+      for_each_index(context, volumes.outputs(), LargestPlace<T>{volumes, x.data(), out.data(), mask.data()});
     }
   };
 };
@@ -75,7 +75,7 @@ struct MaxPoolWithIndexGrad {
     In<T> out_gradient;
     Out<T> x_gradient;
     Planes<rank> planes;
-    ByTarget by_element;
+    SegmentedScatter by_element;
 
     explicit For(KernelInit& init)
         : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()),
@@ -84,11 +84,11 @@ struct MaxPoolWithIndexGrad {
     void refuse(const Fault& fault) const override {
       fail<OpError>("Mask holds ", fault.value, ", a plane of X has ", planes.size(), " elements");
     }
-    void run(Device& device) override {
+    void run(KernelContext& context) override {
       int64_t outputs = planes.count ? mask.numel() / planes.count : 1;
-      by_element.sort(device, MaskedElement{mask.data(), outputs, planes.size(), Refusal(device)});
-      by_element.template put<ByTarget::Meet::Sum, T>(device, 1, x_gradient.numel(), 1, nullptr, out_gradient.data(),
-                                                      x_gradient.data());
+      by_element.sort(context, MaskedElement{mask.data(), outputs, planes.size(), Refusal(context)});
+      by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
+                                                              out_gradient.data(), x_gradient.data());
     }
   };
 };

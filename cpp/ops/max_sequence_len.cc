@@ -14,7 +14,7 @@ void run_max_sequence_len(ControlRun& run) {
 }  // namespace
 
 void define_max_sequence_len(OpTable& ops) {
-  ops.add(OpSpec("max_sequence_len")
+  ops.add(OpSchema("max_sequence_len")
               .doc("Out = the length of the longest sequence; 0 when there is none.")
               .input("RankTable", "of lod_rank_table")
               .output("Out", "int64 [1]")

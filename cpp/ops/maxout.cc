@@ -1,5 +1,5 @@
 // maxout: each channel of Out is the largest of `groups` neighbouring channels of X
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/for_each_index.h"
 #include "math/map.h"
 
@@ -24,7 +24,7 @@ struct MaxoutKernel : Kernel {
 
   explicit MaxoutKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), blocks(init, x.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -37,7 +37,7 @@ struct MaxoutGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         blocks(init, x.shape()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 Shape maxout_out_shape(const InferContext& c) {
@@ -59,7 +59,7 @@ Shape maxout_out_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_maxout(OpTable& ops) {
-  ops.add(OpSpec("maxout")
+  ops.add(OpSchema("maxout")
               .doc("Channel c of Out is the largest of the channels c groups to c groups + groups - 1 of X (Goodfellow "
                    "et al. 2013); NaN if there is one.")
               .required_attr("groups", AttrType::Int, "how many channels become one", at_least(1))

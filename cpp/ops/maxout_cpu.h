@@ -5,20 +5,20 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void MaxoutKernel<T>::run(Device& device) {
+void MaxoutKernel<T>::run(KernelContext& context) {
   for (int64_t o = 0; o < blocks.outer; ++o) {
     const T* from = x.data() + o * blocks.groups * blocks.inner;
     T* to = out.data() + o * blocks.inner;
     std::copy_n(from, blocks.inner, to);
     for (int64_t g = 1; g < blocks.groups; ++g) {
       auto larger = [](auto a, auto b) { return maximum(a, b); };
-      map(device, blocks.inner, larger, to, static_cast<const T*>(to), from + g * blocks.inner);
+      map(context, blocks.inner, larger, to, static_cast<const T*>(to), from + g * blocks.inner);
     }
   }
 }
 
 template <class T>
-void MaxoutGradKernel<T>::run(Device&) {
+void MaxoutGradKernel<T>::run(KernelContext&) {
   std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
   for (int64_t o = 0; o < blocks.outer; ++o) {
     for (int64_t i = 0; i < blocks.inner; ++i) {

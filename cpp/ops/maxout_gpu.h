@@ -37,15 +37,15 @@ struct ToLargest : MaxoutPlace {
 };
 
 template <class T>
-void MaxoutKernel<T>::run(Device& device) {
+void MaxoutKernel<T>::run(KernelContext& context) {
   LargestOfGroup<T> body{{blocks.groups, blocks.inner}, x.data(), out.data()};
-  for_each_index(device, out.numel(), body);
+  for_each_index(context, out.numel(), body);
 }
 
 template <class T>
-void MaxoutGradKernel<T>::run(Device& device) {
+void MaxoutGradKernel<T>::run(KernelContext& context) {
   ToLargest<T> body{{blocks.groups, blocks.inner}, x.data(), out.data(), out_gradient.data(), x_gradient.data()};
-  for_each_index(device, out.numel(), body);
+  for_each_index(context, out.numel(), body);
 }
 
 }  // namespace

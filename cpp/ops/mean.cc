@@ -12,16 +12,16 @@ struct MeanKernel : Kernel {
   Out<T> out;
 
   explicit MeanKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-  void run(Device& device) override {
-    sum_of(device, x.numel(), Itself{}, x.data(), out.data(), static_cast<double>(x.numel()));
+  void run(KernelContext& context) override {
+    sum_of(context, x.numel(), Itself{}, x.data(), out.data(), static_cast<double>(x.numel()));
   }
 };
 
 template <class T>
 struct Share {
-  Uniform<T> gradient;
+  ScalarArg<T> gradient;
   T count;
-  PM_HD Constant<T> ready() const { return {gradient() / count}; }
+  PM_HD Constant<T> bind_scalars() const { return {gradient() / count}; }
 };
 
 template <class T>
@@ -31,15 +31,15 @@ struct MeanGradKernel : Kernel {
 
   explicit MeanGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
-  void run(Device& device) override {
-    map(device, x.numel(), Share<T>{out_gradient, static_cast<T>(x.numel())}, x_gradient.data());
+  void run(KernelContext& context) override {
+    map(context, x.numel(), Share<T>{out_gradient, static_cast<T>(x.numel())}, x_gradient.data());
   }
 };
 
 }  // namespace
 
 void define_mean(OpTable& ops) {
-  ops.add(OpSpec("mean")
+  ops.add(OpSchema("mean")
               .doc("The mean of all elements of X; of no elements it is NaN.")
               .input("X", "any shape")
               .output("Out", "one element, []")
@@ -52,7 +52,7 @@ void define_mean(OpTable& ops) {
               .kernels<MeanKernel, float, double>());
   ops.add(ops.gradient_of("mean")
               .doc("X@GRAD = Out@GRAD / n with n elements in X.")
-              .reads_shape("X")
+              .shape_only("X")
               .kernels<MeanGradKernel, float, double>());
 }
 

@@ -12,8 +12,8 @@ struct MemcpyKernel : MoveKernel {
 };
 
 // The gradient goes the other way.
-OpSpec transfer(const char* type, const char* back, const char* doc, const char* where) {
-  return OpSpec(type)
+OpSchema transfer(const char* type, const char* back, const char* doc, const char* where) {
+  return OpSchema(type)
       .doc(doc)
       .input("X", "any shape")
       .output("Out", "shape of X")

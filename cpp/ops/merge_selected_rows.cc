@@ -15,9 +15,9 @@ struct MergeSelectedRowsKernel : Kernel {
 
   explicit MergeSelectedRowsKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), width(x.shape().numel(1, x.shape().rank())), merge(x.shape()[0]) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     lists[0] = {&x.variable().rows, x.data()};
-    merge.run(device, lists, width, out.data());
+    merge.run(context, lists, width, out.data());
     out.variable().set_rows(merge.rows());
   }
 };
@@ -25,17 +25,17 @@ struct MergeSelectedRowsKernel : Kernel {
 }  // namespace
 
 void define_merge_selected_rows(OpTable& ops) {
-  ops.add(OpSpec("merge_selected_rows")
+  ops.add(OpSchema("merge_selected_rows")
               .doc("Out has the rows of X sorted, and each once: the sum of its values.")
               .input("X", "selected rows")
               .output("Out", "selected rows of the same table")
-              .takes_rows("X")
+              .accepts_selected_rows("X")
               .infer([](InferContext& c) {
                 require_rows(c, "X");
                 c.set_output("Out", c.input("X"));
               })
               .no_gradient("it merges gradients, which are not differentiated again")
-              .cpu_only("selected rows stay on the processor")
+              .cpu_only("selected rows stay on the CPU")
               .kernels<MergeSelectedRowsKernel, float, double>());
 }
 

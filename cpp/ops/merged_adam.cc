@@ -2,7 +2,7 @@
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "ops/family/optimizer.h"
-#include "math/together.h"
+#include "math/batch_launches.h"
 
 namespace paddle_mini {
 namespace {
@@ -26,9 +26,9 @@ struct MergedAdamKernel : Kernel {
     if (rates.size() == 1) rates.resize(params.size(), rates[0]);
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a GPU:
-  void step(Device& device, size_t i);
+  void step(KernelContext& context, size_t i);
 };
 
 }  // namespace
@@ -40,7 +40,7 @@ namespace paddle_mini {
 
 void define_merged_adam(OpTable& ops) {
   ops.add(
-      OpSpec("merged_adam")
+      OpSchema("merged_adam")
           .doc("For each parameter the step of adam.")
           .input_list("Param", "any shapes, of one dtype")
           .input_list("Grad", "of each parameter, its shape; tensors")

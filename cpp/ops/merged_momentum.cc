@@ -2,7 +2,7 @@
 #include "core/op_table.h"
 #include "math/momentum_step.h"
 #include "ops/family/optimizer.h"
-#include "math/together.h"
+#include "math/batch_launches.h"
 
 namespace paddle_mini {
 namespace {
@@ -31,14 +31,14 @@ struct MergedMomentumKernel : Kernel {
     if (rates.size() == 1) rates.resize(params.size(), rates[0]);
   }
 
-  void run(Device& device) override {
-    together(device, [&] { step(device); });
+  void run(KernelContext& context) override {
+    batch_launches(context, [&] { step(context); });
   }
 
-  void step(Device& device) {
+  void step(KernelContext& context) {
     for (size_t i = 0; i < params.size(); ++i) {
       MomentumScaled<MomentumRule<T>, T> scaled{{mu, rates[i], decays[i], nesterov}, rescale};
-      map(device, params[i].numel(), scaled, std::tuple(params_out[i].data(), velocities_out[i].data()),
+      map(context, params[i].numel(), scaled, std::tuple(params_out[i].data(), velocities_out[i].data()),
           params[i].data(), velocities[i].data(), grads[i].data());
     }
   }
@@ -62,7 +62,7 @@ void infer_merged_momentum(InferContext& c) {
 }  // namespace
 
 void define_merged_momentum(OpTable& ops) {
-  ops.add(OpSpec("merged_momentum")
+  ops.add(OpSchema("merged_momentum")
               .doc("For each parameter the step of momentum.")
               .input_list("Param", "any shapes, of one dtype")
               .input_list("Grad", "of each parameter, its shape; tensors")

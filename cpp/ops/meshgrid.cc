@@ -1,5 +1,5 @@
 // meshgrid: Out = lists of coordinates, each stretched over the grid that all of them make
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 
 #include <memory>
 
@@ -7,12 +7,12 @@ namespace paddle_mini {
 namespace {
 
 // Walks from the grid back to the list of axis i.
-AxisWalks grid_walks(const Shape& grid, int axis) {
-  AxisWalks walks = unchanged_axes(grid);
+AxisIndexMaps grid_index_maps(const Shape& grid, int axis) {
+  AxisIndexMaps index_maps = unchanged_axes(grid);
   for (int i = 0; i < grid.rank(); ++i) {
-    if (i != axis) walks[static_cast<size_t>(i)].in = 1, walks[static_cast<size_t>(i)].step = 0;
+    if (i != axis) index_maps[static_cast<size_t>(i)].in = 1, index_maps[static_cast<size_t>(i)].step = 0;
   }
-  return walks;
+  return index_maps;
 }
 
 Shape grid_of(const KernelInit& init) {
@@ -29,11 +29,11 @@ struct MeshgridKernel : Kernel {
     for (size_t i = 0; i < init.output_count("Out"); ++i) {
       if (!init.output("Out", i)) continue;
       copies.push_back(std::make_unique<AxisCopyKernel>(init.input("X", i), init.output("Out", i),
-                                                        grid_walks(grid, static_cast<int>(i))));
+                                                        grid_index_maps(grid, static_cast<int>(i))));
     }
   }
-  void run(Device& device) override {
-    for (const auto& copy : copies) copy->run(device);
+  void run(KernelContext& context) override {
+    for (const auto& copy : copies) copy->run(context);
   }
 };
 
@@ -51,11 +51,11 @@ struct MeshgridGradKernel : Kernel {
     for (size_t i = 0; i < init.output_count("X@GRAD"); ++i) {
       if (!init.output("X@GRAD", i)) continue;
       parts.push_back({In<T>(init, "outputs@GRAD", i), Out<T>(init, "X@GRAD", i),
-                       AxisLoop(grid_walks(grid, static_cast<int>(i)))});
+                       AxisLoop(grid_index_maps(grid, static_cast<int>(i)))});
     }
   }
-  void run(Device& device) override {
-    for (const Part& part : parts) part.loop.add_back(device, part.from.data(), part.to.data());
+  void run(KernelContext& context) override {
+    for (const Part& part : parts) part.loop.add_back(context, part.from.data(), part.to.data());
   }
 };
 
@@ -76,7 +76,7 @@ Shape inferred_grid(const InferContext& c) {
 }  // namespace
 
 void define_meshgrid(OpTable& ops) {
-  ops.add(OpSpec("meshgrid")
+  ops.add(OpSchema("meshgrid")
               .doc("Out[i] = X[i] stretched over the grid that the lists X make: its elements change along axis i.")
               .input_list("X", "lists [n0], [n1], ... of one element type; one number is a list of one")
               .output_list("Out", "as many as X, each [n0, n1, ...]")
@@ -96,10 +96,10 @@ void define_meshgrid(OpTable& ops) {
               })
               .on_gpu()
               .kernel_for_any<MeshgridKernel>());
-  ops.add(OpSpec("meshgrid_grad")
+  ops.add(OpSchema("meshgrid_grad")
               .doc("X@GRAD[i] = the sum of outputs@GRAD[i] over all axes but axis i.")
               .input_list("X", "as in meshgrid")
-              .reads_shape("X")
+              .shape_only("X")
               .input_list("outputs@GRAD", "the gradients of Out")
               .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
               .infer([](InferContext& c) {

@@ -10,8 +10,8 @@ namespace {
 template <class Step>
 struct MomentumIdle {
   Step step;
-  PM_HD auto ready() const {
-    auto made = step.ready();
+  PM_HD auto bind_scalars() const {
+    auto made = step.bind_scalars();
     return MomentumIdle<decltype(made)>{made};
   }
 };
@@ -48,31 +48,31 @@ struct MomentumKernel : TiledKernel {
 
   MomentumRule<T> step() const { return {mu, learning_rate, decay, nesterov}; }
 
-  void run(Device& device) override {
-    if (grad.is_rows()) run_sparse(device, step());
-    else run_tile(device, 0, param.numel());
+  void run(KernelContext& context) override {
+    if (grad.is_rows()) run_sparse(context, step());
+    else run_tile(context, 0, param.numel());
   }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    map(device, end - begin, step(), outputs(begin), param.data() + begin, velocity.data() + begin,
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
+    map(context, end - begin, step(), outputs(begin), param.data() + begin, velocity.data() + begin,
         grad.data() + begin);
   }
 
   // Every row moves: one that the gradient does not name has gradient 0, and its velocity decays.
-  void run_sparse(Device& device, const MomentumRule<T>& step) {
+  void run_sparse(KernelContext& context, const MomentumRule<T>& step) {
     lists[0] = {&grad.variable().rows, grad.data()};
-    merge.run(device, lists, width, merged.data());
+    merge.run(context, lists, width, merged.data());
     MomentumIdle<MomentumRule<T>> idle{step};
     MomentumScaled<MomentumRule<T>, T> scaled{step, rescale};
     int64_t next = 0;
     for (size_t i = 0; i <= merge.rows().size(); ++i) {
       int64_t row = i < merge.rows().size() ? merge.rows()[i] : height;
       int64_t at = next * width;
-      map(device, (row - next) * width, idle, outputs(at), param.data() + at, velocity.data() + at);
+      map(context, (row - next) * width, idle, outputs(at), param.data() + at, velocity.data() + at);
       next = row + 1;
       if (row == height) break;
       at = row * width;
-      map(device, width, scaled, outputs(at), param.data() + at, velocity.data() + at,
+      map(context, width, scaled, outputs(at), param.data() + at, velocity.data() + at,
           static_cast<const T*>(merged.data()) + static_cast<int64_t>(i) * width);
     }
   }

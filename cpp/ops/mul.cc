@@ -24,7 +24,7 @@ struct MulKernel : Kernel {
     MatrixSizes size(init, x.shape(), y.shape());
     product.m = size.m, product.n = size.n, product.k = size.k;
   }
-  void run(Device& device) override { product.run(device, x.data(), y.data(), out.data()); }
+  void run(KernelContext& context) override { product.run(context, x.data(), y.data(), out.data()); }
 };
 
 // X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD
@@ -41,9 +41,9 @@ struct MulGradKernel : Kernel {
     to_x.m = size.m, to_x.n = size.k, to_x.k = size.n, to_x.transpose_b = true;
     to_y.m = size.k, to_y.n = size.n, to_y.k = size.m, to_y.transpose_a = true;
   }
-  void run(Device& device) override {
-    if (x_gradient) to_x.run(device, out_gradient.data(), y.data(), x_gradient.data());
-    if (y_gradient) to_y.run(device, x.data(), out_gradient.data(), y_gradient.data());
+  void run(KernelContext& context) override {
+    if (x_gradient) to_x.run(context, out_gradient.data(), y.data(), x_gradient.data());
+    if (y_gradient) to_y.run(context, x.data(), out_gradient.data(), y_gradient.data());
   }
 };
 
@@ -72,7 +72,7 @@ void infer_mul(InferContext& c) {
 }  // namespace
 
 void define_mul(OpTable& ops) {
-  ops.add(OpSpec("mul")
+  ops.add(OpSchema("mul")
               .doc("Out = X Y: the first x_num_col_dims axes of X are its rows and the rest its columns, and "
                    "likewise for Y.")
               .input("X", "[rows..., columns...]")

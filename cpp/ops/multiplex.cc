@@ -34,7 +34,7 @@ struct MultiplexKernel : Kernel {
     bytes = static_cast<size_t>(shape.numel(1, shape.rank())) * size_of(out.tensor.dtype);
   }
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     choice.check();
     for (int64_t i = 0; i < choice.rows && bytes; ++i) {
       size_t at = static_cast<size_t>(i) * bytes;
@@ -57,7 +57,7 @@ struct MultiplexGradKernel : Kernel {
     width = out_gradient.shape().numel(1, out_gradient.shape().rank());
   }
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     choice.check();
     for (Variable* one : x_gradients) {
       if (one) std::fill_n(static_cast<T*>(one->tensor.data), choice.rows * width, T(0));
@@ -92,7 +92,7 @@ VarInfo checked_out(const InferContext& c) {
 }  // namespace
 
 void define_multiplex(OpTable& ops) {
-  ops.add(OpSpec("multiplex")
+  ops.add(OpSchema("multiplex")
               .doc("Row i of Out is row i of X[Ids[i]]. An id that names no X is refused.")
               .input("Ids", "[rows, 1] or [rows], int32 or int64")
               .input_list("X", "[rows, ...], all of one shape and element type")
@@ -104,7 +104,7 @@ void define_multiplex(OpTable& ops) {
               .kernel_for_any<MultiplexKernel>());
   ops.add(ops.gradient_of("multiplex")
               .doc("Row i of X@GRAD[Ids[i]] is that of Out@GRAD; all other rows are 0.")
-              .reads_shape("X")
+              .shape_only("X")
               .infer([](InferContext& c) {
                 VarInfo out = checked_out(c);
                 require<ShapeError>(shapes_agree(out.shape, c.shape("Out@GRAD")), "Out@GRAD has shape ",

@@ -1,5 +1,5 @@
 // mv: Out = X Vec, a matrix by a vector
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -33,7 +33,7 @@ struct MvGradKernel : MatmulGradBase<T> {
 }  // namespace
 
 void define_mv(OpTable& ops) {
-  ops.add(OpSpec("mv")
+  ops.add(OpSchema("mv")
               .doc("Out = X Vec.")
               .input("X", "[rows, columns]")
               .input("Vec", "[columns]")

@@ -44,7 +44,7 @@ struct NearestKernel : Kernel {
   NearestPlaces places;
 
   explicit NearestKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), places(init) {}
-  void run(Device&) override {
+  void run(KernelContext&) override {
     places.each(x.data(), out.data(), [n = places.images.inner](const T* from, T* to) { std::copy_n(from, n, to); });
   }
 };
@@ -57,7 +57,7 @@ struct NearestGradKernel : Kernel {
 
   explicit NearestGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), places(init) {}
-  void run(Device&) override {
+  void run(KernelContext&) override {
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     places.each(x_gradient.data(), out_gradient.data(), [n = places.images.inner](T* to, const T* from) {
       for (int64_t i = 0; i < n; ++i) to[i] += from[i];

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "math/for_each_index.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 namespace {
@@ -17,9 +17,9 @@ struct NearestPixel {
   T* out;
 
   PM_DEVICE void operator()(int64_t o) const {
-    int64_t left = o, channel = take_last(left, inner), column = take_last(left, width.out);
-    int64_t row = nearest_place(height, round, take_last(left, height.out));
-    int64_t plane = nearest_place(depth, round, take_last(left, depth.out));
+    int64_t left = o, channel = unravel_last(left, inner), column = unravel_last(left, width.out);
+    int64_t row = nearest_place(height, round, unravel_last(left, height.out));
+    int64_t plane = nearest_place(depth, round, unravel_last(left, depth.out));
     int64_t line = (left * depth.in + plane) * height.in + row;
     out[o] = x[(line * width.in + nearest_place(width, round, column)) * inner + channel];
   }
@@ -46,9 +46,9 @@ struct NearestShares {
   }
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, channel = take_last(left, inner), column = take_last(left, width.in);
-    int64_t row = take_last(left, height.in), first_y = begin(height, row), first_x = begin(width, column);
-    int64_t plane = take_last(left, depth.in), first_z = begin(depth, plane);
+    int64_t left = i, channel = unravel_last(left, inner), column = unravel_last(left, width.in);
+    int64_t row = unravel_last(left, height.in), first_y = begin(height, row), first_x = begin(width, column);
+    int64_t plane = unravel_last(left, depth.in), first_z = begin(depth, plane);
     T total = 0;
     for (int64_t z = first_z; z < depth.out && nearest_place(depth, round, z) == plane; ++z) {
       for (int64_t y = first_y; y < height.out && nearest_place(height, round, y) == row; ++y) {
@@ -68,10 +68,10 @@ struct NearestKernel : Kernel {
   InterpolatedImages images;
 
   explicit NearestKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), images(init, "X") {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     NearestPixel<T> pixel{images.depth,         images.height, images.width, images.inner,
                           images.align_corners, x.data(),      out.data()};
-    for_each_index(device, out.numel(), pixel);
+    for_each_index(context, out.numel(), pixel);
   }
 };
 
@@ -83,10 +83,10 @@ struct NearestGradKernel : Kernel {
 
   explicit NearestGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X") {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     NearestShares<T> shares{images.depth,         images.height,       images.width,     images.inner,
                             images.align_corners, out_gradient.data(), x_gradient.data()};
-    for_each_index(device, x_gradient.numel(), shares);
+    for_each_index(context, x_gradient.numel(), shares);
   }
 };
 

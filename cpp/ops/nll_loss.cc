@@ -39,7 +39,7 @@ struct NllLossKernel : Kernel {
     refuse_class_label(fault.value, fault.at, rows.classes, rows.ignored);
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -57,7 +57,7 @@ struct NllLossGradKernel : Kernel {
     refuse_class_label(fault.value, fault.at, rows.classes, rows.ignored);
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // Out's shape: a loss a row, or one number.
@@ -92,7 +92,7 @@ namespace paddle_mini {
 
 void define_nll_loss(OpTable& ops) {
   ops.add(
-      OpSpec("nll_loss")
+      OpSchema("nll_loss")
           .doc(
               "Out = -X[label] Weight[label] for every row; 0 where the label is ignore_index. Total_weight is the sum "
               "of the weights that count; without reduction it is 0. A label out of range is refused.")

@@ -25,7 +25,7 @@ T NllLossRows<T>::weight_of(int64_t i) const {
 }
 
 template <class T>
-void NllLossKernel<T>::run(Device&) {
+void NllLossKernel<T>::run(KernelContext&) {
   rows.check();
   int64_t n = rows.label.numel();
   total_weight[0] = T(0);
@@ -45,7 +45,7 @@ void NllLossKernel<T>::run(Device&) {
 }
 
 template <class T>
-void NllLossGradKernel<T>::run(Device&) {
+void NllLossGradKernel<T>::run(KernelContext&) {
   rows.check();
   std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
   bool each = reduction == "none";

@@ -53,28 +53,28 @@ struct NllSlope {
 };
 
 template <class T>
-void NllLossKernel<T>::run(Device& device) {
+void NllLossKernel<T>::run(KernelContext& context) {
   int64_t n = rows.label.numel();
-  NllTerms<T> terms{{device, rows.label, rows.classes, rows.ignored},
+  NllTerms<T> terms{{context, rows.label, rows.classes, rows.ignored},
                     rows.inner,
                     x.data(),
                     rows.weight ? rows.weight.data() : nullptr};
   if (reduction == "none") {
-    fill_n(device, total_weight.data(), 1, T(0));
-    return for_each_index(device, n, NllOfEach<T>{terms, out.data()});
+    fill_n(context, total_weight.data(), 1, T(0));
+    return for_each_index(context, n, NllOfEach<T>{terms, out.data()});
   }
-  Walk<1> one, all;
+  StridedIndex<1> one, all;
   all.add(n, {1});
-  fold(device, one, all, TwoSums{0, 0}, terms, PlusBoth{},
+  fold(context, one, all, TwoSums{0, 0}, terms, PlusBoth{},
        PutNll<T>{reduction == "mean", out.data(), total_weight.data()});
 }
 
 template <class T>
-void NllLossGradKernel<T>::run(Device& device) {
+void NllLossGradKernel<T>::run(KernelContext& context) {
   NllSlope<T> body{
-      {device, rows.label, rows.classes, rows.ignored}, rows.inner,          reduction == "none", reduction == "mean",
-      rows.weight ? rows.weight.data() : nullptr,       out_gradient.data(), total_weight.data(), x_gradient.data()};
-  for_each_index(device, x_gradient.numel(), body);
+      {context, rows.label, rows.classes, rows.ignored}, rows.inner,          reduction == "none", reduction == "mean",
+      rows.weight ? rows.weight.data() : nullptr,        out_gradient.data(), total_weight.data(), x_gradient.data()};
+  for_each_index(context, x_gradient.numel(), body);
 }
 
 }  // namespace

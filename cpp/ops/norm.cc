@@ -29,9 +29,9 @@ struct NormKernel : Kernel {
       : x(init, "X"), out(init, "Out"), norm(init, "Norm", optional_port), a(x.shape(), init.attr<int32_t>("axis")),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), roots(init, a.inner) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void divide(Device& device, const T* from, const T* r, T* to);
+  void divide(KernelContext& context, const T* from, const T* r, T* to);
 };
 
 // X@GRAD = (G - X sum(G X) / Norm^2) / Norm with G = Out@GRAD, sums along the axis.
@@ -46,9 +46,9 @@ struct NormGradKernel : Kernel {
       : x(init, "X"), norm(init, "Norm"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         a(x.shape(), init.attr<int32_t>("axis")), dots(init, a.inner) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void dot_columns(Device& device, const T* from, const T* g, const T* n);
+  void dot_columns(KernelContext& context, const T* from, const T* g, const T* n);
 };
 
 Shape norm_shape(const InferContext& c) {
@@ -66,7 +66,7 @@ Shape norm_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_norm(OpTable& ops) {
-  ops.add(OpSpec("norm")
+  ops.add(OpSchema("norm")
               .doc("Out = X / Norm, Norm = sqrt(sum of X^2 along the axis + epsilon).")
               .input("X", "at least one dimension")
               .output("Out", "shape of X")

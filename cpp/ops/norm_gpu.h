@@ -42,16 +42,16 @@ struct NormGradLines : Lines {
 };
 
 template <class T>
-void NormKernel<T>::run(Device& device) {
+void NormKernel<T>::run(KernelContext& context) {
   T* norms = norm ? norm.data() : nullptr;
   NormLines<T> body{{a.outer, a.size, a.inner}, x.data(), out.data(), norms, epsilon};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 template <class T>
-void NormGradKernel<T>::run(Device& device) {
+void NormGradKernel<T>::run(KernelContext& context) {
   NormGradLines<T> body{{a.outer, a.size, a.inner}, x.data(), norm.data(), out_gradient.data(), x_gradient.data()};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 }  // namespace

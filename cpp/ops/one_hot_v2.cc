@@ -24,9 +24,9 @@ struct OneHotKernel : Kernel {
       : x(init, "X"), out(init, "Out"), depth(out.shape()[x.shape().rank()]),
         anything(init.attr<bool>("allow_out_of_range")) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   void refuse(const Fault& fault) const override { refuse_position(fault.value, fault.at, depth); }
-  bool may_refuse() const override { return !anything; }
+  bool may_fail_validation() const override { return !anything; }
 };
 
 }  // namespace
@@ -38,7 +38,7 @@ namespace paddle_mini {
 
 void define_one_hot_v2(OpTable& ops) {
   ops.add(with_tensor_ports(
-              OpSpec("one_hot_v2").input("X", "any shape, int32 or int64").output("Out", "shape of X, then depth"),
+              OpSchema("one_hot_v2").input("X", "any shape, int32 or int64").output("Out", "shape of X, then depth"),
               kOneHotV2Ports)
               .doc("Out[i..., X[i...]] = 1 and all else 0. What is out of range is refused, or a row of zeros.")
               .attr("depth", -1, "how many positions there are")

@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void OneHotKernel<T>::run(Device&) {
+void OneHotKernel<T>::run(KernelContext&) {
   for (int64_t i = 0, n = x.numel(); i < n && !anything; ++i) {
     if (x[i] < 0 || x[i] >= depth) refuse_position(x[i], i, depth);
   }

@@ -20,8 +20,8 @@ struct OneHot {
 };
 
 template <class T>
-void OneHotKernel<T>::run(Device& device) {
-  for_each_index(device, out.numel(), OneHot<T>{{device, x, depth}, anything, out.data()});
+void OneHotKernel<T>::run(KernelContext& context) {
+  for_each_index(context, out.numel(), OneHot<T>{{context, x, depth}, anything, out.data()});
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ struct PNormKernel : Kernel {
       : x(init, "X"), out(init, "Out"), folds(x.shape(), p_norm_axes(init, x.shape())),
         norm(init.attr<float>("porder"), init.attr<float>("epsilon")), sums(init, out.numel()) {}
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 template <class T>
@@ -67,8 +67,8 @@ struct PNormGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         folds(x.shape(), p_norm_axes(init, x.shape())), norm(init.attr<float>("porder"), init.attr<float>("epsilon")) {}
 
-  void run(Device& device) override {
-    folds.map(device, NormSlope<T>{norm}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
+  void run(KernelContext& context) override {
+    folds.map(context, NormSlope<T>{norm}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
   }
 };
 
@@ -87,7 +87,7 @@ Shape p_norm_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_p_norm(OpTable& ops) {
-  ops.add(OpSpec("p_norm")
+  ops.add(OpSchema("p_norm")
               .doc("Out = (sum of |X|^p)^(1/p) along the axis, with p = porder.")
               .attr("porder", 2.0f, "p; inf and -inf are the largest and the smallest |X|, 0 counts what is not 0")
               .attr("axis", -1, "the axis; negative ones count from the end")

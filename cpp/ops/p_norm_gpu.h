@@ -5,9 +5,9 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void PNormKernel<T>::run(Device& device) {
-  folds.fold(device, NormTerm{norm}, NormJoin{norm}, norm.first(), sums.data(), x.data());
-  for_each_index(device, out.numel(), NormOfSum<T>{norm, sums.data(), out.data()});
+void PNormKernel<T>::run(KernelContext& context) {
+  folds.fold(context, NormTerm{norm}, NormJoin{norm}, norm.first(), sums.data(), x.data());
+  for_each_index(context, out.numel(), NormOfSum<T>{norm, sums.data(), out.data()});
 }
 
 }  // namespace

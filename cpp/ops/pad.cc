@@ -1,29 +1,29 @@
 // pad: Out = X with a border of a constant
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 
 namespace paddle_mini {
 namespace {
 
 using Ints = std::vector<int32_t>;
 
-AxisWalks pad_walks_of(const OpDesc& op, const Shape& x) {
+AxisIndexMaps pad_index_maps(const OpDesc& op, const Shape& x) {
   const Ints& paddings = attr_of<Ints>(op, "paddings");
   require<ShapeError>(paddings.size() == 2 * static_cast<size_t>(x.rank()), "paddings are ", paddings.size(), ", X ",
                       x.str(), " needs ", 2 * x.rank());
-  AxisWalks walks = unchanged_axes(x);
-  for (size_t i = 0; i < walks.size(); ++i) {
+  AxisIndexMaps index_maps = unchanged_axes(x);
+  for (size_t i = 0; i < index_maps.size(); ++i) {
     int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
     require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after), " for axis ", i);
-    walks[i].start = -before;
-    walks[i].out = walks[i].in < 0 ? -1 : walks[i].in + before + after;
-    walks[i].edge = AxisWalk::Edge::Constant;
+    index_maps[i].start = -before;
+    index_maps[i].out = index_maps[i].in < 0 ? -1 : index_maps[i].in + before + after;
+    index_maps[i].pad_mode = AxisIndexMap::PadMode::Constant;
   }
-  return walks;
+  return index_maps;
 }
 
 struct PadKernel : AxisCopyKernel {
   explicit PadKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"), pad_walks_of(init.op(), init.input("X")->tensor.shape),
+      : AxisCopyKernel(init.input("X"), init.output("Out"), pad_index_maps(init.op(), init.input("X")->tensor.shape),
                        static_cast<double>(init.attr<float>("pad_value"))) {}
 };
 
@@ -31,7 +31,7 @@ template <class T>
 struct PadGradKernel : AxisCopyGradKernel<T> {
   explicit PadGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              pad_walks_of(init.op(), init.output("X@GRAD")->tensor.shape)) {}
+                              pad_index_maps(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 // X's shape from that of Out, which is all the gradient is given.
@@ -53,7 +53,7 @@ Shape inner_shape(const InferContext& c) {
 }  // namespace
 
 void define_pad(OpTable& ops) {
-  ops.add(OpSpec("pad")
+  ops.add(OpSchema("pad")
               .doc("Out = X with pad_value around it.")
               .input("X", "any shape")
               .output("Out", "X's dimensions, each with its paddings")
@@ -61,7 +61,7 @@ void define_pad(OpTable& ops) {
               .attr("pad_value", 0.0f, "what Out holds there")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, shape_of(pad_walks_of(c.op(), c.shape("X"))));
+                c.set_output("Out", c.input("X").dtype, shape_of(pad_index_maps(c.op(), c.shape("X"))));
               })
               .gradient("pad_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()

@@ -1,5 +1,5 @@
 // pad3d: Out = volumes X with a border: a constant, mirrored, repeated or wrapped around
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -9,38 +9,38 @@ using Ints = std::vector<int32_t>;
 
 const TensorAttrs kPad3dPorts{{"paddings", "Paddings"}};
 
-AxisWalk::Edge pad3d_edge_of(const std::string& mode) {
-  if (mode == "reflect") return AxisWalk::Edge::Reflect;
-  if (mode == "replicate") return AxisWalk::Edge::Replicate;
-  return mode == "circular" ? AxisWalk::Edge::Wrap : AxisWalk::Edge::Constant;
+AxisIndexMap::PadMode pad3d_edge_of(const std::string& mode) {
+  if (mode == "reflect") return AxisIndexMap::PadMode::Reflect;
+  if (mode == "replicate") return AxisIndexMap::PadMode::Replicate;
+  return mode == "circular" ? AxisIndexMap::PadMode::Wrap : AxisIndexMap::PadMode::Constant;
 }
 
 // paddings: left, right, top, bottom, front, back: the last axis first.
-AxisWalks pad3d_walks_of(const OpDesc& op, const Shape& x) {
+AxisIndexMaps pad3d_index_maps(const OpDesc& op, const Shape& x) {
   const Ints& paddings = attr_of<Ints>(op, "paddings");
   const std::string& mode = attr_of<std::string>(op, "mode");
   require<ShapeError>(x.rank() == 5, "X has shape ", x.str(), ", 5 dimensions are needed");
   require<ProgramError>(paddings.size() == 6, "paddings are ", paddings.size(), ", 6 are needed");
-  AxisWalks walks = unchanged_axes(x);
+  AxisIndexMaps index_maps = unchanged_axes(x);
   int last = attr_of<std::string>(op, "data_format") == "NDHWC" ? 3 : 4;
   for (int i = 0; i < 3; ++i) {
-    AxisWalk& walk = walks[last - i];
+    AxisIndexMap& index_map = index_maps[last - i];
     int64_t before = paddings[2 * i], after = paddings[2 * i + 1];
     require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after));
     if (before == 0 && after == 0) continue;
-    walk.start = -before;
-    walk.edge = pad3d_edge_of(mode);
+    index_map.start = -before;
+    index_map.pad_mode = pad3d_edge_of(mode);
     int64_t needed = mode == "constant" ? 0 : mode == "reflect" ? std::max(before, after) + 1 : 1;
-    require<ShapeError>(walk.in < 0 || walk.in >= needed, "X ", x.str(), " has ", walk.in, " elements along axis ",
-                        last - i, "; with this padding mode ", mode, " needs ", needed);
-    walk.out = walk.in < 0 ? -1 : walk.in + before + after;
+    require<ShapeError>(index_map.in < 0 || index_map.in >= needed, "X ", x.str(), " has ", index_map.in,
+                        " elements along axis ", last - i, "; with this padding mode ", mode, " needs ", needed);
+    index_map.out = index_map.in < 0 ? -1 : index_map.in + before + after;
   }
-  return walks;
+  return index_maps;
 }
 
 Shape pad3d_out_shape(InferContext& c) {
   const Shape& x = c.shape("X");
-  if (auto op = settled(c, kPad3dPorts)) return shape_of(pad3d_walks_of(*op, x));
+  if (auto op = settled(c, kPad3dPorts)) return shape_of(pad3d_index_maps(*op, x));
   require_rank(c, "X", 5);
   Shape out = x;
   int first = c.attr<std::string>("data_format") == "NDHWC" ? 1 : 2;
@@ -51,7 +51,7 @@ Shape pad3d_out_shape(InferContext& c) {
 struct Pad3dKernel : AxisCopyKernel {
   explicit Pad3dKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       pad3d_walks_of(settled(init, kPad3dPorts), init.input("X")->tensor.shape),
+                       pad3d_index_maps(settled(init, kPad3dPorts), init.input("X")->tensor.shape),
                        static_cast<double>(init.attr<float>("value"))) {}
 };
 
@@ -59,13 +59,13 @@ template <class T>
 struct Pad3dGradKernel : AxisCopyGradKernel<T> {
   explicit Pad3dGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              pad3d_walks_of(settled(init, kPad3dPorts), init.output("X@GRAD")->tensor.shape)) {}
+                              pad3d_index_maps(settled(init, kPad3dPorts), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace
 
 void define_pad3d(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("pad3d")
+  ops.add(with_tensor_ports(OpSchema("pad3d")
                                 .input("X", "[images, channels, depth, height, width], or as data_format says")
                                 .output("Out", "X's dimensions, each with its paddings"),
                             kPad3dPorts)
@@ -85,7 +85,7 @@ void define_pad3d(OpTable& ops) {
               .kernel_for_any<Pad3dKernel>());
   ops.add(ops.gradient_of("pad3d")
               .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
-              .reads_shape("X")
+              .shape_only("X")
               .kernels<Pad3dGradKernel, float, double>());
 }
 

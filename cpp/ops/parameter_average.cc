@@ -56,7 +56,7 @@ namespace paddle_mini {
 
 void define_parameter_average(OpTable& ops) {
   ops.add(
-      OpSpec("parameter_average")
+      OpSchema("parameter_average")
           .doc(
               "AverageOut = Average + Weight (Param - Average), rounded after each of the three operations. Weight 1 "
               "gives Param itself, weight 0 leaves everything as it is. Where Roll is 1 the result goes to "

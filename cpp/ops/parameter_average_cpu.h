@@ -23,7 +23,7 @@ class BlockAverage {
         previous_out_(init, "PreviousOut", optional_port), sums_out_(init, "SumsOut"),
         checks_(init.attr<bool>("check_finite")) {}
 
-  void run_tile(Device& device, int64_t begin, int64_t end) {
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) {
     if (begin == 0) begin_step();
     int64_t most = checks_ ? kChecked : end - begin;
     for (int64_t at = begin, count; at < end; at += count) {
@@ -33,15 +33,15 @@ class BlockAverage {
         continue;
       }
       const T* p = param_.read(at, count);
-      if (checks_ && !all_finite(count, p)) step_over_gaps(device, p, at, count);
-      else take(device, p, at, count);
+      if (checks_ && !all_finite(count, p)) step_over_gaps(context, p, at, count);
+      else take(context, p, at, count);
     }
     done_ = end;
     if (end == param_.numel()) end_step();
   }
 
   // Computes the average before the step that run_tile began from the average after it.
-  void take_back(Device&) {
+  void take_back(KernelContext&) {
     int64_t done = done_;
     done_ = 0;
     if (done == 0 || step_.move == Move::None) return;
@@ -73,7 +73,7 @@ class BlockAverage {
     fail<OpError>("element ", refused_, " of Param is ", *param_.read(refused_, 1), ": it does not enter the average");
   }
 
-  void take(Device& device, const T* p, int64_t at, int64_t count) {
+  void take(KernelContext& context, const T* p, int64_t at, int64_t count) {
     const T *a = average_.data() + at, *b = block_.data() + at;
     T *to = average_out_.data() + at, *block = block_out_.data() + at;
     if (rolls_) return roll(p, at, count);
@@ -82,10 +82,10 @@ class BlockAverage {
       std::copy_n(p, count, to);
       std::fill_n(block, count, T(0));
     } else if (step_.move == Move::EndBlock) {
-      map(device, count, EndBlock<T>(step_), std::tuple(to, block), a, b, p);
+      map(context, count, EndBlock<T>(step_), std::tuple(to, block), a, b, p);
     } else {
       copy(a, count, to);
-      map(device, count, AddToBlock<T>{step_.weight}, block, b, p);
+      map(context, count, AddToBlock<T>{step_.weight}, block, b, p);
     }
   }
 
@@ -102,7 +102,7 @@ class BlockAverage {
   }
 
   // In the place of an element that is not finite its average is taken, which the step then does not change.
-  void step_over_gaps(Device& device, const T* p, int64_t at, int64_t count) {
+  void step_over_gaps(KernelContext& context, const T* p, int64_t at, int64_t count) {
     BlockMean<T> mean(was_);
     for (int64_t i = 0; i < count; ++i) {
       T value = p[i];
@@ -110,7 +110,7 @@ class BlockAverage {
         if (refused_ < 0) refused_ = at + i;
         value = static_cast<T>(mean(average_[at + i], block_[at + i]));
       }
-      take(device, &value, at + i, 1);
+      take(context, &value, at + i, 1);
     }
   }
 
@@ -173,14 +173,14 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
     if (init.input("Block")) blocks = std::make_unique<BlockAverage<T>>(init);
   }
 
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
-  void take_back(Device& device) override {
-    if (blocks) blocks->take_back(device);
+  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
+  void take_back(KernelContext& context) override {
+    if (blocks) blocks->take_back(context);
     else if (residue) take_residues_back();
   }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    if (blocks) return blocks->run_tile(device, begin, end);
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
+    if (blocks) return blocks->run_tile(context, begin, end);
     T w = static_cast<T>(weight[0]);
     bool rolls = roll && roll[0] != 0 && w != T(0);
     if (begin == 0) done = 0;
@@ -194,7 +194,7 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
     } else {
       for (int64_t at = begin, count; at < end; at += count) {
         count = param.most(end - at);
-        step(device, w, param.read(at, count), target.data() + at, at, count);
+        step(context, w, param.read(at, count), target.data() + at, at, count);
         done = at + count;
       }
     }
@@ -202,7 +202,7 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
     else if (previous_out) copy(previous.data(), previous_out, begin, end);
   }
 
-  void step(Device& device, T w, const T* p, T* target, int64_t at, int64_t count) {
+  void step(KernelContext& context, T w, const T* p, T* target, int64_t at, int64_t count) {
     const T* a = average.data() + at;
     if (checks && (w == T(1) || residue)) require_finite(p, at, count);
     if (w == T(1)) {
@@ -210,11 +210,11 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
       if (residue) std::fill_n(residue_out.data() + at, count, T(0));
     } else if (residue) {
       std::tuple outputs(target, residue_out.data() + at);
-      map(device, count, CompensatedLerp<T>{w}, outputs, a, residue.data() + at, p);
+      map(context, count, CompensatedLerp<T>{w}, outputs, a, residue.data() + at, p);
     } else if (checks) {
-      checked_step(device, w, p, a, target, at, count);
+      checked_step(context, w, p, a, target, at, count);
     } else {
-      map(device, count, Lerp<T>{w}, target, a, p);
+      map(context, count, Lerp<T>{w}, target, a, p);
     }
   }
 
@@ -232,12 +232,12 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
   }
 
   // Block by block, which stays in the first cache: nothing of a block that is refused is averaged.
-  void checked_step(Device& device, T w, const T* p, const T* a, T* target, int64_t at, int64_t count) {
+  void checked_step(KernelContext& context, T w, const T* p, const T* a, T* target, int64_t at, int64_t count) {
     constexpr int64_t kBlock = 512;
     for (int64_t i = 0; i < count; i += kBlock) {
       int64_t n = std::min(kBlock, count - i);
       require_finite(p + i, at + i, n);
-      map(device, n, Lerp<T>{w}, target + i, a + i, p + i);
+      map(context, n, Lerp<T>{w}, target + i, a + i, p + i);
     }
   }
 

@@ -4,10 +4,10 @@
 #include <tuple>
 
 #include "math/average_blocks.h"
-#include "math/cast_one.h"
+#include "math/convert_element.h"
 #include "math/map.h"
-#include "math/gpu/raise.h"
-#include "math/uniform.h"
+#include "math/gpu/report_fault.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 
@@ -24,9 +24,9 @@ struct Shared {
 
 template <class T>
 struct SharedRule {
-  static constexpr bool in_batches = true;
-  Uniform<double> weight;
-  Uniform<int32_t> roll;
+  static constexpr bool batchable = true;
+  ScalarArg<double> weight;
+  ScalarArg<int32_t> roll;
   const double* sums;
   double* sums_out;
   Shared<T>* to;
@@ -56,11 +56,11 @@ struct Element {
   PM_DEVICE std::tuple<T, T, T> operator()(T average, T block, T previous, P param) const {
     const BlockStep<T>& step = all.step;
     if (step.move == Move::None) return {average, block, previous};
-    T p = cast_one<T>(param);
+    T p = convert_element<T>(param);
     double a = static_cast<double>(average);
     double mean = a + (all.shift * a + static_cast<double>(block)) * all.part;
     if (checks && !(p - p == T(0))) {
-      raise(fault, at_step, 0, 0);
+      report_fault(fault, at_step, 0, 0);
       p = static_cast<T>(mean);
     }
     if (all.rolls) {
@@ -81,12 +81,12 @@ struct Element {
 
 template <class T>
 struct ElementRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   const Shared<T>* all;
   bool checks;
   Fault* fault;
   unsigned long long at_step;
-  PM_HD Element<T> ready() const { return {*all, checks, fault, at_step}; }
+  PM_HD Element<T> bind_scalars() const { return {*all, checks, fault, at_step}; }
 };
 
 }  // namespace block_average_gpu
@@ -104,19 +104,19 @@ class GpuBlockAverage {
         shared_(init, sizeof(block_average_gpu::Shared<T>) / sizeof(double) + 1) {}
 
   template <class P>
-  void run(Device& device, const P* p) {
+  void run(KernelContext& context, const P* p) {
     using namespace block_average_gpu;
     Shared<T>* shared = reinterpret_cast<Shared<T>*>(shared_.data());
     SharedRule<T> all{weight_, uniform_or(roll_, int32_t{0}), sums_.data(), sums_out_.data(), shared};
-    map(device, 1, all, sums_out_.data(), sums_.data());
-    ElementRule<T> rule{shared, checks_, device.fault, device.step};
+    map(context, 1, all, sums_out_.data(), sums_.data());
+    ElementRule<T> rule{shared, checks_, context.fault, context.step};
     std::tuple outputs(average_out_.data(), block_out_.data());
     int64_t n = average_.numel();
     if (previous_) {
-      map(device, n, rule, std::tuple_cat(outputs, std::tuple(previous_out_.data())), average_.data(), block_.data(),
+      map(context, n, rule, std::tuple_cat(outputs, std::tuple(previous_out_.data())), average_.data(), block_.data(),
           previous_.data(), p);
     } else {
-      map(device, n, rule, outputs, average_.data(), block_.data(), p);
+      map(context, n, rule, outputs, average_.data(), block_.data(), p);
     }
   }
 
@@ -148,7 +148,7 @@ struct AverageNow {
   PM_DEVICE std::tuple<T, T> move(T average, T residue, T param) const {
     if (weight == T(0)) return {average, residue};
     if (checks && !(param - param == T(0))) {
-      raise(fault, step, 0, 0);
+      report_fault(fault, step, 0, 0);
       return {average, residue};
     }
     if (weight == T(1)) return {param, T(0)};
@@ -157,7 +157,7 @@ struct AverageNow {
   }
   template <class P>
   PM_DEVICE T operator()(T average, P param) const {
-    return std::get<0>(move(average, T(0), cast_one<T>(param)));
+    return std::get<0>(move(average, T(0), convert_element<T>(param)));
   }
 };
 
@@ -166,7 +166,7 @@ struct WithResidue {
   AverageNow<T> now;
   template <class P>
   PM_DEVICE std::tuple<T, T> operator()(T average, T residue, P param) const {
-    return now.move(average, residue, cast_one<T>(param));
+    return now.move(average, residue, convert_element<T>(param));
   }
 };
 
@@ -184,13 +184,15 @@ struct WithPrevious {
 
 template <class T, template <class> class With>
 struct AverageRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> weight;
-  Uniform<int32_t> roll;
+  static constexpr bool batchable = true;
+  ScalarArg<T> weight;
+  ScalarArg<int32_t> roll;
   bool checks, compensated;
   Fault* fault;
   unsigned long long step;
-  PM_HD With<T> ready() const { return {AverageNow<T>{weight(), roll() != 0, checks, compensated, fault, step}}; }
+  PM_HD With<T> bind_scalars() const {
+    return {AverageNow<T>{weight(), roll() != 0, checks, compensated, fault, step}};
+  }
 };
 template <class T>
 using Alone = AverageNow<T>;
@@ -215,30 +217,30 @@ struct ParameterAverageKernel : Kernel {
 
   void refuse(const Fault&) const override { fail<OpError>("Param is not finite: it does not enter the average"); }
 
-  void run(Device& device) override {
-    if (param.dtype == DType::Float16) run_from<Float16>(device);
-    else if (param.dtype == DType::BFloat16) run_from<BFloat16>(device);
-    else run_from<T>(device);
+  void run(KernelContext& context) override {
+    if (param.dtype == DType::Float16) run_from<Float16>(context);
+    else if (param.dtype == DType::BFloat16) run_from<BFloat16>(context);
+    else run_from<T>(context);
   }
 
   template <template <class> class With>
-  AverageRule<T, With> rule(const Device& device) const {
-    return {weight, uniform_or(roll, int32_t{0}), checks, static_cast<bool>(residue), device.fault, device.step};
+  AverageRule<T, With> rule(const KernelContext& context) const {
+    return {weight, uniform_or(roll, int32_t{0}), checks, static_cast<bool>(residue), context.fault, context.step};
   }
 
   template <class P>
-  void run_from(Device& device) {
+  void run_from(KernelContext& context) {
     const P* p = static_cast<const P*>(param.data);
-    if (blocks) return blocks->run(device, p);
+    if (blocks) return blocks->run(context, p);
     int64_t n = average.numel();
     if (residue) {
-      map(device, n, rule<WithResidue>(device), std::tuple(average_out.data(), residue_out.data()), average.data(),
+      map(context, n, rule<WithResidue>(context), std::tuple(average_out.data(), residue_out.data()), average.data(),
           residue.data(), p);
     } else if (previous) {
-      map(device, n, rule<WithPrevious>(device), std::tuple(average_out.data(), previous_out.data()), average.data(),
+      map(context, n, rule<WithPrevious>(context), std::tuple(average_out.data(), previous_out.data()), average.data(),
           previous.data(), p);
     } else {
-      map(device, n, rule<Alone>(device), average_out.data(), average.data(), p);
+      map(context, n, rule<Alone>(context), average_out.data(), average.data(), p);
     }
   }
 };

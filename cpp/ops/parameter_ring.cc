@@ -17,7 +17,7 @@ struct ParameterRingKernel : Kernel {
         ring_out(init, "RingOut"), checks(init.attr<bool>("check_finite")) {}
 
   void refuse(const Fault&) const override { fail<OpError>("Param is not finite: it does not enter the average"); }
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 void infer_parameter_ring(InferContext& c) {
@@ -36,7 +36,7 @@ void infer_parameter_ring(InferContext& c) {
 namespace paddle_mini {
 
 void define_parameter_ring(OpTable& ops) {
-  ops.add(OpSpec("parameter_ring")
+  ops.add(OpSchema("parameter_ring")
               .doc("RingOut = Ring with Param in the place of update number u, (u - 1) modulo k, unless Weight is 0: "
                    "the k latest parameters (Kaddour 2022), of which ring_mean is the mean.")
               .input("Param", "any shape")

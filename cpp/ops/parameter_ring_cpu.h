@@ -1,11 +1,13 @@
 // The kernels of parameter_ring on a CPU.
 #pragma once
 
+#include "math/finite.h"
+
 namespace paddle_mini {
 namespace {
 
 template <class T>
-void ParameterRingKernel<T>::run(Device&) {
+void ParameterRingKernel<T>::run(KernelContext&) {
   int64_t numel = param.numel();
   if (ring.data() != ring_out.data()) std::copy_n(ring.data(), ring.numel(), ring_out.data());
   if (weight[0] == 0) return;

@@ -18,7 +18,7 @@ struct PixelShuffleKernel : Kernel {
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(make(backward ? out.tensor : in.tensor, init.attr<int32_t>("upscale_factor"),
                        pixel_shuffle_channels_last(init.attr<std::string>("data_format")))) {}
-  void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
+  void run(KernelContext& context) override { transpose.run(context, in.tensor.data, out.tensor.data); }
 
   static Transpose make(const Tensor& x, int64_t r, bool last) {
     const Shape& s = x.shape;
@@ -54,7 +54,7 @@ Shape shuffled(const InferContext& c, const char* port, bool backward) {
 
 void define_pixel_shuffle(OpTable& ops) {
   ops.add(
-      OpSpec("pixel_shuffle")
+      OpSchema("pixel_shuffle")
           .doc("Out[n, c, y r + i, x r + j] = X[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).")
           .input("X", "[images, channels r r, height, width], or channels last as data_format says")
           .output("Out", "[images, channels, height r, width r], or channels last")

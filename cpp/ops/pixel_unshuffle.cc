@@ -18,7 +18,7 @@ struct PixelUnshuffleKernel : Kernel {
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(make(backward ? out.tensor : in.tensor, init.attr<int32_t>("downscale_factor"),
                        pixel_unshuffle_channels_last(init.attr<std::string>("data_format")))) {}
-  void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
+  void run(KernelContext& context) override { transpose.run(context, in.tensor.data, out.tensor.data); }
 
   static Transpose make(const Tensor& x, int64_t r, bool last) {
     const Shape& s = x.shape;
@@ -70,7 +70,7 @@ Shape shuffled_back(const InferContext& c) {
 }  // namespace
 
 void define_pixel_unshuffle(OpTable& ops) {
-  ops.add(OpSpec("pixel_unshuffle")
+  ops.add(OpSchema("pixel_unshuffle")
               .doc("Out[n, (c r + i) r + j, y, x] = X[n, c, y r + i, x r + j] with r = downscale_factor.")
               .attr("downscale_factor", 1, "by how much height and width shrink", between(1, 1 << 15))
               .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))

@@ -26,7 +26,7 @@ namespace paddle_mini {
 
 void define_pool2d(OpTable& ops) {
   ops.add(
-      OpSpec("pool2d")
+      OpSchema("pool2d")
           .doc("The largest element, or the mean, of each window that moves over the two last axes of X. Padding is "
                "never the largest; NaN is.")
           .input("X", "[images, channels, height, width]")

@@ -37,7 +37,7 @@ struct Pooling2d {
   // this one on, many(the same, how many). `many` may read and write beyond what it needs, as far as
   // `lanes` columns reach: what lies there is later in order, and never beyond the tensors' ends.
   template <class One, class Many>
-  void walk(int64_t lanes, One one, Many many) const {
+  void index_map(int64_t lanes, One one, Many many) const {
     int64_t outputs = static_cast<int64_t>(columns.size()), at = 0, end = planes * plane_size;
     int64_t total = planes * static_cast<int64_t>(rows.size()) * outputs;
     for (int64_t p = 0; p < planes; ++p) {
@@ -95,19 +95,19 @@ struct Pool2dKernel : Kernel {
       : x(init, "X"), out(init, "Out"), pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {
   }
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     constexpr int64_t lanes = Vec<T>::size;
     auto one = [this](int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
       out[at] = max ? largest(plane, row, column) : mean(plane, row, column);
     };
     if (max) {
-      pooling.walk(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+      pooling.index_map(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
         reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
           return maximum(a, b);
         }).store(out.data() + at);
       });
     } else {
-      pooling.walk(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+      pooling.index_map(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
         Vec<T> sum = reduce(plane, row, column, Vec<T>(T(0)), [](auto a, auto b) { return a + b; });
         (sum / Vec<T>(static_cast<T>(pooling.count(row, column)))).store(out.data() + at);
       });
@@ -158,15 +158,15 @@ struct Pool2dGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     constexpr int64_t lanes = Vec<T>::size;
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     if (max) {
-      pooling.walk(
+      pooling.index_map(
           lanes, [this](auto... window) { to_largest(window...); },
           [this](auto... window) { to_largest_of_many(window...); });
     } else {
-      pooling.walk(
+      pooling.index_map(
           lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
     }
   }

@@ -43,7 +43,7 @@ Shape pool3d_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_pool3d(OpTable& ops) {
-  ops.add(OpSpec("pool3d")
+  ops.add(OpSchema("pool3d")
               .doc("The largest element, or the mean, of each window that moves over the volumes of X. Padding is "
                    "never the largest; NaN is.")
               .input("X", "[images, channels, depth, height, width], or channels last")

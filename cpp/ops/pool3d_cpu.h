@@ -56,7 +56,7 @@ struct Pool3dKernel : Kernel {
 
   explicit Pool3dKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), pooling(init, x.shape()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     pooling.each_plane([this](int64_t from, int64_t to) {
       pooling.volume.each_window([&](const auto& d, const auto& h, const auto& w, int64_t at) {
         T result = pooling.max ? std::numeric_limits<T>::lowest() : T(0);
@@ -82,7 +82,7 @@ struct Pool3dGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         pooling(init, x.shape()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     pooling.each_plane([this](int64_t to, int64_t from) {
       pooling.volume.each_window([&](const auto& d, const auto& h, const auto& w, int64_t at) {

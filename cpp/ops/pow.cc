@@ -4,7 +4,7 @@
 #include "core/widening.h"
 #include "math/power.h"
 #include "ops/family/unary.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 namespace {
@@ -53,7 +53,7 @@ struct Factor {
       : tensor(init, "FactorTensor", optional_port), attr(init.attr<float>("factor")) {}
 
   template <class T, class... Inputs>
-  void map_power(Device& device, int64_t n, T* out, const Inputs*... in) const;
+  void map_power(KernelContext& context, int64_t n, T* out, const Inputs*... in) const;
 };
 
 template <class T>
@@ -63,7 +63,7 @@ struct PowKernel : Kernel {
   Factor factor;
 
   explicit PowKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), factor(init) {}
-  void run(Device& device) override { factor.map_power(device, x.numel(), out.data(), x.data()); }
+  void run(KernelContext& context) override { factor.map_power(context, x.numel(), out.data(), x.data()); }
 };
 
 template <class T>
@@ -74,8 +74,8 @@ struct PowGradKernel : Kernel {
 
   explicit PowGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), factor(init) {}
-  void run(Device& device) override {
-    factor.map_power(device, x.numel(), x_gradient.data(), x.data(), out_gradient.data());
+  void run(KernelContext& context) override {
+    factor.map_power(context, x.numel(), x_gradient.data(), x.data(), out_gradient.data());
   }
 };
 

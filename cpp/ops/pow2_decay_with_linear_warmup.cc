@@ -40,8 +40,8 @@ struct Pow2DecayWithLinearWarmupKernel : Kernel {
         warmup(init.attr<int64_t>("warmup_steps")), total(init.attr<int64_t>("total_steps")),
         base(init.attr<float>("base_lr")), end(init.attr<float>("end_lr")) {}
 
-  void run(Device& device) override {
-    for_each_index(device, 1, Pow2Decay<T>{step.data(), rate_out.data(), step_out.data(), warmup, total, base, end});
+  void run(KernelContext& context) override {
+    for_each_index(context, 1, Pow2Decay<T>{step.data(), rate_out.data(), step_out.data(), warmup, total, base, end});
   }
 };
 
@@ -60,7 +60,7 @@ void infer_pow2_decay_with_linear_warmup(InferContext& c) {
 }  // namespace
 
 void define_pow2_decay_with_linear_warmup(OpTable& ops) {
-  ops.add(OpSpec("pow2_decay_with_linear_warmup")
+  ops.add(OpSchema("pow2_decay_with_linear_warmup")
               .doc("StepOut = Step + 1. Up to warmup_steps LearningRateOut = base_lr * StepOut / warmup_steps; then, "
                    "with f = 1 - (StepOut - warmup_steps) / (total_steps - warmup_steps), (base_lr - end_lr) f^2 + "
                    "end_lr; from total_steps on end_lr. LearningRate is not read.")

@@ -14,14 +14,14 @@ struct AnyPowerOf {
 };
 template <class T>
 struct PowerRule {
-  Uniform<double> factor;
-  PM_HD AnyPowerOf<T> ready() const { return {power_factor<T>(factor())}; }
+  ScalarArg<double> factor;
+  PM_HD AnyPowerOf<T> bind_scalars() const { return {power_factor<T>(factor())}; }
 };
 
 template <class T, class... Inputs>
-void Factor::map_power(Device& device, int64_t n, T* out, const Inputs*... in) const {
-  Uniform<double> factor = uniform_or(tensor, static_cast<double>(attr));
-  map(device, n, PowerRule<T>{factor}, out, in...);
+void Factor::map_power(KernelContext& context, int64_t n, T* out, const Inputs*... in) const {
+  ScalarArg<double> factor = uniform_or(tensor, static_cast<double>(attr));
+  map(context, n, PowerRule<T>{factor}, out, in...);
 }
 
 }  // namespace

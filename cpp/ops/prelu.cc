@@ -57,7 +57,7 @@ struct PreluKernel : Kernel {
 
   explicit PreluKernel(KernelInit& init)
       : x(init, "X"), alpha(init, "Alpha"), out(init, "Out"), broadcast(loops(x.shape(), init)) {}
-  void run(Device& device) override { broadcast.map(device, Prelu{}, x.data(), alpha.data(), out.data()); }
+  void run(KernelContext& context) override { broadcast.map(context, Prelu{}, x.data(), alpha.data(), out.data()); }
 };
 
 template <class T>
@@ -70,11 +70,11 @@ struct PreluGradKernel : Kernel {
       : x(init, "X"), alpha(init, "Alpha"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         alpha_gradient(init, "Alpha@GRAD", optional_port), broadcast(loops(x.shape(), init)) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const T* g = out_gradient.data();
     // Alpha first: X@GRAD may lie in the memory of Out@GRAD.
-    if (alpha_gradient) broadcast.sum_to_y(device, PreluToAlpha{}, x.data(), alpha.data(), g, alpha_gradient.data());
-    if (x_gradient) broadcast.sum_to_x(device, PreluToX{}, x.data(), alpha.data(), g, x_gradient.data());
+    if (alpha_gradient) broadcast.sum_to_y(context, PreluToAlpha{}, x.data(), alpha.data(), g, alpha_gradient.data());
+    if (x_gradient) broadcast.sum_to_x(context, PreluToX{}, x.data(), alpha.data(), g, x_gradient.data());
   }
 };
 
@@ -94,7 +94,7 @@ void check_factors(const InferContext& c) {
 }  // namespace
 
 void define_prelu(OpTable& ops) {
-  ops.add(OpSpec("prelu")
+  ops.add(OpSchema("prelu")
               .doc("Out = X where X > 0, else Alpha X, element by element.")
               .attr("mode", "all", "one factor for 'all', for each 'channel', or for each 'element' of a sample",
                     one_of({"all", "channel", "element"}))

@@ -55,7 +55,7 @@ bool wanted(ControlRun& run) {
   bool forward = run.attr<bool>("is_forward");
   if (phase == (forward ? "BACKWARD" : "FORWARD")) return false;
   int32_t first_n = run.attr<int32_t>("first_n");
-  return first_n <= 0 || run.device().printed[&run.op]++ < first_n;
+  return first_n <= 0 || run.context().printed[&run.op]++ < first_n;
 }
 
 void run_print(ControlRun& run) {
@@ -67,7 +67,7 @@ void run_print(ControlRun& run) {
 }  // namespace
 
 void define_print(OpTable& ops) {
-  ops.add(OpSpec("print")
+  ops.add(OpSchema("print")
               .doc("Out = In, and shows it on standard output; its gradient shows the gradient.")
               .input("In", "any variable; tensors are shown")
               .output("Out", "In")

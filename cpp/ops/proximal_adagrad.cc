@@ -8,10 +8,10 @@ namespace {
 
 template <class T>
 struct ProximalAdagradRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> rate;
+  static constexpr bool batchable = true;
+  ScalarArg<T> rate;
   T l1, l2;
-  PM_HD ProximalAdagradStep<T> ready() const { return {rate(), Proximal<T>(rate(), l1, l2)}; }
+  PM_HD ProximalAdagradStep<T> bind_scalars() const { return {rate(), Proximal<T>(rate(), l1, l2)}; }
 };
 
 template <class T>
@@ -25,11 +25,11 @@ struct ProximalAdagradKernel : TiledKernel {
         param_out(init, "ParamOut"), moment_out(init, "MomentOut"), l1(static_cast<T>(init.attr<float>("l1"))),
         l2(static_cast<T>(init.attr<float>("l2"))) {}
 
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
+  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
     ProximalAdagradRule<T> step{learning_rate, l1, l2};
-    map(device, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
+    map(context, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
         param.data() + begin, moment.data() + begin, grad.data() + begin);
   }
 };

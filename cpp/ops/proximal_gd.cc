@@ -8,10 +8,10 @@ namespace {
 
 template <class T>
 struct ProximalGdRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> rate;
+  static constexpr bool batchable = true;
+  ScalarArg<T> rate;
   T l1, l2;
-  PM_HD ProximalGdStep<T> ready() const { return {rate(), Proximal<T>(rate(), l1, l2)}; }
+  PM_HD ProximalGdStep<T> bind_scalars() const { return {rate(), Proximal<T>(rate(), l1, l2)}; }
 };
 
 template <class T>
@@ -24,11 +24,11 @@ struct ProximalGdKernel : TiledKernel {
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
         l1(static_cast<T>(init.attr<float>("l1"))), l2(static_cast<T>(init.attr<float>("l2"))) {}
 
-  void run(Device& device) override { run_tile(device, 0, param.numel()); }
+  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
     ProximalGdRule<T> step{learning_rate, l1, l2};
-    map(device, end - begin, step, param_out.data() + begin, param.data() + begin, grad.data() + begin);
+    map(context, end - begin, step, param_out.data() + begin, param.data() + begin, grad.data() + begin);
   }
 };
 

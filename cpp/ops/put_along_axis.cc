@@ -17,7 +17,7 @@ bool replaces_input(const KernelInit& init) {
 namespace paddle_mini {
 
 void define_put_along_axis(OpTable& ops) {
-  ops.add(OpSpec("put_along_axis")
+  ops.add(OpSchema("put_along_axis")
               .doc("Result = Input, but each element of Value takes the place of that of Input, or is added to it, at "
                    "the same place but along the axis, where it is at the position in Index. Negative positions count "
                    "from the end; one that Input does not have is refused.")
@@ -45,7 +45,8 @@ void define_put_along_axis(OpTable& ops) {
               .on_gpu()
               .kernels<PutKernel, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("put_along_axis")
-              .doc("Input@GRAD = Result@GRAD, but 0 where a value was put in place of Input's; Value@GRAD = Result@GRAD where "
+              .doc("Input@GRAD = Result@GRAD, but 0 where a value was put in place of Input's; Value@GRAD = "
+                   "Result@GRAD where "
                    "it was put, but 0 for a value that another one replaced.")
               .optional_input("Input", "not read: Result@GRAD has its shape")
               .optional_input("Value", "not read: Index has its shape")
@@ -58,7 +59,7 @@ void define_put_along_axis(OpTable& ops) {
                 c.set_output("Value@GRAD", result.dtype, c.shape("Index"));
               })
               .checks_data()
-              .reads_shape("Result")
+              .shape_only("Result")
               .kernels<PutGradKernel, float, double, int32_t, int64_t>());
 }
 

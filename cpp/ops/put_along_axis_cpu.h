@@ -16,7 +16,7 @@ struct PutKernel : Kernel {
         along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add"),
         replaces(replaces_input(init)) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     along.check();
     if (result.data() != input.data()) std::copy_n(input.data(), input.numel(), result.data());
     if (add && replaces) along.each([this](int64_t, int64_t at) { result[at] = T(0); });
@@ -40,7 +40,7 @@ struct PutGradKernel : Kernel {
         add(init.attr<std::string>("Reduce") == "add"), replaces(replaces_input(init)),
         last(init, add || !value_gradient ? 0 : result_gradient.numel()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     along.check();
     if (input_gradient) {
       std::copy_n(result_gradient.data(), result_gradient.numel(), input_gradient.data());

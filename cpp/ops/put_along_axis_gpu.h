@@ -6,12 +6,12 @@ namespace {
 
 template <class T>
 struct PutKernel : Kernel {
-  using Meet = ByTarget::Meet;
+  using Meet = SegmentedScatter::Meet;
   In<T> input, value;
   Out<T> result;
   AlongAxis along;
   bool add, with_input;
-  ByTarget by_element;
+  SegmentedScatter by_element;
 
   explicit PutKernel(KernelInit& init)
       : input(init, "Input"), value(init, "Value"), result(init, "Result"),
@@ -19,19 +19,19 @@ struct PutKernel : Kernel {
         with_input(init.attr<bool>("Include_self")), by_element(init, along.index.numel()) {}
 
   void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_element.sort(device, positions_of(device, along));
+  void run(KernelContext& context) override {
+    by_element.sort(context, positions_of(context, along));
     int64_t n = input.numel();
-    if (!add) by_element.put<Meet::Last>(device, 1, n, 1, input.data(), value.data(), result.data());
-    else if (with_input) by_element.put<Meet::AddTo>(device, 1, n, 1, input.data(), value.data(), result.data());
-    else by_element.put<Meet::SumInstead>(device, 1, n, 1, input.data(), value.data(), result.data());
+    if (!add) by_element.put<Meet::Last>(context, 1, n, 1, input.data(), value.data(), result.data());
+    else if (with_input) by_element.put<Meet::AddTo>(context, 1, n, 1, input.data(), value.data(), result.data());
+    else by_element.put<Meet::SumInstead>(context, 1, n, 1, input.data(), value.data(), result.data());
   }
 };
 
 // Of the values for one element, which follow each other in the pairs, only the last has a gradient.
 template <class T>
 struct GradientOfLast {
-  const ByTarget::Pair* pairs;
+  const SegmentedScatter::Pair* pairs;
   int64_t count, elements;
   const T* from;
   T* to;
@@ -50,7 +50,7 @@ struct PutGradKernel : Kernel {
   Out<T> input_gradient, value_gradient;
   AlongAxis along;
   bool add, replaces;
-  ByTarget by_element;
+  SegmentedScatter by_element;
 
   explicit PutGradKernel(KernelInit& init)
       : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
@@ -60,19 +60,19 @@ struct PutGradKernel : Kernel {
         by_element(init, add ? 0 : along.index.numel()) {}
 
   void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t n = along.index.numel();
     if (input_gradient) {
-      copy_n(device, result_gradient.data(), result_gradient.numel(), input_gradient.data());
-      if (replaces) zero_slabs(device, positions_of(device, along), n, 1, input_gradient.data());
+      copy_n(context, result_gradient.data(), result_gradient.numel(), input_gradient.data());
+      if (replaces) zero_slabs(context, positions_of(context, along), n, 1, input_gradient.data());
     }
     if (!value_gradient) return;
     int64_t elements = result_gradient.numel();
     const T* from = result_gradient.data();
     T* to = value_gradient.data();
-    if (add) return gather_slabs(device, positions_of(device, along), 1, n, elements, sizeof(T), from, to);
-    by_element.sort(device, positions_of(device, along));
-    for_each_index(device, n, GradientOfLast<T>{by_element.pairs(), n, elements, from, to});
+    if (add) return gather_slabs(context, positions_of(context, along), 1, n, elements, sizeof(T), from, to);
+    by_element.sort(context, positions_of(context, along));
+    for_each_index(context, n, GradientOfLast<T>{by_element.pairs(), n, elements, from, to});
   }
 };
 

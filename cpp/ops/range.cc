@@ -35,7 +35,7 @@ struct RangeKernel : Kernel {
   Out<T> out;
 
   explicit RangeKernel(KernelInit& init) : start(init, "Start"), step(init, "Step"), out(init, "Out") {}
-  void run(Device&) override {
+  void run(KernelContext&) override {
     T value = start[0];
     for (int64_t i = 0; i < out.numel(); ++i, value = static_cast<T>(value + step[0])) out[i] = value;
   }
@@ -60,7 +60,7 @@ void infer_range(InferContext& c) {
 }  // namespace
 
 void define_range(OpTable& ops) {
-  ops.add(OpSpec("range")
+  ops.add(OpSchema("range")
               .doc("Out = Start, Start + Step, Start + 2 Step, ... up to but without End. How many there are depends "
                    "on data.")
               .input("Start", "one element")

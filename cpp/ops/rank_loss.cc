@@ -33,8 +33,8 @@ struct RankLossKernel : Kernel {
   explicit RankLossKernel(KernelInit& init)
       : label(init, "Label"), left(init, "Left"), right(init, "Right"), out(init, "Out") {}
 
-  void run(Device& device) override {
-    map(device, out.numel(), RankLoss<T>{}, out.data(), label.data(), left.data(), right.data());
+  void run(KernelContext& context) override {
+    map(context, out.numel(), RankLoss<T>{}, out.data(), label.data(), left.data(), right.data());
   }
 };
 
@@ -47,14 +47,14 @@ struct RankLossGradKernel : Kernel {
       : label(init, "Label"), left(init, "Left"), right(init, "Right"), out_gradient(init, "Out@GRAD"),
         left_gradient(init, "Left@GRAD", optional_port), right_gradient(init, "Right@GRAD", optional_port) {}
 
-  void run(Device& device) override {
-    if (left_gradient) pass(device, T(1), left_gradient.data());
-    if (right_gradient) pass(device, T(-1), right_gradient.data());
+  void run(KernelContext& context) override {
+    if (left_gradient) pass(context, T(1), left_gradient.data());
+    if (right_gradient) pass(context, T(-1), right_gradient.data());
   }
 
-  void pass(Device& device, T direction, T* to) {
+  void pass(KernelContext& context, T direction, T* to) {
     RankSlope<T> slope{direction};
-    map(device, label.numel(), slope, to, label.data(), left.data(), right.data(), out_gradient.data());
+    map(context, label.numel(), slope, to, label.data(), left.data(), right.data(), out_gradient.data());
   }
 };
 
@@ -69,7 +69,7 @@ void require_alike(const InferContext& c) {
 }  // namespace
 
 void define_rank_loss(OpTable& ops) {
-  ops.add(OpSpec("rank_loss")
+  ops.add(OpSchema("rank_loss")
               .doc("Out = log(1 + exp(Left - Right)) - Label (Left - Right) for every pair: RankNet's loss (Burges et "
                    "al. 2005).")
               .input("Label", "any shape: 1 where the left one ranks higher, 0 where the right one, 0.5 for a tie")

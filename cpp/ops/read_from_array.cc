@@ -28,7 +28,7 @@ void run_read_from_array(ControlRun& run) {
 }  // namespace
 
 void define_read_from_array(OpTable& ops) {
-  ops.add(OpSpec("read_from_array")
+  ops.add(OpSchema("read_from_array")
               .doc("Out = X[I].")
               .input("X", "a tensor array")
               .input("I", "one int32 or int64: which element")

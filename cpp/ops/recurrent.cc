@@ -212,7 +212,7 @@ void run_recurrent_grad(ControlRun& run) {
 
 void define_recurrent(OpTable& ops) {
   ops.add(
-      OpSpec("recurrent")
+      OpSchema("recurrent")
           .doc("Runs sub_block once for each step t: an input is there as inputs[t], under its own name; outputs[t] is "
                "what the "
                "block gives under the output's name.")

@@ -14,7 +14,7 @@ void define_reduce_mean(OpTable& ops) {
                    .on_gpu()
                    .kernels<ReduceKernel<Reduce::Mean>::For, float, double>()));
   ops.add(also({DType::Bool}, reduction_gradient(ops, "reduce_mean")
-                                  .reads_shape("X")
+                                  .shape_only("X")
                                   .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
                                   .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>()));
 }

@@ -17,7 +17,7 @@ void define_reduce_sum(OpTable& ops) {
               .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Bool, DType::Int16, DType::Int32, DType::Int64},
                reduction_gradient(ops, "reduce_sum")
-                   .reads_shape("X")
+                   .shape_only("X")
                    .doc("X@GRAD = Out@GRAD at each element that was added.")
                    .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>()));
 }

@@ -35,7 +35,7 @@ void run_reorder_grad(ControlRun& run) {
 }  // namespace
 
 void define_reorder_lod_tensor_by_rank(OpTable& ops) {
-  ops.add(OpSpec("reorder_lod_tensor_by_rank")
+  ops.add(OpSchema("reorder_lod_tensor_by_rank")
               .doc("Out = the sequences of X in the order of RankTable; the rows of X where it has no sequences.")
               .input("X", "as many sequences, or rows, as RankTable has")
               .input("RankTable", "of lod_rank_table")
@@ -48,7 +48,7 @@ void define_reorder_lod_tensor_by_rank(OpTable& ops) {
               })
               .cpu_only("puts sequences in the order of a table that the host keeps")
               .control(&run_reorder));
-  ops.add(OpSpec("reorder_lod_tensor_by_rank_grad")
+  ops.add(OpSchema("reorder_lod_tensor_by_rank_grad")
               .doc("Out = X in the order that it had before reorder_lod_tensor_by_rank. X is the gradient of its Out, "
                    "Out of its X.")
               .input("X", "gradient of reorder_lod_tensor_by_rank's Out")

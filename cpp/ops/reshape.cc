@@ -16,21 +16,22 @@ struct PlainReshapeGradKernel : MoveKernel {
 }  // namespace
 
 void define_reshape(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("reshape").input("X", "any shape").output("Out", "the elements of X in their order"),
-                            reshape_ports())
-              .doc("Out has the elements of X, in their order, in the shape `shape`.")
-              .attr("shape", std::vector<int32_t>{}, "shape of Out: 0 copies X's dimension there, one -1 is worked out")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, reshaped(c));
-              })
-              .gradient("reshape_grad", with_ports({"X", "Out", "Out@GRAD"}, reshape_ports()), {"X@GRAD"})
-              .view("X", "Out")
-              .on_gpu()
-              .kernel_for_any<PlainReshapeKernel>());
+  ops.add(
+      with_tensor_ports(OpSchema("reshape").input("X", "any shape").output("Out", "the elements of X in their order"),
+                        reshape_ports())
+          .doc("Out has the elements of X, in their order, in the shape `shape`.")
+          .attr("shape", std::vector<int32_t>{}, "shape of Out: 0 copies X's dimension there, one -1 is worked out")
+          .infer([](InferContext& c) {
+            require_tensors(c);
+            c.set_output("Out", c.input("X").dtype, reshaped(c));
+          })
+          .gradient("reshape_grad", with_ports({"X", "Out", "Out@GRAD"}, reshape_ports()), {"X@GRAD"})
+          .view("X", "Out")
+          .on_gpu()
+          .kernel_for_any<PlainReshapeKernel>());
   ops.add(ops.gradient_of("reshape")
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
-              .reads_shape("X")
+              .shape_only("X")
               .optional_input("Out", "of reshape; not read")
               .attr("shape", std::vector<int32_t>{}, "not read: X has the shape")
               .infer([](InferContext& c) {

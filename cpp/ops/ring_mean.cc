@@ -16,7 +16,7 @@ struct RingMeanKernel : Kernel {
       : param(init, "Param"), ring(init, "Ring"), counters(init, "Counters"), out(init, "Out") {}
 
   // Summed anew each time, so nothing drifts; as a + (p - a) / n, so no number grows.
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 }  // namespace
@@ -27,7 +27,7 @@ struct RingMeanKernel : Kernel {
 namespace paddle_mini {
 
 void define_ring_mean(OpTable& ops) {
-  ops.add(OpSpec("ring_mean")
+  ops.add(OpSchema("ring_mean")
               .doc("The mean of what parameter_ring has kept, of at most k parameters; before the first update, Param.")
               .input("Param", "any shape")
               .input("Ring", "[k, shape of Param]")

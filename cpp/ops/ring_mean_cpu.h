@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void RingMeanKernel<T>::run(Device& device) {
+void RingMeanKernel<T>::run(KernelContext& context) {
   int64_t numel = out.numel(), count = std::min(counters[kUpdates], ring.shape()[0]);
   if (count == 0) {
     if (param.data() != out.data()) std::copy_n(param.data(), numel, out.data());
@@ -15,7 +15,7 @@ void RingMeanKernel<T>::run(Device& device) {
   for (int64_t i = 1; i < count; ++i) {
     T share = T(1) / static_cast<T>(i + 1);
     auto mean = [share](auto a, auto p) { return a + decltype(a)(share) * (p - a); };
-    map(device, numel, mean, out.data(), static_cast<const T*>(out.data()), ring.data() + i * numel);
+    map(context, numel, mean, out.data(), static_cast<const T*>(out.data()), ring.data() + i * numel);
   }
 }
 

@@ -7,7 +7,7 @@ namespace {
 template <class T>
 struct MeanOfRing {
   const T *param, *ring;
-  Uniform<int64_t> updates;
+  ScalarArg<int64_t> updates;
   T* out;
   int64_t numel, places;
 
@@ -20,10 +20,10 @@ struct MeanOfRing {
 };
 
 template <class T>
-void RingMeanKernel<T>::run(Device& device) {
-  MeanOfRing<T> mean{param.data(), ring.data(), Uniform<int64_t>(counters, kUpdates),
+void RingMeanKernel<T>::run(KernelContext& context) {
+  MeanOfRing<T> mean{param.data(), ring.data(), ScalarArg<int64_t>(counters, kUpdates),
                      out.data(),   out.numel(), ring.shape()[0]};
-  for_each_index(device, out.numel(), mean);
+  for_each_index(context, out.numel(), mean);
 }
 
 }  // namespace

@@ -19,11 +19,11 @@ struct RmspropIdle {
 
 template <class T, bool idle>
 struct RmspropRule {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   T decay, momentum, epsilon;
-  Uniform<T> rate;
+  ScalarArg<T> rate;
 
-  PM_HD auto ready() const {
+  PM_HD auto bind_scalars() const {
     RmspropStep<T> step{decay, momentum, epsilon, rate()};
     if constexpr (idle) return RmspropIdle<T>{step};
     else return step;
@@ -47,27 +47,27 @@ struct RmspropKernel : TiledKernel {
         gradient(init, param, grad) {}
 
   // Every row moves: one that a sparse gradient does not name has gradient 0, and its averages decay.
-  void run(Device& device) override {
-    gradient.walk(
-        device, [&](int64_t at, int64_t n, const T* g) { update(device, at, n, g); },
-        [&](int64_t at, int64_t n) { update(device, at, n); });
+  void run(KernelContext& context) override {
+    gradient.index_map(
+        context, [&](int64_t at, int64_t n, const T* g) { update(context, at, n, g); },
+        [&](int64_t at, int64_t n) { update(context, at, n); });
   }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    update(device, begin, end - begin, grad.data() + begin);
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
+    update(context, begin, end - begin, grad.data() + begin);
   }
 
   // With a gradient, or with none where it is 0.
   template <class... Gradient>
-  void update(Device& device, int64_t at, int64_t n, const Gradient*... g) {
+  void update(KernelContext& context, int64_t at, int64_t n, const Gradient*... g) {
     RmspropRule<T, sizeof...(Gradient) == 0> step{decay, momentum, epsilon, learning_rate};
     const T *p = param.data() + at, *s = square.data() + at, *m = moment.data() + at;
     T *p_out = param_out.data() + at, *s_out = square_out.data() + at, *m_out = moment_out.data() + at;
     if (centered) {
-      map(device, n, step, std::tuple(p_out, s_out, m_out, mean_out.data() + at), p, s, m, mean.data() + at, g...);
+      map(context, n, step, std::tuple(p_out, s_out, m_out, mean_out.data() + at), p, s, m, mean.data() + at, g...);
     } else {
-      map(device, n, step, std::tuple(p_out, s_out, m_out), p, s, m, g...);
-      if (mean_out) copy_part(device, mean, mean_out, at, n);
+      map(context, n, step, std::tuple(p_out, s_out, m_out), p, s, m, g...);
+      if (mean_out) copy_part(context, mean, mean_out, at, n);
     }
   }
 };

@@ -102,11 +102,11 @@ struct RnnKernel : Kernel {
     for (size_t i = 0; i < p.first.size(); ++i) last.emplace_back(init, "State", i);
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const Stack& s = p.stack;
     p.read_lengths();
     for (size_t i = 0; i < last.size(); ++i) std::copy_n(p.first[i].data(), last[i].numel(), last[i].data());
-    if (s.drops) draw(device);
+    if (s.drops) draw(context);
     else if (mask) std::fill_n(mask.data(), out.numel(), uint8_t{1});
     for (int64_t layer = 0; layer < s.layers; ++layer) {
       bool top = layer + 1 == s.layers;
@@ -114,7 +114,7 @@ struct RnnKernel : Kernel {
       for (int64_t d = 0; d < s.directions; ++d) {
         int64_t at = p.state_at(layer * s.directions + d);
         T *state = last[0].data() + at, *cell = last[s.states() - 1].data() + at;
-        p.layer(reserve.data(), layer, d).run(device, state, cell, to + d * s.size.hidden, s.width(), scratch.data());
+        p.layer(reserve.data(), layer, d).run(context, state, cell, to + d * s.size.hidden, s.width(), scratch.data());
       }
       if (s.drops && !top) p.drop(out.numel(), kept(), to, p.dropped(reserve.data(), layer));
     }
@@ -123,8 +123,8 @@ struct RnnKernel : Kernel {
   uint8_t* kept() const { return mask ? mask.data() : own_mask.data(); }
 
   // The same elements are dropped between all layers, as in PaddlePaddle.
-  void draw(Device& device) const {
-    with_generator(device, seed, [this](std::mt19937_64& generator) {
+  void draw(KernelContext& context) const {
+    with_generator(context, seed, [this](std::mt19937_64& generator) {
       std::uniform_real_distribution<float> uniform(0, 1);
       for (int64_t i = 0, n = out.numel(); i < n; ++i) kept()[i] = !(uniform(generator) < p.stack.dropout);
     });
@@ -152,14 +152,14 @@ struct RnnGradKernel : Kernel {
     for (size_t i = 0; i < p.weights.size(); ++i) weight_gradients.push_back(init.output("WeightList@GRAD", i));
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const Stack& s = p.stack;
     p.read_lengths();
     const T* gradient = out_gradient.data();
     for (int64_t layer = s.layers; layer-- > 0;) {
       T* to = x_gradient ? x_gradient.data() : nullptr;
       if (layer > 0) to = between[layer % 2 == 0 ? 1 : 0].data();
-      for (int64_t d = 0; d < s.directions; ++d) run_layer(device, layer, d, gradient, to);
+      for (int64_t d = 0; d < s.directions; ++d) run_layer(context, layer, d, gradient, to);
       if (layer > 0 && s.drops) p.drop(out.numel(), mask.data(), to, to);
       gradient = to;
     }
@@ -167,7 +167,7 @@ struct RnnGradKernel : Kernel {
 
   static T* data_of(Variable* variable) { return variable ? static_cast<T*>(variable->tensor.data) : nullptr; }
 
-  void run_layer(Device& device, int64_t layer, int64_t d, const T* gradient, T* to) {
+  void run_layer(KernelContext& context, int64_t layer, int64_t d, const T* gradient, T* to) {
     const Stack& s = p.stack;
     int64_t run = layer * s.directions + d, count = s.size.batch * s.size.hidden, biases = 2 * s.runs();
     for (int64_t i = 0; i < s.states(); ++i) {
@@ -182,7 +182,7 @@ struct RnnGradKernel : Kernel {
     const T* values = layer + 1 == s.layers ? out.data() : p.layer_out(forward, layer);
     int64_t shift = d * s.size.hidden;
     p.layer(forward, layer, d)
-        .run_gradient(device, values + shift, gradient + shift, s.width(), states.data(), states.data() + count, to,
+        .run_gradient(context, values + shift, gradient + shift, s.width(), states.data(), states.data() + count, to,
                       d > 0, weights, scratch.data());
     for (int64_t i = 0; i < s.states(); ++i) {
       T* first = data_of(first_gradients[i]);
@@ -271,7 +271,7 @@ void infer_backward(InferContext& c) {
 
 void define_rnn(OpTable& ops) {
   ops.add(
-      OpSpec("rnn")
+      OpSchema("rnn")
           .doc(
               "Layers of recurrent cells. LSTM, gates i f c~ o: c = f c' + i c~, h = o tanh(c). GRU, gates r z c~: c~ "
               "= tanh(W_i x + b_i + r (W_h h' + b_h)), h = (1 - z) c~ + z h'. RNN_TANH, RNN_RELU: h = activation(W_i x "
@@ -301,7 +301,7 @@ void define_rnn(OpTable& ops) {
                     {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList", "Out@GRAD",
                      "State@GRAD"},
                     {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
-          .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the processor")
+          .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the CPU")
           .kernels<RnnKernel, float, double>());
   ops.add(ops.gradient_of("rnn")
               .doc("Gradients of rnn by backpropagation through time.")

@@ -16,7 +16,7 @@ struct MemoryGradKernel : MoveKernel {
 }  // namespace
 
 void define_rnn_memory_helper(OpTable& ops) {
-  ops.add(OpSpec("rnn_memory_helper")
+  ops.add(OpSchema("rnn_memory_helper")
               .doc("Out = X, the same memory where that is possible.")
               .input("X", "any shape")
               .output("Out", "shape of X")

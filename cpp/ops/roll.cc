@@ -1,5 +1,5 @@
 // roll: Out = X moved along some axes; what leaves at one end comes in at the other
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -10,37 +10,37 @@ using Longs = std::vector<int64_t>;
 const TensorAttrs kRollAttrs{{"shifts", "ShiftsTensor"}};
 
 // Without axes the elements are moved as one line.
-AxisWalks roll_walks_of(const OpDesc& op, const Shape& x) {
+AxisIndexMaps roll_index_maps(const OpDesc& op, const Shape& x) {
   const Longs &shifts = attr_of<Longs>(op, "shifts"), &axes = attr_of<Longs>(op, "axis");
   size_t wanted = axes.empty() ? 1 : axes.size();
   require<ProgramError>(shifts.size() == wanted, "shifts are ", shifts.size(), ", ", wanted, " are needed");
-  AxisWalks walks = unchanged_axes(axes.empty() ? Shape{x.numel(0, x.rank())} : x);
+  AxisIndexMaps index_maps = unchanged_axes(axes.empty() ? Shape{x.numel(0, x.rank())} : x);
   for (size_t i = 0; i < wanted; ++i) {
-    AxisWalk& walk = walks[axes.empty() ? 0 : normal_axis(axes[i], x.rank(), "axis")];
-    if (walk.in <= 0) continue;
-    walk.start = (walk.start - shifts[i] % walk.in) % walk.in;
-    walk.edge = AxisWalk::Edge::Wrap;
+    AxisIndexMap& index_map = index_maps[axes.empty() ? 0 : normal_axis(axes[i], x.rank(), "axis")];
+    if (index_map.in <= 0) continue;
+    index_map.start = (index_map.start - shifts[i] % index_map.in) % index_map.in;
+    index_map.pad_mode = AxisIndexMap::PadMode::Wrap;
   }
-  return walks;
+  return index_maps;
 }
 
 struct RollKernel : AxisCopyKernel {
   explicit RollKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       roll_walks_of(settled(init, kRollAttrs), init.input("X")->tensor.shape)) {}
+                       roll_index_maps(settled(init, kRollAttrs), init.input("X")->tensor.shape)) {}
 };
 
 template <class T>
 struct RollGradKernel : AxisCopyGradKernel<T> {
   explicit RollGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              roll_walks_of(settled(init, kRollAttrs), init.output("X@GRAD")->tensor.shape)) {}
+                              roll_index_maps(settled(init, kRollAttrs), init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace
 
 void define_roll(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("roll"), kRollAttrs)
+  ops.add(with_tensor_ports(OpSchema("roll"), kRollAttrs)
               .doc("Out = X moved by shifts along the axes, all elements as one line if there are none; what leaves at "
                    "one end comes in at the other.")
               .input("X", "any shape")
@@ -48,7 +48,7 @@ void define_roll(OpTable& ops) {
               .attr("shifts", Longs{}, "how far, for each of the axes; negative: towards the front")
               .attr("axis", Longs{}, "the axes; negative ones count from the end")
               .infer([](InferContext& c) {
-                if (std::optional<OpDesc> op = settled(c, kRollAttrs)) roll_walks_of(*op, c.shape("X"));
+                if (std::optional<OpDesc> op = settled(c, kRollAttrs)) roll_index_maps(*op, c.shape("X"));
                 same_as("X")(c);
               })
               .gradient("roll_grad", with_ports({"X", "Out@GRAD"}, kRollAttrs), {"X@GRAD"})
@@ -56,7 +56,7 @@ void define_roll(OpTable& ops) {
               .kernel_for_any<RollKernel>());
   ops.add(ops.gradient_of("roll")
               .doc("X@GRAD = Out@GRAD moved back.")
-              .reads_shape("X")
+              .shape_only("X")
               .dtype_from_input("Out@GRAD")
               .kernels<RollGradKernel, float, double, int32_t, int64_t>());
 }

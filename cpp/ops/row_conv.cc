@@ -39,8 +39,8 @@ struct Lookahead {
 
 // to += a * b
 template <class T>
-void add_product(Device& device, int64_t n, const T* a, const T* b, T* to) {
-  map(device, n, [](auto total, auto x, auto y) { return total + x * y; }, to, static_cast<const T*>(to), a, b);
+void add_product(KernelContext& context, int64_t n, const T* a, const T* b, T* to) {
+  map(context, n, [](auto total, auto x, auto y) { return total + x * y; }, to, static_cast<const T*>(to), a, b);
 }
 
 template <class T>
@@ -50,10 +50,10 @@ struct RowConvKernel : Kernel {
   Lookahead lookahead;
 
   explicit RowConvKernel(KernelInit& init) : x(init, "X"), filter(init, "Filter"), out(init, "Out"), lookahead(init) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     std::fill_n(out.data(), out.numel(), T(0));
     lookahead.each([&](int64_t row, int64_t tap) {
-      add_product(device, lookahead.width, x.data() + row + tap, filter.data() + tap, out.data() + row);
+      add_product(context, lookahead.width, x.data() + row + tap, filter.data() + tap, out.data() + row);
     });
   }
 };
@@ -68,19 +68,19 @@ struct RowConvGradKernel : Kernel {
       : x(init, "X"), filter(init, "Filter"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         filter_gradient(init, "Filter@GRAD", optional_port), lookahead(init) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     int64_t width = lookahead.width;
     const T* gradient = out_gradient.data();
     if (x_gradient) {
       std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
       lookahead.each([&](int64_t row, int64_t tap) {
-        add_product(device, width, gradient + row, filter.data() + tap, x_gradient.data() + row + tap);
+        add_product(context, width, gradient + row, filter.data() + tap, x_gradient.data() + row + tap);
       });
     }
     if (filter_gradient) {
       std::fill_n(filter_gradient.data(), filter_gradient.numel(), T(0));
       lookahead.each([&](int64_t row, int64_t tap) {
-        add_product(device, width, gradient + row, x.data() + row + tap, filter_gradient.data() + tap);
+        add_product(context, width, gradient + row, x.data() + row + tap, filter_gradient.data() + tap);
       });
     }
   }
@@ -99,7 +99,7 @@ void require_rows_and_filter(const InferContext& c) {
 }  // namespace
 
 void define_row_conv(OpTable& ops) {
-  ops.add(OpSpec("row_conv")
+  ops.add(OpSchema("row_conv")
               .doc("Out[t] = the sum over w of X[t + w] * Filter[w], element by element, as far as the sequence goes.")
               .input("X", "sequences of rows [T, D], or [images, T, D]")
               .input("Filter", "[taps, D]")

@@ -15,8 +15,8 @@ void run_save(ControlRun& run) {
   run.write_tensors(run.attr<std::string>("file_path"), tensors);
 }
 
-OpSpec with_attributes(OpSpec spec) {
-  return spec.required_attr("file_path", AttrType::String, "the file; its folder must be there")
+OpSchema with_attributes(OpSchema schema) {
+  return schema.required_attr("file_path", AttrType::String, "the file; its folder must be there")
       .attr("overwrite", true, "replace a file that is there: it always is, whole or not at all")
       .attr("save_as_fp16", false, "must be false")
       .no_gradient("it gives nothing")
@@ -26,12 +26,12 @@ OpSpec with_attributes(OpSpec spec) {
 }  // namespace
 
 void define_save(OpTable& ops) {
-  ops.add(with_attributes(OpSpec("save")
+  ops.add(with_attributes(OpSchema("save")
                               .doc("Writes X to a file in PaddlePaddle's format. An executor does it only where it was "
                                    "made with files=True.")
                               .input("X", "a tensor")));
   ops.add(with_attributes(
-      OpSpec("save_combine")
+      OpSchema("save_combine")
           .doc("Writes tensors to one file, one after the other. An executor does it only where it was made with "
                "files=True.")
           .input_list("X", "tensors")

@@ -2,7 +2,7 @@
 #include "core/op_table.h"
 #include "core/widening.h"
 #include "math/map.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 namespace {
@@ -18,10 +18,10 @@ struct Scaled {
 
 template <class T>
 struct Scaling {
-  Uniform<T> scale;
+  ScalarArg<T> scale;
   T bias;
   bool bias_after_scale;
-  PM_HD Scaled<T> ready() const {
+  PM_HD Scaled<T> bind_scalars() const {
     T s = scale();
     return {s, bias_after_scale ? bias : static_cast<T>(s * bias)};
   }
@@ -39,9 +39,9 @@ struct ScaleKernel : Kernel {
         scale(static_cast<T>(init.attr<float>("scale"))), bias(static_cast<T>(init.attr<float>("bias"))),
         bias_after_scale(init.attr<bool>("bias_after_scale")) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     Scaling<T> scaling{uniform_or(scale_tensor, scale), bias, bias_after_scale};
-    map(device, x.numel(), scaling, out.data(), x.data());
+    map(context, x.numel(), scaling, out.data(), x.data());
     if (x.is_rows()) out.variable().set_rows(x.variable().rows);
   }
 };
@@ -49,7 +49,7 @@ struct ScaleKernel : Kernel {
 }  // namespace
 
 void define_scale(OpTable& ops) {
-  ops.add(also({DType::Bool}, OpSpec("scale")
+  ops.add(also({DType::Bool}, OpSchema("scale")
                                   .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
                                   .input("X", "any shape; a tensor or selected rows")
                                   .optional_input("ScaleTensor", "one element: used instead of `scale`")
@@ -57,7 +57,7 @@ void define_scale(OpTable& ops) {
                                   .attr("scale", 1.0f, "factor")
                                   .attr("bias", 0.0f, "added after, or before, scaling")
                                   .attr("bias_after_scale", true, "whether the bias is added after scaling")
-                                  .takes_rows("X")
+                                  .accepts_selected_rows("X")
                                   .infer([](InferContext& c) {
                                     if (c.has_input("ScaleTensor")) require_scalar(c, "ScaleTensor");
                                     c.set_output("Out", c.input("X"));

@@ -44,7 +44,7 @@ void scatter_check_updates(const InferContext& c, const char* x_port) {
 namespace paddle_mini {
 
 void define_scatter(OpTable& ops) {
-  ops.add(OpSpec("scatter")
+  ops.add(OpSchema("scatter")
               .doc("Out = X, with Updates in place of the rows that Ids names. With overwrite, of several updates of "
                    "one row the last stays; without, their sum does, and X's own row is gone all the same. A row that "
                    "X does not have is refused.")
@@ -65,7 +65,7 @@ void define_scatter(OpTable& ops) {
   ops.add(ops.gradient_of("scatter")
               .doc("X@GRAD = Out@GRAD, with 0 in the rows that Ids names; Updates@GRAD = those rows of Out@GRAD, also "
                    "for an update that another one overwrote, as in PaddlePaddle.")
-              .reads_shape("Updates")
+              .shape_only("Updates")
               .attr("overwrite", true, "not read: the gradient is the same")
               .infer([](InferContext& c) {
                 scatter_check_updates(c, "Out@GRAD");

@@ -21,7 +21,7 @@ struct ScatterKernel : Kernel {
       : x(init, "X"), updates(init, "Updates"), out(init, "Out"), rows(init, x.shape()),
         overwrite(init.attr<bool>("overwrite")) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     rows.check();
     if (out.data() != x.data()) std::copy_n(x.data(), x.numel(), out.data());
     int64_t width = rows.width, n = rows.ids.numel();
@@ -47,7 +47,7 @@ struct ScatterGradKernel : Kernel {
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         updates_gradient(init, "Updates@GRAD", optional_port), rows(init, out_gradient.shape()) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     rows.check();
     int64_t width = rows.width, n = rows.ids.numel();
     if (x_gradient) std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());

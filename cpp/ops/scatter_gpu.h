@@ -1,36 +1,38 @@
 // The kernels of scatter on a GPU.
 #pragma once
 
-#include "math/gpu/by_target.h"
+#include "math/gpu/segmented_scatter.h"
 #include "math/gpu/positions.h"
 
 namespace paddle_mini {
 namespace {
 
-Positions positions_of(const Device& device, const ScatterRows& rows) { return {device, rows.ids, rows.height, false}; }
+Positions positions_of(const KernelContext& context, const ScatterRows& rows) {
+  return {context, rows.ids, rows.height, false};
+}
 
 template <class T>
 struct ScatterKernel : Kernel {
-  using Meet = ByTarget::Meet;
+  using Meet = SegmentedScatter::Meet;
   In<T> x, updates;
   Out<T> out;
   ScatterRows rows;
   bool overwrite;
-  ByTarget by_row;
+  SegmentedScatter by_row;
 
   explicit ScatterKernel(KernelInit& init)
       : x(init, "X"), updates(init, "Updates"), out(init, "Out"), rows(init, x.shape()),
         overwrite(init.attr<bool>("overwrite")), by_row(init, rows.ids.numel()) {}
 
   void refuse(const Fault& fault) const override { rows.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_row.sort(device, positions_of(device, rows));
-    if (overwrite) put<Meet::Last>(device);
-    else put<Meet::SumInstead>(device);
+  void run(KernelContext& context) override {
+    by_row.sort(context, positions_of(context, rows));
+    if (overwrite) put<Meet::Last>(context);
+    else put<Meet::SumInstead>(context);
   }
   template <Meet meet>
-  void put(Device& device) {
-    by_row.put<meet>(device, 1, rows.height, rows.width, x.data(), updates.data(), out.data());
+  void put(KernelContext& context) {
+    by_row.put<meet>(context, 1, rows.height, rows.width, x.data(), updates.data(), out.data());
   }
 };
 
@@ -45,16 +47,16 @@ struct ScatterGradKernel : Kernel {
         updates_gradient(init, "Updates@GRAD", optional_port), rows(init, out_gradient.shape()) {}
 
   void refuse(const Fault& fault) const override { rows.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    Positions at = positions_of(device, rows);
+  void run(KernelContext& context) override {
+    Positions at = positions_of(context, rows);
     int64_t n = rows.ids.numel();
     if (x_gradient) {
-      copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
-      zero_slabs(device, at, n, rows.width, x_gradient.data());
+      copy_n(context, out_gradient.data(), out_gradient.numel(), x_gradient.data());
+      zero_slabs(context, at, n, rows.width, x_gradient.data());
     }
     if (!updates_gradient) return;
     size_t bytes = static_cast<size_t>(rows.width) * sizeof(T);
-    gather_slabs(device, at, 1, n, rows.height, bytes, out_gradient.data(), updates_gradient.data());
+    gather_slabs(context, at, 1, n, rows.height, bytes, out_gradient.data(), updates_gradient.data());
   }
 };
 

@@ -25,7 +25,7 @@ void nd_add_check_updates(const InferContext& c, const char* x) {
 namespace paddle_mini {
 
 void define_scatter_nd_add(OpTable& ops) {
-  ops.add(OpSpec("scatter_nd_add")
+  ops.add(OpSchema("scatter_nd_add")
               .doc("The last axis of Index, k long, holds coordinates along X's first k axes; Out = X, with Updates "
                    "added to the slabs that they name, as often as they are named. A coordinate that X does not have, "
                    "and a negative one, is refused.")
@@ -44,7 +44,7 @@ void define_scatter_nd_add(OpTable& ops) {
               .kernels<ScatterNdAddKernel, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("scatter_nd_add")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD = the slabs of Out@GRAD that Index names.")
-              .reads_shape("Updates")
+              .shape_only("Updates")
               .infer([](InferContext& c) {
                 nd_add_check_updates(c, "Out@GRAD");
                 c.set_output("X@GRAD", c.input("Out@GRAD"));

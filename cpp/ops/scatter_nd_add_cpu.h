@@ -13,7 +13,7 @@ struct ScatterNdAddKernel : Kernel {
   explicit ScatterNdAddKernel(KernelInit& init)
       : x(init, "X"), updates(init, "Updates"), out(init, "Out"), index(init, x.shape(), false) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     index.check();
     if (out.data() != x.data()) std::copy_n(x.data(), x.numel(), out.data());
     const T* from = updates.data();
@@ -34,7 +34,7 @@ struct ScatterNdAddGradKernel : Kernel {
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         updates_gradient(init, "Updates@GRAD", optional_port), index(init, out_gradient.shape(), false) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     index.check();
     if (x_gradient) std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());
     if (!updates_gradient) return;

@@ -9,16 +9,17 @@ struct ScatterNdAddKernel : Kernel {
   In<T> x, updates;
   Out<T> out;
   NdIndex index;
-  ByTarget by_slab;
+  SegmentedScatter by_slab;
 
   explicit ScatterNdAddKernel(KernelInit& init)
       : x(init, "X"), updates(init, "Updates"), out(init, "Out"), index(init, x.shape(), false),
         by_slab(init, index.slabs) {}
 
   void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    by_slab.sort(device, positions_of(device, index));
-    by_slab.put<ByTarget::Meet::AddTo>(device, 1, index.length(), index.width, x.data(), updates.data(), out.data());
+  void run(KernelContext& context) override {
+    by_slab.sort(context, positions_of(context, index));
+    by_slab.put<SegmentedScatter::Meet::AddTo>(context, 1, index.length(), index.width, x.data(), updates.data(),
+                                               out.data());
   }
 };
 
@@ -33,11 +34,11 @@ struct ScatterNdAddGradKernel : Kernel {
         updates_gradient(init, "Updates@GRAD", optional_port), index(init, out_gradient.shape(), false) {}
 
   void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
-  void run(Device& device) override {
-    if (x_gradient) copy_n(device, out_gradient.data(), out_gradient.numel(), x_gradient.data());
+  void run(KernelContext& context) override {
+    if (x_gradient) copy_n(context, out_gradient.data(), out_gradient.numel(), x_gradient.data());
     if (!updates_gradient) return;
     size_t bytes = static_cast<size_t>(index.width) * sizeof(T);
-    gather_slabs(device, positions_of(device, index), 1, index.slabs, index.length(), bytes, out_gradient.data(),
+    gather_slabs(context, positions_of(context, index), 1, index.slabs, index.length(), bytes, out_gradient.data(),
                  updates_gradient.data());
   }
 };

@@ -22,7 +22,7 @@ struct SearchsortedKernel : Kernel {
     width = sequence.rank() == 1 ? value.numel() : value[value.rank() - 1];
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
   int64_t place(const T* sequence, T value) const;
 };
@@ -50,7 +50,7 @@ void infer_searchsorted(InferContext& c) {
 namespace paddle_mini {
 
 void define_searchsorted(OpTable& ops) {
-  ops.add(OpSpec("searchsorted")
+  ops.add(OpSchema("searchsorted")
               .doc("Out = how many elements of the sorted sequence are less than each of Values, or with `right` not "
                    "greater. NaN and infinity belong at the end.")
               .input("SortedSequence", "[n], or [..., n]: a sequence for each row of Values, each in order")

@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void SearchsortedKernel<T>::run(Device&) {
+void SearchsortedKernel<T>::run(KernelContext&) {
   for (int64_t i = 0, n = values.numel(); i < n; ++i) {
     const T* sequence = sequences.data() + i / width * length;
     int64_t at = place(sequence, values[i]);

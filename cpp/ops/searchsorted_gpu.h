@@ -33,9 +33,9 @@ struct SortedPlace {
 };
 
 template <class T>
-void SearchsortedKernel<T>::run(Device& device) {
+void SearchsortedKernel<T>::run(KernelContext& context) {
   bool wide = out.tensor.dtype != DType::Int32;
-  for_each_index(device, values.numel(),
+  for_each_index(context, values.numel(),
                  SortedPlace<T>{sequences.data(), values.data(), out.tensor.data, length, width, right, wide});
 }
 

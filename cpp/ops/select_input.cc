@@ -14,7 +14,7 @@ void run_select_input(ControlRun& run) {
 
 void define_select_input(OpTable& ops) {
   ops.add(
-      OpSpec("select_input")
+      OpSchema("select_input")
           .doc("Out = X[Mask]. The other variables of X may be without value, as those of a branch that did not run.")
           .input_list("X", "variables of any kind")
           .input("Mask", "one int32 or int64: which of X")

@@ -13,7 +13,7 @@ void run_select_output(ControlRun& run) {
 }  // namespace
 
 void define_select_output(OpTable& ops) {
-  ops.add(OpSpec("select_output")
+  ops.add(OpSchema("select_output")
               .doc("Out[Mask] = X. The other variables of Out stay as they are.")
               .input("X", "a variable of any kind")
               .input("Mask", "one int32 or int64: which of Out")

@@ -15,7 +15,7 @@ struct SelectRowsKernel : Kernel {
   explicit SelectRowsKernel(KernelInit& init)
       : x(init, "X"), rows(init, "Rows"), out(init, "Out"), width(x.shape().numel(1, x.shape().rank())) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     const std::vector<int64_t>& named = rows.variable().rows;
     out.variable().set_rows(named);
     for (size_t i = 0; i < named.size(); ++i) {
@@ -36,17 +36,17 @@ void infer_select_rows(InferContext& c) {
 }  // namespace
 
 void define_select_rows(OpTable& ops) {
-  ops.add(OpSpec("select_rows")
+  ops.add(OpSchema("select_rows")
               .doc("Out = the rows of a table that selected rows name, as selected rows: what of a table a device that "
                    "does not hold it needs for average_rows.")
               .input("X", "[rows, ...]")
               .input("Rows",
                      "selected rows of a table of X's shape, such as X's gradient; their values are not looked at")
               .output("Out", "selected rows: those of Rows, with values from X")
-              .takes_rows("Rows")
+              .accepts_selected_rows("Rows")
               .infer(infer_select_rows)
               .no_gradient("serves averages of parameters")
-              .cpu_only("its rows are those of a sparse gradient, which stay on the processor")
+              .cpu_only("its rows are those of a sparse gradient, which stay on the CPU")
               .kernels<SelectRowsKernel, float, double>());
 }
 

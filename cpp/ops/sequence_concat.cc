@@ -25,8 +25,8 @@ struct SequenceConcatKernel : Kernel {
     std::vector<RowRuns> runs = runs_of(init);
     for (size_t i = 0; i < runs.size(); ++i) parts.emplace_back(init.input("X", i), init.output("Out"), runs[i]);
   }
-  void run(Device& device) override {
-    for (RowRunsKernel& part : parts) part.run(device);
+  void run(KernelContext& context) override {
+    for (RowRunsKernel& part : parts) part.run(context);
   }
 };
 
@@ -40,8 +40,8 @@ struct SequenceConcatGradKernel : Kernel {
       if (init.output("X@GRAD", i)) parts.emplace_back(init.input("Out@GRAD"), init.output("X@GRAD", i), runs[i]);
     }
   }
-  void run(Device& device) override {
-    for (RowRunsKernel& part : parts) part.run(device);
+  void run(KernelContext& context) override {
+    for (RowRunsKernel& part : parts) part.run(context);
   }
 };
 
@@ -74,7 +74,7 @@ VarInfo joined(const InferContext& c) {
 }  // namespace
 
 void define_sequence_concat(OpTable& ops) {
-  ops.add(OpSpec("sequence_concat")
+  ops.add(OpSchema("sequence_concat")
               .doc("Sequence i of Out = sequence i of each X, one after the other.")
               .input_list("X", "as many sequences each, of rows of one shape and element type")
               .output("Out", "all rows of the Xs")

@@ -44,13 +44,13 @@ struct Context {
   }
 
   template <class T>
-  void add_back(Device& device, const T* columns_gradient, T* x_gradient) const {
+  void add_back(KernelContext& kernel_context, const T* columns_gradient, T* x_gradient) const {
     std::fill_n(x_gradient, rows() * width, T(0));
     each_row([&](int64_t row, int64_t first, int64_t end, int64_t from) {
       if (end == first) return;
       T* to = x_gradient + from * width;
       map(
-          device, (end - first) * width, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
+          kernel_context, (end - first) * width, [](auto a, auto b) { return a + b; }, to, static_cast<const T*>(to),
           columns_gradient + row * columns() + first * width);
     });
   }
@@ -70,9 +70,9 @@ struct SequenceConvKernel : Kernel {
     product.m = context.rows(), product.k = context.columns(), product.n = filter.shape()[1];
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& kernel_context) override {
     context.gather(x.data(), columns.data());
-    product.run(device, columns.data(), filter.data(), out.data());
+    product.run(kernel_context, columns.data(), filter.data(), out.data());
   }
 };
 
@@ -95,14 +95,14 @@ struct SequenceConvGradKernel : Kernel {
     to_filter.transpose_a = true;
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& kernel_context) override {
     if (filter_gradient) {
       context.gather(x.data(), columns.data());
-      to_filter.run(device, columns.data(), out_gradient.data(), filter_gradient.data());
+      to_filter.run(kernel_context, columns.data(), out_gradient.data(), filter_gradient.data());
     }
     if (x_gradient) {
-      to_columns.run(device, out_gradient.data(), filter.data(), columns.data());
-      context.add_back(device, columns.data(), x_gradient.data());
+      to_columns.run(kernel_context, out_gradient.data(), filter.data(), columns.data());
+      context.add_back(kernel_context, columns.data(), x_gradient.data());
     }
   }
 };
@@ -128,7 +128,7 @@ Shape convolved(const InferContext& c) {
 
 void define_sequence_conv(OpTable& ops) {
   ops.add(
-      OpSpec("sequence_conv")
+      OpSchema("sequence_conv")
           .doc("Out[t] = (X[t + start], ..., X[t + start + length - 1]) Filter, with zeros beyond the sequence of t.")
           .input("X", "sequences of rows [T, D]")
           .input("Filter", "[contextLength * D, N]")

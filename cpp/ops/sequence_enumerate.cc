@@ -18,7 +18,7 @@ struct SequenceEnumerateKernel : Kernel {
       : x(init, "X"), out(init, "Out"), offsets(offsets_of(&x.variable())), window(init.attr<int32_t>("win_size")),
         pad(init.attr<int32_t>("pad_value")) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
       for (int64_t t = offsets[i]; t < offsets[i + 1]; ++t) {
         int64_t there = std::min(window, offsets[i + 1] - t);
@@ -32,7 +32,7 @@ struct SequenceEnumerateKernel : Kernel {
 }  // namespace
 
 void define_sequence_enumerate(OpTable& ops) {
-  ops.add(OpSpec("sequence_enumerate")
+  ops.add(OpSchema("sequence_enumerate")
               .doc("Row t of Out = X[t], ..., X[t + win_size - 1]; pad_value where the sequence has ended.")
               .input("X", "sequences of ids, [T, 1] or [T]")
               .output("Out", "[T, win_size], the sequences of X")

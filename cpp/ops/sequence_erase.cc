@@ -26,7 +26,7 @@ struct SequenceEraseKernel : Kernel {
   explicit SequenceEraseKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), tokens(init.attr<std::vector<int32_t>>("tokens")) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     std::copy_if(x.data(), x.data() + x.numel(), out.data(), [&](T id) { return !tokens.has(id); });
   }
 };
@@ -58,7 +58,7 @@ void infer_erase(InferContext& c) {
 }  // namespace
 
 void define_sequence_erase(OpTable& ops) {
-  ops.add(OpSpec("sequence_erase")
+  ops.add(OpSchema("sequence_erase")
               .doc("Out = the sequences of X without the ids in `tokens`. How many rows are left depends on data.")
               .input("X", "sequences of ids, [T, 1] or [T], int32 or int64")
               .output("Out", "what is left of each sequence; groups of sequences stay")

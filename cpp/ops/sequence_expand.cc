@@ -66,7 +66,7 @@ VarInfo expanded(const InferContext& c) {
 }  // namespace
 
 void define_sequence_expand(OpTable& ops) {
-  ops.add(OpSpec("sequence_expand")
+  ops.add(OpSchema("sequence_expand")
               .doc("Out = sequence i of X, or its row i, as many times as element i of a level of Y's lod is long. "
                    "Where that level has no elements Out is X.")
               .input("X", "rows, or sequences of one level")
@@ -74,7 +74,7 @@ void define_sequence_expand(OpTable& ops) {
               .output("Out", "rows of X; sequences if X has them")
               .attr("ref_level", -1, "which level of Y's lod says how many times; -1: the last", at_least(-1))
               .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
-              .decides_lod()
+              .custom_lod()
               .gradient("sequence_expand_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("repeats sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandKernel>());

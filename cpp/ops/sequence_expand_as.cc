@@ -30,7 +30,7 @@ VarInfo expanded(const InferContext& c) {
 }  // namespace
 
 void define_sequence_expand_as(OpTable& ops) {
-  ops.add(OpSpec("sequence_expand_as")
+  ops.add(OpSchema("sequence_expand_as")
               .doc("Out = row i of X as many times as sequence i of Y is long.")
               .input("X", "a row for each sequence of Y")
               .input("Y", "sequences of one level; its values are not read")

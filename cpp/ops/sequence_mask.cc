@@ -26,21 +26,21 @@ struct SequenceMaskKernel : Kernel {
     longest = mask->tensor.shape[mask->tensor.shape.rank() - 1];
   }
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     switch (mask->tensor.dtype) {
-      case DType::Bool: return fill<bool>(device);
-      case DType::UInt8: return fill<uint8_t>(device);
-      case DType::Int8: return fill<int8_t>(device);
-      case DType::Int16: return fill<int16_t>(device);
-      case DType::Int32: return fill<int32_t>(device);
-      case DType::Int64: return fill<int64_t>(device);
-      case DType::Float32: return fill<float>(device);
-      default: return fill<double>(device);  // infer lets no other type through
+      case DType::Bool: return fill<bool>(context);
+      case DType::UInt8: return fill<uint8_t>(context);
+      case DType::Int8: return fill<int8_t>(context);
+      case DType::Int16: return fill<int16_t>(context);
+      case DType::Int32: return fill<int32_t>(context);
+      case DType::Int64: return fill<int64_t>(context);
+      case DType::Float32: return fill<float>(context);
+      default: return fill<double>(context);  // infer lets no other type through
     }
   }
 
   template <class M>
-  void fill(Device& device);
+  void fill(KernelContext& context);
 };
 
 // The largest of X, cut to a whole number.
@@ -100,7 +100,7 @@ void infer_mask(InferContext& c) {
 namespace paddle_mini {
 
 void define_sequence_mask(OpTable& ops) {
-  ops.add(OpSpec("sequence_mask")
+  ops.add(OpSchema("sequence_mask")
               .doc("Y[i..., j] = 1 where j < X[i...], else 0. How long Y is may depend on data.")
               .input("X", "lengths, any shape")
               .optional_input("MaxLenTensor", "one whole number: how long Y is, instead of maxlen")
@@ -108,7 +108,7 @@ void define_sequence_mask(OpTable& ops) {
               .attr("maxlen", -1, "how long Y is; -1: the largest of X")
               .required_attr("out_dtype", AttrType::Int, "element type of Y")
               .infer(infer_mask)
-              .decides_lod()
+              .custom_lod()
               .no_gradient("a mask of lengths has no slope")
               .on_gpu()
               .kernels<SequenceMaskKernel, float, double, int32_t, int64_t>());

@@ -6,7 +6,7 @@ namespace {
 
 template <class T>
 template <class M>
-void SequenceMaskKernel<T>::fill(Device&) {
+void SequenceMaskKernel<T>::fill(KernelContext&) {
   M* to = mask->tensor.as<M>();
   for (int64_t i = 0; i < x.numel(); ++i, to += longest) {
     int64_t ones = count_below(x[i], longest);

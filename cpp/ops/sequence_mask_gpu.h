@@ -20,8 +20,8 @@ struct MaskOfLengths {
 
 template <class T>
 template <class M>
-void SequenceMaskKernel<T>::fill(Device& device) {
-  for_each_index(device, x.numel() * longest, MaskOfLengths<T, M>{longest, x.data(), mask->tensor.as<M>()});
+void SequenceMaskKernel<T>::fill(KernelContext& context) {
+  for_each_index(context, x.numel() * longest, MaskOfLengths<T, M>{longest, x.data(), mask->tensor.as<M>()});
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ struct SequencePadKernel : Kernel {
       : pad(init.input("X"), init.output("Out"), init.input("PadValue"), offsets_of(init.input("X"))),
         length(init, "Length"), offsets(offsets_of(init.input("X"))) {}
 
-  void run(Device& device) override {
-    pad.run(device);
+  void run(KernelContext& context) override {
+    pad.run(context);
     for (int64_t i = 0; i < length.numel(); ++i) {
       length[i] = offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)];
     }
@@ -58,7 +58,7 @@ void infer_pad(InferContext& c) {
 }  // namespace
 
 void define_sequence_pad(OpTable& ops) {
-  ops.add(OpSpec("sequence_pad")
+  ops.add(OpSchema("sequence_pad")
               .doc("Out[i] = sequence i of X and PadValue after it, all of one length.")
               .input("X", "sequences of rows [T, ...]")
               .input("PadValue", "one element, or a row, of X's element type")
@@ -66,7 +66,7 @@ void define_sequence_pad(OpTable& ops) {
               .output("Length", "[sequences], int64: how many rows each had")
               .attr("padded_length", -1, "length of Out; -1: as the longest sequence", at_least(-1))
               .infer(infer_pad)
-              .decides_lod()
+              .custom_lod()
               .gradient("sequence_pad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("works on sequences of different lengths one after the other")
               .kernel_for_any<SequencePadKernel>());

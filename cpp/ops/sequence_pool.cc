@@ -43,7 +43,7 @@ struct SequencePoolKernel : Kernel {
         indexed(index && pool == Pool::Max && !init.attr<bool>("is_test")), pad(init.attr<float>("pad_value")),
         offsets(offsets_of(&x.variable())), width(row_numel(x.shape())) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
       int64_t begin = offsets[i], end = offsets[i + 1], at = static_cast<int64_t>(i) * width;
       T* to = out.data() + at;
@@ -54,20 +54,20 @@ struct SequencePoolKernel : Kernel {
       }
       std::copy_n(x.data() + (pool == Pool::Last ? end - 1 : begin) * width, width, to);
       if (indexed) largest_row(begin, end, to, index.data() + at);
-      else fold(device, begin, end, to);
+      else fold(context, begin, end, to);
     }
   }
 
-  void fold(Device& device, int64_t begin, int64_t end, T* to) {
+  void fold(KernelContext& context, int64_t begin, int64_t end, T* to) {
     if (pool == Pool::Last || pool == Pool::First) return;
     for (int64_t row = begin + 1; row < end; ++row) {
       const T *so_far = to, *from = x.data() + row * width;
-      if (pool == Pool::Max) map(device, width, [](auto a, auto b) { return maximum(a, b); }, to, so_far, from);
-      else map(device, width, [](auto a, auto b) { return a + b; }, to, so_far, from);
+      if (pool == Pool::Max) map(context, width, [](auto a, auto b) { return maximum(a, b); }, to, so_far, from);
+      else map(context, width, [](auto a, auto b) { return a + b; }, to, so_far, from);
     }
     T by = static_cast<T>(divisor(pool, end - begin));
     if (by != T(1)) {
-      map(device, width, [by](auto a) { return a / decltype(a)(by); }, to, static_cast<const T*>(to));
+      map(context, width, [by](auto a) { return a / decltype(a)(by); }, to, static_cast<const T*>(to));
     }
   }
 
@@ -96,7 +96,7 @@ struct SequencePoolGradKernel : Kernel {
       : out_gradient(init, "Out@GRAD"), index(init, "MaxIndex", optional_port), x_gradient(init, "X@GRAD"),
         pool(pool_of(init)), offsets(offsets_of(init.input("X"))), width(row_numel(x_gradient.shape())) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     if (pool == Pool::Max) check_index();
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
       int64_t begin = offsets[i], end = offsets[i + 1];
@@ -106,7 +106,7 @@ struct SequencePoolGradKernel : Kernel {
       if (pool == Pool::Sum || pool == Pool::Average || pool == Pool::Sqrt) {
         T by = static_cast<T>(divisor(pool, end - begin));
         for (int64_t row = begin; row < end; ++row) {
-          map(device, width, [by](auto g) { return g / decltype(g)(by); }, to + row * width, gradient);
+          map(context, width, [by](auto g) { return g / decltype(g)(by); }, to + row * width, gradient);
         }
         continue;
       }
@@ -117,7 +117,7 @@ struct SequencePoolGradKernel : Kernel {
         for (int64_t k = 0; k < width; ++k) to[row_at(i, k) * width + k] = gradient[k];
     }
   }
-  bool may_refuse() const override { return pool == Pool::Max; }
+  bool may_fail_validation() const override { return pool == Pool::Max; }
 
   int64_t row_at(size_t i, int64_t k) const { return index[static_cast<int64_t>(i) * width + k]; }
 
@@ -156,8 +156,8 @@ void infer_pool_grad(InferContext& c) {
   gradients_like_inputs(c);
 }
 
-OpSpec& with_attributes(OpSpec& spec) {
-  return spec
+OpSchema& with_attributes(OpSchema& schema) {
+  return schema
       .attr("pooltype", "AVERAGE", "SUM, AVERAGE, SQRT (the sum by the root of the length), MAX, LAST or FIRST",
             one_of(pool_names()))
       .attr("pad_value", 0.0f, "what Out has for a sequence without rows")
@@ -175,7 +175,7 @@ std::vector<OpDesc> pool_gradient(const OpDesc& forward) {
 }  // namespace
 
 void define_sequence_pool(OpTable& ops) {
-  OpSpec forward("sequence_pool"), backward("sequence_pool_grad");
+  OpSchema forward("sequence_pool"), backward("sequence_pool_grad");
   forward.doc("Out[i] = one row made of the rows of sequence i of X's last level; the other levels stay.")
       .input("X", "sequences of rows of any shape")
       .output("Out", "a row for each sequence")
@@ -183,7 +183,7 @@ void define_sequence_pool(OpTable& ops) {
                        "of MAX: which row of X each element of Out is from, int32, -1 for none; else empty");
   with_attributes(forward)
       .infer(infer_pool)
-      .decides_lod()
+      .custom_lod()
       .gradient(pool_gradient)
       .cpu_only("works on sequences of different lengths one after the other")
       .kernels<SequencePoolKernel, float, double>();

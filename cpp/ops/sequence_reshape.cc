@@ -43,7 +43,7 @@ void infer_sequence_reshape_grad(InferContext& c) {
 }  // namespace
 
 void define_sequence_reshape(OpTable& ops) {
-  ops.add(OpSpec("sequence_reshape")
+  ops.add(OpSchema("sequence_reshape")
               .doc("Out = the elements of each sequence of X in rows of new_dim elements.")
               .input("X", "sequences of rows [T, D]")
               .output("Out", "[T * D / new_dim, new_dim]")
@@ -54,7 +54,7 @@ void define_sequence_reshape(OpTable& ops) {
               .view("X", "Out")
               .on_gpu()
               .kernel_for_any<SequenceReshapeKernel>());
-  ops.add(OpSpec("sequence_reshape_grad")
+  ops.add(OpSchema("sequence_reshape_grad")
               .doc("X@GRAD = the elements of Out@GRAD in the shape and sequences of X.")
               .input("X", "as in sequence_reshape; its values are not read")
               .input("Out@GRAD", "shape of Out")

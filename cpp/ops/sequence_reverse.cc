@@ -22,7 +22,7 @@ struct SequenceReverseKernel : RowRunsKernel {
 }  // namespace
 
 void define_sequence_reverse(OpTable& ops) {
-  ops.add(OpSpec("sequence_reverse")
+  ops.add(OpSchema("sequence_reverse")
               .doc("Y = X with the rows of each sequence back to front.")
               .input("X", "sequences of rows of any shape")
               .output("Y", "shape and sequences of X")

@@ -23,7 +23,7 @@ struct SequenceScatterKernel : Kernel {
       : x(init, "X"), updates(init, "Updates"), ids(init, "Ids"), out(init, "Out"),
         offsets(offsets_of(init.input("Ids"))) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     int64_t columns = x.shape()[1];
     check_ids(ids, columns);
     if (x.data() != out.data()) std::copy_n(x.data(), x.numel(), out.data());
@@ -45,7 +45,7 @@ struct SequenceScatterGradKernel : Kernel {
       : out_gradient(init, "Out@GRAD"), ids(init, "Ids"), x_gradient(init, "X@GRAD", optional_port),
         updates_gradient(init, "Updates@GRAD", optional_port), offsets(offsets_of(init.input("Ids"))) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     int64_t columns = out_gradient.shape()[1];
     check_ids(ids, columns);
     if (x_gradient) std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());
@@ -78,7 +78,7 @@ void infer_scatter_grad(InferContext& c) {
 }  // namespace
 
 void define_sequence_scatter(OpTable& ops) {
-  ops.add(OpSpec("sequence_scatter")
+  ops.add(OpSchema("sequence_scatter")
               .doc("Out = X, and Out[i, Ids[j]] += Updates[j] for each j in sequence i of Ids.")
               .input("X", "[sequences, columns]")
               .input("Ids", "sequences of columns, [T, 1] or [T], int32 or int64")
@@ -88,7 +88,7 @@ void define_sequence_scatter(OpTable& ops) {
                 require_updates(c, "X");
                 c.set_output("Out", c.input("X"));
               })
-              .decides_lod()
+              .custom_lod()
               .gradient("sequence_scatter_grad", {"Ids", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"})
               .in_place("X", "Out")
               .checks_data()

@@ -20,7 +20,7 @@ struct SequenceSliceKernel : Kernel {
       : x(init.input("X")), out(init.output("Out")), offset(init, "Offset"), from(offsets_of(x)), to(offsets_of(out)),
         bytes(row_bytes(out)) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     for (size_t i = 0; i + 1 < from.size(); ++i) {
       copy_run(x, out, bytes, {from[i] + offset[static_cast<int64_t>(i)], to[i], to[i + 1] - to[i]});
     }
@@ -38,7 +38,7 @@ struct SequenceSliceGradKernel : Kernel {
       : out_gradient(init.input("Out@GRAD")), x_gradient(init.output("X@GRAD")), offset(init, "Offset"),
         length(init, "Length"), offsets(offsets_of(init.input("X"))), bytes(row_bytes(x_gradient)) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     int64_t total = 0, rows = out_gradient->tensor.shape[0];
     for (int64_t i = 0; i < offset.numel(); ++i) {
       size_t at = static_cast<size_t>(i);
@@ -86,7 +86,7 @@ void infer_slice(InferContext& c) {
 }  // namespace
 
 void define_sequence_slice(OpTable& ops) {
-  ops.add(OpSpec("sequence_slice")
+  ops.add(OpSchema("sequence_slice")
               .doc("Sequence i of Out = Length[i] rows of sequence i of X from its row Offset[i] on.")
               .input("X", "sequences of rows of any shape")
               .input("Offset", "[sequences, 1], int32 or int64")

@@ -14,10 +14,10 @@ struct SequenceSoftmaxKernel : Kernel {
   explicit SequenceSoftmaxKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), offsets(offsets_of(&x.variable())) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
       int64_t at = offsets[i], rows = offsets[i + 1] - at;
-      if (rows > 0) Softmax({rows}, 0).run<T>(device, x.data() + at, out.data() + at, nullptr);
+      if (rows > 0) Softmax({rows}, 0).run<T>(context, x.data() + at, out.data() + at, nullptr);
     }
   }
 };
@@ -32,12 +32,12 @@ struct SequenceSoftmaxGradKernel : Kernel {
       : out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         offsets(offsets_of(init.input("X"))) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
       int64_t at = offsets[i], rows = offsets[i + 1] - at;
       if (rows == 0) continue;
       const T *y = out.data() + at, *gradient = out_gradient.data() + at;
-      Softmax({rows}, 0).gradient<T>(device, y, gradient, x_gradient.data() + at, nullptr);
+      Softmax({rows}, 0).gradient<T>(context, y, gradient, x_gradient.data() + at, nullptr);
     }
   }
 };
@@ -52,7 +52,7 @@ void require_numbers(const InferContext& c) {
 }  // namespace
 
 void define_sequence_softmax(OpTable& ops) {
-  ops.add(OpSpec("sequence_softmax")
+  ops.add(OpSchema("sequence_softmax")
               .doc("Out = exp(X) / (sum of exp(X) over the sequence), for each sequence of X's last level.")
               .input("X", "sequences of numbers, [T, 1] or [T]")
               .output("Out", "shape and sequences of X")

@@ -56,7 +56,7 @@ void infer_unpad_grad(InferContext& c) {
 }  // namespace
 
 void define_sequence_unpad(OpTable& ops) {
-  ops.add(OpSpec("sequence_unpad")
+  ops.add(OpSchema("sequence_unpad")
               .doc("Sequence i of Out = the first Length[i] rows of X[i]. How many rows there are depends on data.")
               .input("X", "[sequences, length, ...]")
               .input("Length", "[sequences], int32 or int64")

@@ -38,10 +38,10 @@ OpDesc slice_of(const OpDesc& op) {
 
 // The part without the axes that one index chose, and with new axes of one element: each before the axis of
 // Input that it names.
-Shape part_shape(const OpDesc& op, const AxisWalks& walks) {
+Shape part_shape(const OpDesc& op, const AxisIndexMaps& index_maps) {
   OpDesc slice = slice_of(op);
-  Shape whole = shape_of(walks), part;
-  sliced_shape(slice, walks);  // refuses axes that more than one index chose
+  Shape whole = shape_of(index_maps), part;
+  sliced_shape(slice, index_maps);  // refuses axes that more than one index chose
   std::vector<bool> gone(static_cast<size_t>(whole.rank()) + 1);
   for (int32_t axis : attr_of<Ints>(slice, "decrease_axis")) {
     gone[static_cast<size_t>(normal_axis(axis, whole.rank(), "decrease_axes"))] = true;
@@ -61,7 +61,7 @@ Shape part_shape(const OpDesc& op, const AxisWalks& walks) {
 }
 
 // Walks from the part back to the value, which is stretched over it; leading dimensions of one are left out.
-AxisWalks value_walks(Shape value, const Shape& part) {
+AxisIndexMaps value_index_maps(Shape value, const Shape& part) {
   while (value.rank() > part.rank() && dims_agree(value[0], 1)) {
     value = Shape(Longs(value.begin() + 1, value.end()));
   }
@@ -126,7 +126,7 @@ struct SetValueKernel : Kernel {
   In<T> input, value;
   Out<T> out;
   OpDesc op;
-  AxisWalks walks;
+  AxisIndexMaps index_maps;
   Shape part;
   AxisLoop part_loop, value_loop;
   std::unique_ptr<T[]> listed;
@@ -136,9 +136,9 @@ struct SetValueKernel : Kernel {
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),
-        op(settled(init, kSetValuePorts)), walks(slice_walks(slice_of(op), input.shape(), true)),
-        part(part_shape(op, walks)), part_loop(walks),
-        value_loop(value_walks(value ? value.shape() : listed_shape(init.op()), part)),
+        op(settled(init, kSetValuePorts)), index_maps(slice_index_maps(slice_of(op), input.shape(), true)),
+        part(part_shape(op, index_maps)), part_loop(index_maps),
+        value_loop(value_index_maps(value ? value.shape() : listed_shape(init.op()), part)),
         listed_count(value ? 0 : listed_shape(init.op()).numel()), stretched(init, part.numel()),
         uploaded(init, kOnGpu ? listed_count : 0) {
     if (value) return;
@@ -147,12 +147,12 @@ struct SetValueKernel : Kernel {
     std::transform(scalars.begin(), scalars.end(), listed.get(), number_of_scalar<T>);
   }
 
-  const T* listed_on(Device& device) const;
+  const T* listed_on(KernelContext& context) const;
 
-  void run(Device& device) override {
-    value_loop.copy(device, value ? value.data() : listed_on(device), stretched.data(), T(0));
-    if (out.data() != input.data()) copy_n(device, input.data(), input.numel(), out.data());
-    part_loop.put(device, stretched.data(), out.data());
+  void run(KernelContext& context) override {
+    value_loop.copy(context, value ? value.data() : listed_on(context), stretched.data(), T(0));
+    if (out.data() != input.data()) copy_n(context, input.data(), input.numel(), out.data());
+    part_loop.put(context, stretched.data(), out.data());
   }
 };
 
@@ -161,7 +161,7 @@ struct SetValueGradKernel : Kernel {
   In<T> out_gradient;
   Out<T> input_gradient, value_gradient;
   OpDesc op;
-  AxisWalks walks;
+  AxisIndexMaps index_maps;
   Shape part;
   AxisLoop part_loop, value_loop;
   Scratch<T> cut;
@@ -169,23 +169,23 @@ struct SetValueGradKernel : Kernel {
   explicit SetValueGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
         value_gradient(init, "ValueTensor@GRAD", optional_port), op(settled(init, kSetValuePorts)),
-        walks(slice_walks(slice_of(op), out_gradient.shape(), true)), part(part_shape(op, walks)), part_loop(walks),
-        value_loop(value_walks(value_gradient ? value_gradient.shape() : part, part)),
+        index_maps(slice_index_maps(slice_of(op), out_gradient.shape(), true)), part(part_shape(op, index_maps)),
+        part_loop(index_maps), value_loop(value_index_maps(value_gradient ? value_gradient.shape() : part, part)),
         cut(init, value_gradient ? part.numel() : 0) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     if (value_gradient) {
-      part_loop.copy(device, out_gradient.data(), cut.data(), T(0));
-      value_loop.add_back(device, cut.data(), value_gradient.data());
+      part_loop.copy(context, out_gradient.data(), cut.data(), T(0));
+      value_loop.add_back(context, cut.data(), value_gradient.data());
     }
     if (!input_gradient) return;
-    copy_n(device, out_gradient.data(), out_gradient.numel(), input_gradient.data());
-    part_loop.put_value(device, T(0), input_gradient.data());
+    copy_n(context, out_gradient.data(), out_gradient.numel(), input_gradient.data());
+    part_loop.put_value(context, T(0), input_gradient.data());
   }
 };
 
-OpSpec set_value_with_attributes(OpSpec spec) {
-  return spec.required_attr("axes", AttrType::Longs, "the axes along which a part is set")
+OpSchema set_value_with_attributes(OpSchema schema) {
+  return schema.required_attr("axes", AttrType::Longs, "the axes along which a part is set")
       .attr("starts", Longs{}, "for each of them the first position; negative ones count from the end")
       .attr("ends", Longs{}, "for each of them the position after the last; negative ones count from the end")
       .attr("steps", Longs{}, "for each of them the step, which may be negative; empty: 1")
@@ -204,13 +204,13 @@ OpSpec set_value_with_attributes(OpSpec spec) {
 namespace paddle_mini {
 
 void define_set_value(OpTable& ops) {
-  OpSpec forward("set_value"), backward("set_value_grad");
+  OpSchema forward("set_value"), backward("set_value_grad");
   forward.input("Input", "any shape")
       .optional_input("ValueTensor", "the value, of Input's element type")
       .output("Out", "shape of Input; usually the variable of Input");
   backward.input("Out@GRAD", "shape of Out")
       .optional_input("ValueTensor", "as in set_value")
-      .reads_shape("ValueTensor")
+      .shape_only("ValueTensor")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("ValueTensor@GRAD", "shape of ValueTensor");
   ops.add(set_value_with_attributes(with_tensor_ports(forward, kSetValuePorts))
@@ -230,7 +230,7 @@ void define_set_value(OpTable& ops) {
                 Shape value = c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op());
                 auto op = settled(c, kSetValuePorts);
                 if (!op) return;
-                value_walks(value, part_shape(*op, slice_walks(slice_of(*op), input.shape, true)));
+                value_index_maps(value, part_shape(*op, slice_index_maps(slice_of(*op), input.shape, true)));
               })
               .gradient([](const OpDesc& forward) {
                 OpDesc backward = make_op("set_value_grad", {{"Out@GRAD", gradient_names(forward.output("Out"))}},
@@ -267,8 +267,8 @@ void define_set_value(OpTable& ops) {
                  }
                  auto op = settled(c, kSetValuePorts);
                  if (!op) return;
-                 Shape part = part_shape(*op, slice_walks(slice_of(*op), out.shape, true));
-                 if (c.has_output("ValueTensor@GRAD")) value_walks(c.shape("ValueTensor"), part);
+                 Shape part = part_shape(*op, slice_index_maps(slice_of(*op), out.shape, true));
+                 if (c.has_output("ValueTensor@GRAD")) value_index_maps(c.shape("ValueTensor"), part);
                })
                .on_gpu()
                .kernels<SetValueGradKernel, float, double, int32_t, int64_t>()));

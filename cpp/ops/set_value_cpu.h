@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-const T* SetValueKernel<T>::listed_on(Device& device) const {
+const T* SetValueKernel<T>::listed_on(KernelContext& context) const {
   return listed.get();
 }
 

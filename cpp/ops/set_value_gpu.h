@@ -7,8 +7,8 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-const T* SetValueKernel<T>::listed_on(Device& device) const {
-  upload(device, listed.get(), static_cast<size_t>(listed_count) * sizeof(T), uploaded.data());
+const T* SetValueKernel<T>::listed_on(KernelContext& context) const {
+  upload(context, listed.get(), static_cast<size_t>(listed_count) * sizeof(T), uploaded.data());
   return uploaded.data();
 }
 

@@ -8,9 +8,9 @@ namespace {
 
 template <class T>
 struct SgdRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> rate;
-  PM_HD SgdStep<T> ready() const { return {rate()}; }
+  static constexpr bool batchable = true;
+  ScalarArg<T> rate;
+  PM_HD SgdStep<T> bind_scalars() const { return {rate()}; }
 };
 
 template <class T>
@@ -25,22 +25,22 @@ struct SgdKernel : TiledKernel {
 
   SgdRule<T> step() const { return {learning_rate}; }
 
-  void run(Device& device) override {
-    if (grad.is_rows()) run_sparse(device);
-    else run_tile(device, 0, param.numel());
+  void run(KernelContext& context) override {
+    if (grad.is_rows()) run_sparse(context);
+    else run_tile(context, 0, param.numel());
   }
 
-  void run_tile(Device& device, int64_t begin, int64_t end) override {
-    map(device, end - begin, step(), param_out.data() + begin, param.data() + begin, grad.data() + begin);
+  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
+    map(context, end - begin, step(), param_out.data() + begin, param.data() + begin, grad.data() + begin);
   }
 
-  void run_sparse(Device& device) {
-    if (param.data() != param_out.data()) copy_n(device, param.data(), param.numel(), param_out.data());
+  void run_sparse(KernelContext& context) {
+    if (param.data() != param_out.data()) copy_n(context, param.data(), param.numel(), param_out.data());
     // Rows that occur several times are subtracted one after the other.
     const std::vector<int64_t>& rows = grad.variable().rows;
     for (size_t i = 0; i < rows.size(); ++i) {
       T* row = param_out.data() + rows[i] * width;
-      map(device, width, step(), row, static_cast<const T*>(row), grad.data() + static_cast<int64_t>(i) * width);
+      map(context, width, step(), row, static_cast<const T*>(row), grad.data() + static_cast<int64_t>(i) * width);
     }
   }
 };

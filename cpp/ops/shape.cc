@@ -18,17 +18,17 @@ struct ShapeKernel : Kernel {
   explicit ShapeKernel(KernelInit& init) : shape(init.input("Input")->tensor.shape), out(init, "Out") {
     for (int64_t dim : shape) require<ShapeError>(dim <= INT32_MAX, "Input has shape ", shape.str(), ", beyond int32");
   }
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     Dimensions dimensions{{}, out.data()};
     for (int i = 0; i < shape.rank(); ++i) dimensions.all[i] = static_cast<int32_t>(shape[i]);
-    for_each_index(device, shape.rank(), dimensions);
+    for_each_index(context, shape.rank(), dimensions);
   }
 };
 
 }  // namespace
 
 void define_shape(OpTable& ops) {
-  ops.add(OpSpec("shape")
+  ops.add(OpSchema("shape")
               .doc("Out = the dimensions of Input.")
               .shape_input("Input", "any shape")
               .output("Out", "[the number of Input's dimensions], int32")

@@ -23,7 +23,7 @@ struct ShardIndexKernel : Kernel {
     fail<OpError>("X has ", value, " at position ", at, ": indices run from 0 to ", index_num - 1);
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 }  // namespace
@@ -34,7 +34,7 @@ struct ShardIndexKernel : Kernel {
 namespace paddle_mini {
 
 void define_shard_index(OpTable& ops) {
-  ops.add(OpSpec("shard_index")
+  ops.add(OpSchema("shard_index")
               .doc("Each shard holds ceil(index_num / nshards) indices, one after the other; Out = the place of each "
                    "index of X in the shard shard_id, or ignore_value if it is in another.")
               .input("X", "indices from 0 to index_num - 1, [..., 1], int32 or int64")

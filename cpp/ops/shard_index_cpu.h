@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void ShardIndexKernel<T>::run(Device&) {
+void ShardIndexKernel<T>::run(KernelContext&) {
   int64_t n = x.numel();
   for (int64_t i = 0; i < n; ++i) {
     if (x[i] < 0 || x[i] >= index_num) refuse_index(x[i], i);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "math/for_each_index.h"
-#include "math/gpu/raise.h"
+#include "math/gpu/report_fault.h"
 
 namespace paddle_mini {
 namespace {
@@ -17,15 +17,15 @@ struct ShardIndex {
   unsigned long long step;
   PM_DEVICE void operator()(int64_t i) const {
     int64_t index = x[i];
-    if (index < 0 || index >= index_num) raise(fault, step, index, i);
+    if (index < 0 || index >= index_num) report_fault(fault, step, index, i);
     else out[i] = index / shard_size == shard_id ? static_cast<T>(index % shard_size) : ignore_value;
   }
 };
 
 template <class T>
-void ShardIndexKernel<T>::run(Device& device) {
-  ShardIndex<T> body{index_num, shard_size, shard_id, ignore_value, x.data(), out.data(), device.fault, device.step};
-  for_each_index(device, x.numel(), body);
+void ShardIndexKernel<T>::run(KernelContext& context) {
+  ShardIndex<T> body{index_num, shard_size, shard_id, ignore_value, x.data(), out.data(), context.fault, context.step};
+  for_each_index(context, x.numel(), body);
 }
 
 }  // namespace

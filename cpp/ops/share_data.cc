@@ -12,7 +12,7 @@ struct ShareDataKernel : MoveKernel {
 }  // namespace
 
 void define_share_data(OpTable& ops) {
-  ops.add(OpSpec("share_data")
+  ops.add(OpSchema("share_data")
               .doc("Out = X, the same memory where that is possible.")
               .input("X", "any shape")
               .output("Out", "shape of X")

@@ -43,7 +43,7 @@ void run_shrink_rnn_memory_grad(ControlRun& run) {
 }  // namespace
 
 void define_shrink_rnn_memory(OpTable& ops) {
-  ops.add(OpSpec("shrink_rnn_memory")
+  ops.add(OpSchema("shrink_rnn_memory")
               .doc("Out = the first entries of X, as many as there are sequences with a step I: entries of X are in "
                    "the order of RankTable, so those whose sequence has ended are the last.")
               .input("X", "rows, or sequences, in the order of RankTable")

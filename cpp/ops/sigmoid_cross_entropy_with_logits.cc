@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/family/pair_loss.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 namespace {
@@ -39,7 +39,7 @@ class Scale {
   explicit Scale(KernelInit& init)
       : normalize_(init.attr<bool>("normalize")), on_gpu_(init, kOnGpu && normalize_ ? 1 : 0) {}
 
-  Uniform<T> of(Device& device, const Ignored<T>& ignored, const In<T>& label) const;
+  ScalarArg<T> of(KernelContext& context, const Ignored<T>& ignored, const In<T>& label) const;
 
  private:
   bool normalize_;
@@ -82,8 +82,8 @@ struct SigmoidSlope {
 template <class T, template <class> class F>
 struct ScaledSigmoid {
   Ignored<T> ignored;
-  Uniform<T> scale;
-  PM_HD F<T> ready() const { return {ignored, scale()}; }
+  ScalarArg<T> scale;
+  PM_HD F<T> bind_scalars() const { return {ignored, scale()}; }
 };
 
 // log(1 + exp(x)) - x label without overflow. A weight w of the label's part: x (1 - label) + w log(1 + exp(-x)).
@@ -98,10 +98,10 @@ struct SigmoidCrossEntropyKernel : Kernel {
       : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port), out(init, "Out"),
         ignored(init.attr<int32_t>("ignore_index")), scale(init) {}
 
-  void run(Device& device) override {
-    ScaledSigmoid<T, SigmoidLoss> f{ignored, scale.of(device, ignored, label)};
-    if (weight) map(device, out.numel(), f, out.data(), x.data(), label.data(), weight.data());
-    else map(device, out.numel(), f, out.data(), x.data(), label.data());
+  void run(KernelContext& context) override {
+    ScaledSigmoid<T, SigmoidLoss> f{ignored, scale.of(context, ignored, label)};
+    if (weight) map(context, out.numel(), f, out.data(), x.data(), label.data(), weight.data());
+    else map(context, out.numel(), f, out.data(), x.data(), label.data());
   }
 };
 
@@ -116,11 +116,11 @@ struct SigmoidCrossEntropyGradKernel : Kernel {
       : x(init, "X"), label(init, "Label"), weight(init, "pos_weight", optional_port), out_gradient(init, "Out@GRAD"),
         x_gradient(init, "X@GRAD"), ignored(init.attr<int32_t>("ignore_index")), scale(init) {}
 
-  void run(Device& device) override {
-    ScaledSigmoid<T, SigmoidSlope> f{ignored, scale.of(device, ignored, label)};
+  void run(KernelContext& context) override {
+    ScaledSigmoid<T, SigmoidSlope> f{ignored, scale.of(context, ignored, label)};
     const T* g = out_gradient.data();
-    if (weight) map(device, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), weight.data(), g);
-    else map(device, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), g);
+    if (weight) map(context, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), weight.data(), g);
+    else map(context, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), g);
   }
 };
 

@@ -19,11 +19,11 @@ struct PutOneByCount {
 };
 
 template <class T>
-Uniform<T> Scale<T>::of(Device& device, const Ignored<T>& ignored, const In<T>& label) const {
+ScalarArg<T> Scale<T>::of(KernelContext& context, const Ignored<T>& ignored, const In<T>& label) const {
   if (!normalize_) return T(1);
-  Walk<1> one, all;
+  StridedIndex<1> one, all;
   all.add(label.numel(), {1});
-  fold(device, one, all, int64_t{0}, CountsLabel<T>{ignored, label.data()}, Plus{}, PutOneByCount<T>{on_gpu_.data()});
+  fold(context, one, all, int64_t{0}, CountsLabel<T>{ignored, label.data()}, Plus{}, PutOneByCount<T>{on_gpu_.data()});
   return on_gpu_;
 }
 

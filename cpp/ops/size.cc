@@ -10,13 +10,13 @@ struct SizeKernel : Kernel {
   int64_t count;
 
   explicit SizeKernel(KernelInit& init) : out(init, "Out"), count(init.input("Input")->tensor.shape.numel()) {}
-  void run(Device& device) override { fill_n(device, out.data(), 1, count); }
+  void run(KernelContext& context) override { fill_n(context, out.data(), 1, count); }
 };
 
 }  // namespace
 
 void define_size(OpTable& ops) {
-  ops.add(OpSpec("size")
+  ops.add(OpSchema("size")
               .doc("Out = how many elements Input has.")
               .shape_input("Input", "any shape")
               .output("Out", "one number, int64")

@@ -19,7 +19,7 @@ struct SoftmaxKernel : Kernel {
   explicit SoftmaxKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), softmax(x.shape(), softmax_axis(init.attr<int32_t>("axis"), x.shape())),
         scratch(init, softmax.scratch_count()) {}
-  void run(Device& device) override { softmax.run(device, x.data(), out.data(), scratch.data()); }
+  void run(KernelContext& context) override { softmax.run(context, x.data(), out.data(), scratch.data()); }
 };
 
 template <class T>
@@ -33,15 +33,15 @@ struct SoftmaxGradKernel : Kernel {
       : out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         softmax(out.shape(), softmax_axis(init.attr<int32_t>("axis"), out.shape())),
         scratch(init, softmax.scratch_count()) {}
-  void run(Device& device) override {
-    softmax.gradient(device, out.data(), out_gradient.data(), x_gradient.data(), scratch.data());
+  void run(KernelContext& context) override {
+    softmax.gradient(context, out.data(), out_gradient.data(), x_gradient.data(), scratch.data());
   }
 };
 
 }  // namespace
 
 void define_softmax(OpTable& ops) {
-  ops.add(OpSpec("softmax")
+  ops.add(OpSchema("softmax")
               .doc("Out = exp(X) / (sum of exp(X) along the axis): positive numbers that sum to 1.")
               .input("X", "any shape")
               .output("Out", "shape of X")

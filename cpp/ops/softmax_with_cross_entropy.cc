@@ -24,12 +24,12 @@ struct SoftmaxCrossEntropyKernel : Kernel {
     refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void softmax_row(Device& device, const T* x, T* p);
-  void softmax_block(Device& device, const T* x, T* p);
+  void softmax_row(KernelContext& context, const T* x, T* p);
+  void softmax_block(KernelContext& context, const T* x, T* p);
   void hard_loss(int64_t o, const T* p);
-  void soft_loss(Device& device, int64_t o, const T* p);
+  void soft_loss(KernelContext& context, int64_t o, const T* p);
 };
 
 template <class T>
@@ -48,10 +48,10 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
     refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
   }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
-  void hard(Device& device, int64_t o, const T* p, T* to);
-  void soft(Device& device, int64_t o, const T* p, const T* weight, T* to);
+  void hard(KernelContext& context, int64_t o, const T* p, T* to);
+  void soft(KernelContext& context, int64_t o, const T* p, const T* weight, T* to);
 };
 
 void require_integers(const InferContext& c, const char* port) {
@@ -102,7 +102,7 @@ namespace paddle_mini {
 void define_softmax_with_cross_entropy(OpTable& ops) {
   ops.add(any_integers(
       "Label",
-      OpSpec("softmax_with_cross_entropy")
+      OpSchema("softmax_with_cross_entropy")
           .doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
                "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
           .input("Logits", "any shape with at least one dimension")

@@ -30,7 +30,7 @@ V finite_softmax_cross_entropy_log(V probability) {
 }
 
 template <class T>
-void SoftmaxCrossEntropyKernel<T>::run(Device& device) {
+void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
   labels.check(axis.classes);
   std::fill_n(loss.data(), loss.numel(), T(0));
   if (logits.numel() == 0) return;
@@ -40,32 +40,32 @@ void SoftmaxCrossEntropyKernel<T>::run(Device& device) {
     if (!use_softmax) {
       if (x != p) std::copy_n(x, axis.classes * axis.inner, p);
     } else if (axis.inner == 1) {
-      softmax_row(device, x, p);
+      softmax_row(context, x, p);
     } else {
-      softmax_block(device, x, p);
+      softmax_block(context, x, p);
     }
     if (labels.hard) hard_loss(o, p);
-    else soft_loss(device, o, p);
+    else soft_loss(context, o, p);
   }
 }
 
 // One row that lies in one piece.
 template <class T>
-void SoftmaxCrossEntropyKernel<T>::softmax_row(Device& device, const T* x, T* p) {
+void SoftmaxCrossEntropyKernel<T>::softmax_row(KernelContext& context, const T* x, T* p) {
   int64_t n = axis.classes;
   T top = row_max(x, n);
   T factor = static_cast<T>(1 / exp_sum(n, x, p, [top](auto v) { return shifted(v, decltype(v)(top)); }));
-  map(device, n, [factor](auto v) { return v * decltype(v)(factor); }, p, static_cast<const T*>(p));
+  map(context, n, [factor](auto v) { return v * decltype(v)(factor); }, p, static_cast<const T*>(p));
 }
 
 // `inner` rows side by side.
 template <class T>
-void SoftmaxCrossEntropyKernel<T>::softmax_block(Device& device, const T* x, T* p) {
+void SoftmaxCrossEntropyKernel<T>::softmax_block(KernelContext& context, const T* x, T* p) {
   int64_t inner = axis.inner;
   const T *tops = largest.data(), *totals = sums.data();
   std::copy_n(x, inner, largest.data());
   for (int64_t c = 1; c < axis.classes; ++c) {
-    map(device, inner, [](auto a, auto b) { return maximum(a, b); }, largest.data(), tops, x + c * inner);
+    map(context, inner, [](auto a, auto b) { return maximum(a, b); }, largest.data(), tops, x + c * inner);
   }
   std::fill_n(sums.data(), inner, T(0));
   auto add = [](auto v, auto top, auto total) {
@@ -73,11 +73,11 @@ void SoftmaxCrossEntropyKernel<T>::softmax_block(Device& device, const T* x, T* 
     return std::make_tuple(e, total + e);
   };
   for (int64_t c = 0; c < axis.classes; ++c) {
-    map(device, inner, add, std::make_tuple(p + c * inner, sums.data()), x + c * inner, tops, totals);
+    map(context, inner, add, std::make_tuple(p + c * inner, sums.data()), x + c * inner, tops, totals);
   }
   for (int64_t c = 0; c < axis.classes; ++c) {
     const T* exponentials = p + c * inner;
-    map(device, inner, [](auto e, auto total) { return e / total; }, p + c * inner, exponentials, totals);
+    map(context, inner, [](auto e, auto total) { return e / total; }, p + c * inner, exponentials, totals);
   }
 }
 
@@ -90,40 +90,40 @@ void SoftmaxCrossEntropyKernel<T>::hard_loss(int64_t o, const T* p) {
 }
 
 template <class T>
-void SoftmaxCrossEntropyKernel<T>::soft_loss(Device& device, int64_t o, const T* p) {
+void SoftmaxCrossEntropyKernel<T>::soft_loss(KernelContext& context, int64_t o, const T* p) {
   const T* weight = labels.soft->data() + o * axis.classes * axis.inner;
   T* total = loss.data() + o * axis.inner;
   if (axis.inner == 1) {
     auto part = [](auto w, auto v) { return w * finite_softmax_cross_entropy_log(v); };
-    *total = static_cast<T>(-map_sum(device, axis.classes, part, weight, p));
+    *total = static_cast<T>(-map_sum(context, axis.classes, part, weight, p));
     return;
   }
   auto subtract = [](auto t, auto w, auto v) { return t - w * finite_softmax_cross_entropy_log(v); };
   for (int64_t c = 0; c < axis.classes; ++c, weight += axis.inner, p += axis.inner) {
-    map(device, axis.inner, subtract, total, static_cast<const T*>(total), weight, p);
+    map(context, axis.inner, subtract, total, static_cast<const T*>(total), weight, p);
   }
 }
 
 template <class T>
-void SoftmaxCrossEntropyGradKernel<T>::run(Device& device) {
+void SoftmaxCrossEntropyGradKernel<T>::run(KernelContext& context) {
   labels.check(axis.classes);
   for (int64_t o = 0; o < axis.outer; ++o) {
     int64_t at = o * axis.classes * axis.inner;
-    if (labels.hard) hard(device, o, softmax.data() + at, logits_gradient.data() + at);
-    else soft(device, o, softmax.data() + at, labels.soft->data() + at, logits_gradient.data() + at);
+    if (labels.hard) hard(context, o, softmax.data() + at, logits_gradient.data() + at);
+    else soft(context, o, softmax.data() + at, labels.soft->data() + at, logits_gradient.data() + at);
   }
 }
 
 // (softmax - 1 at the label) times the loss's gradient; without softmax, -1 / p at the label.
 template <class T>
-void SoftmaxCrossEntropyGradKernel<T>::hard(Device& device, int64_t o, const T* p, T* to) {
+void SoftmaxCrossEntropyGradKernel<T>::hard(KernelContext& context, int64_t o, const T* p, T* to) {
   int64_t inner = axis.inner;
   const T* gradient = loss_gradient.data() + o * inner;
   if (use_softmax && inner == 1) {
-    map(device, axis.classes, [g = *gradient](auto v) { return v * decltype(v)(g); }, to, p);
+    map(context, axis.classes, [g = *gradient](auto v) { return v * decltype(v)(g); }, to, p);
   } else if (use_softmax) {
     for (int64_t c = 0; c < axis.classes; ++c) {
-      map(device, inner, [](auto v, auto g) { return v * g; }, to + c * inner, p + c * inner, gradient);
+      map(context, inner, [](auto v, auto g) { return v * g; }, to + c * inner, p + c * inner, gradient);
     }
   }
   for (int64_t i = 0; i < inner; ++i) {
@@ -139,15 +139,15 @@ void SoftmaxCrossEntropyGradKernel<T>::hard(Device& device, int64_t o, const T* 
 
 // softmax - label, as PaddlePaddle has it: the gradient where a row of labels sums to 1.
 template <class T>
-void SoftmaxCrossEntropyGradKernel<T>::soft(Device& device, int64_t o, const T* p, const T* weight, T* to) {
+void SoftmaxCrossEntropyGradKernel<T>::soft(KernelContext& context, int64_t o, const T* p, const T* weight, T* to) {
   int64_t inner = axis.inner;
   const T* gradient = loss_gradient.data() + o * inner;
   bool through_softmax = use_softmax;
   for (int64_t c = 0; c < axis.classes; ++c, p += inner, weight += inner, to += inner) {
     if (through_softmax) {
-      map(device, inner, [](auto v, auto w, auto g) { return (v - w) * g; }, to, p, weight, gradient);
+      map(context, inner, [](auto v, auto w, auto g) { return (v - w) * g; }, to, p, weight, gradient);
     } else {
-      map(device, inner, [](auto v, auto w, auto g) { return -(w / v) * g; }, to, p, weight, gradient);
+      map(context, inner, [](auto v, auto w, auto g) { return -(w / v) * g; }, to, p, weight, gradient);
     }
   }
 }

@@ -85,27 +85,27 @@ struct Backward {
 }  // namespace softmax_cross_entropy_gpu
 
 template <class T>
-LabelsBelow hard_labels(const Device& device, const SoftmaxLabels<T>& labels, int64_t classes) {
-  return {device, labels.hard ? Ids(*labels.hard) : Ids(), classes, labels.ignored};
+LabelsBelow hard_labels(const KernelContext& context, const SoftmaxLabels<T>& labels, int64_t classes) {
+  return {context, labels.hard ? Ids(*labels.hard) : Ids(), classes, labels.ignored};
 }
 
 namespace {
 
 template <class T>
-void SoftmaxCrossEntropyKernel<T>::run(Device& device) {
+void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
   softmax_cross_entropy_gpu::Forward<T> body{{axis.outer, axis.classes, axis.inner},
-                                             hard_labels(device, labels, axis.classes),
+                                             hard_labels(context, labels, axis.classes),
                                              labels.soft_data(),
                                              use_softmax,
                                              logits.data(),
                                              softmax.data(),
                                              loss.data()};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 template <class T>
-void SoftmaxCrossEntropyGradKernel<T>::run(Device& device) {
-  softmax_cross_entropy_gpu::Backward<T> body{hard_labels(device, labels, axis.classes),
+void SoftmaxCrossEntropyGradKernel<T>::run(KernelContext& context) {
+  softmax_cross_entropy_gpu::Backward<T> body{hard_labels(context, labels, axis.classes),
                                               labels.soft_data(),
                                               use_softmax,
                                               axis.classes,
@@ -113,7 +113,7 @@ void SoftmaxCrossEntropyGradKernel<T>::run(Device& device) {
                                               softmax.data(),
                                               loss_gradient.data(),
                                               logits_gradient.data()};
-  for_each_index(device, logits_gradient.numel(), body);
+  for_each_index(context, logits_gradient.numel(), body);
 }
 
 }  // namespace

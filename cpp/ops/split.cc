@@ -77,7 +77,7 @@ void infer_split(InferContext& c) {
 
 void define_split(OpTable& ops) {
   ops.add(with_tensor_ports(
-              OpSpec("split").input("X", "any shape but []").output_list("Out", "shape of X but along the axis"),
+              OpSchema("split").input("X", "any shape but []").output_list("Out", "shape of X but along the axis"),
               kPorts)
               .doc("Out = the parts of X along the axis, as long as sections says or `num` equal ones.")
               .attr("sections", Ints{}, "how long each part is; one -1 is worked out")

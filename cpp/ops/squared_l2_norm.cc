@@ -7,8 +7,8 @@ namespace {
 
 template <class T>
 struct Twice {
-  Uniform<T> factor;
-  PM_HD Times<T> ready() const { return {2 * factor()}; }
+  ScalarArg<T> factor;
+  PM_HD Times<T> bind_scalars() const { return {2 * factor()}; }
 };
 
 template <class T>
@@ -17,7 +17,7 @@ struct SquaredL2NormKernel : Kernel {
   Out<T> out;
 
   explicit SquaredL2NormKernel(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-  void run(Device& device) override { sum_of(device, x.numel(), Squared{}, x.data(), out.data()); }
+  void run(KernelContext& context) override { sum_of(context, x.numel(), Squared{}, x.data(), out.data()); }
 };
 
 template <class T>
@@ -27,13 +27,15 @@ struct SquaredL2NormGradKernel : Kernel {
 
   explicit SquaredL2NormGradKernel(KernelInit& init)
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
-  void run(Device& device) override { map(device, x.numel(), Twice<T>{out_gradient}, x_gradient.data(), x.data()); }
+  void run(KernelContext& context) override {
+    map(context, x.numel(), Twice<T>{out_gradient}, x_gradient.data(), x.data());
+  }
 };
 
 }  // namespace
 
 void define_squared_l2_norm(OpTable& ops) {
-  ops.add(OpSpec("squared_l2_norm")
+  ops.add(OpSchema("squared_l2_norm")
               .doc("Out = the sum of the squares of all elements of X.")
               .input("X", "any shape")
               .output("Out", "[1]")

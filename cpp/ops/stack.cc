@@ -14,7 +14,7 @@ struct StackGradKernel : SlabKernel {
 }  // namespace
 
 void define_stack(OpTable& ops) {
-  ops.add(OpSpec("stack")
+  ops.add(OpSchema("stack")
               .doc("Y has a new axis, and at its position i is X[i].")
               .input_list("X", "tensors of one shape and element type")
               .output("Y", "shape of the Xs with the new axis")

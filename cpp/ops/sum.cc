@@ -43,25 +43,25 @@ struct SumKernel : Kernel {
     if (tensors.empty()) merge = RowMerge(out.shape()[0]);
   }
 
-  void run(Device& device) override {
-    if (!tensors.empty()) add_tensors(device, out.numel(), tensors, out.data());
+  void run(KernelContext& context) override {
+    if (!tensors.empty()) add_tensors(context, out.numel(), tensors, out.data());
     if constexpr (has_vec<T>) {
-      if (!rows.empty() && tensors.empty()) return merge_rows(device);
+      if (!rows.empty() && tensors.empty()) return merge_rows(context);
     }
-    for (const In<T>& x : rows) add_rows(device, x);
+    for (const In<T>& x : rows) add_rows(context, x);
   }
 
-  void merge_rows(Device& device) {
+  void merge_rows(KernelContext& context) {
     for (size_t i = 0; i < rows.size(); ++i) lists[i] = {&rows[i].variable().rows, rows[i].data()};
-    merge.run(device, lists, width, out.data());
+    merge.run(context, lists, width, out.data());
     out.variable().set_rows(merge.rows());
   }
 
-  void add_rows(Device& device, const In<T>& x) {
+  void add_rows(KernelContext& context, const In<T>& x) {
     const std::vector<int64_t>& touched = x.variable().rows;
     for (size_t i = 0; i < touched.size(); ++i) {
       T* to = out.data() + touched[i] * width;
-      map(device, width, Plus{}, to, static_cast<const T*>(to), x.data() + static_cast<int64_t>(i) * width);
+      map(context, width, Plus{}, to, static_cast<const T*>(to), x.data() + static_cast<int64_t>(i) * width);
     }
   }
 };
@@ -99,14 +99,14 @@ void infer_sum(InferContext& c) {
 
 void define_sum(OpTable& ops) {
   ops.add(
-      OpSpec("sum")
+      OpSchema("sum")
           .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor "
                "among them they are added to it and Out is a tensor.")
           .input_list(
               "X",
               "tensors or selected rows of one shape and element type; a tensor without elements may have any shape")
           .output("Out", "shape of each X")
-          .takes_rows("X")
+          .accepts_selected_rows("X")
           .infer(infer_sum)
           .gradient([](const OpDesc& forward) {
             std::vector<OpDesc> result;

@@ -11,7 +11,7 @@ constexpr AlongRule kTakeAlongAxisRule{
 }  // namespace
 
 void define_take_along_axis(OpTable& ops) {
-  ops.add(OpSpec("take_along_axis")
+  ops.add(OpSchema("take_along_axis")
               .doc("Each element of Result is that of Input at the same place but along the axis, where it is at the "
                    "position in Index. Negative positions count from the end; one that Input does not have is refused.")
               .input("Input", "at least one dimension")
@@ -25,7 +25,7 @@ void define_take_along_axis(OpTable& ops) {
               .kernels<TakeKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("take_along_axis")
               .doc("Input@GRAD = the sum of Result@GRAD over the times each element was taken.")
-              .reads_shape("Input")
+              .shape_only("Input")
               .infer(infer_take_grad<kTakeAlongAxisRule>)
               .checks_data()
               .kernels<TakeGradKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t>());

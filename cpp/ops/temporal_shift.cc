@@ -23,7 +23,7 @@ struct Shift {
   }
 
   template <class T>
-  void copy(Device&, const T* from, T* to, int64_t direction) const;
+  void copy(KernelContext&, const T* from, T* to, int64_t direction) const;
 };
 
 template <bool backward>
@@ -36,7 +36,7 @@ struct TemporalShift {
 
     explicit For(KernelInit& init)
         : in(init, backward ? "Out@GRAD" : "X"), out(init, backward ? "X@GRAD" : "Out"), shift(init, in.shape()) {}
-    void run(Device& device) override { shift.copy(device, in.data(), out.data(), backward ? -1 : 1); }
+    void run(KernelContext& context) override { shift.copy(context, in.data(), out.data(), backward ? -1 : 1); }
   };
 };
 
@@ -59,7 +59,7 @@ InferFunction same_frames(const char* from, const char* to) {
 namespace paddle_mini {
 
 void define_temporal_shift(OpTable& ops) {
-  ops.add(OpSpec("temporal_shift")
+  ops.add(OpSchema("temporal_shift")
               .doc("With c channels and r = shift_ratio, frame t of a video has in its first c r channels what frame "
                    "t - 1 has there, in those up to 2 c r what frame t + 1 has, zeros where there is no such frame, "
                    "and its own in the others (Lin et al. 2019).")

@@ -6,7 +6,7 @@ namespace {
 
 // to = from, with frames taken `direction` (1, or -1 for the gradient) the way described above.
 template <class T>
-void Shift::copy(Device&, const T* from, T* to, int64_t direction) const {
+void Shift::copy(KernelContext&, const T* from, T* to, int64_t direction) const {
   int64_t row = channels * length, frame = blocks * row;
   for (int64_t f = 0; f < frames; ++f) {
     auto take = [&](int64_t first, int64_t end, int64_t shift) {

@@ -78,7 +78,7 @@ void run_join_grad(ControlRun& run) {
 }  // namespace
 
 void define_tensor_array_to_tensor(OpTable& ops) {
-  ops.add(OpSpec("tensor_array_to_tensor")
+  ops.add(OpSchema("tensor_array_to_tensor")
               .doc("Out = the elements of X joined along `axis`; with use_stack, stacked along a new axis.")
               .input("X", "a tensor array; all elements have values of one type and, but for the axis, of one shape")
               .output("Out", "the joined tensor")

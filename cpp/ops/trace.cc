@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/widening.h"
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "math/copy.h"
 
 namespace paddle_mini {
@@ -64,7 +64,7 @@ Shape trace_out_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_trace(OpTable& ops) {
-  ops.add(OpSpec("trace")
+  ops.add(OpSchema("trace")
               .doc("Out = the sum of a diagonal of each matrix that axis1 and axis2 make up.")
               .attr("offset", 0, "how far the diagonal lies to the right of the main one; negative: below it")
               .attr("axis1", 0, "the rows of the matrices; negative ones count from the end")
@@ -77,7 +77,7 @@ void define_trace(OpTable& ops) {
               .kernels<TraceKernel, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, ops.gradient_of("trace")
                                                  .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
-                                                 .reads_shape("Input")
+                                                 .shape_only("Input")
                                                  .kernels<TraceGradKernel, float, double>()));
 }
 

@@ -12,7 +12,7 @@ struct TraceKernel : Kernel {
 
   explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     for (size_t i = 0; i < d.matrices.size(); ++i) {
       const T* at = x.data() + d.matrices[i] + d.first;
       T sum = 0;
@@ -31,7 +31,7 @@ struct TraceGradKernel : Kernel {
   explicit TraceGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     for (size_t i = 0; i < d.matrices.size(); ++i) {
       T* at = x_gradient.data() + d.matrices[i] + d.first;

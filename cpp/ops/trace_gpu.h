@@ -20,7 +20,7 @@ struct TraceElement {
   };
   template <class T>
   struct Spread {
-    Walk<1> matrices;
+    StridedIndex<1> matrices;
     int64_t count, step;
     const T* from;
     T* to;
@@ -33,12 +33,12 @@ struct TraceElement {
 };
 
 // Leads to where each matrix begins.
-Walk<1> matrices_of(const Diagonals& d, const Shape& x) {
-  Walk<1> walk;
+StridedIndex<1> matrices_of(const Diagonals& d, const Shape& x) {
+  StridedIndex<1> index_map;
   for (int i = x.rank() - 1; i >= 0; --i) {
-    if (i != d.axis1 && i != d.axis2) walk.add(x[i], {x.numel(i + 1, x.rank())});
+    if (i != d.axis1 && i != d.axis2) index_map.add(x[i], {x.numel(i + 1, x.rank())});
   }
-  return walk;
+  return index_map;
 }
 
 template <class T>
@@ -48,10 +48,10 @@ struct TraceKernel : Kernel {
   Diagonals d;
 
   explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
-  void run(Device& device) override {
-    Walk<1> along;
+  void run(KernelContext& context) override {
+    StridedIndex<1> along;
     along.add(d.count, {d.step});
-    fold(device, matrices_of(d, x.shape()), along, SumOf<T>(0), TraceElement::Get<T>{x.data() + d.first}, Plus{},
+    fold(context, matrices_of(d, x.shape()), along, SumOf<T>(0), TraceElement::Get<T>{x.data() + d.first}, Plus{},
          TraceElement::Put<T>{out.data()});
   }
 };
@@ -64,11 +64,11 @@ struct TraceGradKernel : Kernel {
 
   explicit TraceGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
-  void run(Device& device) override {
-    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
-    Walk<1> matrices = matrices_of(d, x_gradient.shape());
+  void run(KernelContext& context) override {
+    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    StridedIndex<1> matrices = matrices_of(d, x_gradient.shape());
     TraceElement::Spread<T> spread{matrices, d.count, d.step, out_gradient.data(), x_gradient.data() + d.first};
-    for_each_index(device, matrices.count * d.count, spread);
+    for_each_index(context, matrices.count * d.count, spread);
   }
 };
 

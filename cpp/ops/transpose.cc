@@ -4,7 +4,7 @@
 namespace paddle_mini {
 
 void define_transpose(OpTable& ops) {
-  ops.add(OpSpec("transpose")
+  ops.add(OpSchema("transpose")
               .doc("Axis i of Out is axis axis[i] of X.")
               .input("X", "any shape")
               .output("Out", "X's dimensions in the new order")

@@ -5,7 +5,7 @@
 namespace paddle_mini {
 
 void define_transpose2(OpTable& ops) {
-  ops.add(OpSpec("transpose2")
+  ops.add(OpSchema("transpose2")
               .doc("Axis i of Out is axis axis[i] of X.")
               .input("X", "any shape")
               .output("Out", "X's dimensions in the new order")

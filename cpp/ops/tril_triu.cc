@@ -23,7 +23,7 @@ struct TrilTriuKernel {
       matrices = shape.numel(0, rank - 2), rows = shape[rank - 2], columns = shape[rank - 1];
     }
 
-    void run(Device& device) override;
+    void run(KernelContext& context) override;
   };
 };
 
@@ -42,7 +42,7 @@ void infer_like(InferContext& c, const char* from, const char* to) {
 namespace paddle_mini {
 
 void define_tril_triu(OpTable& ops) {
-  ops.add(OpSpec("tril_triu")
+  ops.add(OpSchema("tril_triu")
               .doc("Out = X with 0 above the diagonal of each matrix, the last two axes (lower), or below it.")
               .input("X", "at least two dimensions")
               .output("Out", "shape of X")

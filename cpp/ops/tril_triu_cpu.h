@@ -6,7 +6,7 @@ namespace {
 
 template <bool backward>
 template <class T>
-void TrilTriuKernel<backward>::For<T>::run(Device&) {
+void TrilTriuKernel<backward>::For<T>::run(KernelContext&) {
   const T* from = in.data();
   T* to = out.data();
   for (int64_t m = 0; m < matrices; ++m) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "math/for_each_index.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 namespace {
@@ -14,15 +14,15 @@ struct Triangle {
   int64_t rows, columns, diagonal;
   bool lower;
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, column = take_last(left, columns), beyond = column - take_last(left, rows) - diagonal;
+    int64_t left = i, column = unravel_last(left, columns), beyond = column - unravel_last(left, rows) - diagonal;
     out[i] = (lower ? beyond <= 0 : beyond >= 0) ? in[i] : T(0);
   }
 };
 
 template <bool backward>
 template <class T>
-void TrilTriuKernel<backward>::For<T>::run(Device& device) {
-  for_each_index(device, in.numel(), Triangle<T>{in.data(), out.data(), rows, columns, diagonal, lower});
+void TrilTriuKernel<backward>::For<T>::run(KernelContext& context) {
+  for_each_index(context, in.numel(), Triangle<T>{in.data(), out.data(), rows, columns, diagonal, lower});
 }
 
 }  // namespace

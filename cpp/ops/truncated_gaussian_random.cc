@@ -35,11 +35,11 @@ struct TruncatedGaussianRandomKernel : Kernel {
       : out(init, "Out"), mean(static_cast<double>(init.attr<float>("mean"))),
         deviation(static_cast<double>(init.attr<float>("std"))), seed(init.attr<int32_t>("seed")) {}
 
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     const double low = normal_cdf(-2), width = normal_cdf(2) - low;
-    with_generator(device, seed, [&](std::mt19937_64& generator) {
+    with_generator(context, seed, [&](std::mt19937_64& generator) {
       std::uniform_real_distribution<T> draw(std::numeric_limits<float>::min(), T(1));
-      make_on_host(device, out.numel(), out.data(), [&](T* to) {
+      make_on_host(context, out.numel(), out.data(), [&](T* to) {
         generate(to, out.numel(), [&] {
           double u = static_cast<double>(draw(generator));
           return static_cast<T>(mean + deviation * normal_quantile(low + width * u));
@@ -52,7 +52,7 @@ struct TruncatedGaussianRandomKernel : Kernel {
 }  // namespace
 
 void define_truncated_gaussian_random(OpTable& ops) {
-  ops.add(OpSpec("truncated_gaussian_random")
+  ops.add(OpSchema("truncated_gaussian_random")
               .doc("Each element of Out is drawn from the normal distribution, given that it lies within two standard "
                    "deviations of the mean.")
               .output("Out", "of shape `shape`")

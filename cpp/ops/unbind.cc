@@ -11,7 +11,7 @@ struct UnbindKernel : SlabKernel {
 }  // namespace
 
 void define_unbind(OpTable& ops) {
-  ops.add(OpSpec("unbind")
+  ops.add(OpSchema("unbind")
               .doc("Out[i] = what X has at position i of the axis, without that axis.")
               .input("X", "any shape but []")
               .output_list("Out", "as many as X has positions along the axis")

@@ -36,8 +36,8 @@ struct Patches {
     columns_size = patches.elements();
   }
 
-  void gather(Device&, const T* image, T* columns) const;
-  void add_up(Device&, const T* columns, T* image) const;
+  void gather(KernelContext&, const T* image, T* columns) const;
+  void add_up(KernelContext&, const T* columns, T* image) const;
 };
 
 template <class T>
@@ -47,7 +47,7 @@ struct UnfoldKernel : Kernel {
   Patches<T> patches;
 
   explicit UnfoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, x.shape()) {}
-  void run(Device& device) override { patches.gather(device, x.data(), y.data()); }
+  void run(KernelContext& context) override { patches.gather(context, x.data(), y.data()); }
 };
 
 template <class T>
@@ -58,7 +58,7 @@ struct UnfoldGradKernel : Kernel {
 
   explicit UnfoldGradKernel(KernelInit& init)
       : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, x_gradient.shape()) {}
-  void run(Device& device) override { patches.add_up(device, y_gradient.data(), x_gradient.data()); }
+  void run(KernelContext& context) override { patches.add_up(context, y_gradient.data(), x_gradient.data()); }
 };
 
 template <class T>
@@ -68,7 +68,7 @@ struct FoldKernel : Kernel {
   Patches<T> patches;
 
   explicit FoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, y.shape()) {}
-  void run(Device& device) override { patches.add_up(device, x.data(), y.data()); }
+  void run(KernelContext& context) override { patches.add_up(context, x.data(), y.data()); }
 };
 
 template <class T>
@@ -79,7 +79,7 @@ struct FoldGradKernel : Kernel {
 
   explicit FoldGradKernel(KernelInit& init)
       : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, y_gradient.shape()) {}
-  void run(Device& device) override { patches.gather(device, y_gradient.data(), x_gradient.data()); }
+  void run(KernelContext& context) override { patches.gather(context, y_gradient.data(), x_gradient.data()); }
 };
 
 int64_t unfold_product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
@@ -110,15 +110,15 @@ Shape folded(const InferContext& c) {
   return {x[0], x[1] < 0 ? -1 : x[1] / taps, size[0], size[1]};
 }
 
-OpSpec unfold_with_attributes(OpSpec spec) {
-  return spec.required_attr("kernel_sizes", AttrType::Ints, "height and width of a patch")
+OpSchema unfold_with_attributes(OpSchema schema) {
+  return schema.required_attr("kernel_sizes", AttrType::Ints, "height and width of a patch")
       .attr("strides", std::vector<int32_t>{1, 1}, "steps between patches: height, width")
       .attr("paddings", std::vector<int32_t>{0, 0, 0, 0}, "zeros around the image: above, left, below, right")
       .attr("dilations", std::vector<int32_t>{1, 1}, "distance between pixels of a patch: height, width");
 }
 
-OpSpec with_size(OpSpec spec) {
-  return unfold_with_attributes(spec.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
+OpSchema with_size(OpSchema schema) {
+  return unfold_with_attributes(schema.required_attr("output_sizes", AttrType::Ints, "height and width of the image"));
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ OpSpec with_size(OpSpec spec) {
 namespace paddle_mini {
 
 void define_unfold(OpTable& ops) {
-  ops.add(unfold_with_attributes(OpSpec("unfold")
+  ops.add(unfold_with_attributes(OpSchema("unfold")
                                      .input("X", "[images, channels, height, width]")
                                      .output("Y", "[images, channels patch height patch width, patches]"))
               .doc("Column p of Y holds the pixels of patch p, channel by channel and row by row; zeros where it lies "
@@ -141,7 +141,7 @@ void define_unfold(OpTable& ops) {
   ops.add(ops.gradient_of("unfold")
               .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
               .kernels<UnfoldGradKernel, float, double>());
-  ops.add(with_size(OpSpec("fold")
+  ops.add(with_size(OpSchema("fold")
                         .input("X", "[images, channels patch height patch width, patches]")
                         .output("Y", "[images, channels, height, width]"))
               .doc("The images whose pixels are the sums over the patches that hold them: the transpose of unfold.")

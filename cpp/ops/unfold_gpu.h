@@ -2,7 +2,7 @@
 #pragma once
 
 #include "math/for_each_index.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 namespace {
@@ -14,10 +14,10 @@ struct PatchElement {
   T* columns;
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t left = i, x = take_last(left, width.out) * width.stride - width.before;
-    int64_t y = take_last(left, height.out) * height.stride - height.before;
-    x += take_last(left, width.window) * width.dilation;
-    y += take_last(left, height.window) * height.dilation;
+    int64_t left = i, x = unravel_last(left, width.out) * width.stride - width.before;
+    int64_t y = unravel_last(left, height.out) * height.stride - height.before;
+    x += unravel_last(left, width.window) * width.dilation;
+    y += unravel_last(left, height.window) * height.dilation;
     bool inside = x >= 0 && x < width.size && y >= 0 && y < height.size;
     columns[i] = inside ? image[(left * height.size + y) * width.size + x] : T(0);
   }
@@ -36,7 +36,7 @@ struct PatchSum {
     return from >= 0 && from % axis.stride == 0 && from / axis.stride < axis.out ? from / axis.stride : -1;
   }
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t channel = i, column = take_last(channel, width.size), row = take_last(channel, height.size);
+    int64_t channel = i, column = unravel_last(channel, width.size), row = unravel_last(channel, height.size);
     T total = 0;
     for (int64_t j = 0; j < height.window; ++j) {
       int64_t y = output(height, row, j);
@@ -51,14 +51,14 @@ struct PatchSum {
 };
 
 template <class T>
-void Patches<T>::gather(Device& device, const T* image, T* columns) const {
+void Patches<T>::gather(KernelContext& context, const T* image, T* columns) const {
   PatchElement<T> element{patches.axes[1], patches.axes[2], image, columns};
-  for_each_index(device, images * columns_size, element);
+  for_each_index(context, images * columns_size, element);
 }
 
 template <class T>
-void Patches<T>::add_up(Device& device, const T* columns, T* image) const {
-  for_each_index(device, images * image_size, PatchSum<T>{patches.axes[1], patches.axes[2], columns, image});
+void Patches<T>::add_up(KernelContext& context, const T* columns, T* image) const {
+  for_each_index(context, images * image_size, PatchSum<T>{patches.axes[1], patches.axes[2], columns, image});
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ struct UniformRandomKernel : Kernel {
         diagonal(static_cast<T>(init.attr<float>("diag_val"))), seed(init.attr<int32_t>("seed")),
         diagonal_count(init.attr<int32_t>("diag_num")), diagonal_step(init.attr<int32_t>("diag_step")) {}
 
-  void run(Device& device) override {
-    with_generator(device, seed, [&](std::mt19937_64& generator) {
-      make_on_host(device, out.numel(), out.data(), [&](T* to) {
+  void run(KernelContext& context) override {
+    with_generator(context, seed, [&](std::mt19937_64& generator) {
+      make_on_host(context, out.numel(), out.data(), [&](T* to) {
         std::uniform_real_distribution<T> draw(low, high);
         generate(to, out.numel(), [&] { return draw(generator); });
         for (int64_t i = 0; i < diagonal_count; ++i) to[i * (diagonal_step + 1)] = diagonal;
@@ -46,7 +46,7 @@ void infer_uniform_random(InferContext& c) {
 }  // namespace
 
 void define_uniform_random(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSpec("uniform_random").output("Out", "of shape `shape`"), {kUniformShape})
+  ops.add(with_tensor_ports(OpSchema("uniform_random").output("Out", "of shape `shape`"), {kUniformShape})
               .doc("Each element of Out is drawn evenly from [min, max).")
               .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")

@@ -98,7 +98,7 @@ struct UniqueKernel : Kernel {
         counts(init.output("Counts")), items(x.shape(), init.attr<std::vector<int32_t>>("axis")),
         sorted(init.attr<bool>("is_sorted")) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     UniqueItems unique = find_unique(x.data(), items, sorted);
     auto width = static_cast<size_t>(items.inner);
     T* to = out.data();
@@ -152,7 +152,7 @@ void infer_unique(InferContext& c) {
 }  // namespace
 
 void define_unique(OpTable& ops) {
-  ops.add(OpSpec("unique")
+  ops.add(OpSchema("unique")
               .doc("Out = the elements of X, each once: in order with is_sorted, else as they occur first. With "
                    "`axis`, slices along it instead of elements. Not-a-numbers count as equal and come last. How many "
                    "there are depends on data. What the program names of the outputs is computed, whatever the return_ "
@@ -169,7 +169,7 @@ void define_unique(OpTable& ops) {
               .attr("dtype", 3, "element type of Indices, Index and Counts: int32 or int64")
               .attr("is_sorted", false, "whether Out is in order")
               .infer(infer_unique)
-              .decides_lod()
+              .custom_lod()
               .no_gradient("its inputs are ids")
               .cpu_only("the size of its result depends on data")
               .kernels<UniqueKernel, float, double, int32_t, int64_t>());

@@ -14,7 +14,7 @@ struct UnstackGradKernel : SlabKernel {
 }  // namespace
 
 void define_unstack(OpTable& ops) {
-  ops.add(OpSpec("unstack")
+  ops.add(OpSchema("unstack")
               .doc("Y[i] = what X has at position i of the axis, without that axis.")
               .input("X", "any shape but []")
               .output_list("Y", "as many as X has positions along the axis")

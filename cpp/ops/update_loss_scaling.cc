@@ -2,7 +2,7 @@
 #include "core/op_table.h"
 #include "math/for_each_index.h"
 #include "ops/family/optimizer.h"
-#include "math/together.h"
+#include "math/batch_launches.h"
 
 namespace paddle_mini {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // Micikevicius et al. 2018, section 3.2.
 template <class T>
 struct ScalingStep {
-  Uniform<bool> found, stops;
+  ScalarArg<bool> found, stops;
   const T* scale;
   const int32_t *good, *bad;
   T* scale_out;
@@ -68,15 +68,15 @@ struct UpdateLossScalingKernel : Kernel {
         growth(static_cast<T>(init.attr<float>("incr_ratio"))), fall(static_cast<T>(init.attr<float>("decr_ratio"))),
         always_stops(init.attr<bool>("stop_update")) {}
 
-  void run(Device& device) override {
-    together(device, [&] { clear(device); });
-    for_each_index(device, 1,
+  void run(KernelContext& context) override {
+    batch_launches(context, [&] { clear(context); });
+    for_each_index(context, 1,
                    ScalingStep<T>{found, uniform_or(stop, always_stops), scale.data(), good.data(), bad.data(),
                                   scale_out.data(), good_out.data(), bad_out.data(), good_needed, bad_needed, growth,
                                   fall});
   }
 
-  void clear(Device& device);
+  void clear(KernelContext& context);
 };
 
 void require_steps(const InferContext& c, const char* port) {
@@ -106,7 +106,7 @@ void infer_update_loss_scaling(InferContext& c) {
 namespace paddle_mini {
 
 void define_update_loss_scaling(OpTable& ops) {
-  ops.add(OpSpec("update_loss_scaling")
+  ops.add(OpSchema("update_loss_scaling")
               .doc("Where FoundInfinite: a bad step; after decr_every_n_nan_or_inf of them LossScaling is multiplied "
                    "by decr_ratio, but not below 1, and Out is 0. Otherwise: a good step; after incr_every_n_steps of "
                    "them LossScaling is multiplied by incr_ratio unless it becomes infinite, and Out is X. A good step "

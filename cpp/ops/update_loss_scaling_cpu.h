@@ -5,10 +5,10 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void UpdateLossScalingKernel<T>::clear(Device& device) {
+void UpdateLossScalingKernel<T>::clear(KernelContext& context) {
   for (size_t i = 0; i < xs.size(); ++i) {
     if (found[0]) std::fill_n(outs[i].data(), outs[i].numel(), T(0));
-    else copy_all(device, xs[i], outs[i]);
+    else copy_all(context, xs[i], outs[i]);
   }
 }
 

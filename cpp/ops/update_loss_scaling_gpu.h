@@ -11,14 +11,16 @@ struct SelectZero {
 };
 template <class T>
 struct ZeroIf {
-  static constexpr bool in_batches = true;
-  Uniform<bool> zero;
-  PM_HD SelectZero<T> ready() const { return {zero()}; }
+  static constexpr bool batchable = true;
+  ScalarArg<bool> zero;
+  PM_HD SelectZero<T> bind_scalars() const { return {zero()}; }
 };
 
 template <class T>
-void UpdateLossScalingKernel<T>::clear(Device& device) {
-  for (size_t i = 0; i < xs.size(); ++i) { map(device, xs[i].numel(), ZeroIf<T>{found}, outs[i].data(), xs[i].data()); }
+void UpdateLossScalingKernel<T>::clear(KernelContext& context) {
+  for (size_t i = 0; i < xs.size(); ++i) {
+    map(context, xs[i].numel(), ZeroIf<T>{found}, outs[i].data(), xs[i].data());
+  }
 }
 
 }  // namespace

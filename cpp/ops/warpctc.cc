@@ -56,7 +56,7 @@ struct WarpCtcKernel : Kernel {
 
   int64_t most_states() const { return 2 * labels.longest() + 1; }
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     rows.spans.refresh();
     labels.refresh();
     check_labels();
@@ -151,7 +151,7 @@ struct WarpCtcGradKernel : Kernel {
       : made(init, "WarpCTCGrad"), loss_gradient(init, "Loss@GRAD"), gradient(init, "Logits@GRAD"), rows(init),
         norm_by_times(init.attr<bool>("norm_by_times")) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     rows.spans.refresh();
     std::fill_n(gradient.data(), gradient.numel(), T(0));
     for (int64_t s = 0; s < rows.spans.count(); ++s) {
@@ -224,7 +224,7 @@ void infer_backward(InferContext& c) {
 }  // namespace
 
 void define_warpctc(OpTable& ops) {
-  ops.add(OpSpec("warpctc")
+  ops.add(OpSchema("warpctc")
               .doc("Loss = -log of the probability, by softmax(Logits), of all ways in which rows can spell Label with "
                    "repeats and blanks between. A label that is too long for its rows has loss 0 and no gradient.")
               .input("Logits", "[n, classes] in sequences (lod); with LogitsLength, [longest, count, classes]")
@@ -236,7 +236,7 @@ void define_warpctc(OpTable& ops) {
               .attr("blank", 0, "the class that stands for no label")
               .attr("norm_by_times", false, "whether the gradient, not the loss, is divided by the number of rows")
               .infer(infer_forward)
-              .decides_lod()
+              .custom_lod()
               .gradient("warpctc_grad", {"Logits", "LogitsLength", "WarpCTCGrad", "Loss@GRAD"}, {"Logits@GRAD"})
               .checks_data()
               .cpu_only("walks sequences of labels one step at a time")

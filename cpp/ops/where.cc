@@ -31,8 +31,8 @@ struct WhereKernel : Kernel {
   Out<T> out;
 
   explicit WhereKernel(KernelInit& init) : condition(init, "Condition"), x(init, "X"), y(init, "Y"), out(init, "Out") {}
-  void run(Device& device) override {
-    map(device, out.numel(), Chosen(), out.data(), condition.data(), x.data(), y.data());
+  void run(KernelContext& context) override {
+    map(context, out.numel(), Chosen(), out.data(), condition.data(), x.data(), y.data());
   }
 };
 
@@ -45,10 +45,10 @@ struct WhereGradKernel : Kernel {
   explicit WhereGradKernel(KernelInit& init)
       : condition(init, "Condition"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port) {}
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     ToChosen<T> to_chosen{condition.data(), out_gradient.data(), x_gradient ? x_gradient.data() : nullptr,
                           y_gradient ? y_gradient.data() : nullptr};
-    for_each_index(device, out_gradient.numel(), to_chosen);
+    for_each_index(context, out_gradient.numel(), to_chosen);
   }
 };
 
@@ -64,7 +64,7 @@ void where_require_alike(const InferContext& c) {
 }  // namespace
 
 void define_where(OpTable& ops) {
-  ops.add(OpSpec("where")
+  ops.add(OpSchema("where")
               .doc("Out[i] = X[i] where Condition[i], Y[i] elsewhere.")
               .input("Condition", "bool, any shape")
               .input("X", "shape of Condition")
@@ -80,8 +80,8 @@ void define_where(OpTable& ops) {
               .kernels<WhereKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("where")
               .doc("X@GRAD = Out@GRAD where Condition holds, Y@GRAD elsewhere; 0 else.")
-              .reads_shape("X")
-              .reads_shape("Y")
+              .shape_only("X")
+              .shape_only("Y")
               .dtype_from_input("Out@GRAD")
               .kernels<WhereGradKernel, float, double, int32_t, int64_t>());
 }

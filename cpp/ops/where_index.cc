@@ -19,7 +19,7 @@ struct WhereIndexKernel : Kernel {
 
   explicit WhereIndexKernel(KernelInit& init) : condition(init, "Condition"), out(init, "Out") {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     const Shape& shape = condition.shape();
     int64_t* row = out.data();
     for (int64_t i = 0, n = condition.numel(); i < n; ++i) {
@@ -51,13 +51,13 @@ void infer_where_index(InferContext& c) {
 }  // namespace
 
 void define_where_index(OpTable& ops) {
-  ops.add(OpSpec("where_index")
+  ops.add(OpSchema("where_index")
               .doc("Out = the positions of the elements of Condition that are not zero, a row for each, in the order "
                    "in which the elements lie. How many there are depends on data.")
               .input("Condition", "any shape")
               .output("Out", "int64 [n, rank of Condition]")
               .infer(infer_where_index)
-              .decides_lod()
+              .custom_lod()
               .no_gradient("its output is positions")
               .cpu_only("the size of its result depends on data")
               .kernels<WhereIndexKernel, bool, int16_t, int32_t, int64_t, float, double>());

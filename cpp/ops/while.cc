@@ -122,7 +122,7 @@ void run_while_grad(ControlRun& run) {
 
 void define_while(OpTable& ops) {
   ops.add(
-      OpSpec("while")
+      OpSchema("while")
           .doc("Runs sub_block while Condition holds. The block sees the variables around it by name and changes them; "
                "it must set Condition.")
           .optional_input_list("X", "the variables that the block reads")
@@ -133,7 +133,7 @@ void define_while(OpTable& ops) {
           .attr("is_test", false, "keep nothing for a gradient")
           .gradient("while_grad", {"X", "Out", "Out@GRAD", "StepScopes"}, {"X@GRAD"})
           .control(&run_while));
-  ops.add(OpSpec("while_grad")
+  ops.add(OpSchema("while_grad")
               .doc("Gradient of while: runs a gradient block for each step, the last one first.")
               .input_list("X", "as while's")
               .optional_input_list("Out", "as while's")

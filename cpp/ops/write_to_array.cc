@@ -41,7 +41,7 @@ void run_write_to_array(ControlRun& run) {
 }  // namespace
 
 void define_write_to_array(OpTable& ops) {
-  ops.add(OpSpec("write_to_array")
+  ops.add(OpSchema("write_to_array")
               .doc("Out[I] = X. The array grows as needed; elements that were never written have no value.")
               .input("X", "a tensor")
               .input("I", "one int32 or int64: which element")

@@ -22,7 +22,7 @@ class HandleTable {
  public:
   static constexpr uint64_t kPlaceBits = sizeof(void*) == 8 ? 24 : 16, kChunkBits = 10;
   static constexpr uint64_t kPlaces = uint64_t{1} << kPlaceBits, kChunk = uint64_t{1} << kChunkBits;
-  static constexpr uint64_t kTenants = uint64_t{1} << (8 * sizeof(void*) - kPlaceBits - 1);
+  static constexpr uint64_t kGenerations = uint64_t{1} << (8 * sizeof(void*) - kPlaceBits - 1);
 
   // fork() must not copy a locked mutex into the child.
   HandleTable() {
@@ -73,11 +73,11 @@ void* Handle::add(std::unique_ptr<ParameterOptimizer> object) {
   HandleTable& table = HandleTable::table();
   uint64_t index = table.take();
   Place& place = *table.place(index);
-  uint64_t tenant = (place.word.load(std::memory_order_relaxed) >> Place::kBits) + 1;
-  if (tenant == HandleTable::kTenants) tenant = 1;
+  uint64_t generation = (place.word.load(std::memory_order_relaxed) >> Place::kBits) + 1;
+  if (generation == HandleTable::kGenerations) generation = 1;
   place.object = std::move(object);
-  place.word.store(tenant << Place::kBits | Place::kThere, std::memory_order_release);
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(tenant << HandleTable::kPlaceBits | index));
+  place.word.store(generation << Place::kBits | Place::kThere, std::memory_order_release);
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(generation << HandleTable::kPlaceBits | index));
 }
 
 Handle::Handle(const void* handle) : place_(HandleTable::table().place(index_of(handle))), tenant_(tenant_of(handle)) {

@@ -8,7 +8,7 @@
 #include "optimizer/loops.h"
 
 namespace paddle_mini::kinds {
-// Each level of processor compiles loops of its own, so they have no names outside of their file.
+// Each level of CPU compiles loops of its own, so they have no names outside of their file.
 namespace {
 
 struct KindName {
@@ -37,9 +37,9 @@ struct Kind {
 };
 
 // The context that loops take; on a CPU it has no state. Not `inline`: GCC would repeat its construction in each step.
-[[maybe_unused]] Device& processor() {
-  static Device device;
-  return device;
+[[maybe_unused]] KernelContext& processor() {
+  static KernelContext context;
+  return context;
 }
 
 template <class T, class F, size_t... i>

@@ -1,6 +1,6 @@
 // The optimizers, one row each: what its message says, how many arrays it keeps, its step. Everything else of the
 // library is derived from these rows: kinds.cc makes the table of what configurations need, loops.cc the table of loops
-// for each level of processor.
+// for each level of CPU.
 #pragma once
 
 #include "math/optimizer_steps.h"

@@ -1,4 +1,4 @@
-// The loops of one level of processor: the rows of kinds.h, and others. The library has several of
+// The loops of one level of CPU: the rows of kinds.h, and others. The library has several of
 // these, so nothing of this file but its table may be seen outside (CMakeLists.txt).
 #include "optimizer/loops.h"
 

@@ -111,7 +111,7 @@ struct Model {
 std::vector<std::string> own_fetches(const VerifiedProgram& program) {
   std::map<int32_t, std::string> by_column;
   for (const VerifiedOp& op : program.blocks[0].ops) {
-    if (op.spec->role() == OpRole::Fetch) by_column[attr_of<int32_t>(op.desc, "col")] = op.desc.input("X")[0];
+    if (op.schema->role() == OpRole::Fetch) by_column[attr_of<int32_t>(op.desc, "col")] = op.desc.input("X")[0];
   }
   std::vector<std::string> names;
   for (const auto& entry : by_column) names.push_back(entry.second);
@@ -159,14 +159,14 @@ void print_value(const std::string& name, const Tensor& tensor) {
 
 class Run {
  public:
-  explicit Run(const Options& options) : options_(options), executor_(machine_, executor_options(options)) {}
+  explicit Run(const Options& options) : options_(options), executor_(manager_, executor_options(options)) {}
 
   int operator()() {
     auto [desc, checksum] = read_model(options_.model);
     auto program = load(desc);
     if (!options_.startup.empty()) {
       Executor::Run(executor_, signature(load(read(options_.startup)), {}, {}), scope_).start({});
-      settle();
+      synchronize();
     }
     if (!options_.params.empty()) {
       ProgramDesc owner = options_.params_for.empty() ? desc : read(options_.params_for);
@@ -178,7 +178,7 @@ class Run {
       for (const auto& [name, tensor] : parameters) scope_->set(name, tensor);
     }
     bool finished = train(program);
-    settle();
+    synchronize();
     if (!options_.save_params.empty()) save(desc);
     return finished ? 0 : 130;
   }
@@ -186,7 +186,7 @@ class Run {
  private:
   Model read_model(const std::string& path) const {
     return from_file(path, [&](std::string_view bytes) {
-      return Model{read_program(bytes, machine_.operators()), open_model(bytes).parameters};
+      return Model{read_program(bytes, manager_.operators()), open_model(bytes).parameters};
     });
   }
   ProgramDesc read(const std::string& path) const { return read_model(path).program; }
@@ -203,7 +203,7 @@ class Run {
   }
 
   std::shared_ptr<const VerifiedProgram> load(const ProgramDesc& desc) const {
-    return std::make_shared<const VerifiedProgram>(verify(desc, machine_.operators()));
+    return std::make_shared<const VerifiedProgram>(verify(desc, manager_.operators()));
   }
 
   static std::shared_ptr<const Signature> signature(std::shared_ptr<const VerifiedProgram> program, Names feeds,
@@ -212,7 +212,7 @@ class Run {
   }
 
   // Waits until no device uses the values.
-  void settle() const {
+  void synchronize() const {
     Scope::Use use(*scope_, Access::Change);
     use.begin();
   }
@@ -271,7 +271,7 @@ class Run {
   }
 
   const Options& options_;
-  Machine machine_;
+  DeviceManager manager_;
   Executor executor_;
   std::shared_ptr<Scope> scope_ = std::make_shared<Scope>();
 };

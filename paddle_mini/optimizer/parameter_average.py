@@ -148,12 +148,12 @@ class ParameterAverage(AveragingOptimizer):
         """The sparse gradients of parameters that are averaged row by row, by the parameter's name: those whose
         operator takes selected rows, which a regularizer or GradientMerge may have made dense, and leaves other rows."""
 
-        def takes_rows(op: Operator) -> bool:
+        def accepts_selected_rows(op: Operator) -> bool:
             gradients = [op.block.find_var(name) for name in op.input("Grad")]
             return any(gradient is not None and gradient.kind == dtypes.SELECTED_ROWS for gradient in gradients)
 
         gradients = {parameter.name: gradient for parameter, gradient in pairs}
-        names = [op.input("Param")[0] for op in ops if takes_rows(op)] if self._leaves_other_rows() else []
+        names = [op.input("Param")[0] for op in ops if accepts_selected_rows(op)] if self._leaves_other_rows() else []
         return {name: gradients[name] for name in names}
 
     def _append(

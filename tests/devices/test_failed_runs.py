@@ -8,7 +8,7 @@ from small_model import assert_same_bits, batch
 
 
 def trained(place, wrong):
-    """Two steps with averages on the processor, and perhaps a third with a label that is out of range."""
+    """Two steps with averages on the CPU, and perhaps a third with a label that is out of range."""
     main, startup, scope, exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(place)
     with pm.program_guard(main, startup):
         x, label = pm.layers.data("x", shape=[-1, 6]), pm.layers.data("label", shape=[-1, 1], dtype="int64")

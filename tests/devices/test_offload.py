@@ -1,4 +1,4 @@
-"""Averages on the processor while training runs on the device: the same bits as anywhere else."""
+"""Averages on the CPU while training runs on the device: the same bits as anywhere else."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def trained(place, average_place=None, steps=STEPS, **arguments):
 
 def reference(place):
     """Where the same training is done with averages beside it, for the same bits. A GPU's products are not the
-    processor's."""
+    CPU's."""
     return pm.CPUPlace() if place.name.startswith("emulated") else place
 
 
@@ -44,7 +44,7 @@ def test_every_scheme(place, scheme, table):
 def test_rows_of_tables(place, scheme):
     """SGD leaves rows without gradient alone, so a table's averages are lazy: of the table only rows that change cross."""
     if place.name.startswith("gpu"):
-        pytest.skip("a GPU leaves sparse gradients, and the table with them, to the processor")
+        pytest.skip("a GPU leaves sparse gradients, and the table with them, to the CPU")
     arguments = dict(optimizer="SGD", scheme=scheme, table=True)
     here, there = trained(reference(place), **arguments), trained(place, pm.CPUPlace(), **arguments)
     assert_same_bits(everything(there), everything(here))

@@ -1,4 +1,4 @@
-"""Every operator on a device gives what it gives on the processor: the facts are those of tests/ops."""
+"""Every operator on a device gives what it gives on the CPU: the facts are those of tests/ops."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import paddle_mini as pm
 from facts import all_facts, cases_of
 from one_op import OneOp, Rows, array_of
 
-# |value - the processor's| <= tolerance * (1 + |the processor's|): an emulated device has the processor's kernels.
+# |value - the CPU's| <= tolerance * (1 + |the CPU's|): an emulated device has the CPU's kernels.
 TOLERANCES = {"emulated": {}, "gpu": {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3}}
 
 
@@ -28,7 +28,7 @@ def assert_alike(there, here, tolerances, what):
 
 
 def run_there(one):
-    """Skips what stays on the processor: for the reason that its record gives, selected rows, some dtypes."""
+    """Skips what stays on the CPU: for the reason that its record gives, selected rows, some dtypes."""
     try:
         return one.run()
     except pm.DeviceError as error:

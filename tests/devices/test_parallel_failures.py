@@ -26,7 +26,7 @@ def devices():
 
 AROUND = {
     "plain": lambda optimizer, wrap: wrap(optimizer),
-    "averages on the processor": lambda optimizer, wrap: pm.optimizer.ParameterAverage(
+    "averages on the CPU": lambda optimizer, wrap: pm.optimizer.ParameterAverage(
         wrap(optimizer), [Uniform(), Window(2)], place=pm.CPUPlace()
     ),
     "in parts": lambda optimizer, wrap: wrap(pm.optimizer.GradientMerge(optimizer, 2)),
@@ -57,7 +57,7 @@ def test_a_label_out_of_range_in_one_part_of_the_batch(around, count):
 
 def test_failures_at_any_time():
     """Delays at random, failures in several replicas: the error is one of theirs, and training goes on as without."""
-    model, other = (Replicated(3, AROUND["averages on the processor"]) for _ in range(2))
+    model, other = (Replicated(3, AROUND["averages on the CPU"]) for _ in range(2))
     random = np.random.RandomState(0)
     for number in range(25):
         for index in range(3):
@@ -115,7 +115,7 @@ def interrupted_steps(model, other):
 
 
 def test_the_last_operator_refuses_in_one_replica():
-    """Also a processor then keeps what that operator writes: the other replica refuses when here all is written."""
+    """Also a CPU then keeps what that operator writes: the other replica refuses when here all is written."""
     replicas, program = pm.DataParallel([pm.CPUPlace(), device(0)]), pm.Program()
     with pm.program_guard(program):
         table = program.global_block().create_var("table", shape=[9, 2], dtype="float32", persistable=True)

@@ -9,7 +9,7 @@ X = np.arange(6, dtype="float32").reshape(2, 3)
 
 
 def two_devices():
-    """relu on the executor's place, scale on the processor, relu again on the place; and the output."""
+    """relu on the executor's place, scale on the CPU, relu again on the place; and the output."""
     x = pm.layers.data("x", [-1, 3])
     a = pm.layers.relu(x)
     with pm.device_guard("cpu"):
@@ -105,7 +105,7 @@ def test_sparse_gradients_and_sequences_cross(place):
                 pooled = pm.layers.sequence_pool(rows, "sum")
             loss = pm.layers.mean(pm.layers.fc(pooled, 2, act="tanh"))
             pm.optimizer.Adagrad(0.1).minimize(loss)
-        exe = pm.Executor(on, allow_cpu_fallback=True)  # a GPU leaves sparse gradients to the processor
+        exe = pm.Executor(on, allow_cpu_fallback=True)  # a GPU leaves sparse gradients to the CPU
         pm.seed(1)
         exe.run(startup, scope=scope)
         for _ in range(3):

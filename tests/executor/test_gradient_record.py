@@ -54,7 +54,7 @@ def test_what_is_named_again_replaces_what_is_inherited():
 
 
 def test_a_record_without_ports_of_a_gradient_is_refused():
-    with pytest.raises(pm.ProgramError, match="record of 'mended': gradient_of needs a gradient that names its ports"):
+    with pytest.raises(pm.ProgramError, match="schema of 'mended': gradient_of needs a gradient that names its ports"):
         derived(gradient=None, no_gradient=["because"])
 
 

@@ -33,8 +33,8 @@ def test_a_complete_record_is_taken_in_any_order():
         ("in_place", ["X", "Out"]),
         ("view", ["X", "Out"]),
         ("updates", ["X", "Out"]),
-        ("takes_rows", ["X"]),
-        ("reads_shape", ["X"]),
+        ("accepts_selected_rows", ["X"]),
+        ("shape_only", ["X"]),
         ("dtype_from_output", ["Out"]),
         ("checks_data", []),
         ("on_gpu", []),
@@ -54,10 +54,10 @@ def test_a_complete_record_is_taken_in_any_order():
         ("view", ["X", "X"], "view names an output 'X'"),
         ("updates", ["Typo", "Out"], "updates names an input 'Typo'"),
         ("updates", ["X", "Typo"], "updates names an output 'Typo'"),
-        ("takes_rows", ["Typo"], "takes_rows names an input 'Typo'"),
-        ("takes_rows", ["Out"], "takes_rows names an input 'Out'"),
-        ("reads_shape", ["Typo"], "reads_shape names an input 'Typo'"),
-        ("reads_shape", ["Out"], "reads_shape names an input 'Out'"),
+        ("accepts_selected_rows", ["Typo"], "accepts_selected_rows names an input 'Typo'"),
+        ("accepts_selected_rows", ["Out"], "accepts_selected_rows names an input 'Out'"),
+        ("shape_only", ["Typo"], "shape_only names an input 'Typo'"),
+        ("shape_only", ["Out"], "shape_only names an input 'Out'"),
         ("dtype_from_input", ["Typo"], "dtype_from_input names an input 'Typo'"),
         ("dtype_from_input", ["Out"], "dtype_from_input names an input 'Out'"),
         ("dtype_from_output", ["Typo"], "dtype_from_output names an output 'Typo'"),
@@ -68,7 +68,7 @@ def test_a_complete_record_is_taken_in_any_order():
     ],
 )
 def test_what_is_named_must_be_there(call, words, said):
-    assert said in refusal((call, words)) and "record of 'mended'" in refusal((call, words))
+    assert said in refusal((call, words)) and "schema of 'mended'" in refusal((call, words))
 
 
 @pytest.mark.parametrize("missing", ["doc", "infer", "kernel", "gradient"])
@@ -101,9 +101,9 @@ def test_contradictions_are_refused():
         (["relu_grad", "Out", "Out@GRAD", "->Typo@GRAD"], "gradient names an input 'Typo'"),
         (["relu_grad", "Out", "Out@GRAD", "->Out@GRAD"], "gradient names an input 'Out'"),
         (["relu_grad", "Out", "Out@GRAD", "->X"], "gradient outputs 'X', which is not a gradient"),
-        (["relu_grad", "X", "Out", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': there is no input 'X'"),
-        (["relu_grad", "Out@GRAD", "->X@GRAD"], "record of 'relu_grad': input Out is missing"),
-        (["tanh_shrink_grad", "Out", "Out@GRAD", "->X@GRAD"], "record of 'tanh_shrink_grad'"),
+        (["relu_grad", "X", "Out", "Out@GRAD", "->X@GRAD"], "schema of 'relu_grad': there is no input 'X'"),
+        (["relu_grad", "Out@GRAD", "->X@GRAD"], "schema of 'relu_grad': input Out is missing"),
+        (["tanh_shrink_grad", "Out", "Out@GRAD", "->X@GRAD"], "schema of 'tanh_shrink_grad'"),
     ],
 )
 def test_the_gradients_ports_are_those_of_its_record(gradient, said):

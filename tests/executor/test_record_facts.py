@@ -115,9 +115,9 @@ LIES = [
     ("relu", check_all_memory, {"inputs.shape_only": ["X"]}),
     ("relu_grad", check_all_memory, {"inputs.shape_only": ["Out"]}),
     ("gather", check_all_memory, {"inputs.shape_only": ["Index"]}),
-    ("relu", check_tested, {"takes_rows": ["X"]}),
-    ("sgd", check_tested, {"takes_rows": ["Grad", "Param"]}),
-    ("sgd", ask_values, {"takes_rows": []}),
+    ("relu", check_tested, {"accepts_selected_rows": ["X"]}),
+    ("sgd", check_tested, {"accepts_selected_rows": ["Grad", "Param"]}),
+    ("sgd", ask_values, {"accepts_selected_rows": []}),
     ("sgd", check_tested, {"inputs.optional": ["LearningRate"]}),
     ("layer_norm", ask_values, {"inputs.optional": []}),
     ("relu", check_tested, {"inputs.list": ["X"]}),
@@ -126,9 +126,9 @@ LIES = [
     ("reshape2", does_without_xshape, {"outputs.optional": []}),
     ("relu", check_tested, {"outputs.list": ["Out"]}),
     ("split", ask_values, {"outputs.list": []}),
-    ("sequence_pool", ask_values, {"decides_lod": False}),
-    ("ctc_align", has_no_sequences_of_nothing, {"decides_lod": False}),
-    ("relu_grad", check_all_memory, {"decides_lod": True}),
+    ("sequence_pool", ask_values, {"custom_lod": False}),
+    ("ctc_align", has_no_sequences_of_nothing, {"custom_lod": False}),
+    ("relu_grad", check_all_memory, {"custom_lod": True}),
     ("lookup_table_v2", ask_values, {"dtype_from": ("Ids", False)}),
     ("relu", ask_values, {"dtype_from": ("X", False)}),
     ("parameter_average", reads_halves_as_they_are, {"dtype_from": ("", False)}),
@@ -174,15 +174,15 @@ def test_each_fact_has_a_lie():
 
 
 # harness.py states neither types that differ nor sequences that go away; c_allreduce_sum refuses when another replica does.
-ASKED_ELSEWHERE = {"dtype_from": {"parameter_average"}, "decides_lod": {"ctc_align"}, "checks_data": {"c_allreduce_sum"}}
+ASKED_ELSEWHERE = {"dtype_from": {"parameter_average"}, "custom_lod": {"ctc_align"}, "checks_data": {"c_allreduce_sum"}}
 
 
 @pytest.mark.parametrize(
     "fact, nothing, question",
     [
-        ("decides_lod", False, ask_values),
+        ("custom_lod", False, ask_values),
         ("dtype_from", ("", False), ask_values),
-        ("takes_rows", [], ask_values),
+        ("accepts_selected_rows", [], ask_values),
         ("checks_data", False, check_all_refusals),
     ],
 )

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kThreads = 3, kRuns = 200;
 
-std::shared_ptr<const VerifiedProgram> load(const char* path, const Machine& machine) {
+std::shared_ptr<const VerifiedProgram> load(const char* path, const DeviceManager& machine) {
   return from_file(path, [&](std::string_view bytes) {
     return std::make_shared<const VerifiedProgram>(verify(decode_program(bytes), machine.operators()));
   });
@@ -25,7 +25,7 @@ float first_of(const Executor::Run& run, size_t fetch) { return run.fetched(fetc
 }  // namespace
 
 int main(int, char** argv) {
-  Machine machine;
+  DeviceManager machine;
   auto scope = std::make_shared<Scope>();
   Tensor zeros = new_tensor(DType::Float32, Shape{1000});
   for (int64_t i = 0; i < 1000; ++i) zeros.as<float>()[i] = 0;

@@ -23,7 +23,7 @@ def trained(place, monkeypatch, graphs):
     model.scope.erase(name)
     model.scope.set(name, value)  # other memory
     losses += [model.step(number) for number in range(6)]
-    pm.Executor(pm.CPUPlace()).run(model.main, batch(1), [], model.scope)  # everything moves to the processor, and back
+    pm.Executor(pm.CPUPlace()).run(model.main, batch(1), [], model.scope)  # everything moves to the CPU, and back
     losses += [model.step(number) for number in range(6)]
     return np.array(losses), model.everything()
 

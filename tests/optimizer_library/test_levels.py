@@ -1,4 +1,4 @@
-"""The loops for each level of processor, which are chosen when the library is used first, give the same bits."""
+"""The loops for each level of CPU, which are chosen when the library is used first, give the same bits."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-// write_groups: a build tool. It reads from a kernel library's records which files of cpp/ops have GPU operators, and
+// write_groups: a build tool. It reads from a kernel library's schemas which files of cpp/ops have GPU operators, and
 // writes groups of files that are compiled as one, and the function that defines these operators.
 //   write_groups KERNEL_LIBRARY OPS_FOLDER OUTPUT_FOLDER NUMBER_OF_GROUPS FILE...    FILE: additional sources
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ std::string definitions(const std::vector<std::string>& names) {
     declared += "void define_" + name + "(OpTable&);\n";
     called += "  paddle_mini::define_" + name + "(ops);\n";
   }
-  return "// Made by write_groups: the files of cpp/ops whose records say .on_gpu().\n#include \"core/op_table.h\"\n"
+  return "// Made by write_groups: the files of cpp/ops whose schemas say .on_gpu().\n#include \"core/op_table.h\"\n"
          "namespace paddle_mini {\n" +
          declared +
          "}  // namespace paddle_mini\n"

@@ -10,7 +10,7 @@ namespace paddle_mini {
 // The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit, and where p is not
 // finite, which p - p tells.
 template <class T>
-inline void average_row(Device& device, int64_t width, double kept, const T* p, const T* a, T* to) {
+inline void average_row(KernelContext& context, int64_t width, double kept, const T* p, const T* a, T* to) {
   if (kept == 1) {
     if (a != to) std::copy_n(a, width, to);
     return;
@@ -19,12 +19,12 @@ inline void average_row(Device& device, int64_t width, double kept, const T* p, 
     using V = decltype(p);
     return select(p - p == V(T(0)), p + V(kept) * (a - p), a);
   };
-  map(device, width, towards, to, a, p);
+  map(context, width, towards, to, a, p);
 }
 
 // A row that stood still keeps the part `kept` of its average, a + b.
 template <class T>
-inline void catch_up_row(Device& device, int64_t width, double kept, const T* p, T* a, T* b) {
+inline void catch_up_row(KernelContext& context, int64_t width, double kept, const T* p, T* a, T* b) {
   if (kept == 1) return;
   if (kept == 0) {  // whatever it was: p to the bit
     for (int64_t i = 0; i < width; ++i) {
@@ -33,7 +33,7 @@ inline void catch_up_row(Device& device, int64_t width, double kept, const T* p,
     return;
   }
   CatchUp<T> step{static_cast<T>(1 - kept)};
-  map(device, width, step, std::tuple(a, b), static_cast<const T*>(a), static_cast<const T*>(b), p);
+  map(context, width, step, std::tuple(a, b), static_cast<const T*>(a), static_cast<const T*>(b), p);
 }
 
 // The same, rounded to one number.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <vector>
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 
 namespace paddle_mini {
 
@@ -13,31 +13,31 @@ class AxisFolds {
 
   // out[j] = the fold by join, from `first` on, of f(x[i], other[j]...) over the i that are folded into j
   template <class F, class Join, class A, class T, class... Others>
-  void fold(Device& device, F f, Join join, A first, A* out, const T* x, const Others*... others) const;
+  void fold(KernelContext& context, F f, Join join, A first, A* out, const T* x, const Others*... others) const;
 
   // to[i] = f(x[i], other[j]...) where i is folded into j
   template <class F, class To, class T, class... Others>
-  void map(Device& device, F f, To* to, const T* x, const Others*... others) const;
+  void map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const;
 
  private:
   AxisLoop loop_;  // of X over the result: a reduced axis stands still
   int64_t numel_ = 1;  // of the result
 };
 
-inline AxisWalks fold_walks(const Shape& x, const std::vector<bool>& reduced) {
-  AxisWalks walks = unchanged_axes(x);
-  for (size_t i = 0; i < walks.size(); ++i) {
-    if (reduced[i]) walks[i].in = 1, walks[i].step = 0;
+inline AxisIndexMaps fold_index_maps(const Shape& x, const std::vector<bool>& reduced) {
+  AxisIndexMaps index_maps = unchanged_axes(x);
+  for (size_t i = 0; i < index_maps.size(); ++i) {
+    if (reduced[i]) index_maps[i].in = 1, index_maps[i].step = 0;
   }
-  return walks;
+  return index_maps;
 }
 
-inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) : loop_(fold_walks(x, reduced)) {
+inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) : loop_(fold_index_maps(x, reduced)) {
   for (int d = 0; d < x.rank(); ++d) numel_ *= reduced[static_cast<size_t>(d)] ? 1 : x[d];
 }
 
 template <class F, class Join, class A, class T, class... Others>
-void AxisFolds::fold(Device&, F f, Join join, A first, A* out, const T* x, const Others*... others) const {
+void AxisFolds::fold(KernelContext&, F f, Join join, A first, A* out, const T* x, const Others*... others) const {
   std::fill_n(out, numel_, first);
   int64_t block = loop_.block();
   loop_.each_block([&](int64_t at, int64_t to) {
@@ -48,7 +48,7 @@ void AxisFolds::fold(Device&, F f, Join join, A first, A* out, const T* x, const
 }
 
 template <class F, class To, class T, class... Others>
-void AxisFolds::map(Device&, F f, To* to, const T* x, const Others*... others) const {
+void AxisFolds::map(KernelContext&, F f, To* to, const T* x, const Others*... others) const {
   int64_t block = loop_.block();
   loop_.each_block([&](int64_t at, int64_t from) {
     for (int64_t i = 0; i < block; ++i) to[at + i] = f(x[at + i], others[from + i]...);

@@ -226,7 +226,7 @@ void Convolution<T>::multiply(const Product& product, const T* image, const T* f
 }
 
 template <class T>
-void Convolution<T>::run(Device&, const T* image, const T* filter, T* out) {
+void Convolution<T>::run(KernelContext&, const T* image, const T* filter, T* out) {
   if (patches_forward_) return patch_products_->run(image, filter, out);
   for (int64_t group = 0; group < s_.groups; ++group) {
     multiply(forward_, image + group * s_.in_channels * s_.plane(), filter + group * s_.out_channels * s_.taps(),
@@ -235,7 +235,7 @@ void Convolution<T>::run(Device&, const T* image, const T* filter, T* out) {
 }
 
 template <class T>
-void Convolution<T>::input_gradient(Device&, const T* filter, const T* out_gradient, T* image_gradient) {
+void Convolution<T>::input_gradient(KernelContext&, const T* filter, const T* out_gradient, T* image_gradient) {
   if (patches_by_input_) return patch_products_->input_gradient(filter, out_gradient, image_gradient);
   if (!every_pixel_seen_) std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
   for (int64_t group = 0; group < s_.groups; ++group) {
@@ -299,7 +299,7 @@ void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, in
 }
 
 template <class T>
-void Convolution<T>::filter_gradient(Device&, const T* image, const T* out_gradient, T* filter_gradient) {
+void Convolution<T>::filter_gradient(KernelContext&, const T* image, const T* out_gradient, T* filter_gradient) {
   if (patches_by_filter_) return patch_products_->filter_gradient(image, out_gradient, filter_gradient);
   const int64_t window = s_.height.window * s_.width.window, outs = s_.out_channels, channels = s_.in_channels;
   std::fill_n(filter_gradient, s_.groups * outs * s_.taps(), T(0));

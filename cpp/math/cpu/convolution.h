@@ -18,9 +18,9 @@ class Convolution {
  public:
   Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
 
-  void run(Device&, const T* image, const T* filter, T* out);
-  void input_gradient(Device&, const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(Device&, const T* image, const T* out_gradient, T* filter_gradient);
+  void run(KernelContext&, const T* image, const T* filter, T* out);
+  void input_gradient(KernelContext&, const T* filter, const T* out_gradient, T* image_gradient);
+  void filter_gradient(KernelContext&, const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
   using Grid = PatchGrid<T>;

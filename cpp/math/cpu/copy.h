@@ -4,17 +4,17 @@
 #include <algorithm>
 #include "core/interruption.h"
 #include "math/map.h"
-#include "math/uniform.h"
+#include "math/scalar_arg.h"
 
 namespace paddle_mini {
 
 template <class T>
-void fill_n(Device& device, T* to, int64_t n, const Uniform<std::common_type_t<T>>& value) {
-  map(device, n, ConstantOf<T>{value}, to);
+void fill_n(KernelContext& context, T* to, int64_t n, const ScalarArg<std::common_type_t<T>>& value) {
+  map(context, n, ConstantOf<T>{value}, to);
 }
 
 template <class T>
-void copy_n(Device&, const T* from, int64_t n, T* to) {
+void copy_n(KernelContext&, const T* from, int64_t n, T* to) {
   in_slices(n, sizeof(T), [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
 }
 

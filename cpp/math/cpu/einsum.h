@@ -9,7 +9,7 @@ namespace paddle_mini {
 inline void require_loops(size_t, size_t) {}  // any number
 
 template <class T>
-void LabelledLoops::run(Device&, const std::vector<const T*>& in, T* to) {
+void LabelledLoops::run(KernelContext&, const std::vector<const T*>& in, T* to) {
   std::fill_n(to, to_numel_, T(0));
   std::fill(at_.begin(), at_.end(), 0);
   if (!nothing_) walk(0, in, to);

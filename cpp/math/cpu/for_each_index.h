@@ -6,7 +6,7 @@
 namespace paddle_mini {
 
 template <class F>
-void for_each_index(Device&, int64_t n, F f) {
+void for_each_index(KernelContext&, int64_t n, F f) {
   for (int64_t i = 0; i < n; ++i) f(i);
 }
 

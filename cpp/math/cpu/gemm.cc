@@ -147,7 +147,7 @@ void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
 }  // namespace
 
 template <class T>
-void Gemm<T>::run(Device&, const T* a, const T* b, T* c) const {
+void Gemm<T>::run(KernelContext&, const T* a, const T* b, T* c) const {
   // Laying out B costs as much as the product with a few rows of A.
   bool large = m >= 2 * kRows<T> && n >= kWidth<T> && k >= 16;
   if (!large) return run_by_eigen(*this, a, b, c);
@@ -161,9 +161,9 @@ void Gemm<T>::run(Device&, const T* a, const T* b, T* c) const {
 }
 
 template <class T>
-void Gemm<T>::run_many(Device& device, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
-                       int64_t step_c) const {
-  for (int64_t i = 0; i < count; ++i) run(device, a + i * step_a, b + i * step_b, c + i * step_c);
+void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
+                       T* c, int64_t step_c) const {
+  for (int64_t i = 0; i < count; ++i) run(context, a + i * step_a, b + i * step_b, c + i * step_c);
 }
 
 template struct Gemm<float>;

@@ -25,7 +25,8 @@ void GruStep<T>::pack(const T* weight, T* packed) const {
 }
 
 template <class T>
-void GruStep<T>::run(Device& device, int64_t m, const T* packed, T* gates, const T* last, T* reset, T* hidden) const {
+void GruStep<T>::run(KernelContext& context, int64_t m, const T* packed, T* gates, const T* last, T* reset,
+                     T* hidden) const {
   PackedGemm<T> of_gates = product(size, 2 * size), of_candidate = product(size, size);
   of_gates.run(m, last, size, packed, gates, 3 * size, true);
   for (int64_t i = 0; i < m; ++i) {
@@ -34,8 +35,8 @@ void GruStep<T>::run(Device& device, int64_t m, const T* packed, T* gates, const
       auto passed = gate(b);
       return std::make_tuple(gate(a), passed, passed * h);
     };
-    map(device, size, open, std::make_tuple(u, r, reset + i * size), static_cast<const T*>(u), static_cast<const T*>(r),
-        last + i * size);
+    map(context, size, open, std::make_tuple(u, r, reset + i * size), static_cast<const T*>(u),
+        static_cast<const T*>(r), last + i * size);
   }
   of_candidate.run(m, reset, size, packed + of_gates.packed_size(), gates + 2 * size, 3 * size, true);
   for (int64_t i = 0; i < m; ++i) {
@@ -44,7 +45,7 @@ void GruStep<T>::run(Device& device, int64_t m, const T* packed, T* gates, const
       auto value = candidate(sum);
       return std::make_tuple(value, update_keeps ? value + update * (h - value) : h + update * (value - h));
     };
-    map(device, size, mix, std::make_tuple(c, hidden + i * size), static_cast<const T*>(u), static_cast<const T*>(c),
+    map(context, size, mix, std::make_tuple(c, hidden + i * size), static_cast<const T*>(u), static_cast<const T*>(c),
         last + i * size);
   }
 }
@@ -57,7 +58,7 @@ void GruStep<T>::pack_gradient(const T* weight, T* packed) const {
 }
 
 template <class T>
-void GruStep<T>::run_gradient(Device& device, int64_t m, const T* packed, const T* gates, const T* last,
+void GruStep<T>::run_gradient(KernelContext& context, int64_t m, const T* packed, const T* gates, const T* last,
                               T* gate_gradients, T* to_last, T* to_reset) const {
   PackedGemm<T> of_gates = product(2 * size, size), of_candidate = product(size, size);
   for (int64_t i = 0; i < m; ++i) {
@@ -69,7 +70,7 @@ void GruStep<T>::run_gradient(Device& device, int64_t m, const T* packed, const 
       return std::make_tuple(g * to_update * gate.slope(update), g * to_value * candidate.slope(value),
                              g * (V(1) - to_value));
     };
-    map(device, size, split, std::make_tuple(to_u, to_u + 2 * size, to_h), u, c, last + i * size,
+    map(context, size, split, std::make_tuple(to_u, to_u + 2 * size, to_h), u, c, last + i * size,
         static_cast<const T*>(to_h));
   }
   of_candidate.run(m, gate_gradients + 2 * size, 3 * size, packed + of_gates.packed_size(), to_reset, size, false);
@@ -78,7 +79,7 @@ void GruStep<T>::run_gradient(Device& device, int64_t m, const T* packed, const 
     auto through = [this](auto r, auto h, auto g, auto sum) {
       return std::make_tuple(g * h * gate.slope(r), sum + g * r);
     };
-    map(device, size, through, std::make_tuple(to_r, to_h), gates + i * 3 * size + size, last + i * size,
+    map(context, size, through, std::make_tuple(to_r, to_h), gates + i * 3 * size + size, last + i * size,
         static_cast<const T*>(to_reset + i * size), static_cast<const T*>(to_h));
   }
   of_gates.run(m, gate_gradients, 3 * size, packed, to_last, size, true);

@@ -20,12 +20,12 @@ struct GruStep {
   // Weight is [size, 2 size] for u and r, then [size, size] for c, one after the other.
   void pack(const T* weight, T* packed) const;
   // gates [m, 3 size] are sums before, values after.
-  void run(Device& device, int64_t m, const T* packed, T* gates, const T* last, T* reset, T* hidden) const;
+  void run(KernelContext& context, int64_t m, const T* packed, T* gates, const T* last, T* reset, T* hidden) const;
 
   void pack_gradient(const T* weight, T* packed) const;
   // The gradient at h, `to_last`, becomes the one at h'.
-  void run_gradient(Device& device, int64_t m, const T* packed, const T* gates, const T* last, T* gate_gradients,
-                    T* to_last, T* to_reset) const;
+  void run_gradient(KernelContext& context, int64_t m, const T* packed, const T* gates, const T* last,
+                    T* gate_gradients, T* to_last, T* to_reset) const;
   void weight_gradient(int64_t rows, const T* gate_gradients, const T* last, const T* reset, T* packed, T* to) const;
 
  private:

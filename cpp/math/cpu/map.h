@@ -5,7 +5,7 @@
 
 #include "core/interruption.h"
 #include "core/kernel.h"
-#include "math/ready.h"
+#include "math/bind_scalars.h"
 #include "math/vec.h"
 
 namespace paddle_mini {
@@ -79,8 +79,8 @@ void run(int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inpu
 // computed as a whole one too, so an element's value does not depend on its position. Between slices, which are of whole
 // registers, the user may stop it.
 template <class T, class F, class... Inputs>
-void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
-  auto f = ready(functor);
+void map(KernelContext&, int64_t n, F functor, T* out, const Inputs*... in) {
+  auto f = bind_scalars(functor);
   for (constexpr int64_t most = elements_of_slice(sizeof(T));; n -= most, out += most, ((in += most), ...)) {
     map_loop::run(std::min(n, most), f, out, in...);
     if (n <= most) return;
@@ -90,8 +90,8 @@ void map(Device&, int64_t n, F functor, T* out, const Inputs*... in) {
 
 // The same with several outputs: f returns a std::tuple, one value for each output.
 template <class T, class F, class... Outputs, class... Inputs>
-void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
-  auto f = ready(functor);
+void map(KernelContext&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
+  auto f = bind_scalars(functor);
   for (constexpr int64_t most = elements_of_slice(sizeof(T));; n -= most, first += most, ((in += most), ...)) {
     map_loop::run(std::min(n, most), f, out, first, in...);
     if (n <= most) return;
@@ -103,7 +103,7 @@ void map(Device&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* fi
 // Sum over i of f(in[i]...): 64 additions into each lane of two registers, then the sums of these blocks in double, so
 // that the error does not grow with n and is the same for registers of any size.
 template <class T, class F, class... Inputs>
-double map_sum(Device&, int64_t n, F f, const T* first, const Inputs*... in) {
+double map_sum(KernelContext&, int64_t n, F f, const T* first, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size, block = 128 * step;
   double total = 0;
   for (int64_t begin = 0; begin < n; begin += block) {

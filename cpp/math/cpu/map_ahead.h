@@ -5,7 +5,7 @@
 
 namespace paddle_mini {
 
-// Bytes between what is computed and what is asked for: across the end of a page, where the processor's own reading
+// Bytes between what is computed and what is asked for: across the end of a page, where the CPU's own reading
 // ahead stops.
 inline constexpr int64_t kAhead = 2048;
 
@@ -16,7 +16,7 @@ inline void ask_ahead(const T* at) {
 
 // out[i] = f(in[i]...), as map does it.
 template <class T, class F, class... Inputs>
-void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
+void map_ahead(KernelContext& context, int64_t n, F f, T* out, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size;
   in_slices(n - n % step, sizeof(T), [&, f](int64_t begin, int64_t end) {
 #pragma GCC unroll 2
@@ -26,7 +26,7 @@ void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
     }
   });
   int64_t i = n - n % step;
-  map(device, n - i, f, out + i, in + i...);
+  map(context, n - i, f, out + i, in + i...);
 }
 
 }  // namespace paddle_mini

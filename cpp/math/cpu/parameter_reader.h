@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/kernel.h"
-#include "math/cpu/half_floats.h"
+#include "math/cpu/half_conversion.h"
 
 namespace paddle_mini {
 

@@ -5,10 +5,10 @@
 
 namespace paddle_mini {
 
-inline void require_not_recorded(const Device&) {}  // a CPU records nothing
+inline void require_not_recorded(const KernelContext&) {}  // a CPU schemas nothing
 
 template <class T, class Make>
-void make_on_host(Device&, int64_t, T* out, Make make) {
+void make_on_host(KernelContext&, int64_t, T* out, Make make) {
   make(out);
 }
 

@@ -73,15 +73,15 @@ struct AnyActivation {
 };
 
 template <class T>
-void add_row(Device& device, int64_t n, const T* from, T* to) {
-  map(device, n, [](auto sum, auto v) { return sum + v; }, to, static_cast<const T*>(to), from);
+void add_row(KernelContext& context, int64_t n, const T* from, T* to) {
+  map(context, n, [](auto sum, auto v) { return sum + v; }, to, static_cast<const T*>(to), from);
 }
 
 // The sum of all rows of `from` [rows, n].
 template <class T>
-void sum_rows(Device& device, int64_t rows, int64_t n, const T* from, T* to) {
+void sum_rows(KernelContext& context, int64_t rows, int64_t n, const T* from, T* to) {
   std::fill_n(to, n, T(0));
-  for (int64_t i = 0; i < rows; ++i) add_row(device, n, from + i * n, to);
+  for (int64_t i = 0; i < rows; ++i) add_row(context, n, from + i * n, to);
 }
 
 }  // namespace paddle_mini

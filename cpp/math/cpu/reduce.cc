@@ -22,38 +22,38 @@ void Reduction::each_row(F f) const {
 }
 
 template <class T>
-void Reduction::sum(Device& device, T scale, const T* x, T* out) const {
+void Reduction::sum(KernelContext& context, T scale, const T* x, T* out) const {
   int64_t n = inner_.size;
   std::fill(out, out + out_numel_, T(0));
   each_row([&](int64_t in, int64_t to) {
     if (inner_.reduced) {
-      if constexpr (has_vec<T>) out[to] += static_cast<T>(map_sum(device, n, [](auto a) { return a; }, x + in));
+      if constexpr (has_vec<T>) out[to] += static_cast<T>(map_sum(context, n, [](auto a) { return a; }, x + in));
       else
         for (int64_t i = 0; i < n; ++i) out[to] += x[in + i];
     } else {
-      map(device, n, [](auto total, auto a) { return total + a; }, out + to, static_cast<const T*>(out + to), x + in);
+      map(context, n, [](auto total, auto a) { return total + a; }, out + to, static_cast<const T*>(out + to), x + in);
     }
   });
   if (scale != T(1))
-    map(device, out_numel_, [scale](auto a) { return a * decltype(a)(scale); }, out, static_cast<const T*>(out));
+    map(context, out_numel_, [scale](auto a) { return a * decltype(a)(scale); }, out, static_cast<const T*>(out));
 }
 
 template <class T>
-void Reduction::spread(Device& device, T scale, const T* y, T* out) const {
+void Reduction::spread(KernelContext& context, T scale, const T* y, T* out) const {
   int64_t n = inner_.size;
   each_row([&](int64_t to, int64_t from) {
     if (inner_.reduced) std::fill(out + to, out + to + n, static_cast<T>(y[from] * scale));
-    else map(device, n, [scale](auto a) { return a * decltype(a)(scale); }, out + to, y + from);
+    else map(context, n, [scale](auto a) { return a * decltype(a)(scale); }, out + to, y + from);
   });
 }
 
-template void Reduction::sum<float>(Device&, float, const float*, float*) const;
-template void Reduction::sum<double>(Device&, double, const double*, double*) const;
-template void Reduction::sum<int32_t>(Device&, int32_t, const int32_t*, int32_t*) const;
-template void Reduction::sum<int64_t>(Device&, int64_t, const int64_t*, int64_t*) const;
-template void Reduction::spread<float>(Device&, float, const float*, float*) const;
-template void Reduction::spread<double>(Device&, double, const double*, double*) const;
-template void Reduction::spread<int32_t>(Device&, int32_t, const int32_t*, int32_t*) const;
-template void Reduction::spread<int64_t>(Device&, int64_t, const int64_t*, int64_t*) const;
+template void Reduction::sum<float>(KernelContext&, float, const float*, float*) const;
+template void Reduction::sum<double>(KernelContext&, double, const double*, double*) const;
+template void Reduction::sum<int32_t>(KernelContext&, int32_t, const int32_t*, int32_t*) const;
+template void Reduction::sum<int64_t>(KernelContext&, int64_t, const int64_t*, int64_t*) const;
+template void Reduction::spread<float>(KernelContext&, float, const float*, float*) const;
+template void Reduction::spread<double>(KernelContext&, double, const double*, double*) const;
+template void Reduction::spread<int32_t>(KernelContext&, int32_t, const int32_t*, int32_t*) const;
+template void Reduction::spread<int64_t>(KernelContext&, int64_t, const int64_t*, int64_t*) const;
 
 }  // namespace paddle_mini

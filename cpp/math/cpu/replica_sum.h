@@ -8,9 +8,9 @@ namespace paddle_mini {
 
 class HostReplicaSum {
  public:
-  static bool wanted(Device&, const bool* condition) { return *condition; }
+  static bool wanted(KernelContext&, const bool* condition) { return *condition; }
   // All replicas' tensors become their sum.
-  void run(Device& device, const Tensor& tensor) { device.communicator->sum(device.rank, tensor); }
+  void run(KernelContext& context, const Tensor& tensor) { context.communicator->sum(context.rank, tensor); }
 };
 using ReplicaSum = HostReplicaSum;
 

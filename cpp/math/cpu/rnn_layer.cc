@@ -76,13 +76,13 @@ int64_t RnnLayer<T>::scratch_size(const RnnSizes& size, int64_t input, bool grad
 }
 
 template <class T>
-void RnnLayer<T>::run(Device& device, T* state, T* cell, T* out, int64_t out_step, T* scratch) const {
+void RnnLayer<T>::run(KernelContext& context, T* state, T* cell, T* out, int64_t out_step, T* scratch) const {
   int64_t h = size.hidden, gates = size.gate_width();
   bool gru = size.mode == RnnMode::Gru;
   T *bias = scratch, *share = bias + 4 * h, *packed = share + size.batch * gates;
   // Both biases are added alike, but for the candidate of GRU.
   std::copy_n(weights.input_bias, gates, bias);
-  add_row(device, gru ? 2 * h : gates, weights.hidden_bias, bias);
+  add_row(context, gru ? 2 * h : gates, weights.hidden_bias, bias);
   if (gru) std::copy_n(weights.hidden_bias + 2 * h, h, bias + 3 * h);
 
   PackedGemm<T> of_input = product<T>(input, gates), of_state = product<T>(h, gates);
@@ -95,7 +95,7 @@ void RnnLayer<T>::run(Device& device, T* state, T* cell, T* out, int64_t out_ste
     for (int64_t b = 0; b < size.batch; ++b, ++row) {
       T *to = out + row * out_step, *h_row = state + b * h, *c_row = cell + b * h;
       if (is_padding(t, b)) pad_row(row, to);
-      else run_row(device, line(row), cell_line(row), bias, share + b * gates, h_row, c_row, to);
+      else run_row(context, line(row), cell_line(row), bias, share + b * gates, h_row, c_row, to);
     }
   }
 }
@@ -109,28 +109,28 @@ void RnnLayer<T>::pad_row(int64_t row, T* out) const {
 }
 
 template <class T>
-void RnnLayer<T>::run_row(Device& device, T* v, T* cells, const T* bias, const T* share, T* state, T* cell,
+void RnnLayer<T>::run_row(KernelContext& context, T* v, T* cells, const T* bias, const T* share, T* state, T* cell,
                           T* out) const {
   int64_t h = size.hidden;
   const T *in = v, *last = state, *last_cell = cell, *b = bias;
   if (size.mode == RnnMode::Lstm) {
-    map(device, h, LstmCell{}, std::make_tuple(v, v + h, v + 2 * h, v + 3 * h, cells, cells + h, cell, state, out), in,
+    map(context, h, LstmCell{}, std::make_tuple(v, v + h, v + 2 * h, v + 3 * h, cells, cells + h, cell, state, out), in,
         in + h, in + 2 * h, in + 3 * h, b, b + h, b + 2 * h, b + 3 * h, last_cell);
   } else if (size.mode == RnnMode::Gru) {
-    map(device, h, GruCell{}, std::make_tuple(v, v + h, v + 2 * h, v + 3 * h, state, out), in, in + h, in + 2 * h,
+    map(context, h, GruCell{}, std::make_tuple(v, v + h, v + 2 * h, v + 3 * h, state, out), in, in + h, in + 2 * h,
         share, share + h, share + 2 * h, b, b + h, b + 2 * h, b + 3 * h, last);
   } else {
     auto all = [](auto y) { return std::make_tuple(y, y, y); };
     auto to = std::make_tuple(v, state, out);
-    if (size.mode == RnnMode::Relu) map(device, h, [all](auto a, auto c) { return all(Relu{}(a + c)); }, to, in, b);
-    else map(device, h, [all](auto a, auto c) { return all(tanh(a + c)); }, to, in, b);
+    if (size.mode == RnnMode::Relu) map(context, h, [all](auto a, auto c) { return all(Relu{}(a + c)); }, to, in, b);
+    else map(context, h, [all](auto a, auto c) { return all(tanh(a + c)); }, to, in, b);
   }
 }
 
 template <class T>
-void RnnLayer<T>::run_gradient(Device& device, const T* out, const T* out_gradient, int64_t out_step, T* state_gradient,
-                               T* cell_gradient, T* x_gradient, bool add_to_x, const RnnWeights<T, T>& to,
-                               T* scratch) const {
+void RnnLayer<T>::run_gradient(KernelContext& context, const T* out, const T* out_gradient, int64_t out_step,
+                               T* state_gradient, T* cell_gradient, T* x_gradient, bool add_to_x,
+                               const RnnWeights<T, T>& to, T* scratch) const {
   int64_t h = size.hidden, gates = size.gate_width(), rows = size.rows();
   bool gru = size.mode == RnnMode::Gru;
   T *tile = scratch, *part = tile + PackedGemm<T>::tile_size(), *to_input = part + gates;
@@ -147,7 +147,7 @@ void RnnLayer<T>::run_gradient(Device& device, const T* out, const T* out_gradie
         std::fill_n(x_row, gates, T(0));
         std::fill_n(h_row, gates, T(0));
       } else {
-        run_row_gradient(device, t, b, last + row * h, out_gradient + row * out_step, state_gradient + b * h,
+        run_row_gradient(context, t, b, last + row * h, out_gradient + row * out_step, state_gradient + b * h,
                          cell_gradient + b * h, x_row, h_row);
       }
     }
@@ -159,31 +159,31 @@ void RnnLayer<T>::run_gradient(Device& device, const T* out, const T* out_gradie
   }
   if (to.input) weight_gradient(to_input, x, input, packed, tile, to.input);
   if (to.hidden) weight_gradient(to_hidden, last, h, packed, tile, to.hidden);
-  if (to.input_bias) bias_gradient(device, to_input, part, to.input_bias);
-  if (to.hidden_bias) bias_gradient(device, to_hidden, part, to.hidden_bias);
+  if (to.input_bias) bias_gradient(context, to_input, part, to.input_bias);
+  if (to.hidden_bias) bias_gradient(context, to_hidden, part, to.hidden_bias);
 }
 
 template <class T>
-void RnnLayer<T>::run_row_gradient(Device& device, int64_t t, int64_t b, const T* last, const T* out_gradient,
+void RnnLayer<T>::run_row_gradient(KernelContext& context, int64_t t, int64_t b, const T* last, const T* out_gradient,
                                    T* state_gradient, T* cell_gradient, T* gx, T* gh) const {
   int64_t h = size.hidden, row = t * size.batch + b;
   const T *v = line(row), *state = state_gradient, *cell = cell_gradient;
   if (size.mode == RnnMode::Lstm) {
     const T* last_cell = is_first(t, b) ? first_cell + b * h : cell_line(before(t, b));
     const T* squashed = cell_line(row) + h;
-    map(device, h, LstmCellGradient{},
+    map(context, h, LstmCellGradient{},
         std::make_tuple(gx, gx + h, gx + 2 * h, gx + 3 * h, cell_gradient, state_gradient), v, v + h, v + 2 * h,
         v + 3 * h, squashed, last_cell, out_gradient, state, cell);
   } else if (size.mode == RnnMode::Gru) {
-    map(device, h, GruCellGradient{}, std::make_tuple(gx, gx + h, gx + 2 * h, gh, gh + h, gh + 2 * h, state_gradient),
+    map(context, h, GruCellGradient{}, std::make_tuple(gx, gx + h, gx + 2 * h, gh, gh + h, gh + 2 * h, state_gradient),
         v, v + h, v + 2 * h, v + 3 * h, last, out_gradient, state);
   } else {
     auto to = std::make_tuple(gx, state_gradient);
     auto step = [](auto slope) {
       return [slope](auto y, auto g, auto s) { return std::make_tuple((g + s) * slope.slope(y), decltype(s)(0)); };
     };
-    if (size.mode == RnnMode::Relu) map(device, h, step(Relu{}), to, v, out_gradient, state);
-    else map(device, h, step(Tanh{}), to, v, out_gradient, state);
+    if (size.mode == RnnMode::Relu) map(context, h, step(Relu{}), to, v, out_gradient, state);
+    else map(context, h, step(Tanh{}), to, v, out_gradient, state);
   }
 }
 
@@ -198,12 +198,12 @@ void RnnLayer<T>::weight_gradient(const T* gradients, const T* values, int64_t c
 
 // The sum of all rows: first of the rows of a step, so that the error does not grow with the number of rows.
 template <class T>
-void RnnLayer<T>::bias_gradient(Device& device, const T* gradients, T* part, T* to) const {
+void RnnLayer<T>::bias_gradient(KernelContext& context, const T* gradients, T* part, T* to) const {
   int64_t gates = size.gate_width();
   std::fill_n(to, gates, T(0));
   for (int64_t t = 0; t < size.steps; ++t) {
-    sum_rows(device, size.batch, gates, gradients + t * size.batch * gates, part);
-    add_row(device, gates, static_cast<const T*>(part), to);
+    sum_rows(context, size.batch, gates, gradients + t * size.batch * gates, part);
+    add_row(context, gates, static_cast<const T*>(part), to);
   }
 }
 

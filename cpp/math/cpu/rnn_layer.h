@@ -45,10 +45,10 @@ struct RnnLayer {
   static int64_t scratch_size(const RnnSizes& size, int64_t input, bool gradient);
 
   // state and cell are [batch, hidden], those of the last step in the end; out's rows lie out_step apart.
-  void run(Device& device, T* state, T* cell, T* out, int64_t out_step, T* scratch) const;
+  void run(KernelContext& context, T* state, T* cell, T* out, int64_t out_step, T* scratch) const;
 
   // The gradients at state and cell become those at first_state and first_cell. x_gradient may be nullptr.
-  void run_gradient(Device& device, const T* out, const T* out_gradient, int64_t out_step, T* state_gradient,
+  void run_gradient(KernelContext& context, const T* out, const T* out_gradient, int64_t out_step, T* state_gradient,
                     T* cell_gradient, T* x_gradient, bool add_to_x, const RnnWeights<T, T>& weight_gradients,
                     T* scratch) const;
 
@@ -62,11 +62,12 @@ struct RnnLayer {
   T* cell_line(int64_t row) const { return kept + size.rows() * size.line() + row * 2 * size.hidden; }
 
   void pad_row(int64_t row, T* out) const;
-  void run_row(Device& device, T* values, T* cells, const T* bias, const T* share, T* state, T* cell, T* out) const;
-  void run_row_gradient(Device& device, int64_t t, int64_t b, const T* last, const T* out_gradient, T* state_gradient,
-                        T* cell_gradient, T* to_input, T* to_hidden) const;
+  void run_row(KernelContext& context, T* values, T* cells, const T* bias, const T* share, T* state, T* cell,
+               T* out) const;
+  void run_row_gradient(KernelContext& context, int64_t t, int64_t b, const T* last, const T* out_gradient,
+                        T* state_gradient, T* cell_gradient, T* to_input, T* to_hidden) const;
   void weight_gradient(const T* gradients, const T* values, int64_t columns, T* packed, T* tile, T* to) const;
-  void bias_gradient(Device& device, const T* gradients, T* part, T* to) const;
+  void bias_gradient(KernelContext& context, const T* gradients, T* part, T* to) const;
 };
 
 extern template struct RnnLayer<float>;

@@ -7,79 +7,79 @@
 namespace paddle_mini {
 
 template <class T>
-void Softmax::run(Device& device, const T* x, T* out, T* scratch) const {
+void Softmax::run(KernelContext& context, const T* x, T* out, T* scratch) const {
   if (size_ == 0) return;
   if (inner_ == 1) {
     for (int64_t row = 0; row < outer_; ++row, x += size_, out += size_) {
       T top = row_max(x, size_);
       T factor = static_cast<T>(1 / exp_sum(size_, x, out, [top](auto v) { return v - decltype(v)(top); }));
-      map(device, size_, [factor](auto v) { return v * decltype(v)(factor); }, out, static_cast<const T*>(out));
+      map(context, size_, [factor](auto v) { return v * decltype(v)(factor); }, out, static_cast<const T*>(out));
     }
     return;
   }
   for (int64_t block = 0; block < outer_; ++block, x += size_ * inner_, out += size_ * inner_) {
     for (int64_t at = 0; at < inner_; at += kTile) {
-      run_columns(device, x + at, out + at, scratch, std::min(kTile, inner_ - at));
+      run_columns(context, x + at, out + at, scratch, std::min(kTile, inner_ - at));
     }
   }
 }
 
 template <class T>
-void Softmax::run_columns(Device& device, const T* x, T* out, T* scratch, int64_t n) const {
+void Softmax::run_columns(KernelContext& context, const T* x, T* out, T* scratch, int64_t n) const {
   auto larger = [](auto a, auto b) { return maximum(a, b); };
   auto exp_of_rest = [](auto v, auto m) { return exp_below(v - m); };
   auto add = [](auto a, auto b) { return a + b; };
   auto divide = [](auto a, auto b) { return a / b; };
   T *largest = scratch, *total = scratch + n;
   std::copy_n(x, n, largest);
-  for (int64_t i = 1; i < size_; ++i) map(device, n, larger, largest, static_cast<const T*>(largest), x + i * inner_);
+  for (int64_t i = 1; i < size_; ++i) map(context, n, larger, largest, static_cast<const T*>(largest), x + i * inner_);
   std::fill_n(total, n, T(0));
   for (int64_t i = 0; i < size_; ++i) {
     T* to = out + i * inner_;
-    map(device, n, exp_of_rest, to, x + i * inner_, static_cast<const T*>(largest));
-    map(device, n, add, total, static_cast<const T*>(total), static_cast<const T*>(to));
+    map(context, n, exp_of_rest, to, x + i * inner_, static_cast<const T*>(largest));
+    map(context, n, add, total, static_cast<const T*>(total), static_cast<const T*>(to));
   }
   for (int64_t i = 0; i < size_; ++i) {
     T* to = out + i * inner_;
-    map(device, n, divide, to, static_cast<const T*>(to), static_cast<const T*>(total));
+    map(context, n, divide, to, static_cast<const T*>(to), static_cast<const T*>(total));
   }
 }
 
 template <class T>
-void Softmax::gradient(Device& device, const T* out, const T* gradient, T* x_gradient, T* scratch) const {
+void Softmax::gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* scratch) const {
   if (inner_ == 1) {
     for (int64_t row = 0; row < outer_; ++row, out += size_, gradient += size_, x_gradient += size_) {
-      T dot = static_cast<T>(map_sum(device, size_, [](auto y, auto g) { return y * g; }, out, gradient));
-      map(device, size_, [dot](auto y, auto g) { return y * (g - decltype(g)(dot)); }, x_gradient, out, gradient);
+      T dot = static_cast<T>(map_sum(context, size_, [](auto y, auto g) { return y * g; }, out, gradient));
+      map(context, size_, [dot](auto y, auto g) { return y * (g - decltype(g)(dot)); }, x_gradient, out, gradient);
     }
     return;
   }
   for (int64_t block = 0; block < outer_; ++block) {
     for (int64_t at = 0; at < inner_; at += kTile) {
-      gradient_columns(device, out + at, gradient + at, x_gradient + at, scratch, std::min(kTile, inner_ - at));
+      gradient_columns(context, out + at, gradient + at, x_gradient + at, scratch, std::min(kTile, inner_ - at));
     }
     out += size_ * inner_, gradient += size_ * inner_, x_gradient += size_ * inner_;
   }
 }
 
 template <class T>
-void Softmax::gradient_columns(Device& device, const T* out, const T* gradient, T* x_gradient, T* dot,
+void Softmax::gradient_columns(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* dot,
                                int64_t n) const {
   auto add_product = [](auto s, auto y, auto g) { return s + y * g; };
   auto below = [](auto y, auto g, auto s) { return y * (g - s); };
   std::fill_n(dot, n, T(0));
   for (int64_t i = 0; i < size_; ++i) {
-    map(device, n, add_product, dot, static_cast<const T*>(dot), out + i * inner_, gradient + i * inner_);
+    map(context, n, add_product, dot, static_cast<const T*>(dot), out + i * inner_, gradient + i * inner_);
   }
   for (int64_t i = 0; i < size_; ++i) {
     int64_t at = i * inner_;
-    map(device, n, below, x_gradient + at, out + at, gradient + at, static_cast<const T*>(dot));
+    map(context, n, below, x_gradient + at, out + at, gradient + at, static_cast<const T*>(dot));
   }
 }
 
-template void Softmax::run<float>(Device&, const float*, float*, float*) const;
-template void Softmax::run<double>(Device&, const double*, double*, double*) const;
-template void Softmax::gradient<float>(Device&, const float*, const float*, float*, float*) const;
-template void Softmax::gradient<double>(Device&, const double*, const double*, double*, double*) const;
+template void Softmax::run<float>(KernelContext&, const float*, float*, float*) const;
+template void Softmax::run<double>(KernelContext&, const double*, double*, double*) const;
+template void Softmax::gradient<float>(KernelContext&, const float*, const float*, float*, float*) const;
+template void Softmax::gradient<double>(KernelContext&, const double*, const double*, double*, double*) const;
 
 }  // namespace paddle_mini

@@ -26,7 +26,7 @@ void Transpose::each_outer(F f) const {
 }
 
 template <class T>
-void Transpose::run_as(Device&, const T* in, T* out) const {
+void Transpose::run_as(KernelContext&, const T* in, T* out) const {
   if (last_stays_) {
     each_outer([&](int64_t from, int64_t to) { std::copy_n(in + from, along_out_.size, out + to); });
     return;
@@ -48,11 +48,11 @@ void Transpose::run_as(Device&, const T* in, T* out) const {
   });
 }
 
-void Transpose::run(Device& device, const void* in, void* out) const {
+void Transpose::run(KernelContext& context, const void* in, void* out) const {
   if (numel_ == 0) return;
   auto as = [&](auto element) {
     using T = decltype(element);
-    run_as(device, static_cast<const T*>(in), static_cast<T*>(out));
+    run_as(context, static_cast<const T*>(in), static_cast<T*>(out));
   };
   switch (element_bytes_) {
     case 1: return as(uint8_t{});

@@ -52,7 +52,7 @@ template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) {
 template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.p, b.p); }
 template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.p, b.p); }
 
-// The processor's own square root, rounded right. Eigen's is Newton's method for some registers, and gives
+// The CPU's own square root, rounded right. Eigen's is Newton's method for some registers, and gives
 // NaN for infinity there.
 template <class Packet> Packet root_of(Packet a) { return Eigen::internal::psqrt(a); }
 #ifdef __SSE2__

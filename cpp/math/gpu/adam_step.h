@@ -18,10 +18,10 @@ struct AdamUnless {
 
 template <class T>
 struct AdamRule {
-  static constexpr bool in_batches = true;
-  Uniform<T> beta1, beta2, power1, power2, rate, epsilon;
-  Uniform<bool> stays;
-  PM_HD AdamUnless<T> ready() const {
+  static constexpr bool batchable = true;
+  ScalarArg<T> beta1, beta2, power1, power2, rate, epsilon;
+  ScalarArg<bool> stays;
+  PM_HD AdamUnless<T> bind_scalars() const {
     return {AdamStep<T>(beta1(), beta2(), power1(), power2(), rate(), epsilon()), stays()};
   }
 };
@@ -29,10 +29,10 @@ struct AdamRule {
 // A power of beta in the next step.
 template <class T>
 struct AdvancePower {
-  static constexpr bool in_batches = true;
-  Uniform<T> beta;
-  Uniform<bool> stays;
-  PM_HD Times<T> ready() const { return {stays() ? T(1) : beta()}; }
+  static constexpr bool batchable = true;
+  ScalarArg<T> beta;
+  ScalarArg<bool> stays;
+  PM_HD Times<T> bind_scalars() const { return {stays() ? T(1) : beta()}; }
 };
 
 }  // namespace paddle_mini

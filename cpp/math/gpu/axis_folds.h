@@ -30,13 +30,13 @@ struct Put {
 
 template <class Meet, class To>
 struct MapBody {
-  Walk<2> walk;
+  StridedIndex<2> index_map;
   Meet meet;
   To* to;
   PM_DEVICE void operator()() const {
-    for (int64_t i = block_index() * kThreads + thread_index(); i < walk.count; i += block_count() * kThreads) {
+    for (int64_t i = block_index() * kThreads + thread_index(); i < index_map.count; i += block_count() * kThreads) {
       int64_t at[2] = {};
-      walk.move(i, at);
+      index_map.move(i, at);
       to[i] = meet(at);
     }
   }
@@ -50,14 +50,14 @@ class AxisFolds {
 
   // out[j] = the fold by join, from `first` on, of f(x[i], other[j]...) over the i that are folded into j
   template <class F, class Join, class A, class T, class... Others>
-  void fold(Device& device, F f, Join join, A first, A* out, const T* x, const Others*... others) const;
+  void fold(KernelContext& context, F f, Join join, A first, A* out, const T* x, const Others*... others) const;
 
   // to[i] = f(x[i], other[j]...) where i is folded into j
   template <class F, class To, class T, class... Others>
-  void map(Device& device, F f, To* to, const T* x, const Others*... others) const;
+  void map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const;
 
  private:
-  Walk<2> all_, kept_, folded_;  // of X and of the result
+  StridedIndex<2> all_, kept_, folded_;  // of X and of the result
 };
 
 inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) {
@@ -77,15 +77,16 @@ inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) {
 }
 
 template <class F, class Join, class A, class T, class... Others>
-void AxisFolds::fold(Device& device, F f, Join join, A first, A* out, const T* x, const Others*... others) const {
+void AxisFolds::fold(KernelContext& context, F f, Join join, A first, A* out, const T* x,
+                     const Others*... others) const {
   using Meet = axis_folds_gpu::Meet<F, T, Others...>;
-  paddle_mini::fold(device, kept_, folded_, first, Meet{f, x, {others...}}, join, axis_folds_gpu::Put<A>{out});
+  paddle_mini::fold(context, kept_, folded_, first, Meet{f, x, {others...}}, join, axis_folds_gpu::Put<A>{out});
 }
 
 template <class F, class To, class T, class... Others>
-void AxisFolds::map(Device& device, F f, To* to, const T* x, const Others*... others) const {
+void AxisFolds::map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const {
   using Meet = axis_folds_gpu::Meet<F, T, Others...>;
-  launch(device, blocks_for(all_.count), axis_folds_gpu::MapBody<Meet, To>{all_, {f, x, {others...}}, to});
+  launch(context, blocks_for(all_.count), axis_folds_gpu::MapBody<Meet, To>{all_, {f, x, {others...}}, to});
 }
 
 }  // namespace paddle_mini

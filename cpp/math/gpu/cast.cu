@@ -2,7 +2,7 @@
 #include "math/gpu/cast.h"
 
 #include "cuda/launch.h"
-#include "math/cast_one.h"
+#include "math/convert_element.h"
 
 namespace paddle_mini::cast_gpu {
 namespace {
@@ -19,7 +19,7 @@ struct Body {
     const From* in = static_cast<const From*>(from);
     for (int64_t i = block_index() * kThreads + thread_index(); i < n; i += block_count() * kThreads) {
       if constexpr (std::is_same_v<From, To>) to[i] = in[i];
-      else to[i] = cast_one<To>(in[i]);
+      else to[i] = convert_element<To>(in[i]);
     }
   }
 
@@ -42,20 +42,20 @@ struct Body {
 }  // namespace
 
 template <class To>
-void run(Device& device, DType from_type, int64_t n, const void* from, void* to) {
+void run(KernelContext& context, DType from_type, int64_t n, const void* from, void* to) {
   if (from == to) return;  // of one type
-  launch(device, blocks_for(n), Body<To>{from_type, n, from, static_cast<To*>(to)});
+  launch(context, blocks_for(n), Body<To>{from_type, n, from, static_cast<To*>(to)});
 }
 
-template void run<bool>(Device&, DType, int64_t, const void*, void*);
-template void run<int8_t>(Device&, DType, int64_t, const void*, void*);
-template void run<uint8_t>(Device&, DType, int64_t, const void*, void*);
-template void run<int16_t>(Device&, DType, int64_t, const void*, void*);
-template void run<int32_t>(Device&, DType, int64_t, const void*, void*);
-template void run<int64_t>(Device&, DType, int64_t, const void*, void*);
-template void run<Float16>(Device&, DType, int64_t, const void*, void*);
-template void run<BFloat16>(Device&, DType, int64_t, const void*, void*);
-template void run<float>(Device&, DType, int64_t, const void*, void*);
-template void run<double>(Device&, DType, int64_t, const void*, void*);
+template void run<bool>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<int8_t>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<uint8_t>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<int16_t>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<int32_t>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<int64_t>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<Float16>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<BFloat16>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<float>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<double>(KernelContext&, DType, int64_t, const void*, void*);
 
 }  // namespace paddle_mini::cast_gpu

@@ -8,12 +8,12 @@ namespace paddle_mini {
 namespace cast_gpu {
 // One kernel for each element type of the result: reading is the same for a whole block.
 template <class To>
-void run(Device& device, DType from_type, int64_t n, const void* from, void* to);
+void run(KernelContext& context, DType from_type, int64_t n, const void* from, void* to);
 }  // namespace cast_gpu
 
 template <class From, class To>
-void cast_elements(Device& device, int64_t n, const void* from, void* to) {
-  cast_gpu::run<To>(device, dtype_of<From>::value, n, from, to);
+void cast_elements(KernelContext& context, int64_t n, const void* from, void* to) {
+  cast_gpu::run<To>(context, dtype_of<From>::value, n, from, to);
 }
 
 }  // namespace paddle_mini

@@ -49,17 +49,17 @@ class VolumeConvolution {
     every_pixel_seen_ = seen == v_.pixels(false);
   }
 
-  void run(Device& device, const T* image, const T* filter, T* out) {
-    if (!cudnn_.run(device, image, filter, out)) forward_.run(device, image, filter, out);
+  void run(KernelContext& context, const T* image, const T* filter, T* out) {
+    if (!cudnn_.run(context, image, filter, out)) forward_.run(context, image, filter, out);
   }
-  void filter_gradient(Device& device, const T* image, const T* out_gradient, T* filter_gradient) {
-    if (cudnn_.filter_gradient(device, image, out_gradient, filter_gradient)) return;
-    forward_.filter_gradient(device, image, out_gradient, filter_gradient);
+  void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* filter_gradient) {
+    if (cudnn_.filter_gradient(context, image, out_gradient, filter_gradient)) return;
+    forward_.filter_gradient(context, image, out_gradient, filter_gradient);
   }
-  void input_gradient(Device& device, const T* filter, const T* out_gradient, T* image_gradient) {
-    if (cudnn_.input_gradient(device, filter, out_gradient, image_gradient)) return;
-    if (!every_pixel_seen_) fill_n(device, image_gradient, v_.images * v_.image_size(), T(0));
-    for (const TapProducts<T>& product : backward_) product.run(device, out_gradient, filter, image_gradient);
+  void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient) {
+    if (cudnn_.input_gradient(context, filter, out_gradient, image_gradient)) return;
+    if (!every_pixel_seen_) fill_n(context, image_gradient, v_.images * v_.image_size(), T(0));
+    for (const TapProducts<T>& product : backward_) product.run(context, out_gradient, filter, image_gradient);
   }
 
  private:

@@ -46,12 +46,12 @@ struct Put {
 
 // out[o * step] = the sum of x[o][i] y[o][i] and *added
 template <class T>
-void dot_rows(Device& device, int64_t rows, int64_t size, const T* x, const T* y, T* out, int64_t step = 1,
+void dot_rows(KernelContext& context, int64_t rows, int64_t size, const T* x, const T* y, T* out, int64_t step = 1,
               const T* added = nullptr) {
-  Walk<1> kept, folded;
+  StridedIndex<1> kept, folded;
   kept.add(rows, {size});
   folded.add(size, {1});
-  fold(device, kept, folded, dot_gpu::Sum<T>(0), dot_gpu::Get<T>{x, y}, Plus{}, dot_gpu::Put<T>{out, step, added});
+  fold(context, kept, folded, dot_gpu::Sum<T>(0), dot_gpu::Get<T>{x, y}, Plus{}, dot_gpu::Put<T>{out, step, added});
 }
 
 }  // namespace paddle_mini

@@ -53,8 +53,8 @@ inline void require_loops(size_t operands, size_t labels) {
 }
 
 template <class T>
-void LabelledLoops::run(Device& device, const std::vector<const T*>& in, T* to) {
-  fill_n(device, to, to_numel_, T(0));
+void LabelledLoops::run(KernelContext& context, const std::vector<const T*>& in, T* to) {
+  fill_n(context, to, to_numel_, T(0));
   if (nothing_) return;
   LabelledSum<T> sum;
   sum.count = static_cast<int>(loops_.size());
@@ -69,7 +69,7 @@ void LabelledLoops::run(Device& device, const std::vector<const T*>& in, T* to) 
     std::copy(loops_[i].steps.begin(), loops_[i].steps.end(), sum.loops[i].steps);
     if (i < kept_) elements *= loops_[i].size;
   }
-  for_each_index(device, elements, sum);
+  for_each_index(context, elements, sum);
 }
 
 }  // namespace paddle_mini

@@ -5,7 +5,7 @@
 #include "cuda/launch.h"
 #include "cuda/workspace.h"
 #include "math/arithmetic.h"
-#include "math/gpu/walk.h"
+#include "math/gpu/strided_index.h"
 
 namespace paddle_mini {
 
@@ -50,7 +50,7 @@ PM_DEVICE A fold_lanes(A* shared, int lanes, int results, int lane, int mine, A 
 template <class A, int arrays, class Get, class Join, class Put>
 struct Body {
   static constexpr bool syncs = true;
-  Walk<arrays> kept, folded;
+  StridedIndex<arrays> kept, folded;
   Get get;
   Join join;
   Put put;
@@ -111,17 +111,18 @@ struct Slices {
 // put(o, A) gets the fold by join, from `first` on, of get(offsets): `kept` leads to where the fold of result o begins
 // in each array, `folded` from there to its elements.
 template <class A, int arrays, class Get, class Join, class Put>
-void fold(Device& device, const Walk<arrays>& kept, const Walk<arrays>& folded, A first, Get get, Join join, Put put) {
+void fold(KernelContext& context, const StridedIndex<arrays>& kept, const StridedIndex<arrays>& folded, A first,
+          Get get, Join join, Put put) {
   if (kept.count == 0) return;
   bool along = kept.rank == 0 || (folded.rank > 0 && folded.step[arrays - 1][0] < kept.step[arrays - 1][0]);
   fold_gpu::Shares s = fold_gpu::shares(kept.count, folded.count, along, sizeof(A));
-  A* partial = s.slices > 1 ? static_cast<A*>(workspace(device)) : nullptr;
+  A* partial = s.slices > 1 ? static_cast<A*>(workspace(context)) : nullptr;
   int64_t blocks = (kept.count + s.results() - 1) / s.results() * s.slices;
   using Body = fold_gpu::Body<A, arrays, Get, Join, Put>;
-  launch(device, std::min(blocks, kMostBlocks),
+  launch(context, std::min(blocks, kMostBlocks),
          Body{kept, folded, get, join, put, first, partial, s.lanes, s.results(), s.slices, along});
   if (s.slices == 1) return;
-  launch(device, blocks_for(kept.count), fold_gpu::Slices<A, Join, Put>{partial, s.slices, kept.count, join, put});
+  launch(context, blocks_for(kept.count), fold_gpu::Slices<A, Join, Put>{partial, s.slices, kept.count, join, put});
 }
 
 // What sums of T are kept in.

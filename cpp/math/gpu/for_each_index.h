@@ -17,8 +17,8 @@ struct Body {
 }  // namespace for_each_gpu
 
 template <class F>
-void for_each_index(Device& device, int64_t n, F f) {
-  launch(device, blocks_for(n), for_each_gpu::Body<F>{n, f});
+void for_each_index(KernelContext& context, int64_t n, F f) {
+  launch(context, blocks_for(n), for_each_gpu::Body<F>{n, f});
 }
 
 }  // namespace paddle_mini

@@ -73,13 +73,13 @@ struct Squares {
 }  // namespace
 
 template <class T>
-void Gemm<T>::run(Device& device, const T* a, const T* b, T* c) const {
-  run_many(device, 1, a, 0, b, 0, c, 0);
+void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
+  run_many(context, 1, a, 0, b, 0, c, 0);
 }
 
 template <class T>
-void Gemm<T>::run_many(Device& device, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
-                       int64_t step_c) const {
+void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
+                       T* c, int64_t step_c) const {
   if (m == 0 || n == 0 || count == 0) return;
   MatrixProducts<T> products{transpose_a,
                              transpose_b,
@@ -102,10 +102,10 @@ void Gemm<T>::run_many(Device& device, int64_t count, const T* a, int64_t step_a
                              step_a,
                              step_b,
                              step_c};
-  if (run_by_cublas(device, products)) return;
+  if (run_by_cublas(context, products)) return;
   constexpr int side = Squares<T>::kSide;
   int64_t squares = (m + side - 1) / side * ((n + side - 1) / side) * count;
-  launch(device, std::min(squares, kMostBlocks), Squares<T>{products});
+  launch(context, std::min(squares, kMostBlocks), Squares<T>{products});
 }
 
 template struct Gemm<float>;

@@ -1,7 +1,7 @@
 // Ids and labels in kernels on a GPU, where what is out of range is refused.
 #pragma once
 
-#include "math/gpu/raise.h"
+#include "math/gpu/report_fault.h"
 
 namespace paddle_mini {
 
@@ -22,8 +22,8 @@ struct Refusal {
   Fault* fault;
   unsigned long long step;
 
-  explicit Refusal(const Device& device) : fault(device.fault), step(device.step) {}
-  PM_DEVICE void operator()(int64_t value, int64_t at) const { raise(fault, step, value, at); }
+  explicit Refusal(const KernelContext& context) : fault(context.fault), step(context.step) {}
+  PM_DEVICE void operator()(int64_t value, int64_t at) const { report_fault(fault, step, value, at); }
 };
 
 // Ids below `height`.
@@ -32,7 +32,7 @@ struct IdsBelow {
   int64_t height;
   Refusal refuse;
 
-  IdsBelow(const Device& device, const Ids& ids, int64_t height) : ids(ids), height(height), refuse(device) {}
+  IdsBelow(const KernelContext& context, const Ids& ids, int64_t height) : ids(ids), height(height), refuse(context) {}
   // -1: it is out of range, which is refused.
   PM_DEVICE int64_t operator[](int64_t i) const {
     int64_t id = ids[i];
@@ -48,8 +48,8 @@ struct LabelsBelow {
   int64_t classes, ignored;
   Refusal refuse;
 
-  LabelsBelow(const Device& device, const Ids& ids, int64_t classes, int64_t ignored)
-      : ids(ids), classes(classes), ignored(ignored), refuse(device) {}
+  LabelsBelow(const KernelContext& context, const Ids& ids, int64_t classes, int64_t ignored)
+      : ids(ids), classes(classes), ignored(ignored), refuse(context) {}
   // -1: the row counts nothing, as its label is ignored, or out of range, which is refused.
   PM_DEVICE int64_t operator[](int64_t row) const {
     if (!ids.data) return -1;  // where labels may be of another sort

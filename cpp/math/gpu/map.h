@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/launch.h"
-#include "math/ready.h"
+#include "math/bind_scalars.h"
 
 namespace paddle_mini {
 
@@ -67,7 +67,7 @@ struct Item<F, std::tuple<Outs*...>, std::tuple<const Ins*...>> {
 
   template <size_t... O, size_t... I>
   PM_DEVICE void run(int64_t begin, int64_t end, std::index_sequence<O...> o, std::index_sequence<I...>) const {
-    auto g = ready(f);
+    auto g = bind_scalars(f);
     int64_t i = begin + thread_index();
     if (aligned) {
       int64_t packs = (end - begin) / lanes;
@@ -121,7 +121,7 @@ template <class Item>
 inline constexpr int kTogether = static_cast<int>(32000 / (sizeof(Item) + sizeof(int64_t)));
 
 template <class Item>
-class WaitingMaps : public Waiting {
+class WaitingMaps : public PendingLaunches {
  public:
   static const void* kind_of() {
     static const char kind = 0;
@@ -130,7 +130,7 @@ class WaitingMaps : public Waiting {
   const void* kind() const override { return kind_of(); }
   void add(const Item& item) { items_.push_back(item); }
 
-  void launch(Device& device) override {
+  void launch(KernelContext& context) override {
     using All = Body<Item, kTogether<Item>>;
     for (size_t from = 0; from < items_.size(); from += kTogether<Item>) {
       size_t count = std::min(items_.size() - from, static_cast<size_t>(kTogether<Item>));
@@ -142,7 +142,7 @@ class WaitingMaps : public Waiting {
         all->ends[i] = end += (all->items[i].n + All::kChunk - 1) / All::kChunk;
       }
       all->count = static_cast<int>(count);
-      launch_now(device, std::min(end, kMostBlocks), *all);
+      launch_now(context, std::min(end, kMostBlocks), *all);
     }
   }
 
@@ -150,44 +150,44 @@ class WaitingMaps : public Waiting {
   std::vector<Item> items_;
 };
 
-// Functors of optimizers and averages say `static constexpr bool in_batches = true`; others need no second kernel.
+// Functors of optimizers and averages say `static constexpr bool batchable = true`; others need no second kernel.
 template <class F, class = void>
-inline constexpr bool in_batches = false;
+inline constexpr bool batchable = false;
 template <class F>
-inline constexpr bool in_batches<F, std::void_t<decltype(F::in_batches)>> = F::in_batches;
+inline constexpr bool batchable<F, std::void_t<decltype(F::batchable)>> = F::batchable;
 
 template <class Item, class F>
-void run(Device& device, const Item& item, const F&) {
+void run(KernelContext& context, const Item& item, const F&) {
   if (item.n <= 0) return;
-  if constexpr (in_batches<F>) {
-    if (device.in_batch) {
+  if constexpr (batchable<F>) {
+    if (context.in_batch) {
       using Maps = WaitingMaps<Item>;
-      auto same = [](const std::unique_ptr<Waiting>& one) { return one->kind() == Maps::kind_of(); };
-      auto found = std::find_if(device.waiting.begin(), device.waiting.end(), same);
-      if (found == device.waiting.end()) found = device.waiting.insert(found, std::make_unique<Maps>());
+      auto same = [](const std::unique_ptr<PendingLaunches>& one) { return one->kind() == Maps::kind_of(); };
+      auto found = std::find_if(context.pending.begin(), context.pending.end(), same);
+      if (found == context.pending.end()) found = context.pending.insert(found, std::make_unique<Maps>());
       static_cast<Maps&>(**found).add(item);
       return;
     }
   }
   using One = Body<Item, 1>;
   int64_t chunks = (item.n + One::kChunk - 1) / One::kChunk;
-  launch(device, std::min(chunks, kMostBlocks), One{{item}, {chunks}, 1});
+  launch(context, std::min(chunks, kMostBlocks), One{{item}, {chunks}, 1});
 }
 
 }  // namespace map_gpu
 
 // out[i] = f(in[i]...). Outputs may be the same arrays as inputs.
 template <class T, class F, class... Inputs>
-void map(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
+void map(KernelContext& context, int64_t n, F f, T* out, const Inputs*... in) {
   using Item = map_gpu::Item<F, std::tuple<T*>, std::tuple<const Inputs*...>>;
-  map_gpu::run(device, Item(f, std::tuple<T*>(out), std::tuple<const Inputs*...>(in...), n), f);
+  map_gpu::run(context, Item(f, std::tuple<T*>(out), std::tuple<const Inputs*...>(in...), n), f);
 }
 
 // The same with several outputs: f returns a std::tuple, one value for each output.
 template <class T, class F, class... Outputs, class... Inputs>
-void map(Device& device, int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
+void map(KernelContext& context, int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
   using Item = map_gpu::Item<F, std::tuple<Outputs*...>, std::tuple<const T*, const Inputs*...>>;
-  map_gpu::run(device, Item(f, out, std::tuple<const T*, const Inputs*...>(first, in...), n), f);
+  map_gpu::run(context, Item(f, out, std::tuple<const T*, const Inputs*...>(first, in...), n), f);
 }
 
 }  // namespace paddle_mini

@@ -6,8 +6,8 @@
 namespace paddle_mini {
 
 template <class T, class F, class... Inputs>
-void map_ahead(Device& device, int64_t n, F f, T* out, const Inputs*... in) {
-  map(device, n, f, out, in...);
+void map_ahead(KernelContext& context, int64_t n, F f, T* out, const Inputs*... in) {
+  map(context, n, f, out, in...);
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Whether arrays in a GPU's memory are finite; several arrays in one launch (math/together.h).
+// Whether arrays in a GPU's memory are finite; several arrays in one launch (math/batch_launches.h).
 #pragma once
 
 #include <tuple>
@@ -17,7 +17,7 @@ PM_HD inline bool is_finite(BFloat16 x) { return (x.bits & 0x7f80u) != 0x7f80u; 
 
 // Sets a flag where an element is not finite: whichever threads do, they write the same.
 struct FlagNotFinite {
-  static constexpr bool in_batches = true;
+  static constexpr bool batchable = true;
   bool *flag, value;
 
   template <class T>
@@ -28,8 +28,8 @@ struct FlagNotFinite {
 };
 
 template <class T>
-void flag_not_finite(Device& device, int64_t n, const T* x, bool* flag, bool value) {
-  map(device, n, FlagNotFinite{flag, value}, std::tuple<>(), x);
+void flag_not_finite(KernelContext& context, int64_t n, const T* x, bool* flag, bool value) {
+  map(context, n, FlagNotFinite{flag, value}, std::tuple<>(), x);
 }
 
 }  // namespace paddle_mini

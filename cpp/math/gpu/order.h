@@ -44,10 +44,10 @@ struct Merge {
 
 // `a` and `b` have room for n elements; returns the one that holds keys[0] to keys[n - 1] in order.
 template <class Keys>
-const KeyAt* in_order(Device& device, int64_t n, const Keys& keys, KeyAt* a, KeyAt* b) {
-  for_each_index(device, n, order_gpu::Begin<Keys>{keys, a});
+const KeyAt* in_order(KernelContext& context, int64_t n, const Keys& keys, KeyAt* a, KeyAt* b) {
+  for_each_index(context, n, order_gpu::Begin<Keys>{keys, a});
   for (int64_t run = 1; run < n; run *= 2) {
-    for_each_index(device, n, order_gpu::Merge{a, b, n, run});
+    for_each_index(context, n, order_gpu::Merge{a, b, n, run});
     std::swap(a, b);
   }
   return a;

@@ -6,7 +6,7 @@
 #include "math/for_each_index.h"
 #include "math/number.h"
 #include "math/pooled_axis.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 
@@ -53,10 +53,10 @@ struct Position {
   int64_t plane, z, y, x, channel;
 
   PM_DEVICE Position(int64_t i, int64_t depth, int64_t height, int64_t width, int64_t inner) {
-    channel = inner == 1 ? 0 : take_last(i, inner);
-    x = take_last(i, width);
-    y = take_last(i, height);
-    z = depth == 1 ? 0 : take_last(i, depth);
+    channel = inner == 1 ? 0 : unravel_last(i, inner);
+    x = unravel_last(i, width);
+    y = unravel_last(i, height);
+    z = depth == 1 ? 0 : unravel_last(i, depth);
     plane = i;
   }
 };
@@ -138,8 +138,8 @@ struct PoolKernel {
     pool_gpu::Volumes volumes;
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), volumes(volumes_of(init, x.shape())) {}
-    void run(Device& device) override {
-      for_each_index(device, volumes.outputs(), pool_gpu::Forward<T>{volumes, x.data(), out.data()});
+    void run(KernelContext& context) override {
+      for_each_index(context, volumes.outputs(), pool_gpu::Forward<T>{volumes, x.data(), out.data()});
     }
   };
 };
@@ -155,9 +155,9 @@ struct PoolGradKernel {
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
           volumes(volumes_of(init, x.shape())) {}
-    void run(Device& device) override {
+    void run(KernelContext& context) override {
       pool_gpu::Backward<T> body{volumes, x.data(), out.data(), out_gradient.data(), x_gradient.data()};
-      for_each_index(device, volumes.elements(), body);
+      for_each_index(context, volumes.elements(), body);
     }
   };
 };

@@ -4,7 +4,7 @@
 #include "math/copy.h"
 #include "math/for_each_index.h"
 #include "math/gpu/ids.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 
@@ -15,8 +15,8 @@ struct Positions {
   bool negatives_too;  // negative ones count from the end
   Refusal refuse;
 
-  Positions(const Device& device, const IndexIn& in, int64_t length, bool negatives_too)
-      : ids(in), length(length), negatives_too(negatives_too), refuse(device) {}
+  Positions(const KernelContext& context, const IndexIn& in, int64_t length, bool negatives_too)
+      : ids(in), length(length), negatives_too(negatives_too), refuse(context) {}
   PM_DEVICE int64_t operator()(int64_t i) const {
     int64_t id = ids[i], at = negatives_too && id < 0 ? id + length : id;
     if (at >= 0 && at < length) return at;
@@ -36,7 +36,7 @@ struct Gather {
   T* to;
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t row = i, element = take_last(row, width), at = where(take_last(row, picked));
+    int64_t row = i, element = unravel_last(row, width), at = where(unravel_last(row, picked));
     if (at >= 0) to[i] = from[(row * length + at) * width + element];
   }
 };
@@ -48,7 +48,7 @@ struct Zero {
   T* to;
 
   PM_DEVICE void operator()(int64_t i) const {
-    int64_t slab = i, element = take_last(slab, width), at = where(slab);
+    int64_t slab = i, element = unravel_last(slab, width), at = where(slab);
     if (at >= 0) to[at * width + element] = T(0);
   }
 };
@@ -57,27 +57,27 @@ struct Zero {
 
 // Slabs of `bytes`, moved in as large pieces as they allow.
 template <class Where>
-void gather_slabs(Device& device, const Where& where, int64_t rows, int64_t picked, int64_t length, size_t bytes,
-                  const void* from, void* to) {
+void gather_slabs(KernelContext& context, const Where& where, int64_t rows, int64_t picked, int64_t length,
+                  size_t bytes, const void* from, void* to) {
   if (bytes == 0) return;
-  uintptr_t together = bytes | reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to);
+  uintptr_t batch_launches = bytes | reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to);
   auto as = [&](auto piece) {
     using T = decltype(piece);
     int64_t width = static_cast<int64_t>(bytes / sizeof(T));
     positions_gpu::Gather<T, Where> gather{
         where, picked, length, width, static_cast<const T*>(from), static_cast<T*>(to)};
-    for_each_index(device, rows * picked * width, gather);
+    for_each_index(context, rows * picked * width, gather);
   };
-  if (together % 8 == 0) as(uint64_t{});
-  else if (together % 4 == 0) as(uint32_t{});
-  else if (together % 2 == 0) as(uint16_t{});
+  if (batch_launches % 8 == 0) as(uint64_t{});
+  else if (batch_launches % 4 == 0) as(uint32_t{});
+  else if (batch_launches % 2 == 0) as(uint16_t{});
   else as(uint8_t{});
 }
 
 // `count` slabs of `width` elements at the positions become 0.
 template <class T, class Where>
-void zero_slabs(Device& device, const Where& where, int64_t count, int64_t width, T* to) {
-  for_each_index(device, count * width, positions_gpu::Zero<T, Where>{where, width, to});
+void zero_slabs(KernelContext& context, const Where& where, int64_t count, int64_t width, T* to) {
+  for_each_index(context, count * width, positions_gpu::Zero<T, Where>{where, width, to});
 }
 
 }  // namespace paddle_mini

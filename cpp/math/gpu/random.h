@@ -8,10 +8,10 @@ namespace paddle_mini {
 
 // make(to) writes n elements on the host, which then are where `out` is: the same numbers on every device.
 template <class T, class Make>
-void make_on_host(Device& device, int64_t n, T* out, Make make) {
+void make_on_host(KernelContext& context, int64_t n, T* out, Make make) {
   std::vector<T> made(static_cast<size_t>(n));
   make(made.data());
-  upload(device, made.data(), made.size() * sizeof(T), out);
+  upload(context, made.data(), made.size() * sizeof(T), out);
 }
 
 }  // namespace paddle_mini

@@ -21,15 +21,15 @@ struct PutScaled {
 
 template <class T>
 struct Spread {
-  Walk<1> walk;
+  StridedIndex<1> index_map;
   T scale;
   const T* y;
   T* out;
 
   PM_DEVICE void operator()() const {
-    for (int64_t i = block_index() * kThreads + thread_index(); i < walk.count; i += block_count() * kThreads) {
+    for (int64_t i = block_index() * kThreads + thread_index(); i < index_map.count; i += block_count() * kThreads) {
       int64_t at[1] = {};
-      walk.move(i, at);
+      index_map.move(i, at);
       out[i] = static_cast<T>(y[at[0]] * scale);
     }
   }
@@ -38,32 +38,32 @@ struct Spread {
 }  // namespace
 
 template <class T>
-void Reduction::sum(Device& device, T scale, const T* x, T* out) const {
-  Walk<1> kept, folded;
+void Reduction::sum(KernelContext& context, T scale, const T* x, T* out) const {
+  StridedIndex<1> kept, folded;
   int64_t step = inner_.size;
   (inner_.reduced ? folded : kept).add(inner_.size, {1});
   for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) {
     (dim->reduced ? folded : kept).add(dim->size, {step});
     step *= dim->size;
   }
-  fold(device, kept, folded, SumOf<T>(0), GetElement<T>{x}, Plus{}, PutScaled<T>{scale, out});
+  fold(context, kept, folded, SumOf<T>(0), GetElement<T>{x}, Plus{}, PutScaled<T>{scale, out});
 }
 
 template <class T>
-void Reduction::spread(Device& device, T scale, const T* y, T* out) const {
-  Walk<1> walk;
-  walk.add(inner_.size, {inner_.out_step});
-  for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) walk.add(dim->size, {dim->out_step});
-  launch(device, blocks_for(walk.count), Spread<T>{walk, scale, y, out});
+void Reduction::spread(KernelContext& context, T scale, const T* y, T* out) const {
+  StridedIndex<1> index_map;
+  index_map.add(inner_.size, {inner_.out_step});
+  for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) index_map.add(dim->size, {dim->out_step});
+  launch(context, blocks_for(index_map.count), Spread<T>{index_map, scale, y, out});
 }
 
-template void Reduction::sum<float>(Device&, float, const float*, float*) const;
-template void Reduction::sum<double>(Device&, double, const double*, double*) const;
-template void Reduction::sum<int32_t>(Device&, int32_t, const int32_t*, int32_t*) const;
-template void Reduction::sum<int64_t>(Device&, int64_t, const int64_t*, int64_t*) const;
-template void Reduction::spread<float>(Device&, float, const float*, float*) const;
-template void Reduction::spread<double>(Device&, double, const double*, double*) const;
-template void Reduction::spread<int32_t>(Device&, int32_t, const int32_t*, int32_t*) const;
-template void Reduction::spread<int64_t>(Device&, int64_t, const int64_t*, int64_t*) const;
+template void Reduction::sum<float>(KernelContext&, float, const float*, float*) const;
+template void Reduction::sum<double>(KernelContext&, double, const double*, double*) const;
+template void Reduction::sum<int32_t>(KernelContext&, int32_t, const int32_t*, int32_t*) const;
+template void Reduction::sum<int64_t>(KernelContext&, int64_t, const int64_t*, int64_t*) const;
+template void Reduction::spread<float>(KernelContext&, float, const float*, float*) const;
+template void Reduction::spread<double>(KernelContext&, double, const double*, double*) const;
+template void Reduction::spread<int32_t>(KernelContext&, int32_t, const int32_t*, int32_t*) const;
+template void Reduction::spread<int64_t>(KernelContext&, int64_t, const int64_t*, int64_t*) const;
 
 }  // namespace paddle_mini

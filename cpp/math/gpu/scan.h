@@ -77,13 +77,14 @@ struct ByBlocks {
 
 // `first` joined with a number gives that number, on both sides.
 template <class A, class Get, class Join, class Put>
-void scan(Device& device, const AxisLines& lines, bool reverse, bool exclusive, A first, Get get, Join join, Put put) {
+void scan(KernelContext& context, const AxisLines& lines, bool reverse, bool exclusive, A first, Get get, Join join,
+          Put put) {
   using S = scan_gpu::Scan<A, Get, Join, Put>;
   S s{lines, reverse, exclusive, first, get, join, put};
   int64_t count = lines.count();
   bool by_blocks = lines.length > 64 && (lines.inner == 1 || count < 4096);
-  if (by_blocks) launch(device, std::min(count, kMostBlocks), scan_gpu::ByBlocks<S, A>{s, count});
-  else launch(device, blocks_for(count), scan_gpu::ByThreads<S>{s, count});
+  if (by_blocks) launch(context, std::min(count, kMostBlocks), scan_gpu::ByBlocks<S, A>{s, count});
+  else launch(context, blocks_for(count), scan_gpu::ByThreads<S>{s, count});
 }
 
 }  // namespace paddle_mini

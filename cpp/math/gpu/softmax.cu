@@ -51,22 +51,22 @@ struct Backward : Lines {
 }  // namespace
 
 template <class T>
-void Softmax::run(Device& device, const T* x, T* out, T*) const {
+void Softmax::run(KernelContext& context, const T* x, T* out, T*) const {
   if (size_ == 0) return;
   Forward<T> body{{outer_, size_, inner_}, x, out};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
 template <class T>
-void Softmax::gradient(Device& device, const T* out, const T* gradient, T* x_gradient, T*) const {
+void Softmax::gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T*) const {
   if (size_ == 0) return;
   Backward<T> body{{outer_, size_, inner_}, out, gradient, x_gradient};
-  launch(device, body.blocks(), body);
+  launch(context, body.blocks(), body);
 }
 
-template void Softmax::run<float>(Device&, const float*, float*, float*) const;
-template void Softmax::run<double>(Device&, const double*, double*, double*) const;
-template void Softmax::gradient<float>(Device&, const float*, const float*, float*, float*) const;
-template void Softmax::gradient<double>(Device&, const double*, const double*, double*, double*) const;
+template void Softmax::run<float>(KernelContext&, const float*, float*, float*) const;
+template void Softmax::run<double>(KernelContext&, const double*, double*, double*) const;
+template void Softmax::gradient<float>(KernelContext&, const float*, const float*, float*, float*) const;
+template void Softmax::gradient<double>(KernelContext&, const double*, const double*, double*, double*) const;
 
 }  // namespace paddle_mini

@@ -52,11 +52,11 @@ struct MergeRuns {
 
 // Positions along each line in order, [line][place]; they are in `order` or in `spare`, which are as large.
 template <class Before>
-const int64_t* sorted_lines(Device& device, int64_t lines, int64_t length, Before before, int64_t* order,
+const int64_t* sorted_lines(KernelContext& context, int64_t lines, int64_t length, Before before, int64_t* order,
                             int64_t* spare) {
-  for_each_index(device, lines * length, sort_gpu::ByCounting<Before>{length, before, order});
+  for_each_index(context, lines * length, sort_gpu::ByCounting<Before>{length, before, order});
   for (int64_t run = sort_gpu::kRun; run < length; run *= 2) {
-    for_each_index(device, lines * length, sort_gpu::MergeRuns<Before>{length, run, before, order, spare});
+    for_each_index(context, lines * length, sort_gpu::MergeRuns<Before>{length, run, before, order, spare});
     std::swap(order, spare);
   }
   return order;

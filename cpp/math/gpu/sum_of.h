@@ -16,7 +16,7 @@ struct Get {
   PM_DEVICE auto operator()(const int64_t (&at)[1]) const { return of(at[0], std::index_sequence_for<Inputs...>{}); }
   template <size_t... I>
   PM_DEVICE auto of(int64_t i, std::index_sequence<I...>) const {
-    return ready(f)(std::get<I>(in)[i]...);
+    return bind_scalars(f)(std::get<I>(in)[i]...);
   }
 };
 template <class A>
@@ -27,21 +27,21 @@ struct Put {
 };
 
 template <class A, class F, class... Inputs>
-void sum(Device& device, int64_t n, F f, double divisor, A* out, const Inputs*... in) {
-  Walk<1> one, all;
+void sum(KernelContext& context, int64_t n, F f, double divisor, A* out, const Inputs*... in) {
+  StridedIndex<1> one, all;
   all.add(n, {1});
-  fold(device, one, all, 0.0, Get<F, Inputs...>{f, {in...}}, Plus{}, Put<A>{divisor, out});
+  fold(context, one, all, 0.0, Get<F, Inputs...>{f, {in...}}, Plus{}, Put<A>{divisor, out});
 }
 }  // namespace sum_gpu
 
 template <class T, class F>
-void sum_of(Device& device, int64_t n, F f, const T* x, T* out, double divisor = 1) {
-  sum_gpu::sum(device, n, f, divisor, out, x);
+void sum_of(KernelContext& context, int64_t n, F f, const T* x, T* out, double divisor = 1) {
+  sum_gpu::sum(context, n, f, divisor, out, x);
 }
 
 template <class F, class... Inputs>
-void sum_to(Device& device, int64_t n, F f, double* out, const Inputs*... in) {
-  sum_gpu::sum(device, n, f, 1, out, in...);
+void sum_to(KernelContext& context, int64_t n, F f, double* out, const Inputs*... in) {
+  sum_gpu::sum(context, n, f, 1, out, in...);
 }
 
 }  // namespace paddle_mini

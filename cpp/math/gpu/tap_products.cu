@@ -1,5 +1,5 @@
 // The kernels of products with taps: squares of the product of two matrices of which one is gathered from the image.
-#include "math/gpu/tap_spots.h"
+#include "math/gpu/tap_offsets.h"
 
 #include "math/gpu/fold.h"
 #include "math/for_each_index.h"
@@ -11,7 +11,7 @@ namespace {
 // C [rows, columns] = A [rows, depth] B [depth, columns], B gathered from the image. By window: columns are windows
 // and the depth taps; by tap, the filter's gradient: the other way round.
 template <class T, int each, bool by_tap>
-struct TapSquares : TapSpots<T> {
+struct TapSquares : TapOffsets<T> {
   static constexpr bool syncs = true;
   static constexpr int kSide = 16 * each, kDepth = 8;
 
@@ -130,7 +130,7 @@ struct TapSlices {
 
 // Every element by a thread of its own: where groups have few rows squares would stay empty.
 template <class T>
-struct TapSingles : TapSpots<T> {
+struct TapSingles : TapOffsets<T> {
   const T *image, *filter;
   T* result;
 
@@ -190,8 +190,8 @@ struct PutTap {
 constexpr int64_t kFewRows = 8;
 
 template <class T, int each, bool by_tap>
-void run_squares(Device& device, const TapProducts<T>& products, const T* image, const T* a, T* c) {
-  TapSpots<T> spots(products);
+void run_squares(KernelContext& context, const TapProducts<T>& products, const T* image, const T* a, T* c) {
+  TapOffsets<T> spots(products);
   int64_t windows = products.images * spots.window_count, taps = products.channels * spots.tap_count;
   using Squares = TapSquares<T, each, by_tap>;
   Squares squares{spots, image, a, c, nullptr, by_tap ? taps : windows, by_tap ? windows : taps, 1};
@@ -200,35 +200,36 @@ void run_squares(Device& device, const TapProducts<T>& products, const T* image,
   while (squares.tasks() < 512 && squares.depth > squares.slices * 256 && 2 * squares.slices * results <= room) {
     squares.slices *= 2;
   }
-  if (squares.slices > 1) squares.partial = static_cast<T*>(workspace(device));
-  launch(device, std::min(squares.tasks(), kMostBlocks), squares);
-  if (squares.slices > 1) for_each_index(device, results, TapSlices<Squares, T>{squares});
+  if (squares.slices > 1) squares.partial = static_cast<T*>(workspace(context));
+  launch(context, std::min(squares.tasks(), kMostBlocks), squares);
+  if (squares.slices > 1) for_each_index(context, results, TapSlices<Squares, T>{squares});
 }
 
 template <class T, bool by_tap>
-void choose_squares(Device& device, const TapProducts<T>& products, const T* image, const T* a, T* c) {
+void choose_squares(KernelContext& context, const TapProducts<T>& products, const T* image, const T* a, T* c) {
   bool large = products.rows > 64 && sizeof(T) == 4;
   if constexpr (sizeof(T) == 4) {
-    if (large) return run_squares<T, 8, by_tap>(device, products, image, a, c);
+    if (large) return run_squares<T, 8, by_tap>(context, products, image, a, c);
   }
-  run_squares<T, 4, by_tap>(device, products, image, a, c);
+  run_squares<T, 4, by_tap>(context, products, image, a, c);
 }
 
 }  // namespace
 
 template <class T>
-void TapProducts<T>::run(Device& device, const T* image, const T* filter, T* result) const {
+void TapProducts<T>::run(KernelContext& context, const T* image, const T* filter, T* result) const {
   int64_t results = images * groups * rows * windows();
   if (results == 0) return;
-  if (rows >= kFewRows) return choose_squares<T, false>(device, *this, image, filter, result);
-  for_each_index(device, results, TapSingles<T>{TapSpots<T>(*this), image, filter, result});
+  if (rows >= kFewRows) return choose_squares<T, false>(context, *this, image, filter, result);
+  for_each_index(context, results, TapSingles<T>{TapOffsets<T>(*this), image, filter, result});
 }
 
 template <class T>
-void TapProducts<T>::filter_gradient(Device& device, const T* image, const T* result_gradient, T* gradient) const {
+void TapProducts<T>::filter_gradient(KernelContext& context, const T* image, const T* result_gradient,
+                                     T* gradient) const {
   if (groups * rows * channels * taps() == 0) return;
-  if (rows >= kFewRows) return choose_squares<T, true>(device, *this, image, result_gradient, gradient);
-  Walk<5> kept, folded;  // the filter's elements in their order; windows
+  if (rows >= kFewRows) return choose_squares<T, true>(context, *this, image, result_gradient, gradient);
+  StridedIndex<5> kept, folded;  // the filter's elements in their order; windows
   MeetingProduct<T> product{image, result_gradient, {}, {}};
   int64_t in_step = in.pixel, out_step = out.pixel;
   for (int d = 2; d >= 0; --d) {
@@ -244,7 +245,7 @@ void TapProducts<T>::filter_gradient(Device& device, const T* image, const T* re
   kept.add(rows, {out.channel, 0, 0, 0, 0});
   kept.add(groups, {out.group, in.group, 0, 0, 0});
   folded.add(images, {out.image, in.image, 0, 0, 0});
-  fold(device, kept, folded, 0.0, product, Plus{}, PutTap<T>{gradient});
+  fold(context, kept, folded, 0.0, product, Plus{}, PutTap<T>{gradient});
 }
 
 template struct TapProducts<float>;

@@ -30,9 +30,9 @@ struct TapProducts {
   int64_t windows() const { return axes[0].windows * axes[1].windows * axes[2].windows; }
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
 
-  void run(Device& device, const T* image, const T* filter, T* result) const;
+  void run(KernelContext& context, const T* image, const T* filter, T* result) const;
   // Of all of the filter: its gradient from that of the result.
-  void filter_gradient(Device& device, const T* image, const T* result_gradient, T* gradient) const;
+  void filter_gradient(KernelContext& context, const T* image, const T* result_gradient, T* gradient) const;
 };
 
 extern template struct TapProducts<float>;

@@ -2,7 +2,7 @@
 // their rows.
 #include "math/transpose.h"
 
-#include "math/gpu/walk.h"
+#include "math/gpu/strided_index.h"
 
 namespace paddle_mini {
 namespace {
@@ -10,24 +10,24 @@ namespace {
 // Rows stay rows.
 template <class T>
 struct Gather {
-  Walk<1> walk;
+  StridedIndex<1> index_map;
   const T* in;
   T* out;
 
   PM_DEVICE void operator()() const {
-    for (int64_t i = block_index() * kThreads + thread_index(); i < walk.count; i += block_count() * kThreads) {
+    for (int64_t i = block_index() * kThreads + thread_index(); i < index_map.count; i += block_count() * kThreads) {
       int64_t at[1] = {};
-      walk.move(i, at);
+      index_map.move(i, at);
       out[i] = in[at[0]];
     }
   }
 };
 
 template <class T>
-struct Turn {
+struct SessionLock {
   static constexpr bool syncs = true;
   static constexpr int kSide = 32;
-  Walk<2> outer;  // of the squares' planes: where they begin in both
+  StridedIndex<2> outer;  // of the squares' planes: where they begin in both
   int64_t rows, columns, in_step, out_step;
   const T* in;
   T* out;
@@ -55,25 +55,25 @@ struct Turn {
 }  // namespace
 
 template <class T>
-void Transpose::run_as(Device& device, const T* in, T* out) const {
+void Transpose::run_as(KernelContext& context, const T* in, T* out) const {
   if (last_stays_) {
-    Walk<1> walk;
-    walk.add(along_out_.size, {along_out_.in_step});
-    for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) walk.add(dim->size, {dim->in_step});
-    return launch(device, blocks_for(numel_), Gather<T>{walk, in, out});
+    StridedIndex<1> index_map;
+    index_map.add(along_out_.size, {along_out_.in_step});
+    for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) index_map.add(dim->size, {dim->in_step});
+    return launch(context, blocks_for(numel_), Gather<T>{index_map, in, out});
   }
-  Walk<2> outer;
+  StridedIndex<2> outer;
   for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) outer.add(dim->size, {dim->in_step, dim->out_step});
-  Turn<T> turn{outer, along_in_.size, along_out_.size, along_out_.in_step, along_in_.out_step, in, out};
+  SessionLock<T> turn{outer, along_in_.size, along_out_.size, along_out_.in_step, along_in_.out_step, in, out};
   int64_t squares = (turn.rows + 31) / 32 * ((turn.columns + 31) / 32) * outer.count;
-  launch(device, std::min(squares, kMostBlocks), turn);
+  launch(context, std::min(squares, kMostBlocks), turn);
 }
 
-void Transpose::run(Device& device, const void* in, void* out) const {
+void Transpose::run(KernelContext& context, const void* in, void* out) const {
   if (numel_ == 0) return;
   auto as = [&](auto element) {
     using T = decltype(element);
-    run_as(device, static_cast<const T*>(in), static_cast<T*>(out));
+    run_as(context, static_cast<const T*>(in), static_cast<T*>(out));
   };
   switch (element_bytes_) {
     case 1: return as(uint8_t{});

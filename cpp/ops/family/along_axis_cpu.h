@@ -34,7 +34,7 @@ struct TakeKernel {
 
     explicit For(KernelInit& init)
         : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void run(Device&) override {
+    void run(KernelContext&) override {
       along.check();
       along.each([this](int64_t i, int64_t at) { out[i] = x[at]; });
     }
@@ -52,7 +52,7 @@ struct TakeGradKernel {
     explicit For(KernelInit& init)
         : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
           along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void run(Device&) override {
+    void run(KernelContext&) override {
       along.check();
       std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
       along.each([this](int64_t i, int64_t at) { x_gradient[at] += out_gradient[i]; });

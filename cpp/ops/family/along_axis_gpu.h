@@ -1,9 +1,9 @@
 // The kernels of along_axis on a GPU.
 #pragma once
 
-#include "math/gpu/by_target.h"
+#include "math/gpu/segmented_scatter.h"
 #include "math/gpu/positions.h"
-#include "math/take_last.h"
+#include "math/unravel_last.h"
 
 namespace paddle_mini {
 
@@ -16,16 +16,16 @@ struct AlongPositions {
   PM_DEVICE int64_t operator()(int64_t i) const {
     int64_t at = positions(i), left = i, place = at < 0 ? 0 : at * x_steps[axis];
     for (int d = rank - 1; d >= 0; --d) {
-      int64_t along = take_last(left, index_dims[d]);
+      int64_t along = unravel_last(left, index_dims[d]);
       if (d != axis) place += along * x_steps[d];
     }
     return at < 0 ? -1 : place;
   }
 };
 
-inline AlongPositions positions_of(const Device& device, const AlongAxis& along) {
+inline AlongPositions positions_of(const KernelContext& context, const AlongAxis& along) {
   AlongPositions result{
-      Positions(device, along.index, along.length, along.negatives_too), along.x.rank(), along.axis, {}, {}};
+      Positions(context, along.index, along.length, along.negatives_too), along.x.rank(), along.axis, {}, {}};
   for (int d = 0; d < along.x.rank(); ++d) {
     result.index_dims[d] = along.index.shape()[d];
     result.x_steps[d] = along.x.numel(d + 1, along.x.rank());
@@ -44,8 +44,8 @@ struct TakeKernel {
     explicit For(KernelInit& init)
         : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
     void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-    void run(Device& device) override {
-      gather_slabs(device, positions_of(device, along), 1, out.numel(), x.numel(), sizeof(T), x.data(), out.data());
+    void run(KernelContext& context) override {
+      gather_slabs(context, positions_of(context, along), 1, out.numel(), x.numel(), sizeof(T), x.data(), out.data());
     }
   };
 };
@@ -57,17 +57,17 @@ struct TakeGradKernel {
     In<T> out_gradient;
     Out<T> x_gradient;
     AlongAxis along;
-    ByTarget by_element;
+    SegmentedScatter by_element;
 
     explicit For(KernelInit& init)
         : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
           along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too),
           by_element(init, along.index.numel()) {}
     void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-    void run(Device& device) override {
-      by_element.sort(device, positions_of(device, along));
-      by_element.template put<ByTarget::Meet::Sum, T>(device, 1, x_gradient.numel(), 1, nullptr, out_gradient.data(),
-                                                      x_gradient.data());
+    void run(KernelContext& context) override {
+      by_element.sort(context, positions_of(context, along));
+      by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
+                                                              out_gradient.data(), x_gradient.data());
     }
   };
 };

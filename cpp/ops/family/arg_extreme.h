@@ -20,10 +20,10 @@ struct ArgExtremeKernel {
       else lines = AxisLines(x.shape(), init.attr<int64_t>("axis"));
     }
 
-    void run(Device& device) override;
+    void run(KernelContext& context) override;
     // On a GPU:
     template <class Index>
-    void run_to(Device& device);
+    void run_to(KernelContext& context);
   };
 };
 
@@ -46,9 +46,9 @@ inline void infer_arg_extreme(InferContext& c) {
   c.set_output("Out", dtype, out);
 }
 
-// A record that lacks what is the operator's own: doc, kernels.
-inline OpSpec arg_extreme(const char* type) {
-  return OpSpec(type)
+// A schema that lacks what is the operator's own: doc, kernels.
+inline OpSchema arg_extreme(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .output("Out", "X's shape without the axis, int32 or int64")
       .required_attr("axis", AttrType::Long, "the axis; negative ones count from the end")

@@ -5,7 +5,7 @@ namespace paddle_mini {
 
 template <class Better>
 template <class T>
-void ArgExtremeKernel<Better>::For<T>::run(Device&) {
+void ArgExtremeKernel<Better>::For<T>::run(KernelContext&) {
   int64_t at = 0;
   lines.each([&](int64_t begin) {
     const T* line = x.data() + begin;

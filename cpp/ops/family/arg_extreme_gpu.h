@@ -42,20 +42,20 @@ struct Put {
 
 template <class Better>
 template <class T>
-void ArgExtremeKernel<Better>::For<T>::run(Device& device) {
-  if (out.tensor.dtype == DType::Int32) run_to<int32_t>(device);
-  else run_to<int64_t>(device);
+void ArgExtremeKernel<Better>::For<T>::run(KernelContext& context) {
+  if (out.tensor.dtype == DType::Int32) run_to<int32_t>(context);
+  else run_to<int64_t>(context);
 }
 
 template <class Better>
 template <class T>
 template <class Index>
-void ArgExtremeKernel<Better>::For<T>::run_to(Device& device) {
-  Walk<2> kept, folded;  // of X, and of positions along a line
+void ArgExtremeKernel<Better>::For<T>::run_to(KernelContext& context) {
+  StridedIndex<2> kept, folded;  // of X, and of positions along a line
   kept.add(lines.inner, {1, 0});
   kept.add(lines.outer, {lines.length * lines.inner, 0});
   folded.add(lines.length, {lines.inner, 1});
-  fold(device, kept, folded, arg_gpu::At<T>{T(0), -1}, arg_gpu::Get<T>{x.data()}, arg_gpu::FirstOf<Better>{},
+  fold(context, kept, folded, arg_gpu::At<T>{T(0), -1}, arg_gpu::Get<T>{x.data()}, arg_gpu::FirstOf<Better>{},
        arg_gpu::Put<T, Index>{static_cast<Index*>(out.tensor.data)});
 }
 

@@ -21,7 +21,7 @@ struct TransposeKernel : Kernel {
       : in(*init.input(backward ? "Out@GRAD" : "X")), out(*init.output(backward ? "X@GRAD" : "Out")),
         transpose(in.tensor.shape, order_of(init.attr<std::vector<int32_t>>("axis"), in.tensor.shape.rank(), backward),
                   size_of(in.tensor.dtype)) {}
-  void run(Device& device) override { transpose.run(device, in.tensor.data, out.tensor.data); }
+  void run(KernelContext& context) override { transpose.run(context, in.tensor.data, out.tensor.data); }
 };
 
 }  // namespace paddle_mini

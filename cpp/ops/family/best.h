@@ -6,7 +6,7 @@
 
 #include "core/op_table.h"
 #include "math/axis_lines.h"
-#include "ops/family/comes_before.h"
+#include "ops/family/sort_less.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -46,7 +46,7 @@ struct BestKernel {
           lines(x.shape(), best_of.axis), k(best_of.count < 0 ? lines.length : best_of.count),
           order(init, kOnGpu ? 2 * x.numel() : lines.length) {}
 
-    void run(Device& device) override;
+    void run(KernelContext& context) override;
     // On a CPU:
     const int64_t* first(const ComesBefore<T>& before);
     const int64_t* sorted(const ComesBefore<T>& before);
@@ -74,7 +74,7 @@ struct BestGradKernel {
       fail<OpError>("Indices holds ", index, ", but X has ", lines.length, " elements along the axis");
     }
 
-    void run(Device& device) override;
+    void run(KernelContext& context) override;
   };
 };
 
@@ -128,8 +128,8 @@ void infer_best_grad(InferContext& c) {
 
 // Records that lack what is the operator's own: doc, attributes, gradient, kernels.
 template <BestRule rule>
-OpSpec taking_best(const char* type) {
-  return OpSpec(type)
+OpSchema taking_best(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape with enough elements along the axis")
       .output("Out", "shape of X with as many elements along the axis as are taken")
       .output("Indices", "shape of Out, int64: where each was")
@@ -137,10 +137,10 @@ OpSpec taking_best(const char* type) {
 }
 
 template <BestRule rule>
-OpSpec taking_best_gradient(const OpTable& ops, const char* forward) {
+OpSchema taking_best_gradient(const OpTable& ops, const char* forward) {
   return ops.gradient_of(forward)
       .doc("X@GRAD is Out@GRAD at Indices and 0 elsewhere.")
-      .reads_shape("X")
+      .shape_only("X")
       .infer(infer_best_grad<rule>)
       .checks_data();
 }

@@ -5,7 +5,7 @@ namespace paddle_mini {
 
 template <BestRule rule>
 template <class T>
-void BestKernel<rule>::For<T>::run(Device&) {
+void BestKernel<rule>::For<T>::run(KernelContext&) {
   if (k == 0) return;
   for (int64_t o = 0; o < lines.outer; ++o) {
     for (int64_t i = 0; i < lines.inner; ++i) {
@@ -42,7 +42,7 @@ const int64_t* BestKernel<rule>::For<T>::sorted(const ComesBefore<T>& before) {
 
 template <BestRule rule>
 template <class T>
-void BestGradKernel<rule>::For<T>::run(Device&) {
+void BestGradKernel<rule>::For<T>::run(KernelContext&) {
   for (int64_t i = 0, n = indices.numel(); i < n; ++i) {
     if (indices[i] < 0 || indices[i] >= lines.length) refuse_index(indices[i]);
   }

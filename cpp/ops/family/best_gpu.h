@@ -1,9 +1,9 @@
 // Taking the first elements of ordered lines on a GPU, and giving their gradient back.
 #pragma once
 
-#include "ops/family/comes_before.h"
+#include "ops/family/sort_less.h"
 #include "math/copy.h"
-#include "math/gpu/raise.h"
+#include "math/gpu/report_fault.h"
 #include "math/gpu/sort.h"
 
 namespace paddle_mini {
@@ -41,7 +41,7 @@ struct RefuseIndex {
   Fault* fault;
   unsigned long long step;
   PM_DEVICE void operator()(int64_t i) const {
-    if (indices[i] < 0 || indices[i] >= length) raise(fault, step, indices[i], i);
+    if (indices[i] < 0 || indices[i] >= length) report_fault(fault, step, indices[i], i);
   }
 };
 
@@ -84,25 +84,25 @@ struct GiveBackLine {
 
 template <BestRule rule>
 template <class T>
-void BestKernel<rule>::For<T>::run(Device& device) {
+void BestKernel<rule>::For<T>::run(KernelContext& context) {
   ComesBeforeIn<T> before{lines, x.data(), best_of.largest};
   const int64_t* sorted =
-      sorted_lines(device, lines.count(), lines.length, before, order.data(), order.data() + x.numel());
-  for_each_index(device, out.numel(), TakeBest<T>{lines, k, x.data(), sorted, out.data(), indices.data()});
+      sorted_lines(context, lines.count(), lines.length, before, order.data(), order.data() + x.numel());
+  for_each_index(context, out.numel(), TakeBest<T>{lines, k, x.data(), sorted, out.data(), indices.data()});
 }
 
 template <BestRule rule>
 template <class T>
-void BestGradKernel<rule>::For<T>::run(Device& device) {
+void BestGradKernel<rule>::For<T>::run(KernelContext& context) {
   int64_t n = indices.numel();
-  for_each_index(device, n, RefuseIndex{indices.data(), lines.length, device.fault, device.step});
+  for_each_index(context, n, RefuseIndex{indices.data(), lines.length, context.fault, context.step});
   if (k <= 1024) {
     GiveBackBest<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
-    for_each_index(device, x_gradient.numel(), give);
+    for_each_index(context, x_gradient.numel(), give);
   } else {
-    fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
+    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
     GiveBackLine<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
-    for_each_index(device, lines.count(), give);
+    for_each_index(context, lines.count(), give);
   }
 }
 

@@ -25,8 +25,8 @@ struct AtLabel {
 }  // namespace class_labels_gpu
 
 template <class T, class Slope>
-void put_at_label(Device& device, const LabelsBelow& labels, int64_t rows, const Slope& slope, T* to) {
-  for_each_index(device, rows * labels.classes, class_labels_gpu::AtLabel<T, Slope>{labels, slope, to});
+void put_at_label(KernelContext& context, const LabelsBelow& labels, int64_t rows, const Slope& slope, T* to) {
+  for_each_index(context, rows * labels.classes, class_labels_gpu::AtLabel<T, Slope>{labels, slope, to});
 }
 
 }  // namespace paddle_mini

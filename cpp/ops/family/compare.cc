@@ -1,4 +1,4 @@
-// What the records of operators that answer true or false, or work on bits, have in common.
+// What the schemas of operators that answer true or false, or work on bits, have in common.
 #include "ops/family/compare.h"
 
 namespace paddle_mini {
@@ -17,8 +17,8 @@ InferFunction infer_stretched(bool answers) {
   };
 }
 
-OpSpec of_two(const char* type) {
-  return OpSpec(type)
+OpSchema of_two(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .input("Y", "a shape that stretches over X's, or X's over Y's")
       .output("Out", "the stretched shape");
@@ -28,8 +28,8 @@ OpSpec of_two(const char* type) {
 
 int axis_of(const OpDesc& op) { return op.attr("axis") ? attr_of<int32_t>(op, "axis") : -1; }
 
-OpSpec test_of(const char* type) {
-  return OpSpec(type)
+OpSchema test_of(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .output("Out", "shape of X; bool")
       .infer([](InferContext& c) {
@@ -41,16 +41,16 @@ OpSpec test_of(const char* type) {
       .no_gradient(kTrueOrFalse);
 }
 
-OpSpec comparison(const char* type) {
+OpSchema comparison(const char* type) {
   return of_two(type)
       .attr("axis", -1, "X's axis where Y's first dimension lies; -1: the last axes lie together", at_least(-1))
       .infer(infer_stretched(true))
       .no_gradient(kTrueOrFalse);
 }
 
-OpSpec logical(const char* type) { return of_two(type).infer(infer_stretched(true)).no_gradient(kTrueOrFalse); }
+OpSchema logical(const char* type) { return of_two(type).infer(infer_stretched(true)).no_gradient(kTrueOrFalse); }
 
-OpSpec bitwise(const char* type) {
+OpSchema bitwise(const char* type) {
   return of_two(type).infer(infer_stretched(false)).no_gradient("bits do not change smoothly").in_place("X", "Out");
 }
 

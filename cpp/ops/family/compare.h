@@ -28,7 +28,7 @@ struct TestKernel {
     Out<bool> out;
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out") {}
-    void run(Device& device) override { map(device, x.numel(), IsTrue<F>{}, out.data(), x.data()); }
+    void run(KernelContext& context) override { map(context, x.numel(), IsTrue<F>{}, out.data(), x.data()); }
   };
 };
 
@@ -47,13 +47,13 @@ struct CompareKernel {
         : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), axis_of(init.op())),
           answers(init, broadcast.same_shape() ? 0 : broadcast.numel()) {}
 
-    void run(Device& device) override {
+    void run(KernelContext& context) override {
       if (broadcast.same_shape()) {
-        map(device, out.numel(), IsTrue<F>{}, out.data(), x.data(), y.data());
+        map(context, out.numel(), IsTrue<F>{}, out.data(), x.data(), y.data());
       } else {
-        broadcast.map(device, F{}, x.data(), y.data(), answers.data());
+        broadcast.map(context, F{}, x.data(), y.data(), answers.data());
         const T* from = answers.data();
-        map(device, out.numel(), IsTrue<Itself>{}, out.data(), from);
+        map(context, out.numel(), IsTrue<Itself>{}, out.data(), from);
       }
     }
   };
@@ -70,7 +70,7 @@ struct BitwiseKernel {
 
     explicit For(KernelInit& init)
         : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), axis_of(init.op())) {}
-    void run(Device& device) override { broadcast.map(device, F{}, x.data(), y.data(), out.data()); }
+    void run(KernelContext& context) override { broadcast.map(context, F{}, x.data(), y.data(), out.data()); }
   };
 };
 
@@ -87,9 +87,9 @@ PM_HD V equal_or_not(V x, V y) {
 }
 
 // Records that lack what is the operator's own: doc and kernels.
-OpSpec test_of(const char* type);             // X -> Out, bool
-OpSpec comparison(const char* type);          // X, Y, axis -> Out, bool
-OpSpec logical(const char* type);             // X, Y -> Out, bool
-OpSpec bitwise(const char* type);             // X, Y -> Out
+OpSchema test_of(const char* type);             // X -> Out, bool
+OpSchema comparison(const char* type);          // X, Y, axis -> Out, bool
+OpSchema logical(const char* type);             // X, Y -> Out, bool
+OpSchema bitwise(const char* type);             // X, Y -> Out
 
 }  // namespace paddle_mini

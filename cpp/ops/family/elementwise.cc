@@ -1,10 +1,10 @@
-// What the records of the elementwise operators of two inputs have in common.
+// What the schemas of the elementwise operators of two inputs have in common.
 #include "ops/family/elementwise.h"
 
 namespace paddle_mini {
 
-OpSpec binary(const char* type) {
-  return OpSpec(type)
+OpSchema binary(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .input("Y", "a shape that stretches over X's, or X's over Y's")
       .output("Out", "the stretched shape")

@@ -1,4 +1,4 @@
-// Elementwise operators of two inputs: their kernels, and what all their records say.
+// Elementwise operators of two inputs: their kernels, and what all their schemas say.
 #pragma once
 
 #include "core/op_table.h"
@@ -17,7 +17,7 @@ struct BinaryKernel {
 
     explicit For(KernelInit& init)
         : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
-    void run(Device& device) override { broadcast.map(device, F{}, x.data(), y.data(), out.data()); }
+    void run(KernelContext& context) override { broadcast.map(context, F{}, x.data(), y.data(), out.data()); }
   };
 };
 
@@ -42,19 +42,19 @@ struct BinaryGradKernel {
         : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
           y_gradient(init, "Y@GRAD", optional_port), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
 
-    void run(Device& device) override {
+    void run(KernelContext& context) override {
       const T* g = out_gradient.data();
       // Y first: X@GRAD may lie in the memory of Out@GRAD.
-      if (y_gradient) broadcast.sum_to_y(device, ToY{}, x.data(), y.data(), g, y_gradient.data());
+      if (y_gradient) broadcast.sum_to_y(context, ToY{}, x.data(), y.data(), g, y_gradient.data());
       // Arrays without elements may lie where others begin: one address alone does not make them one array.
       bool there_already = std::is_same_v<ToX, PassGradient> && x_gradient && x_gradient.data() == g &&
                            x_gradient.numel() == out_gradient.numel();
-      if (x_gradient && !there_already) broadcast.sum_to_x(device, ToX{}, x.data(), y.data(), g, x_gradient.data());
+      if (x_gradient && !there_already) broadcast.sum_to_x(context, ToX{}, x.data(), y.data(), g, x_gradient.data());
     }
   };
 };
 
-// A record that lacks what is the operator's own: doc, gradient, kernels.
-OpSpec binary(const char* type);  // X, Y -> Out
+// A schema that lacks what is the operator's own: doc, gradient, kernels.
+OpSchema binary(const char* type);  // X, Y -> Out
 
 }  // namespace paddle_mini

@@ -55,9 +55,9 @@ struct SharedExtremeGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         folds(x.shape(), fold_axes(init, x.shape())), equals(init, out.numel()) {}
 
-  void run(Device& device) override {
-    folds.fold(device, IsEqual{}, Plus{}, int64_t{0}, equals.data(), x.data(), out.data());
-    folds.map(device, ShareAmongEquals{}, x_gradient.data(), x.data(), out.data(), out_gradient.data(), equals.data());
+  void run(KernelContext& context) override {
+    folds.fold(context, IsEqual{}, Plus{}, int64_t{0}, equals.data(), x.data(), out.data());
+    folds.map(context, ShareAmongEquals{}, x_gradient.data(), x.data(), out.data(), out_gradient.data(), equals.data());
   }
 };
 

@@ -22,8 +22,8 @@ struct FoldKernel {
     AxisFolds folds;
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), folds(x.shape(), fold_axes(init, x.shape())) {}
-    void run(Device& device) override {
-      folds.fold(device, Itself{}, F{}, F::template first<T>(), out.data(), x.data());
+    void run(KernelContext& context) override {
+      folds.fold(context, Itself{}, F{}, F::template first<T>(), out.data(), x.data());
     }
   };
 };
@@ -40,8 +40,8 @@ struct FoldGradKernel {
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
           folds(x.shape(), fold_axes(init, x.shape())) {}
-    void run(Device& device) override {
-      folds.map(device, F{}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
+    void run(KernelContext& context) override {
+      folds.map(context, F{}, x_gradient.data(), x.data(), out.data(), out_gradient.data());
     }
   };
 };
@@ -54,9 +54,9 @@ struct ToExtreme {
   }
 };
 
-// A record that lacks what is the operator's own: doc, kernels.
+// A schema that lacks what is the operator's own: doc, kernels.
 // has_none: whether the fold of no elements is defined.
-inline OpSpec fold_reduction(const char* type, bool has_none = true) {
+inline OpSchema fold_reduction(const char* type, bool has_none = true) {
   return reduction(type)
       .infer([has_none](InferContext& c) {
         require_tensors(c);
@@ -98,13 +98,13 @@ struct TruthKernel {
 
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), folds(x.shape(), truth_axes(init.op(), x.shape().rank())) {}
-    void run(Device& device) override { folds.fold(device, IsNotZero{}, F{}, F::first, out.data(), x.data()); }
+    void run(KernelContext& context) override { folds.fold(context, IsNotZero{}, F{}, F::first, out.data(), x.data()); }
   };
 };
 
-// A record that lacks what is the operator's own: doc, kernels.
-inline OpSpec truth_reduction(const char* type) {
-  return OpSpec(type)
+// A schema that lacks what is the operator's own: doc, kernels.
+inline OpSchema truth_reduction(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .output("Out", "X's shape without the reduced axes, bool")
       .attr("dim", std::vector<int64_t>{0}, "the axes to reduce; empty: all")

@@ -26,19 +26,20 @@ class GroupNormalize {
   int64_t group_count() const { return rows_.images * groups_; }
 
   // Two passes, so that a large mean does not eat the variance.
-  void statistics(Device& device, int64_t group, const T* x, T* mean, T* variance) const {
+  void statistics(KernelContext& context, int64_t group, const T* x, T* mean, T* variance) const {
     double sum = 0, squares = 0;
     auto self = [](auto v) { return v; };
-    each_row(group, [&](int64_t at, int64_t n, int64_t) { sum += map_sum(device, n, self, x + at); });
+    each_row(group, [&](int64_t at, int64_t n, int64_t) { sum += map_sum(context, n, self, x + at); });
     T m = static_cast<T>(sum / count_);
     auto square = [m](auto v) { return (v - decltype(v)(m)) * (v - decltype(v)(m)); };
-    each_row(group, [&](int64_t at, int64_t n, int64_t) { squares += map_sum(device, n, square, x + at); });
+    each_row(group, [&](int64_t at, int64_t n, int64_t) { squares += map_sum(context, n, square, x + at); });
     *mean = m;
     *variance = static_cast<T>(squares / count_);
   }
 
   // y = (x - m) s scale + bias
-  void normalize(Device& device, int64_t group, const T* x, T m, T s, const T* scale, const T* bias, T* y) const {
+  void normalize(KernelContext& context, int64_t group, const T* x, T m, T s, const T* scale, const T* bias,
+                 T* y) const {
     ChannelValue<T> scales{scale, T(1)}, biases{bias, T(0)};
     auto unit = [m, s](auto v) { return (v - decltype(v)(m)) * decltype(v)(s); };
     each_row(group, [&](int64_t at, int64_t n, int64_t c) {
@@ -46,15 +47,15 @@ class GroupNormalize {
         auto row = [unit, k = scales.one(c), b = biases.one(c)](auto v) {
           return unit(v) * decltype(v)(k) + decltype(v)(b);
         };
-        map(device, n, row, y + at, x + at);
+        map(context, n, row, y + at, x + at);
         return;
       }
       const T* from = x + at;
       auto both = [unit](auto v, auto k, auto b) { return unit(v) * k + b; };
-      if (scale && bias) map(device, n, both, y + at, from, scale + c, bias + c);
-      else if (scale) map(device, n, [unit](auto v, auto k) { return unit(v) * k; }, y + at, from, scale + c);
-      else if (bias) map(device, n, [unit](auto v, auto b) { return unit(v) + b; }, y + at, from, bias + c);
-      else map(device, n, unit, y + at, from);
+      if (scale && bias) map(context, n, both, y + at, from, scale + c, bias + c);
+      else if (scale) map(context, n, [unit](auto v, auto k) { return unit(v) * k; }, y + at, from, scale + c);
+      else if (bias) map(context, n, [unit](auto v, auto b) { return unit(v) + b; }, y + at, from, bias + c);
+      else map(context, n, unit, y + at, from);
     });
   }
 
@@ -62,14 +63,14 @@ class GroupNormalize {
   //   bias' += sum of g and scale' += sum of g xhat, channel by channel,
   //   x' = s (G - sum(G) / n - xhat sum(G xhat) / n)
   // scale, and any of the gradients, may be nullptr; x_gradient may be g.
-  void gradients(Device& device, int64_t group, const T* x, const T* g, T m, T s, const T* scale, T* x_gradient,
+  void gradients(KernelContext& context, int64_t group, const T* x, const T* g, T m, T s, const T* scale, T* x_gradient,
                  T* scale_gradient, T* bias_gradient) const {
     ChannelValue<T> scales{scale, T(1)};
     double level_sum = 0, slope_sum = 0;
     auto along = [m, s](auto w, auto v) { return w * ((v - decltype(v)(m)) * decltype(v)(s)); };
     each_row(group, [&](int64_t at, int64_t n, int64_t c) {
       if (rows_.last) {
-        add_channels(device, n, along, g + at, x + at, scale_gradient ? scale_gradient + c : nullptr,
+        add_channels(context, n, along, g + at, x + at, scale_gradient ? scale_gradient + c : nullptr,
                      bias_gradient ? bias_gradient + c : nullptr);
         for (int64_t i = 0; i < n; ++i) {
           double w = g[at + i] * scales.one(c + i);
@@ -77,8 +78,8 @@ class GroupNormalize {
         }
         return;
       }
-      double sum = map_sum(device, n, [](auto w) { return w; }, g + at);
-      double product = map_sum(device, n, along, g + at, x + at);
+      double sum = map_sum(context, n, [](auto w) { return w; }, g + at);
+      double product = map_sum(context, n, along, g + at, x + at);
       if (bias_gradient) bias_gradient[c] += static_cast<T>(sum);
       if (scale_gradient) scale_gradient[c] += static_cast<T>(product);
       level_sum += sum * scales.one(c), slope_sum += product * scales.one(c);
@@ -92,10 +93,10 @@ class GroupNormalize {
     each_row(group, [&](int64_t at, int64_t n, int64_t c) {
       T* to = x_gradient + at;
       if (rows_.last && scale) {
-        map(device, n, [combine](auto w, auto v, auto k) { return combine(w * k, v); }, to, g + at, x + at, scale + c);
+        map(context, n, [combine](auto w, auto v, auto k) { return combine(w * k, v); }, to, g + at, x + at, scale + c);
       } else {
         T k = rows_.last ? T(1) : scales.one(c);
-        map(device, n, [combine, k](auto w, auto v) { return combine(w * decltype(w)(k), v); }, to, g + at, x + at);
+        map(context, n, [combine, k](auto w, auto v) { return combine(w * decltype(w)(k), v); }, to, g + at, x + at);
       }
     });
   }
@@ -108,12 +109,12 @@ class GroupNormalize {
   }
 
   template <class F>
-  static void add_channels(Device& device, int64_t n, F along, const T* g, const T* x, T* scale_gradient,
+  static void add_channels(KernelContext& context, int64_t n, F along, const T* g, const T* x, T* scale_gradient,
                            T* bias_gradient) {
     const T *scales = scale_gradient, *biases = bias_gradient;
     auto add = [along](auto sum, auto w, auto v) { return sum + along(w, v); };
-    if (scale_gradient) map(device, n, add, scale_gradient, scales, g, x);
-    if (bias_gradient) map(device, n, [](auto sum, auto w) { return sum + w; }, bias_gradient, biases, g);
+    if (scale_gradient) map(context, n, add, scale_gradient, scales, g, x);
+    if (bias_gradient) map(context, n, [](auto sum, auto w) { return sum + w; }, bias_gradient, biases, g);
   }
 
   ChannelRows rows_;

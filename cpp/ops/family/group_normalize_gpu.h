@@ -35,10 +35,10 @@ struct Layout {
 };
 
 // Walks over the channel, the group, the element.
-struct GroupWalks {
-  Walk<3> kept, folded;
+struct GroupIndexMaps {
+  StridedIndex<3> kept, folded;
 
-  explicit GroupWalks(const Layout& l) {
+  explicit GroupIndexMaps(const Layout& l) {
     kept.add(l.groups, {l.width, 1, l.width * l.channel_step()});
     kept.add(l.images, {0, l.groups, l.channels * l.pixels});
     if (l.last) folded.add(l.width, {1, 0, 1});
@@ -46,10 +46,10 @@ struct GroupWalks {
     if (!l.last) folded.add(l.width, {1, 0, l.pixels});
   }
 };
-struct ChannelWalks {
-  Walk<3> kept, folded;
+struct ChannelIndexMaps {
+  StridedIndex<3> kept, folded;
 
-  explicit ChannelWalks(const Layout& l) {
+  explicit ChannelIndexMaps(const Layout& l) {
     kept.add(l.width, {1, 0, l.channel_step()});
     kept.add(l.groups, {l.width, 1, l.width * l.channel_step()});
     folded.add(l.pixels, {0, 0, l.pixel_step()});
@@ -161,36 +161,37 @@ class GpuGroupNormalize {
   // Of all groups: the means, and the variances or what `put_spread` makes of the sum of squares. Two passes, so that a
   // large mean does not eat the variance.
   template <class PutSpread>
-  void statistics(Device& device, const T* x, T* mean, const PutSpread& put_spread) const {
-    group_normalize_gpu::GroupWalks walks(layout_);
-    fold(device, walks.kept, walks.folded, 0.0, group_normalize_gpu::Value<T>{x}, Plus{}, put_mean(mean));
-    fold(device, walks.kept, walks.folded, 0.0, group_normalize_gpu::Square<T>{x, mean}, Plus{}, put_spread);
+  void statistics(KernelContext& context, const T* x, T* mean, const PutSpread& put_spread) const {
+    group_normalize_gpu::GroupIndexMaps index_maps(layout_);
+    fold(context, index_maps.kept, index_maps.folded, 0.0, group_normalize_gpu::Value<T>{x}, Plus{}, put_mean(mean));
+    fold(context, index_maps.kept, index_maps.folded, 0.0, group_normalize_gpu::Square<T>{x, mean}, Plus{}, put_spread);
   }
   group_normalize_gpu::PutMean<T> put_mean(T* to) const { return {layout_.count(), to}; }
   group_normalize_gpu::PutDeviation<T> put_deviation(T epsilon, T* to) const { return {layout_.count(), epsilon, to}; }
 
-  void normalize(Device& device, const T* x, const T* mean, const Deviation& deviation, const T* scale, const T* bias,
-                 T* y) const {
+  void normalize(KernelContext& context, const T* x, const T* mean, const Deviation& deviation, const T* scale,
+                 const T* bias, T* y) const {
     group_normalize_gpu::Normalize<T> body{layout_, deviation, x, mean, scale, bias, y};
-    for_each_index(device, layout_.numel(), body);
+    for_each_index(context, layout_.numel(), body);
   }
 
   // scale, and any of the gradients, may be nullptr; x_gradient may be g. `sums` has room for two numbers a group.
-  void gradients(Device& device, const T* x, const T* g, const T* mean, const Deviation& deviation, const T* scale,
-                 T* x_gradient, T* scale_gradient, T* bias_gradient, T* sums) const {
+  void gradients(KernelContext& context, const T* x, const T* g, const T* mean, const Deviation& deviation,
+                 const T* scale, T* x_gradient, T* scale_gradient, T* bias_gradient, T* sums) const {
     using Terms = group_normalize_gpu::Terms<T>;
     using PutSums = group_normalize_gpu::PutSums<T>;
     if (scale_gradient || bias_gradient) {
-      group_normalize_gpu::ChannelWalks walks(layout_);
-      fold(device, walks.kept, walks.folded, TwoSums{0, 0}, Terms{deviation, x, g, mean, nullptr}, PlusBoth{},
-           PutSums{1, bias_gradient, scale_gradient});
+      group_normalize_gpu::ChannelIndexMaps index_maps(layout_);
+      fold(context, index_maps.kept, index_maps.folded, TwoSums{0, 0}, Terms{deviation, x, g, mean, nullptr},
+           PlusBoth{}, PutSums{1, bias_gradient, scale_gradient});
     }
     if (!x_gradient) return;
-    group_normalize_gpu::GroupWalks walks(layout_);
+    group_normalize_gpu::GroupIndexMaps index_maps(layout_);
     Terms terms{deviation, x, g, mean, scale};
     T* slopes = sums + group_count();
-    fold(device, walks.kept, walks.folded, TwoSums{0, 0}, terms, PlusBoth{}, PutSums{layout_.count(), sums, slopes});
-    for_each_index(device, layout_.numel(), group_normalize_gpu::ToX<T>{layout_, terms, sums, slopes, x_gradient});
+    fold(context, index_maps.kept, index_maps.folded, TwoSums{0, 0}, terms, PlusBoth{},
+         PutSums{layout_.count(), sums, slopes});
+    for_each_index(context, layout_.numel(), group_normalize_gpu::ToX<T>{layout_, terms, sums, slopes, x_gradient});
   }
 
  private:

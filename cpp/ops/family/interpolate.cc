@@ -135,15 +135,16 @@ InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* image
   half_pixels = init.attr<int32_t>("align_mode") == 0 && !align_corners;
 }
 
-OpSpec interpolation(const std::string& method, int most_axes) {
+OpSchema interpolation(const std::string& method, int most_axes) {
   std::string type = method + "_interp_v2";
-  OpSpec spec(type);
-  spec.input("X", text("[images, channels, height, width]",
+  OpSchema schema(type);
+  schema
+      .input("X", text("[images, channels, height, width]",
                        most_axes == 3 ? " or [images, channels, depth, height, width]" : "",
                        ", or channels last as data_layout says")
                       .c_str())
       .output("Out", "X's shape, with other sizes of the images");
-  return with_tensor_ports(spec, {kSize, kSizes})
+  return with_tensor_ports(schema, {kSize, kSizes})
       .optional_input("Scale", "one number, or one for each axis: used instead of `scale`")
       .attr("data_layout", "NCHW", "whether channels are axis 1 or the last; NCHW and NHWC also of 5 dimensions",
             one_of({"NCHW", "NHWC", "NCDHW", "NDHWC"}))

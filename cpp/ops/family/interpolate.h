@@ -1,4 +1,4 @@
-// Images of another size: the operators *_interp_v2. Shapes, positions and what all their records say.
+// Images of another size: the operators *_interp_v2. Shapes, positions and what all their schemas say.
 #pragma once
 
 #include <string>
@@ -32,6 +32,6 @@ struct InterpolatedImages {
 };
 
 // Records without doc and kernels; method: "bilinear" or "nearest". most_axes: of pixels, 2 or 3.
-OpSpec interpolation(const std::string& method, int most_axes);
+OpSchema interpolation(const std::string& method, int most_axes);
 
 }  // namespace paddle_mini

@@ -103,15 +103,15 @@ struct MatmulBase : Kernel {
     gemm.transpose_a = products.shape.transpose_x, gemm.transpose_b = products.shape.transpose_y;
     gemm.m = products.m, gemm.n = products.shape.n, gemm.k = products.shape.k;
   }
-  void run(Device& device) override {
+  void run(KernelContext& context) override {
     T* to = out.data();
     int64_t x_step = 0, y_step = 0;
     if (products.even_steps(x_step, y_step)) {
-      return gemm.run_many(device, static_cast<int64_t>(products.batches.size()), x.data(), x_step * products.x_size(),
+      return gemm.run_many(context, static_cast<int64_t>(products.batches.size()), x.data(), x_step * products.x_size(),
                            y.data(), y_step * products.y_size(), to, products.out_size());
     }
     for (auto [i, j] : products.batches) {
-      gemm.run(device, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
+      gemm.run(context, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
       to += products.out_size();
     }
   }
@@ -140,17 +140,17 @@ struct MatmulGradBase : Kernel {
     to_y.beta = products.y_repeats ? T(1) : T(0);
   }
 
-  void run(Device& device) override {
-    if (x_gradient && products.x_repeats) fill_n(device, x_gradient.data(), x_gradient.numel(), T(0));
-    if (y_gradient && products.y_repeats) fill_n(device, y_gradient.data(), y_gradient.numel(), T(0));
+  void run(KernelContext& context) override {
+    if (x_gradient && products.x_repeats) fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    if (y_gradient && products.y_repeats) fill_n(context, y_gradient.data(), y_gradient.numel(), T(0));
     const T* g = out_gradient.data();
     for (auto [i, j] : products.batches) {
       int64_t at_x = i * products.x_size(), at_y = j * products.y_size();
       const T *a = x.data() + at_x, *b = y.data() + at_y;
-      if (x_gradient && products.shape.transpose_x) to_x.run(device, b, g, x_gradient.data() + at_x);
-      if (x_gradient && !products.shape.transpose_x) to_x.run(device, g, b, x_gradient.data() + at_x);
-      if (y_gradient && products.shape.transpose_y) to_y.run(device, g, a, y_gradient.data() + at_y);
-      if (y_gradient && !products.shape.transpose_y) to_y.run(device, a, g, y_gradient.data() + at_y);
+      if (x_gradient && products.shape.transpose_x) to_x.run(context, b, g, x_gradient.data() + at_x);
+      if (x_gradient && !products.shape.transpose_x) to_x.run(context, g, b, x_gradient.data() + at_x);
+      if (y_gradient && products.shape.transpose_y) to_y.run(context, g, a, y_gradient.data() + at_y);
+      if (y_gradient && !products.shape.transpose_y) to_y.run(context, a, g, y_gradient.data() + at_y);
       g += products.out_size();
     }
   }

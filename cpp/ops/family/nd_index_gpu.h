@@ -1,7 +1,7 @@
 // The kernels of nd_index on a GPU.
 #pragma once
 
-#include "math/gpu/by_target.h"
+#include "math/gpu/segmented_scatter.h"
 #include "math/gpu/positions.h"
 
 namespace paddle_mini {
@@ -14,8 +14,8 @@ struct NdPositions {
   bool negatives_too;
   Refusal refuse;
 
-  NdPositions(const Device& device, const IndexIn& in, const Shape& x, int axes, bool negatives_too)
-      : ids(in), axes(axes), sizes{}, negatives_too(negatives_too), refuse(device) {
+  NdPositions(const KernelContext& context, const IndexIn& in, const Shape& x, int axes, bool negatives_too)
+      : ids(in), axes(axes), sizes{}, negatives_too(negatives_too), refuse(context) {
     for (int axis = 0; axis < axes; ++axis) sizes[axis] = x[axis];
   }
   PM_DEVICE int64_t operator()(int64_t i) const {
@@ -32,8 +32,8 @@ struct NdPositions {
   }
 };
 
-inline NdPositions positions_of(const Device& device, const NdIndex& index) {
-  return {device, index.index, index.x, index.axes, index.negatives_too};
+inline NdPositions positions_of(const KernelContext& context, const NdIndex& index) {
+  return {context, index.index, index.x, index.axes, index.negatives_too};
 }
 
 }  // namespace paddle_mini

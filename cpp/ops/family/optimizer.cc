@@ -51,10 +51,10 @@ void set_updated(InferContext& c, Ports ports) {
   }
 }
 
-OpSpec optimizer(const char* type, const std::vector<const char*>& state, Grads grads) {
+OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grads grads) {
   bool sparse = grads == Grads::Sparse;
-  OpSpec spec(type);
-  spec.input("Param", "any shape")
+  OpSchema schema(type);
+  schema.input("Param", "any shape")
       .input("Grad", sparse ? "shape of Param; a tensor or selected rows" : "shape of Param; a tensor")
       .input("LearningRate", "one element")
       .output("ParamOut", "the variable of Param")
@@ -70,17 +70,17 @@ OpSpec optimizer(const char* type, const std::vector<const char*>& state, Grads 
       })
       .no_gradient("an optimizer's step is not differentiated")
       .on_gpu();
-  if (sparse) spec.takes_rows("Grad");
+  if (sparse) schema.accepts_selected_rows("Grad");
   for (const char* port : state) {
     std::string out = text(port, "Out");
-    spec.input(port, "shape of Param")
+    schema.input(port, "shape of Param")
         .output(out.c_str(), text("the variable of ", port).c_str())
         .updates(port, out.c_str());
   }
-  return spec;
+  return schema;
 }
 
-OpSpec adam_optimizer(const char* type, Grads grads) {
+OpSchema adam_optimizer(const char* type, Grads grads) {
   return optimizer(type, {"Moment1", "Moment2"}, grads)
       .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
       .input("Beta2Pow", "one element: beta2 to the power of this step's number")

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "core/op_spec.h"
+#include "core/op_schema.h"
 #include "math/copy.h"
 #include "math/selected_rows.h"
 
@@ -21,12 +21,12 @@ void require_flag(const InferContext& c, const char* port);
 // PortOut is like Port, for those of the ports that the program has.
 void set_updated(InferContext& c, Ports ports);
 
-// Begins an optimizer's record: Param, Grad, LearningRate and `state`, arrays like Param; array A is updated as AOut.
+// Begins an optimizer's schema: Param, Grad, LearningRate and `state`, arrays like Param; array A is updated as AOut.
 // Doc, attributes and kernels are missing, and infer where there are other inputs.
 enum class Grads { Dense, Sparse };
-OpSpec optimizer(const char* type, const std::vector<const char*>& state, Grads grads = Grads::Dense);
+OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grads grads = Grads::Dense);
 // The same with the ports of adam.
-OpSpec adam_optimizer(const char* type, Grads grads = Grads::Dense);
+OpSchema adam_optimizer(const char* type, Grads grads = Grads::Dense);
 
 // Each output of a list is like the input at its place, whose variable it may be; all are of one dtype.
 void infer_each(InferContext& c, const char* input, const char* output);
@@ -42,12 +42,12 @@ std::vector<Out<T>> out_list(const KernelInit& init, const char* port) {
 }
 
 template <class T>
-void copy_part(Device& device, const In<T>& from, const Out<T>& to, int64_t at, int64_t count) {
-  if (from.data() != to.data()) copy_n(device, from.data() + at, count, to.data() + at);
+void copy_part(KernelContext& context, const In<T>& from, const Out<T>& to, int64_t at, int64_t count) {
+  if (from.data() != to.data()) copy_n(context, from.data() + at, count, to.data() + at);
 }
 template <class T>
-void copy_all(Device& device, const In<T>& from, const Out<T>& to) {
-  copy_part(device, from, to, 0, from.numel());
+void copy_all(KernelContext& context, const In<T>& from, const Out<T>& to) {
+  copy_part(context, from, to, 0, from.numel());
 }
 
 // A gradient that may be selected rows. Rows that occur several times count as one, with their sum.
@@ -62,10 +62,10 @@ class SparseGradient {
   // Covers all elements, from the first to the last: step(at, count, gradient) for those that the gradient
   // names, which are all of a dense one, and idle(at, count) for the others.
   template <class Step, class Idle>
-  void walk(Device& device, Step step, Idle idle) {
+  void index_map(KernelContext& context, Step step, Idle idle) {
     if (!grad_.is_rows()) return step(int64_t{0}, grad_.numel(), grad_.data());
     lists_[0] = {&grad_.variable().rows, grad_.data()};
-    merge_.run(device, lists_, width_, merged_.data());
+    merge_.run(context, lists_, width_, merged_.data());
     int64_t next = 0, at = 0;
     for (int64_t row : merge_.rows()) {
       if (row > next) idle(next * width_, (row - next) * width_);

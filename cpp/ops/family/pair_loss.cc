@@ -1,4 +1,4 @@
-// What the records of the losses of two tensors have in common.
+// What the schemas of the losses of two tensors have in common.
 #include "ops/family/pair_loss.h"
 
 namespace paddle_mini {
@@ -12,8 +12,8 @@ void require_pair(const InferContext& c, const PairPorts& ports) {
 
 }  // namespace
 
-OpSpec pair_loss(const std::string& type, const PairPorts& ports) {
-  return OpSpec(type)
+OpSchema pair_loss(const std::string& type, const PairPorts& ports) {
+  return OpSchema(type)
       .input(ports.x, "any shape")
       .input(ports.label, "the same shape")
       .output(ports.loss, "the same shape")
@@ -25,7 +25,7 @@ OpSpec pair_loss(const std::string& type, const PairPorts& ports) {
       .gradient(type + "_grad", {ports.x, ports.label, ports.loss_gradient()}, {ports.x_gradient()});
 }
 
-OpSpec pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports) {
+OpSchema pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports) {
   return ops.gradient_of(forward).in_place(ports.loss_gradient().c_str(), ports.x_gradient().c_str());
 }
 

@@ -1,4 +1,4 @@
-// Losses of two tensors of one shape, element by element: their kernels, and what all their records say.
+// Losses of two tensors of one shape, element by element: their kernels, and what all their schemas say.
 #pragma once
 
 #include <cstring>
@@ -33,12 +33,12 @@ struct PairLossKernel {
 
     explicit For(KernelInit& init)
         : f(init), x(init, F::ports.x), label(init, F::ports.label), loss(init, F::ports.loss) {}
-    void run(Device& device) override {
-      if constexpr (F::refuses) check(device);
-      map(device, loss.numel(), f, loss.data(), x.data(), label.data());
+    void run(KernelContext& context) override {
+      if constexpr (F::refuses) check(context);
+      map(context, loss.numel(), f, loss.data(), x.data(), label.data());
     }
 
-    void check(Device& device) const;
+    void check(KernelContext& context) const;
     void refuse(const Fault& fault) const override {
       if constexpr (F::refuses) {
         double value;
@@ -63,15 +63,15 @@ struct PairLossGradKernel {
     explicit For(KernelInit& init)
         : f(init), x(init, F::ports.x), label(init, F::ports.label), gradient(init, F::ports.loss_gradient().c_str()),
           x_gradient(init, F::ports.x_gradient().c_str()) {}
-    void run(Device& device) override {
-      map(device, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), gradient.data());
+    void run(KernelContext& context) override {
+      map(context, x_gradient.numel(), f, x_gradient.data(), x.data(), label.data(), gradient.data());
     }
   };
 };
 
 // Records that lack what is the operator's own: doc, attributes, kernels.
-OpSpec pair_loss(const std::string& type, const PairPorts& ports);           // with its gradient
-OpSpec pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports);
+OpSchema pair_loss(const std::string& type, const PairPorts& ports);           // with its gradient
+OpSchema pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports);
 
 }  // namespace paddle_mini
 

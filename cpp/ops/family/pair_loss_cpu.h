@@ -5,7 +5,7 @@ namespace paddle_mini {
 
 template <class F>
 template <class T>
-void PairLossKernel<F>::For<T>::check(Device&) const {
+void PairLossKernel<F>::For<T>::check(KernelContext&) const {
   for (int64_t i = 0, n = x.numel(); i < n; ++i) {
     if (!F::fits(x[i])) F::refuse(x[i], i);
   }

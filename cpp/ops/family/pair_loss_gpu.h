@@ -2,7 +2,7 @@
 #pragma once
 
 #include "math/for_each_index.h"
-#include "math/gpu/raise.h"
+#include "math/gpu/report_fault.h"
 
 namespace paddle_mini {
 
@@ -17,15 +17,15 @@ struct Check {
     double value = static_cast<double>(x[i]);
     int64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    raise(fault, step, bits, i);
+    report_fault(fault, step, bits, i);
   }
 };
 }  // namespace pair_loss_gpu
 
 template <class F>
 template <class T>
-void PairLossKernel<F>::For<T>::check(Device& device) const {
-  for_each_index(device, x.numel(), pair_loss_gpu::Check<F, T>{x.data(), device.fault, device.step});
+void PairLossKernel<F>::For<T>::check(KernelContext& context) const {
+  for_each_index(context, x.numel(), pair_loss_gpu::Check<F, T>{x.data(), context.fault, context.step});
 }
 
 }  // namespace paddle_mini

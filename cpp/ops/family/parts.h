@@ -13,7 +13,7 @@ class SplitOrConcatKernel : public Kernel {
   SplitOrConcatKernel(Variable* whole, std::vector<Variable*> parts, std::vector<int64_t> part_numels, int64_t rows,
                       bool join)
       : whole_(whole), parts_(std::move(parts)), numels_(std::move(part_numels)), rows_(rows), join_(join) {}
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 
  private:
   Variable* whole_;

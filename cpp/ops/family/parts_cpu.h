@@ -3,7 +3,7 @@
 
 namespace paddle_mini {
 
-void SplitOrConcatKernel::run(Device&) {
+void SplitOrConcatKernel::run(KernelContext&) {
   char* at = static_cast<char*>(whole_->tensor.data);
   size_t size = size_of(whole_->tensor.dtype);
   for (int64_t row = 0; row < rows_; ++row) {

@@ -1,4 +1,4 @@
-// What the records of reductions say.
+// What the schemas of reductions say.
 #include "ops/family/reduction.h"
 
 namespace paddle_mini {
@@ -17,8 +17,8 @@ void infer_reduction(InferContext& c, DType otherwise) {
   c.set_output("Out", c.attr<int32_t>("out_dtype") < 0 ? otherwise : c.dtype_attr("out_dtype"), out_shape(c));
 }
 
-OpSpec reduction(const char* type) {
-  return OpSpec(type)
+OpSchema reduction(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .output("Out", "X's shape without the reduced axes")
       .attr("dim", std::vector<int32_t>{0}, "the axes to reduce; empty: all")
@@ -29,7 +29,7 @@ OpSpec reduction(const char* type) {
             at_least(-1));
 }
 
-OpSpec reduction_gradient(const OpTable& ops, const char* forward) {
+OpSchema reduction_gradient(const OpTable& ops, const char* forward) {
   return ops.gradient_of(forward).infer([](InferContext& c) {
     Shape out = out_shape(c);
     require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),

@@ -1,4 +1,4 @@
-// The operators reduce_sum and reduce_mean: their kernels, and what the records of all reductions say.
+// The operators reduce_sum and reduce_mean: their kernels, and what the schemas of all reductions say.
 #pragma once
 
 #include "core/op_table.h"
@@ -17,20 +17,21 @@ struct ReduceKernel {
   struct For : Kernel {
     const Variable& x;
     Out<T> out;
-    Reduction walk;
+    Reduction index_map;
     T scale;
     CastFunction convert;
     Scratch<T> converted;
 
     explicit For(KernelInit& init)
-        : x(*init.input("X")), out(init, "Out"), walk(x.tensor.shape, axes_of(init, x.tensor.shape)),
-          scale(what == Reduce::Mean ? static_cast<T>(1) / static_cast<T>(walk.reduced_count()) : static_cast<T>(1)),
+        : x(*init.input("X")), out(init, "Out"), index_map(x.tensor.shape, axes_of(init, x.tensor.shape)),
+          scale(what == Reduce::Mean ? static_cast<T>(1) / static_cast<T>(index_map.reduced_count())
+                                     : static_cast<T>(1)),
           convert(x.tensor.dtype == dtype_of<T>::value ? nullptr : cast_function(x.tensor.dtype, dtype_of<T>::value)),
           converted(init, convert ? x.tensor.shape.numel() : 0) {}
 
-    void run(Device& device) override {
-      if (convert) convert(device, converted.numel(), x.tensor.data, converted.data());
-      walk.sum(device, scale, convert ? converted.data() : static_cast<const T*>(x.tensor.data), out.data());
+    void run(KernelContext& context) override {
+      if (convert) convert(context, converted.numel(), x.tensor.data, converted.data());
+      index_map.sum(context, scale, convert ? converted.data() : static_cast<const T*>(x.tensor.data), out.data());
     }
 
     static std::vector<bool> axes_of(const KernelInit& init, const Shape& x) {
@@ -46,31 +47,32 @@ struct ReduceGradKernel {
     In<T> x;
     const Variable& out_gradient;
     Out<T> x_gradient;
-    Reduction walk;
+    Reduction index_map;
     T scale;
     CastFunction convert;
     Scratch<T> converted;
 
     explicit For(KernelInit& init)
         : x(init, "X"), out_gradient(*init.input("Out@GRAD")), x_gradient(init, "X@GRAD"),
-          walk(x.shape(), ReduceKernel<what>::template For<T>::axes_of(init, x.shape())),
-          scale(what == Reduce::Mean ? static_cast<T>(1) / static_cast<T>(walk.reduced_count()) : static_cast<T>(1)),
+          index_map(x.shape(), ReduceKernel<what>::template For<T>::axes_of(init, x.shape())),
+          scale(what == Reduce::Mean ? static_cast<T>(1) / static_cast<T>(index_map.reduced_count())
+                                     : static_cast<T>(1)),
           convert(out_gradient.tensor.dtype == dtype_of<T>::value
                       ? nullptr
                       : cast_function(out_gradient.tensor.dtype, dtype_of<T>::value)),
           converted(init, convert ? out_gradient.tensor.shape.numel() : 0) {}
 
-    void run(Device& device) override {
-      if (convert) convert(device, converted.numel(), out_gradient.tensor.data, converted.data());
+    void run(KernelContext& context) override {
+      if (convert) convert(context, converted.numel(), out_gradient.tensor.data, converted.data());
       const T* gradient = convert ? converted.data() : static_cast<const T*>(out_gradient.tensor.data);
-      walk.spread(device, scale, gradient, x_gradient.data());
+      index_map.spread(context, scale, gradient, x_gradient.data());
     }
   };
 };
 
 // Records that lack what is the operator's own: doc, infer of the forward one, gradient, kernels.
-OpSpec reduction(const char* type);           // X -> Out
-OpSpec reduction_gradient(const OpTable& ops, const char* forward);  // X, Out@GRAD -> X@GRAD
+OpSchema reduction(const char* type);           // X -> Out
+OpSchema reduction_gradient(const OpTable& ops, const char* forward);  // X, Out@GRAD -> X@GRAD
 // Out has X's shape without the reduced axes; its type is `out_dtype`, or `otherwise` if that is -1.
 void infer_reduction(InferContext& c, DType otherwise);
 

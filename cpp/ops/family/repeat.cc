@@ -1,4 +1,4 @@
-// Kernels and records of tile and expand.
+// Kernels and schemas of tile and expand.
 #include "core/widening.h"
 #include "ops/family/repeat.h"
 
@@ -18,7 +18,7 @@ TensorAttrs repeat_ports_of(const OpDesc& op) {
   return {{"expand_times", "ExpandTimes", "expand_times_tensor"}};
 }
 
-AxisWalks repeat_walks_of(const OpDesc& op, const Shape& x) {
+AxisIndexMaps repeat_index_maps(const OpDesc& op, const Shape& x) {
   const char* name = times_of(op);
   Ints times = attr_of<Ints>(op, name);
   // expand, the older of the two, wants a number for each axis.
@@ -30,43 +30,43 @@ AxisWalks repeat_walks_of(const OpDesc& op, const Shape& x) {
   for (int i = x.rank(); i < static_cast<int>(times.size()); ++i) whole.push_back(1);
   for (int64_t dim : x) whole.push_back(dim);
   times.insert(times.begin(), static_cast<size_t>(whole.rank()) - times.size(), 1);
-  AxisWalks walks = unchanged_axes(whole);
-  for (size_t i = 0; i < walks.size(); ++i) {
+  AxisIndexMaps index_maps = unchanged_axes(whole);
+  for (size_t i = 0; i < index_maps.size(); ++i) {
     require<ProgramError>(times[i] > 0, name, " has ", times[i], ", which must be positive");
     if (times[i] == 1) continue;
-    walks[i].edge = AxisWalk::Edge::Wrap;
-    walks[i].out = walks[i].in < 0 ? -1 : walks[i].in * times[i];
+    index_maps[i].pad_mode = AxisIndexMap::PadMode::Wrap;
+    index_maps[i].out = index_maps[i].in < 0 ? -1 : index_maps[i].in * times[i];
   }
-  return walks;
+  return index_maps;
 }
 
 Shape repeat_out_shape(InferContext& c) {
   TensorAttrs ports = repeat_ports_of(c.op());
   const Shape& x = c.shape("X");
-  if (auto op = settled(c, ports)) return shape_of(repeat_walks_of(*op, x));
+  if (auto op = settled(c, ports)) return shape_of(repeat_index_maps(*op, x));
   return open_shape(std::max<int64_t>(x.rank(), number_count(c, ports[0])));
 }
 
 struct RepeatKernel : AxisCopyKernel {
   explicit RepeatKernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       repeat_walks_of(settled(init, repeat_ports_of(init.op())), init.input("X")->tensor.shape)) {}
+                       repeat_index_maps(settled(init, repeat_ports_of(init.op())), init.input("X")->tensor.shape)) {}
 };
 
 template <class T>
 struct RepeatGradKernel : AxisCopyGradKernel<T> {
   explicit RepeatGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              repeat_walks_of(settled(init, repeat_ports_of(init.op())),
-                                              init.output("X@GRAD")->tensor.shape)) {}
+                              repeat_index_maps(settled(init, repeat_ports_of(init.op())),
+                                                init.output("X@GRAD")->tensor.shape)) {}
 };
 
 }  // namespace
 
 void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const char* times) {
   TensorAttrs ports = repeat_ports_of(make_op(type, {}, {}, {{times, Ints{}}}));
-  ops.add(with_tensor_ports(OpSpec(type).input("X", "any shape").output("Out", "X's dimensions, each times its number"),
-                            ports)
+  ops.add(with_tensor_ports(
+              OpSchema(type).input("X", "any shape").output("Out", "X's dimensions, each times its number"), ports)
               .doc("Out = X, repeated along each axis as often as the attribute says.")
               .attr(times, Ints{}, "how often, for each axis")
               .infer([](InferContext& c) {
@@ -78,7 +78,7 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
               .kernel_for_any<RepeatKernel>());
   ops.add(also({DType::Bool}, ops.gradient_of(type)
                                   .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
-                                  .reads_shape("X")
+                                  .shape_only("X")
                                   .kernels<RepeatGradKernel, float, double, int32_t, int64_t>()));
 }
 

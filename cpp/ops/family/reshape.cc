@@ -1,4 +1,4 @@
-// Kernels and records of the operators that only change a shape.
+// Kernels and schemas of the operators that only change a shape.
 #include "ops/family/reshape.h"
 
 #include "math/copy.h"
@@ -25,14 +25,14 @@ void infer_gradient(InferContext& c) {
 
 }  // namespace
 
-void MoveKernel::run(Device& device) {
+void MoveKernel::run(KernelContext& context) {
   const char* from = static_cast<const char*>(from_->tensor.data);
   char* to = static_cast<char*>(to_->tensor.data);
-  if (from != to) copy_n(device, from, static_cast<int64_t>(from_->tensor.bytes()), to);
+  if (from != to) copy_n(context, from, static_cast<int64_t>(from_->tensor.bytes()), to);
 }
 
-OpSpec reshaping(const char* type) {
-  return OpSpec(type)
+OpSchema reshaping(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .output("Out", "the elements of X in their order")
       .optional_output("XShape", "[0] and X's dimensions, without data; the gradient needs it")
@@ -40,8 +40,8 @@ OpSpec reshaping(const char* type) {
       .kernel_for_any<ReshapeKernel>();
 }
 
-OpSpec reshaping_gradient(const char* type) {
-  return OpSpec(type)
+OpSchema reshaping_gradient(const char* type) {
+  return OpSchema(type)
       .input("XShape", "as in the forward operator")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X")

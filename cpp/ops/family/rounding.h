@@ -11,12 +11,12 @@ struct ZeroGradKernel : Kernel {
   Out<T> x_gradient;
 
   explicit ZeroGradKernel(KernelInit& init) : x_gradient(init, "X@GRAD") {}
-  void run(Device& device) override { fill_n(device, x_gradient.data(), x_gradient.numel(), T(0)); }
+  void run(KernelContext& context) override { fill_n(context, x_gradient.data(), x_gradient.numel(), T(0)); }
 };
 
-// Adds an operator, whose record lacks gradient and kernels, and its gradient, for elements Ts.
+// Adds an operator, whose schema lacks gradient and kernels, and its gradient, for elements Ts.
 template <class F, class... Ts>
-void add_rounding(OpTable& ops, OpSpec forward) {
+void add_rounding(OpTable& ops, OpSchema forward) {
   std::string type = forward.type();
   ops.add(forward.gradient(type + "_grad", {"Out@GRAD"}, {"X@GRAD"})
               .template kernels<UnaryKernel<F>::template For, Ts...>());

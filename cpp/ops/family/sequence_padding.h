@@ -20,7 +20,7 @@ class PadKernel : public Kernel {
       : rows_(rows), padded_(padded), pad_(pad), offsets_(offsets), length_(padded->tensor.shape[1]),
         bytes_(row_bytes(rows)) {}
 
-  void run(Device&) override {
+  void run(KernelContext&) override {
     for (size_t i = 0; i + 1 < offsets_.size(); ++i) {
       int64_t rows = offsets_[i + 1] - offsets_[i], to = static_cast<int64_t>(i) * length_;
       copy_run(rows_, padded_, bytes_, {offsets_[i], to, rows});

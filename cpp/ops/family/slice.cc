@@ -1,4 +1,4 @@
-// Kernels and records of slice and strided_slice.
+// Kernels and schemas of slice and strided_slice.
 #include "core/widening.h"
 #include "ops/family/slice.h"
 
@@ -15,22 +15,22 @@ bool slice_holds(const Ints& list, int axis, int rank) {
 }
 
 // As Python's slice(start, end, step).indices(size) where step > 0.
-void cut(AxisWalk& walk, int64_t start, int64_t end, int64_t step) {
-  walk.step = step;
-  if (walk.in < 0) {
-    walk.out = -1;
+void cut(AxisIndexMap& index_map, int64_t start, int64_t end, int64_t step) {
+  index_map.step = step;
+  if (index_map.in < 0) {
+    index_map.out = -1;
     return;
   }
-  int64_t size = walk.in, low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  int64_t size = index_map.in, low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   // PaddlePaddle writes x[::-1] with end -1: before the first. Any other end stops at the first at the latest.
   bool to_the_first = step < 0 && end == -1;
   start = std::max<int64_t>(start < 0 ? start + size : start, 0);
   end = to_the_first ? -1 : std::max<int64_t>(end < 0 ? end + size : end, 0);
   start = std::clamp(start, low, high);
   end = std::clamp(end, low, high);
-  walk.out = step > 0 ? std::max<int64_t>(0, (end - start + step - 1) / step)
-                      : std::max<int64_t>(0, (start - end - step - 1) / -step);
-  walk.start = walk.out ? start : 0;
+  index_map.out = step > 0 ? std::max<int64_t>(0, (end - start + step - 1) / step)
+                           : std::max<int64_t>(0, (start - end - step - 1) / -step);
+  index_map.start = index_map.out ? start : 0;
 }
 
 const TensorAttrs& slice_ports_of(bool strided) {
@@ -43,18 +43,18 @@ const TensorAttrs& slice_ports_of(bool strided) {
 // Along axes whose ends are not known yet the slice may have any length.
 Shape slice_out_shape(InferContext& c, bool strided) {
   const Shape& x = c.shape("Input");
-  if (auto op = settled(c, slice_ports_of(strided))) return sliced_shape(*op, slice_walks(*op, x, strided));
-  AxisWalks walks = unchanged_axes(x);
-  for (int32_t axis : c.attr<Ints>("axes")) walks[normal_axis(axis, x.rank(), "axes")].out = -1;
-  return sliced_shape(c.op(), walks);
+  if (auto op = settled(c, slice_ports_of(strided))) return sliced_shape(*op, slice_index_maps(*op, x, strided));
+  AxisIndexMaps index_maps = unchanged_axes(x);
+  for (int32_t axis : c.attr<Ints>("axes")) index_maps[normal_axis(axis, x.rank(), "axes")].out = -1;
+  return sliced_shape(c.op(), index_maps);
 }
 
 template <bool strided>
 struct SliceKernel : AxisCopyKernel {
   explicit SliceKernel(KernelInit& init)
       : AxisCopyKernel(init.input("Input"), init.output("Out"),
-                       slice_walks(settled(init, slice_ports_of(strided)), init.input("Input")->tensor.shape,
-                                   strided)) {}
+                       slice_index_maps(settled(init, slice_ports_of(strided)), init.input("Input")->tensor.shape,
+                                        strided)) {}
 };
 
 template <bool strided>
@@ -63,14 +63,14 @@ struct SliceGradKernel {
   struct For : AxisCopyGradKernel<T> {
     explicit For(KernelInit& init)
         : AxisCopyGradKernel<T>(init, "Out@GRAD", "Input@GRAD",
-                                slice_walks(settled(init, slice_ports_of(strided)),
-                                            init.output("Input@GRAD")->tensor.shape, strided)) {}
+                                slice_index_maps(settled(init, slice_ports_of(strided)),
+                                                 init.output("Input@GRAD")->tensor.shape, strided)) {}
   };
 };
 
 }  // namespace
 
-AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
+AxisIndexMaps slice_index_maps(const OpDesc& op, const Shape& x, bool strided) {
   const Ints &axes = attr_of<Ints>(op, "axes"), &starts = attr_of<Ints>(op, "starts"),
              &ends = attr_of<Ints>(op, "ends"), &decreased = attr_of<Ints>(op, "decrease_axis");
   const Ints flags = strided ? Ints{} : attr_of<Ints>(op, "infer_flags");
@@ -78,8 +78,8 @@ AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
   bool counts_agree = starts.size() == axes.size() && ends.size() == axes.size() && strides.size() == axes.size();
   require<ProgramError>(counts_agree, "axes are ", axes.size(), ", starts ", starts.size(), ", ends ", ends.size(),
                         ", strides ", strides.size(), ": as many are needed");
-  AxisWalks walks = unchanged_axes(x);
-  std::vector<bool> seen(walks.size());
+  AxisIndexMaps index_maps = unchanged_axes(x);
+  std::vector<bool> seen(index_maps.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     int axis = normal_axis(axes[i], x.rank(), "axes");
     require<ProgramError>(!seen[axis], "axes names axis ", axis, " twice");
@@ -89,14 +89,14 @@ AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided) {
     // The last element alone, x[-1], is written so.
     bool written = strided || (i < flags.size() && flags[i] == -1);
     bool last = written && starts[i] == -1 && end == 0 && strides[i] > 0 && slice_holds(decreased, axis, x.rank());
-    cut(walks[axis], starts[i], last ? INT32_MAX : end, strides[i]);
+    cut(index_maps[axis], starts[i], last ? INT32_MAX : end, strides[i]);
   }
-  return walks;
+  return index_maps;
 }
 
-Shape sliced_shape(const OpDesc& op, const AxisWalks& walks) {
+Shape sliced_shape(const OpDesc& op, const AxisIndexMaps& index_maps) {
   const Ints& decreased = attr_of<Ints>(op, "decrease_axis");
-  Shape whole = shape_of(walks), out;
+  Shape whole = shape_of(index_maps), out;
   for (int32_t axis : decreased) {
     int64_t size = whole[normal_axis(axis, whole.rank(), "decrease_axis")];
     require<ShapeError>(size < 0 || size == 1, "decrease_axis has axis ", axis, ", but the slice ", whole.str(),
@@ -110,8 +110,8 @@ Shape sliced_shape(const OpDesc& op, const AxisWalks& walks) {
 
 void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided) {
   const TensorAttrs& ports = slice_ports_of(strided);
-  OpSpec forward =
-      with_tensor_ports(OpSpec(type).input("Input", "any shape").output("Out", "the part of Input"), ports)
+  OpSchema forward =
+      with_tensor_ports(OpSchema(type).input("Input", "any shape").output("Out", "the part of Input"), ports)
           .doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
           .required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
           .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
@@ -126,8 +126,8 @@ void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool s
           .on_gpu();
   if (strided) forward.attr("strides", Ints{}, "for each of the axes the step, which may be negative");
   ops.add(strided ? forward.kernel_for_any<SliceKernel<true>>() : forward.kernel_for_any<SliceKernel<false>>());
-  OpSpec backward =
-      ops.gradient_of(type).doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").reads_shape("Input");
+  OpSchema backward =
+      ops.gradient_of(type).doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").shape_only("Input");
   if (strided) backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>();
   else backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>();
   ops.add(also({DType::Bool}, backward));

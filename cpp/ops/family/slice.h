@@ -1,17 +1,17 @@
-// Slices: the part of a tensor between starts and ends along some axes, and what their records say.
+// Slices: the part of a tensor between starts and ends along some axes, and what their schemas say.
 #pragma once
 
-#include "math/axis_walk.h"
+#include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 
 // What the attributes axes, starts, ends (and strides) say about a tensor of this shape.
-AxisWalks slice_walks(const OpDesc& op, const Shape& x, bool strided);
+AxisIndexMaps slice_index_maps(const OpDesc& op, const Shape& x, bool strided);
 // The shape of the slice without the axes in decrease_axis, which must have one element.
-Shape sliced_shape(const OpDesc& op, const AxisWalks& walks);
+Shape sliced_shape(const OpDesc& op, const AxisIndexMaps& index_maps);
 
-// The whole records of slice (strided false) or strided_slice, forward and gradient.
+// The whole schemas of slice (strided false) or strided_slice, forward and gradient.
 void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided);
 
 }  // namespace paddle_mini

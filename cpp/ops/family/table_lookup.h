@@ -28,7 +28,7 @@ struct TableLookupKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, table.shape()[0]); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
 };
 
 // The gradient of a row is the sum of Out@GRAD over the positions that looked it up. Sparse: these
@@ -54,10 +54,10 @@ struct TableLookupGradKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, height); }
 
-  void run(Device& device) override;
+  void run(KernelContext& context) override;
   // On a CPU:
   void keep_rows();
-  void sum_rows(Device& device);
+  void sum_rows(KernelContext& context);
 };
 
 // What the two operators differ in.
@@ -82,7 +82,7 @@ inline void infer_table_gradient(InferContext& c, const TableLookup& lookup) {
 
 inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
   ops.add(also({DType::Int8, DType::Int16},
-               OpSpec(lookup.type)
+               OpSchema(lookup.type)
                    .doc(std::string(lookup.formula) +
                         "; zeros where the id is padding_idx. An id outside of the table is refused.")
                    .input("W", lookup.table)
@@ -98,7 +98,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
   ops.add(ops.gradient_of(lookup.type)
               .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
                    "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")
-              .reads_shape("W")
+              .shape_only("W")
               .output("W@GRAD", "shape of W; a tensor, or selected rows of as many rows as Ids has elements")
               .infer([lookup](InferContext& c) { infer_table_gradient(c, lookup); })
               .checks_data()

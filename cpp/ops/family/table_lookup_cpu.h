@@ -11,7 +11,7 @@ inline void check_ids(const IndexIn& ids, int64_t height) {
 }
 
 template <class T>
-void TableLookupKernel<T>::run(Device&) {
+void TableLookupKernel<T>::run(KernelContext&) {
   check_ids(ids, table.shape()[0]);
   T* to = out.data();
   for (int64_t i = 0, n = ids.numel(); i < n; ++i, to += width) {
@@ -21,10 +21,10 @@ void TableLookupKernel<T>::run(Device&) {
 }
 
 template <class T>
-void TableLookupGradKernel<T>::run(Device& device) {
+void TableLookupGradKernel<T>::run(KernelContext& context) {
   check_ids(ids, height);
   if (sparse) keep_rows();
-  else sum_rows(device);
+  else sum_rows(context);
 }
 
 template <class T>
@@ -36,13 +36,13 @@ void TableLookupGradKernel<T>::keep_rows() {
 }
 
 template <class T>
-void TableLookupGradKernel<T>::sum_rows(Device& device) {
+void TableLookupGradKernel<T>::sum_rows(KernelContext& context) {
   std::fill_n(table_gradient.data(), height * width, T(0));
   auto add = [](auto sum, auto g) { return sum + g; };
   for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
     if (ids[i] == padding) continue;
     T* row = table_gradient.data() + ids[i] * width;
-    map(device, width, add, row, static_cast<const T*>(row), out_gradient.data() + i * width);
+    map(context, width, add, row, static_cast<const T*>(row), out_gradient.data() + i * width);
   }
 }
 

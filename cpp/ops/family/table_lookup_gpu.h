@@ -45,26 +45,26 @@ struct SumRows {
 };
 
 template <class T>
-void sum_rows(Device& device, const IdsBelow& ids, int64_t count, int64_t padding, int64_t width, const T* gradient,
-              KeyAt* room, T* to) {
-  fill_n(device, to, ids.height * width, T(0));
-  const KeyAt* order = in_order(device, count, ids, room, room + count);
-  for_each_index(device, count * width, SumRows<T>{order, count, padding, width, gradient, to});
+void sum_rows(KernelContext& context, const IdsBelow& ids, int64_t count, int64_t padding, int64_t width,
+              const T* gradient, KeyAt* room, T* to) {
+  fill_n(context, to, ids.height * width, T(0));
+  const KeyAt* order = in_order(context, count, ids, room, room + count);
+  for_each_index(context, count * width, SumRows<T>{order, count, padding, width, gradient, to});
 }
 
 }  // namespace table_lookup_gpu
 
 template <class T>
-void TableLookupKernel<T>::run(Device& device) {
-  IdsBelow below(device, ids, table.shape()[0]);
-  for_each_index(device, out.numel(), table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
+void TableLookupKernel<T>::run(KernelContext& context) {
+  IdsBelow below(context, ids, table.shape()[0]);
+  for_each_index(context, out.numel(), table_lookup_gpu::LookUp<T>{below, padding, width, table.data(), out.data()});
 }
 
 template <class T>
-void TableLookupGradKernel<T>::run(Device& device) {
+void TableLookupGradKernel<T>::run(KernelContext& context) {
   static_assert(sizeof(KeyAt) == 2 * sizeof(int64_t));
-  IdsBelow below(device, ids, height);
-  table_lookup_gpu::sum_rows(device, below, ids.numel(), padding, width, out_gradient.data(),
+  IdsBelow below(context, ids, height);
+  table_lookup_gpu::sum_rows(context, below, ids.numel(), padding, width, out_gradient.data(),
                              reinterpret_cast<KeyAt*>(order.data()), table_gradient.data());
 }
 

@@ -139,12 +139,12 @@ Shape settled_shape(InferContext& c, const TensorAttr& attr) {
   return shape;
 }
 
-OpSpec with_tensor_ports(OpSpec spec, const TensorAttrs& attrs) {
+OpSchema with_tensor_ports(OpSchema schema, const TensorAttrs& attrs) {
   for (const TensorAttr& attr : attrs) {
-    if (attr.tensor) spec.optional_input(attr.tensor, "whole numbers: used instead of the attribute");
-    if (attr.list) spec.optional_input_list(attr.list, "one whole number each: used instead of the attribute");
+    if (attr.tensor) schema.optional_input(attr.tensor, "whole numbers: used instead of the attribute");
+    if (attr.list) schema.optional_input_list(attr.list, "one whole number each: used instead of the attribute");
   }
-  return spec;
+  return schema;
 }
 
 std::vector<std::string> with_ports(std::vector<std::string> inputs, const TensorAttrs& attrs) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/kernel.h"
-#include "core/op_spec.h"
+#include "core/op_schema.h"
 
 namespace paddle_mini {
 
@@ -42,8 +42,8 @@ Shape open_shape(int64_t rank);  // of -1
 // The shape that an attribute of dimensions, settled or not, says.
 Shape settled_shape(InferContext& c, const TensorAttr& attr);
 
-// The optional ports of the attributes, for a forward or a gradient record.
-OpSpec with_tensor_ports(OpSpec spec, const TensorAttrs& attrs);
+// The optional ports of the attributes, for a forward or a gradient schema.
+OpSchema with_tensor_ports(OpSchema schema, const TensorAttrs& attrs);
 // `inputs` and the ports of the attributes: what a gradient operator gets.
 std::vector<std::string> with_ports(std::vector<std::string> inputs, const TensorAttrs& attrs);
 

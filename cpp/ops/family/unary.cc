@@ -1,10 +1,10 @@
-// What the records of the elementwise operators of one input have in common.
+// What the schemas of the elementwise operators of one input have in common.
 #include "ops/family/unary.h"
 
 namespace paddle_mini {
 
-OpSpec unary(const char* type) {
-  return OpSpec(type)
+OpSchema unary(const char* type) {
+  return OpSchema(type)
       .input("X", "any shape")
       .output("Out", "shape of X")
       .infer(same_as("X"))
@@ -12,7 +12,7 @@ OpSpec unary(const char* type) {
       .on_gpu();
 }
 
-OpSpec unary_gradient(const OpTable& ops, const std::string& forward) {
+OpSchema unary_gradient(const OpTable& ops, const std::string& forward) {
   return ops.gradient_of(forward)
       .infer([](InferContext& c) {
         const char* port = c.has_input("X") ? "X" : "Out";

@@ -1,4 +1,4 @@
-// Elementwise operators of one input: their kernels and their records.
+// Elementwise operators of one input: their kernels and their schemas.
 #pragma once
 
 #include "core/op_table.h"
@@ -28,7 +28,7 @@ struct UnaryKernel {
     F f;
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), f(function_of<F>(init)) {}
-    void run(Device& device) override { map(device, x.numel(), f, out.data(), x.data()); }
+    void run(KernelContext& context) override { map(context, x.numel(), f, out.data(), x.data()); }
   };
 };
 
@@ -48,19 +48,19 @@ struct UnaryGradKernel {
     explicit For(KernelInit& init)
         : forward(init, port_of(kept)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
           f(function_of<F>(init)) {}
-    void run(Device& device) override {
-      map(device, forward.numel(), f, x_gradient.data(), forward.data(), out_gradient.data());
+    void run(KernelContext& context) override {
+      map(context, forward.numel(), f, x_gradient.data(), forward.data(), out_gradient.data());
     }
   };
 };
 
 // Records that lack what is the operator's own: doc, gradient, kernels.
-OpSpec unary(const char* type);                                        // X -> Out
-OpSpec unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
+OpSchema unary(const char* type);                                        // X -> Out
+OpSchema unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
 
-// Adds an operator, whose record lacks gradient and kernels, and its gradient.
+// Adds an operator, whose schema lacks gradient and kernels, and its gradient.
 template <class F, class Grad, Keeps kept>
-void add_unary(OpTable& ops, OpSpec forward, const char* gradient_doc) {
+void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
   ops.add(forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
               .template kernels<UnaryKernel<F>::template For, float, double>());

@@ -1,0 +1,50 @@
+// DeviceManager: the runtime of a process: CPU kernels, host queues, and devices, which are opened on first use.
+#pragma once
+
+#include "core/emulated_device.h"
+#include "core/kernel_library.h"
+
+namespace paddle_mini {
+
+// A device and one queue for each direction of transfers.
+struct DeviceQueues {
+  std::shared_ptr<Device> device;
+  ThreadQueue to_host, to_device;
+};
+
+class DeviceManager {
+ public:
+  DeviceManager() : kernels_(load_kernel_library()) {}
+  DeviceManager(const DeviceManager&) = delete;
+  DeviceManager& operator=(const DeviceManager&) = delete;
+
+  const KernelLibrary& kernels() const { return kernels_; }
+  const OpTable& operators() const { return kernels_.operators; }
+  // A queue for the CPU operators of programs that run on several devices. Each executor has its own: replicas that
+  // wait for each other must not share a queue.
+  std::shared_ptr<ThreadQueue> new_host_queue();
+  // Opens a device. Throws DeviceError with the reason if it does not exist; every index of the emulated kind exists.
+  DeviceQueues& at(const Place& place);
+  // Sums among replicas on these places without the host, in the order of their ranks; nullptr if not supported.
+  std::unique_ptr<ReplicaSums> sums_among(const std::vector<Place>& places);
+  void emulate(int index, const Emulation& emulation);
+
+  // Description of the GPU support: versions, or the reason why it is unavailable.
+  std::string gpu_text();
+  int gpu_count();
+
+ private:
+  DeviceLibrary* gpu_library();
+  std::shared_ptr<Device> open(const Place& place);
+
+  KernelLibrary kernels_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<ThreadQueue>> host_queues_;
+  Emulation emulation_;  // the latest settings; their delays apply to host queues too
+  std::map<Place, std::unique_ptr<DeviceQueues>> devices_;
+  bool looked_for_gpus_ = false;
+  DeviceLibrary* gpus_ = nullptr;
+  std::string gpu_trouble_;
+};
+
+}  // namespace paddle_mini

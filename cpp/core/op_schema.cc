@@ -1,0 +1,289 @@
+// Builds schemas and checks operators against them.
+#include "core/op_schema.h"
+
+#include <algorithm>
+
+namespace paddle_mini {
+namespace {
+
+// The numbers in an attribute, for range checks.
+std::vector<double> numbers_in(const AttrValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::vector<double> {
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_arithmetic_v<V>) {
+          return {static_cast<double>(v)};
+        } else if constexpr (std::is_same_v<V, std::vector<int32_t>> || std::is_same_v<V, std::vector<int64_t>> ||
+                             std::is_same_v<V, std::vector<float>> || std::is_same_v<V, std::vector<double>>) {
+          return {v.begin(), v.end()};
+        } else {
+          return {};
+        }
+      },
+      value);
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+template <class List, class Key>
+auto find_named(List& list, const Key& name) {
+  return std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
+}
+
+// Replaces an inherited item; check_record() refuses an item that is stated twice.
+template <class T>
+void set_named(std::vector<T>& list, T item) {
+  auto found = find_named(list, item.name);
+  if (found != list.end() && found->inherited) *found = std::move(item);
+  else list.push_back(std::move(item));
+}
+
+// Sorts the ports instead of comparing all pairs, since a file may name any number of them.
+void require_each_once(const std::vector<Slot>& slots, const char* side) {
+  if (slots.size() < 2) return;
+  std::vector<const std::string*> names;
+  names.reserve(slots.size());
+  for (const Slot& slot : slots) names.push_back(&slot.name);
+  std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
+  auto twice = std::adjacent_find(names.begin(), names.end(),
+                                  [](const std::string* a, const std::string* b) { return *a == *b; });
+  if (twice != names.end()) fail<ProgramError>(side, " ", printable(**twice), " is given twice");
+}
+
+void check_ports(const std::vector<PortSchema>& schemas, const std::vector<Slot>& slots, const char* side) {
+  require_each_once(slots, side);
+  for (const Slot& slot : slots) {
+    auto schema = find_named(schemas, slot.name);
+    require<ProgramError>(schema != schemas.end() || slot.arguments.empty(), "there is no ", side, " '",
+                          printable(slot.name), "'");
+    if (schema == schemas.end()) continue;
+    require<ProgramError>(schema->list || slot.arguments.size() <= 1, side, " ", slot.name, " takes one variable, not ",
+                          slot.arguments.size());
+    for (const std::string& name : slot.arguments) {
+      require<ProgramError>(!name.empty(), side, " ", slot.name, " names a variable with an empty name");
+    }
+  }
+  for (const PortSchema& schema : schemas) {
+    auto slot = find_named(slots, schema.name);
+    bool given = slot != slots.end() && !slot->arguments.empty();
+    require<ProgramError>(given || schema.optional, side, " ", schema.name, " is missing");
+  }
+}
+
+// Removes holes. A hole in a port of one variable means that the port is absent; kernels never see one. In a list only
+// an optional output may have holes: gradients that are not needed.
+void drop_holes(const std::vector<PortSchema>& schemas, std::vector<Slot>& slots, bool inputs) {
+  for (Slot& slot : slots) {
+    auto schema = find_named(schemas, slot.name);
+    if (schema == schemas.end()) continue;
+    if (!schema->list && slot.arguments.size() == 1 && slot.arguments[0] == kEmptyName) slot.arguments.clear();
+    if (!schema->list || (!inputs && schema->optional)) continue;
+    for (const std::string& name : slot.arguments) {
+      require<ProgramError>(name != kEmptyName, slot.name, " has a hole among its variables");
+    }
+  }
+}
+
+// Gives an output with as many rows as an input of sequences the same sequences. Variables updated in place, such as
+// parameters, are excluded: they may have as many rows by chance.
+void share_lod(InferContext& context, const std::vector<std::pair<std::string, std::string>>& updates) {
+  const VarInfo* sequences = nullptr;
+  for (const Slot& slot : context.op().inputs) {
+    for (size_t i = 0; i < slot.arguments.size() && !sequences; ++i) {
+      const VarInfo& info = context.input(slot.name.c_str(), i);
+      if (info.lod_level > 0 && info.shape.rank() > 0) sequences = &info;
+    }
+  }
+  for (const Slot& slot : context.op().outputs) {
+    bool updated =
+        std::any_of(updates.begin(), updates.end(), [&](const auto& pair) { return pair.second == slot.name; });
+    for (size_t i = 0; i < slot.arguments.size(); ++i) {
+      VarInfo& out = context.output(slot.name.c_str(), i);
+      if (out.lod_level > 0 && (out.lod.empty() || (out.shape.rank() > 0 && out.lod.back().back() == out.shape[0])))
+        continue;
+      out.lod.clear();
+      out.lod_level = 0;
+      bool same_rows = sequences && !updated && out.kind == VarKind::Tensor && out.shape.rank() > 0 &&
+                       dims_agree(out.shape[0], sequences->shape[0]);
+      if (!same_rows) continue;
+      out.lod = sequences->lod;
+      out.lod_level = sequences->lod_level;
+    }
+  }
+}
+
+}  // namespace
+
+AttrCheck at_least(double low) { return between(low, 1e300); }
+
+AttrCheck between(double low, double high) {
+  return [low, high](const std::string& name, const AttrValue& value) {
+    for (double number : numbers_in(value)) {
+      bool inside = number >= low && number <= high;  // false for NaN
+      if (inside) continue;
+      if (high >= 1e300) fail<ProgramError>("attribute '", name, "' is ", number, ", it must be at least ", low);
+      fail<ProgramError>("attribute '", name, "' is ", number, ", it must be between ", low, " and ", high);
+    }
+  };
+}
+
+AttrCheck each_at_least(double low) { return at_least(low); }
+
+AttrCheck one_of(std::vector<std::string> choices) {
+  return [choices](const std::string& name, const AttrValue& value) {
+    const std::string& given = std::get<std::string>(value);
+    if (std::find(choices.begin(), choices.end(), given) != choices.end()) return;
+    std::string list;
+    for (const std::string& choice : choices) list += (list.empty() ? "'" : ", '") + choice + "'";
+    fail<ProgramError>("attribute '", name, "' is '", printable(given), "', it must be one of ", list);
+  };
+}
+
+// clang-format off: a table of setters
+OpSchema& OpSchema::doc(std::string text) { doc_ = std::move(text); return *this; }
+OpSchema& OpSchema::input(const char* name, const char* doc) { set_named(inputs_, {name, doc, false, false}); return *this; }
+OpSchema& OpSchema::shape_input(const char* name, const char* doc) { return input(name, doc).shape_only(name); }
+OpSchema& OpSchema::optional_input(const char* name, const char* doc) { set_named(inputs_, {name, doc, true, false}); return *this; }
+OpSchema& OpSchema::input_list(const char* name, const char* doc) { set_named(inputs_, {name, doc, false, true}); return *this; }
+OpSchema& OpSchema::optional_input_list(const char* name, const char* doc) { set_named(inputs_, {name, doc, true, true}); return *this; }
+OpSchema& OpSchema::output(const char* name, const char* doc) { set_named(outputs_, {name, doc, false, false}); return *this; }
+OpSchema& OpSchema::optional_output(const char* name, const char* doc) { set_named(outputs_, {name, doc, true, false}); return *this; }
+OpSchema& OpSchema::output_list(const char* name, const char* doc) { set_named(outputs_, {name, doc, false, true}); return *this; }
+OpSchema& OpSchema::optional_output_list(const char* name, const char* doc) { set_named(outputs_, {name, doc, true, true}); return *this; }
+
+OpSchema& OpSchema::attr(const char* name, AttrValue default_value, const char* doc, AttrCheck check) {
+  AttrType type = type_of(default_value);
+  set_named(attrs_, {name, type, std::move(default_value), doc, std::move(check)});
+  return *this;
+}
+
+OpSchema& OpSchema::required_attr(const char* name, AttrType type, const char* doc, AttrCheck check) {
+  set_named(attrs_, {name, type, std::nullopt, doc, std::move(check)});
+  return *this;
+}
+
+OpSchema& OpSchema::infer(InferFunction function) { infer_ = std::move(function); return *this; }
+
+OpSchema& OpSchema::gradient(GradientRule rule) { gradient_ = std::move(rule); return *this; }
+OpSchema& OpSchema::no_gradient(const char* reason) { no_gradient_reason_ = reason; return *this; }
+OpSchema& OpSchema::dtype_from_input(const char* port) { dtype_port_ = port; dtype_port_is_output_ = false; return *this; }
+OpSchema& OpSchema::dtype_from_output(const char* port) { dtype_port_ = port; dtype_port_is_output_ = true; return *this; }
+OpSchema& OpSchema::in_place(const char* input, const char* output) { in_places_.emplace_back(input, output); return *this; }
+OpSchema& OpSchema::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
+OpSchema& OpSchema::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
+OpSchema& OpSchema::shape_only(const char* input) { shape_ports_.push_back(input); return *this; }
+OpSchema& OpSchema::accepts_selected_rows(const char* input) { row_ports_.push_back(input); return *this; }
+OpSchema& OpSchema::checks_data() { checks_data_ = true; return *this; }
+OpSchema& OpSchema::custom_lod() { decides_lod_ = true; return *this; }
+// clang-format on
+void OpSchema::set_kernel(DType dtype, KernelFactory factory) {
+  require<ProgramError>(kernels_.emplace(dtype, factory).second, "schema of '", type_, "': two kernels for ",
+                        name_of(dtype));
+}
+OpSchema& OpSchema::control(ControlFunction function) {
+  control_ = function;
+  return *this;
+}
+OpSchema& OpSchema::on_gpu() {
+  on_gpu_ = true;
+  return *this;
+}
+OpSchema& OpSchema::cpu_only(const char* reason) {
+  cpu_only_reason_ = reason;
+  return *this;
+}
+OpSchema& OpSchema::role(OpRole role) {
+  role_ = role;
+  return *this;
+}
+
+bool OpSchema::reads_only_shape(const std::string& input) const {
+  return std::find(shape_ports_.begin(), shape_ports_.end(), input) != shape_ports_.end();
+}
+
+const AttrSchema* OpSchema::find_attr(const std::string& name) const {
+  auto attr = find_named(attrs_, name);
+  return attr == attrs_.end() ? nullptr : &*attr;
+}
+
+void OpSchema::complete_ports(OpDesc& op) const {
+  drop_holes(inputs_, op.inputs, true);
+  drop_holes(outputs_, op.outputs, false);
+  check_ports(inputs_, op.inputs, "input");
+  check_ports(outputs_, op.outputs, "output");
+}
+
+void OpSchema::complete(OpDesc& op) const {
+  complete_ports(op);
+  for (const AttrSchema& schema : attrs_) {
+    const AttrValue* given = op.attr(schema.name);
+    require<ProgramError>(given || schema.default_value, "attribute '", schema.name, "' is missing");
+    AttrValue value = given ? convert(*given, schema.type, schema.name) : *schema.default_value;
+    if (schema.check) schema.check(schema.name, value);
+    op.set_attr(schema.name, std::move(value));
+  }
+}
+
+void OpSchema::run_infer(InferContext& context) const {
+  for (const Slot& slot : context.op().inputs) {
+    bool rows_too = std::find(row_ports_.begin(), row_ports_.end(), slot.name) != row_ports_.end();
+    for (size_t i = 0; i < slot.arguments.size(); ++i) {
+      VarKind kind = context.input(slot.name.c_str(), i).kind;
+      bool fits = kind == VarKind::Tensor || (rows_too && kind == VarKind::SelectedRows);
+      require<ShapeError>(fits, slot.name, " is ", name_of(kind), ", a tensor is needed");
+    }
+  }
+  infer_(context);
+  // A gradient copies the variable that it belongs to, sequences included.
+  bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
+  if (!decides_lod_ && !is_gradient) share_lod(context, updates_);
+}
+
+std::vector<OpDesc> OpSchema::make_gradient(const OpDesc& forward) const {
+  require<ProgramError>(has_gradient(), "operator '", type_, "' has no gradient: ", no_gradient_reason_);
+  return gradient_(forward);
+}
+
+KernelFactory OpSchema::kernel(DType dtype) const {
+  auto it = kernels_.find(dtype);
+  return it == kernels_.end() ? any_kernel_ : it->second;
+}
+
+std::vector<DType> OpSchema::kernel_dtypes() const {
+  std::vector<DType> dtypes;
+  for (const auto& entry : kernels_) dtypes.push_back(entry.first);
+  return dtypes;
+}
+
+DType OpSchema::kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
+                             const std::vector<std::vector<VarInfo>>& outputs) const {
+  auto first_of = [](const std::vector<Slot>& slots, const std::vector<std::vector<VarInfo>>& infos,
+                     const std::string& port) -> const VarInfo* {
+    for (size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i].name == port && !infos[i].empty()) return &infos[i][0];
+    }
+    return nullptr;
+  };
+  const VarInfo* info = nullptr;
+  if (!dtype_port_.empty()) {
+    info =
+        dtype_port_is_output_ ? first_of(op.outputs, outputs, dtype_port_) : first_of(op.inputs, inputs, dtype_port_);
+  }
+  for (size_t i = 0; !info && i < inputs_.size(); ++i) info = first_of(op.inputs, inputs, inputs_[i].name);
+  for (size_t i = 0; !info && i < outputs_.size(); ++i) info = first_of(op.outputs, outputs, outputs_[i].name);
+  require<ProgramError>(info != nullptr, "operator has neither inputs nor outputs");
+  return info->dtype;
+}
+
+OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs) {
+  OpDesc op;
+  op.type = std::move(type);
+  op.inputs = std::move(inputs);
+  op.outputs = std::move(outputs);
+  op.attrs = std::move(attrs);
+  return op;
+}
+
+}  // namespace paddle_mini

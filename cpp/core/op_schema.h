@@ -1,0 +1,196 @@
+// OpSchema: the schema (schema) of an operator. One chained expression states its ports, attributes, shapes, gradient and
+// kernels; Python's checks, signatures and docs derive from it alone.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/control.h"
+#include "core/kernel.h"
+
+namespace paddle_mini {
+
+struct PortSchema {
+  std::string name;
+  std::string doc;
+  bool optional = false;
+  bool list = false;  // takes any number of variables
+  bool inherited = false;  // by a gradient's schema, from that of its forward operator
+};
+
+// Throws ProgramError, beginning with the attribute's name, if the value is invalid.
+using AttrCheck = std::function<void(const std::string& name, const AttrValue& value)>;
+
+struct AttrSchema {
+  std::string name;
+  AttrType type;
+  std::optional<AttrValue> default_value;  // none: the attribute is required
+  std::string doc;
+  AttrCheck check;
+  bool inherited = false;
+};
+
+AttrCheck at_least(double low);
+AttrCheck between(double low, double high);  // both inclusive
+AttrCheck one_of(std::vector<std::string> choices);
+AttrCheck each_at_least(double low);  // each element of a list
+
+// Creates the operators that compute a gradient; names of gradients end in @GRAD.
+using GradientRule = std::function<std::vector<OpDesc>(const OpDesc& forward)>;
+
+using KernelFactory = std::unique_ptr<Kernel> (*)(KernelInit&);
+
+// The role of an operator in the executor.
+enum class OpRole { Compute, Feed, Fetch };
+
+class OpTable;
+
+// It has many methods because each fact about an operator has one that states it, in the chained sentence, and one that
+// reads it.
+class OpSchema {
+ public:
+  explicit OpSchema(std::string type) : type_(std::move(type)) {}
+
+  OpSchema& doc(std::string text);
+  OpSchema& input(const char* name, const char* doc);
+  OpSchema& optional_input(const char* name, const char* doc);
+  OpSchema& shape_input(const char* name, const char* doc);  // only the input's shape is read
+  OpSchema& input_list(const char* name, const char* doc);
+  OpSchema& optional_input_list(const char* name, const char* doc);
+  OpSchema& output(const char* name, const char* doc);
+  OpSchema& optional_output(const char* name, const char* doc);
+  OpSchema& output_list(const char* name, const char* doc);
+  OpSchema& optional_output_list(const char* name, const char* doc);
+
+  // The type of `preset` is the attribute's type: 1.0f is FLOAT, 1 is INT, int64_t{1} is LONG.
+  OpSchema& attr(const char* name, AttrValue default_value, const char* doc, AttrCheck check = nullptr);
+  template <size_t N>  // an array, so that a literal 0 does not match as a null string
+  OpSchema& attr(const char* name, const char (&default_value)[N], const char* doc, AttrCheck check = nullptr) {
+    return attr(name, AttrValue(std::string(default_value)), doc, std::move(check));
+  }
+  OpSchema& required_attr(const char* name, AttrType type, const char* doc, AttrCheck check = nullptr);
+
+  OpSchema& infer(InferFunction function);
+
+  // gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"}): the gradient is one operator whose inputs are these ports
+  // of the forward operator and their gradients, and whose outputs are these gradients. Attributes are copied. It must
+  // accept all data that the forward operator accepts.
+  OpSchema& gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs);
+  OpSchema& gradient(GradientRule rule);
+  OpSchema& no_gradient(const char* reason);
+
+  // Registers one kernel per element type. The dtype of the first input, or of the port named by dtype_from_input or
+  // dtype_from_output, selects it. If all are TiledKernels, the operator may run tile by tile.
+  template <template <class> class K, class... Ts>
+  OpSchema& kernels() {
+    (set_kernel(dtype_of<Ts>::value, &make_kernel<K<Ts>>), ...);
+    is_tiled_ = (is_tiled_ && ... && std::is_base_of_v<TiledKernel, K<Ts>>);
+    return *this;
+  }
+  // Registers one kernel for all element types: K moves bytes or selects by itself.
+  template <class K>
+  OpSchema& kernel_for_any() {
+    any_kernel_ = &make_kernel<K>;
+    is_tiled_ = is_tiled_ && std::is_base_of_v<TiledKernel, K>;
+    return *this;
+  }
+  OpSchema& dtype_from_input(const char* port);
+  OpSchema& dtype_from_output(const char* port);
+
+  OpSchema& in_place(const char* input, const char* output);  // the kernel may write the output over this input
+  OpSchema& view(const char* input, const char* output);  // the output aliases the input's bytes
+  OpSchema& updates(const char* input,
+                    const char* output);  // programs usually name the same variable for both
+  OpSchema& shape_only(const char* input);  // only its shape is read, so its memory may be reused before
+  OpSchema& accepts_selected_rows(
+      const char* input);  // the input may be selected rows; by default only tensors are accepted
+  OpSchema& checks_data();  // run() may reject its data, such as an id out of range; on the CPU before it writes
+  // Only infer sets the sequences of outputs, because an output may have as many rows as an input by chance. Without
+  // this, an output for which infer sets none gets the sequences of an input with as many rows.
+  OpSchema& custom_lod();
+  // The operator works on names, blocks and arrays by this function and has no kernels; see core/control.h.
+  OpSchema& control(ControlFunction function);
+  OpSchema& role(OpRole role);
+  // The kernels do all work through launchers (math/map.h and similar), so they run on a GPU when compiled for one.
+  OpSchema& on_gpu();
+  OpSchema& cpu_only(const char* reason);  // the reason why it has no GPU kernel
+
+  // The schema of the gradient that gradient(type, ...) names, without doc and kernels; see OpTable::gradient_of.
+  OpSchema gradient_record() const;
+  // Checks ports and attributes against the schema and fills in defaults. Throws ProgramError if they do not fit.
+  void complete(OpDesc& op) const;
+  void run_infer(InferContext& context) const;
+  std::vector<OpDesc> make_gradient(const OpDesc& forward) const;
+  // nullptr if there is no kernel for the dtype.
+  KernelFactory kernel(DType dtype) const;
+  DType kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
+                     const std::vector<std::vector<VarInfo>>& outputs) const;
+  // Throws ProgramError if the schema is incomplete, contradicts itself or names an unknown port.
+  void check_record() const;
+  // Throws ProgramError if the gradient is not an operator of `others` or lacks a port that is passed to it.
+  void check_gradient(const OpTable& others) const;
+
+  const std::string& type() const { return type_; }
+  const std::string& doc() const { return doc_; }
+  const std::vector<PortSchema>& inputs() const { return inputs_; }
+  const std::vector<PortSchema>& outputs() const { return outputs_; }
+  const std::vector<AttrSchema>& attrs() const { return attrs_; }
+  const AttrSchema* find_attr(const std::string& name) const;
+  bool has_gradient() const { return static_cast<bool>(gradient_); }
+  const std::string& no_gradient_reason() const { return no_gradient_reason_; }
+  std::vector<DType> kernel_dtypes() const;
+  const std::vector<std::pair<std::string, std::string>>& in_places() const { return in_places_; }
+  const std::vector<std::pair<std::string, std::string>>& views() const { return views_; }
+  const std::vector<std::pair<std::string, std::string>>& update_pairs() const { return updates_; }
+  bool reads_only_shape(const std::string& input) const;
+  const std::vector<std::string>& row_ports() const { return row_ports_; }
+  bool has_custom_lod() const { return decides_lod_; }
+  bool is_tiled() const { return has_kernels() && is_tiled_; }
+  bool may_fail_validation() const { return checks_data_; }
+  bool has_kernels() const { return any_kernel_ || !kernels_.empty(); }
+  ControlFunction control_function() const { return control_; }
+  OpRole role() const { return role_; }
+  bool runs_on_gpu() const { return on_gpu_; }
+  const std::string& cpu_only_reason() const { return cpu_only_reason_; }
+
+ private:
+  // Not a lambda: GCC gives its function the same name in all files, so kernels of the same name in unnamed namespaces
+  // of two files would be merged.
+  template <class Made>
+  static std::unique_ptr<Kernel> make_kernel(KernelInit& init) {
+    return std::make_unique<Made>(init);
+  }
+
+  void set_kernel(DType dtype, KernelFactory factory);
+  void complete_ports(OpDesc& op) const;
+  template <class F>
+  void located(F check) const;  // adds the schema's name to a ProgramError
+  OpDesc example(bool with_optional_ports) const;  // an operator of this type
+
+  friend struct RecordAccess;  // in python/testing.cc, where tests create invalid schemas
+
+  std::string type_, doc_, no_gradient_reason_, cpu_only_reason_;
+  std::vector<PortSchema> inputs_, outputs_;
+  std::vector<AttrSchema> attrs_;
+  InferFunction infer_;
+  GradientRule gradient_;
+  std::map<DType, KernelFactory> kernels_;
+  KernelFactory any_kernel_ = nullptr;
+  std::string dtype_port_;
+  bool dtype_port_is_output_ = false;
+  std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
+  std::vector<std::string> row_ports_, shape_ports_;
+  std::string gradient_type_;  // if gradient() was given ports
+  std::vector<std::string> gradient_inputs_, gradient_outputs_;
+  bool is_tiled_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
+  ControlFunction control_ = nullptr;
+  OpRole role_ = OpRole::Compute;
+};
+
+// Builds an operator description in one expression, for gradient rules.
+OpDesc make_op(std::string type, std::vector<Slot> inputs, std::vector<Slot> outputs, std::vector<Attr> attrs = {});
+std::vector<std::string> gradient_names(const std::vector<std::string>& names);  // a@GRAD, b@GRAD
+bool is_gradient_port(const std::string& port);  // ends in @GRAD
+std::string without_grad(const std::string& port);  // the port of which this is the gradient; itself, if it is none
+
+}  // namespace paddle_mini

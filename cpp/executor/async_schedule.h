@@ -1,0 +1,74 @@
+// Flow: executes the steps of a plan asynchronously in the queues of several devices. A run submits all steps and waits
+// only for those that its caller needs; the others may overlap the next run.
+#pragma once
+
+#include <functional>
+
+#include "core/interruption.h"
+#include "executor/schedule_failure.h"
+#include "executor/schedule_sections.h"
+
+namespace paddle_mini {
+
+// For which steps a run waits: before step `gate` is given, steps that may refuse their data have not refused; before run
+// returns, these are done and `needed` ones too.
+struct FlowWaits {
+  size_t gate;
+  std::vector<int> refusing, needed;
+};
+
+class AsyncSchedule {
+ public:
+  AsyncSchedule(std::vector<ScheduledStep> steps, std::vector<ScheduleLane> lanes, FlowWaits waits);
+  ~AsyncSchedule();
+  AsyncSchedule(const AsyncSchedule&) = delete;
+  AsyncSchedule& operator=(const AsyncSchedule&) = delete;
+
+  std::vector<ScheduleLane>& lanes() { return lanes_; }
+  const ScheduledStep& step(size_t step) const { return steps_[step]; }
+  // Discards recordings, because kernels have new memory addresses.
+  void forget_recordings();
+  // Sets a function that is called for each executed step, from any thread, with its number and duration in
+  // microseconds; nullptr for none.
+  void set_timer(std::function<void(size_t, double)> timer) { timer_ = std::move(timer); }
+
+  // Throws ScheduleFailure, or Interrupted if `stop` requests it; then all submitted work is finished or skipped. Calls
+  // `checked`, which may throw, when the steps that may reject their data are done.
+  void run(InterruptPoller& stop, const std::function<void()>& checked);
+  void synchronize();  // waits until all work is done; throws ScheduleFailure
+  // Whether a step had begun in the failed run. Call it after ScheduleFailure was thrown.
+  bool began(size_t step, const ScheduleFailure& failure) const { return last_runs_[step] == failure.run; }
+  // The step of a failure outside of steps, in a device's queue.
+  static constexpr size_t kNoStep = SIZE_MAX;
+
+ private:
+  struct StepWork : Work {
+    AsyncSchedule* schedule;
+    size_t step;
+    uint64_t of_run = 0;  // the number of the run that submitted it
+    void run() override { schedule->execute(*this); }
+  };
+  size_t submit_from(size_t step);  // submits the step, or the section that begins with it; returns the next step
+  void submit(Work& work, size_t first, size_t last);
+  void execute(const StepWork& work);
+  void wait_for(const std::vector<int>& steps);
+  void keep_two_runs();
+  void drain();
+
+  std::vector<ScheduledStep> steps_;
+  std::vector<ScheduleLane> lanes_;
+  FlowWaits waits_;
+  KernelContext no_device_;  // for transfers, which need no context
+  std::vector<StepWork> works_[2];  // of the last two runs, which may overlap
+  std::vector<uint64_t> last_runs_;  // the last run in which each step began
+  std::vector<bool> marked_;  // whether another step waits for it
+  std::vector<Event> events_;  // of the last submission of each step
+  std::vector<Event> ends_[2];  // of each lane, after each of the last two runs
+  std::unique_ptr<ScheduleSections> sections_;
+  int turn_ = 0;
+  uint64_t run_ = 0;
+  std::function<void(size_t, double)> timer_;
+  FirstFailure failure_;
+};
+
+}  // namespace paddle_mini

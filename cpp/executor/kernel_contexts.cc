@@ -1,0 +1,61 @@
+// Implements the kernel contexts of an executor and their random-number generators.
+#include "executor/kernel_contexts.h"
+
+#include <sstream>
+
+namespace paddle_mini {
+
+KernelContext& KernelContexts::at(const Place& place) {
+  auto found = held_.find(place);
+  if (found != held_.end()) return found->second.context;
+  Held held;
+  held.context.place = place;
+  held.context.generator.seed(seed_);
+  held.context.may_touch_files = files_;
+  held.context.communicator = communicator_.get();
+  held.context.rank = rank_;
+  if (!place.is_cpu()) {
+    Device& device = *manager_.at(place).device;
+    held.context.stream = device.stream();
+    if (place.kind == DeviceKind::Gpu) {
+      held.fault = device.allocate(sizeof(Fault));
+      held.context.fault = static_cast<Fault*>(held.fault.get());
+      Fault none;
+      device.to_device(held.context.fault, &none, sizeof none);
+    }
+  }
+  return held_.emplace(place, std::move(held)).first->second.context;
+}
+
+void KernelContexts::seed(uint64_t seed) {
+  seed_ = seed + static_cast<uint64_t>(rank_);
+  for (auto& [place, held] : held_) held.context.generator.seed(seed_);
+}
+
+void KernelContexts::may_touch_files(bool may) {
+  files_ = may;
+  for (auto& [place, held] : held_) held.context.may_touch_files = may;
+}
+
+std::string KernelContexts::random_state() const {
+  std::ostringstream state;
+  state << held_.at(place_).context.generator;
+  for (const auto& [place, held] : held_) {
+    if (place != place_) state << ' ' << name_of(place) << ' ' << held.context.generator;
+  }
+  return state.str();
+}
+
+void KernelContexts::set_random_state(const std::string& text) {
+  std::istringstream state(text);
+  std::map<Place, std::mt19937_64> generators;
+  state >> generators[place_];
+  require<OpError>(!state.fail(), "not a valid random-generator state: ", printable(text, 60));
+  for (std::string name; state >> name;) {
+    state >> generators[parse_place(name)];
+    require<OpError>(!state.fail(), "not a valid random-generator state: ", printable(text, 60));
+  }
+  for (auto& [place, generator] : generators) at(place).generator = generator;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,35 @@
+// Adds the operator, its variables and the user's source line to error messages.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/infer.h"
+
+namespace paddle_mini {
+
+struct OpContext {
+  const OpDesc& op;
+  int index = -1;  // position in its block; -1: not in a block yet
+  int block = 0;
+  const std::vector<std::vector<VarInfo>>* inputs = nullptr;  // one list for each input slot, when known
+};
+
+// "conv2d: Filter has ...\n  Input 'x' [8, 4] float32\n  in op #7 conv2d -> 'y', block 0\n  added at ..."
+std::string with_context(const std::string& message, const OpContext& op_context);
+
+// Runs f; rethrows its Error as the same type with the site in the message.
+template <class F>
+auto with_op_context(const OpContext& op_context, F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const ProgramError& e) {
+    throw ProgramError(with_context(e.what(), op_context));
+  } catch (const ShapeError& e) { throw ShapeError(with_context(e.what(), op_context)); } catch (const OpError& e) {
+    throw OpError(with_context(e.what(), op_context));
+  } catch (const DeviceError& e) {
+    throw DeviceError(with_context(e.what(), op_context));
+  } catch (const std::bad_alloc&) { throw DeviceError(with_context("out of memory", op_context)); }
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,35 @@
+// schedule_plan: assigns the steps of a segment to the queues of several devices and computes their waits.
+#pragma once
+
+#include "executor/kernel_contexts.h"
+#include "executor/async_schedule.h"
+#include "executor/temporaries.h"
+
+namespace paddle_mini {
+
+struct SchedulePlan {
+  std::unique_ptr<AsyncSchedule> schedule;
+  std::vector<Place> places;  // place of each lane
+  std::vector<Lane> lanes;
+  std::vector<std::unique_ptr<Kernel>> saving;  // the first steps of the flow: they save values for a rollback
+
+  // Converts step numbers between the plan and the flow.
+  size_t flow_step(size_t step) const { return saving.size() + step; }
+  bool is_saving(size_t flow_step) const { return flow_step < saving.size(); }
+  size_t plan_step(size_t flow_step) const { return flow_step - saving.size(); }
+};
+
+// The input of plan_flow; it must outlive the result.
+struct ScheduleInput {
+  const Segment& segment;
+  const Placement& placement;
+  const Binding& binding;
+  const Temporaries& temporaries;
+  const StepList& steps;
+};
+
+// A run returns when the caller's arrays have been read, and fetches and `saved` are complete. Steps from `stoppable`
+// on begin when no step can fail its data checks any more.
+SchedulePlan plan_schedule(const ScheduleInput& input, std::deque<SavedValue>& saved, size_t stoppable);
+
+}  // namespace paddle_mini

@@ -1,0 +1,98 @@
+// Runs in the queues of devices, and their failures.
+#include "executor/schedule_run.h"
+
+#include <set>
+
+#include "core/takes_back.h"
+
+namespace paddle_mini {
+
+void FlowRun::run(RunState& state, bool agree) {
+  set_devices(state.contexts);
+  std::mutex mutex;
+  if (state.times) set_timer(*state.times, mutex);
+  try {
+    plan_.schedule->run(state.stop, [&] {
+      check_faults();
+      if (agree) state.contexts.agree();
+    });
+    if (state.times) plan_.schedule->synchronize();
+  } catch (const ScheduleFailure& failure) { fail(failure); }
+}
+
+void FlowRun::set_devices(KernelContexts& contexts) {
+  std::vector<ScheduleLane>& lanes = plan_.schedule->lanes();
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    KernelContext* context = plan_.lanes[i] == Lane::Compute ? &contexts.at(plan_.places[i]) : nullptr;
+    if (lanes[i].context != context) lanes[i].context = context;  // first run only: queues read it
+  }
+}
+
+void FlowRun::set_timer(OpTimes& times, std::mutex& mutex) {
+  plan_.schedule->set_timer([&](size_t step, double microseconds) {
+    std::lock_guard<std::mutex> lock(mutex);
+    times.add(plan_.is_saving(step) ? "save" : steps_[plan_.plan_step(step)].types(), microseconds);
+  });
+}
+
+// GPU kernels can't throw: they report errors in device memory.
+void FlowRun::check_faults() const {
+  for (size_t i = 0; i < plan_.places.size(); ++i) {
+    KernelContext* context = plan_.schedule->lanes()[i].context;
+    if (!context || !context->fault) continue;  // has not run yet, or its kernels can throw
+    Fault fault, none;
+    Device& device = *binding_.device_at(plan_.places[i]);
+    device.to_host(&fault, context->fault, sizeof fault);
+    if (fault.step == 0) continue;
+    device.to_device(context->fault, &none, sizeof none);
+    const Step& step = steps_[plan_.plan_step(fault.step - 1)];
+    try {
+      step.kernel->refuse(fault);
+    } catch (...) { fail_at(step.running(), segment_, std::current_exception()); }
+  }
+}
+
+void FlowRun::synchronize() {
+  try {
+    plan_.schedule->synchronize();
+  } catch (const ScheduleFailure& failure) { fail(failure); }
+  check_faults();
+}
+
+// A step that reads a transferred value can't be undone: a transfer of the next run may have overwritten the value.
+bool FlowRun::reads_transferred(const Step& step) const {
+  std::set<int> transferred;
+  for (const Step& other : steps_) {
+    if (other.lane != Lane::Compute) transferred.insert(other.op->outputs[0][0]);
+  }
+  bool reads = false;
+  for (const RunOp* op = step.first(); op != step.last(); ++op)
+    op->inputs.each([&](int v) { reads = reads || transferred.count(v); });
+  return reads;
+}
+
+void FlowRun::fail(const ScheduleFailure& failure) {
+  bool of_operator = failure.step != AsyncSchedule::kNoStep && !plan_.is_saving(failure.step);
+  if (!of_operator) std::rethrow_exception(failure.error);
+  for (size_t i = steps_.size(); i-- > 0;) {
+    auto* kernel = dynamic_cast<TakesBack*>(steps_[i].kernel.get());
+    size_t step = plan_.flow_step(i);
+    if (!kernel || !plan_.schedule->began(step, failure) || reads_transferred(steps_[i])) continue;
+    kernel->take_back(*plan_.schedule->lanes()[plan_.schedule->step(step).lane].context);
+  }
+  fail_at(steps_[plan_.plan_step(failure.step)].running(), segment_, failure.error);
+}
+
+std::string FlowRun::waits_text(size_t step) const {
+  std::string line;
+  size_t own = plan_.flow_step(step);
+  for (int number : plan_.schedule->step(own).waits) {
+    size_t other = static_cast<size_t>(number);
+    line += text(line.empty() ? "  waits for " : ", ");
+    if (plan_.is_saving(other)) line += "what is kept";
+    else line += text("#", plan_.plan_step(other), other >= own ? " of the run before" : "");
+  }
+  return line;
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,97 @@
+// Offsets of walks along axes, and the copy by them for every element type.
+#include "math/axis_index_map.h"
+
+#include "math/fill.h"
+
+namespace paddle_mini {
+
+AxisIndexMaps unchanged_axes(const Shape& x) {
+  AxisIndexMaps index_maps;
+  for (int64_t dim : x) {
+    AxisIndexMap index_map;
+    index_map.in = index_map.out = dim;
+    index_maps.push_back(index_map);
+  }
+  return index_maps;
+}
+
+Shape shape_of(const AxisIndexMaps& index_maps) {
+  Shape out;
+  for (const AxisIndexMap& index_map : index_maps) out.push_back(index_map.out);
+  if (out.known()) out.numel();  // refuses one that is too large
+  return out;
+}
+
+AxisIndexMaps stretching(const Shape& x, const Shape& to, const char* what) {
+  require<ShapeError>(x.rank() <= to.rank(), "X has shape ", x.str(), ", ", what, " has shape ", to.str(),
+                      ", which has fewer dimensions");
+  AxisIndexMaps index_maps = unchanged_axes(to);
+  int missing = to.rank() - x.rank();
+  for (int i = 0; i < to.rank(); ++i) {
+    index_maps[i].in = i < missing ? 1 : x[i - missing];
+    bool fits = index_maps[i].in == 1 || dims_agree(index_maps[i].in, to[i]);
+    require<ShapeError>(fits, "X has shape ", x.str(), ", which can't be stretched to ", what, ", ", to.str());
+    if (index_maps[i].in == 1) index_maps[i].step = 0;
+  }
+  return index_maps;
+}
+
+AxisLoop::AxisLoop(const AxisIndexMaps& index_maps) : index_maps_(index_maps) {
+  for (const AxisIndexMap& index_map : index_maps) numel_ *= index_map.out, in_numel_ *= index_map.in;
+  if (numel_ == 0) return;
+  int axis = static_cast<int>(index_maps.size()) - 1;
+  int64_t in_step = 1;
+  for (; axis >= 0 && index_maps[axis].identity(); --axis)
+    block_ *= index_maps[axis].out, in_step *= index_maps[axis].in;
+  // The next axis too makes the block longer where it only begins or ends elsewhere.
+  if (axis >= 0 && index_maps[axis].pad_mode == AxisIndexMap::PadMode::Inside && index_maps[axis].step == 1) {
+    inner_ = {index_maps[axis].start * in_step};
+    block_ *= index_maps[axis].out;
+    in_step *= index_maps[axis--].in;
+  }
+  bool innermost = block_ == 1 && inner_[0] == 0;
+  for (; axis >= 0; --axis) {
+    std::vector<int64_t> offsets;
+    for (int64_t i = 0; i < index_maps[axis].out; ++i) {
+      int64_t at = index_maps[axis].at(i);
+      offsets.push_back(at < 0 ? kOutside : at * in_step);
+    }
+    if (innermost) inner_ = std::move(offsets), innermost = false;
+    else outer_.insert(outer_.begin(), std::move(offsets));
+    in_step *= index_maps[axis].in;
+  }
+}
+
+AxisCopyKernel::AxisCopyKernel(const Variable* in, Variable* out, const AxisIndexMaps& index_maps, double constant)
+    : in_(*in), out_(*out), loop_(index_maps), constant_(constant) {}
+
+void AxisCopyKernel::run(KernelContext& context) {
+  const void* in = in_.tensor.data;
+  void* out = out_.tensor.data;
+  auto copy = [&](auto constant) {
+    using T = decltype(constant);
+    loop_.copy(context, static_cast<const T*>(in), static_cast<T*>(out), constant);
+  };
+  // Walks that are never outside move bytes; the constant needs the true element type.
+  switch (in_.tensor.dtype) {
+    case DType::Float32: return copy(static_cast<float>(constant_));
+    case DType::Float64: return copy(constant_);
+    case DType::Int32: return copy(number_as<int32_t>(constant_));
+    case DType::Int64: return copy(number_as<int64_t>(constant_));
+    case DType::Int16: return copy(number_as<int16_t>(constant_));
+    case DType::Float16:
+    case DType::BFloat16: return copy(int16_t{0});
+    case DType::UInt8: return copy(number_as<uint8_t>(constant_));
+    case DType::Bool: return copy(static_cast<int8_t>(constant_ != 0));
+    default: return copy(number_as<int8_t>(constant_));
+  }
+}
+
+void require_like_out(const InferContext& c, const char* source, const Shape& out) {
+  require_tensors(c);
+  require_same_dtype(c, source, "Out@GRAD");
+  require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
+                      ", Out has ", out.str());
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,139 @@
+// Tensors whose elements are elements of another one, each axis walked by a rule of its own: slices, repeats, pads.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/op_table.h"
+#include "core/target.h"
+
+namespace paddle_mini {
+
+// Position i along an axis of the result is position start + i * step along that axis of the source.
+struct AxisIndexMap {
+  // What a position beyond the source means: there is none; a constant; the source again from its other
+  // end; mirrored at the outermost element; the outermost element.
+  enum class PadMode { Inside, Constant, Wrap, Reflect, Replicate };
+
+  int64_t in = 1, out = 1;  // -1: not known yet
+  int64_t start = 0, step = 1;
+  PadMode pad_mode = PadMode::Inside;
+
+  // -1: the constant.
+  PM_HD int64_t at(int64_t i) const {
+    int64_t j = start + i * step;
+    switch (pad_mode) {
+      case PadMode::Inside: return j;
+      case PadMode::Constant: return j < 0 || j >= in ? -1 : j;
+      case PadMode::Wrap: return (j % in + in) % in;
+      case PadMode::Reflect: j = std::max(j, -j); return std::min(j, 2 * in - j - 2);
+      case PadMode::Replicate: return std::min(std::max<int64_t>(j, 0), in - 1);
+    }
+    return j;
+  }
+  bool identity() const { return in == out && start == 0 && step == 1; }
+};
+
+using AxisIndexMaps = std::vector<AxisIndexMap>;
+
+// Every axis as it is; rules change some of them afterwards.
+AxisIndexMaps unchanged_axes(const Shape& x);
+Shape shape_of(const AxisIndexMaps& index_maps);
+// Walks from a stretched tensor back to x: axes of 1 stand still. Refuses shapes that x can't be stretched to.
+AxisIndexMaps stretching(const Shape& x, const Shape& to, const char* what);
+
+// The walk over a whole result: runs of `block` elements that lie next to each other in the source.
+class AxisLoop {
+ public:
+  static constexpr int64_t kOutside = INT64_MIN;
+
+  explicit AxisLoop(const AxisIndexMaps& index_maps);
+
+  // f(position in the result, offset in the source or kOutside) for each block.
+  template <class F>
+  void each_block(F f) const {
+    if (numel_ == 0) return;
+    int64_t index[2 * Shape::kMaxRank] = {};
+    int64_t to = 0;
+    while (true) {
+      int64_t base = 0;
+      for (size_t d = 0; d < outer_.size(); ++d) base = sum(base, outer_[d][static_cast<size_t>(index[d])]);
+      for (int64_t offset : inner_) {
+        f(to, sum(base, offset));
+        to += block_;
+      }
+      int d = static_cast<int>(outer_.size()) - 1;
+      while (d >= 0 && ++index[d] == static_cast<int64_t>(outer_[d].size())) index[d--] = 0;
+      if (d < 0) return;
+    }
+  }
+
+  // out = the elements of the source, `outside` where there are none.
+  template <class T>
+  void copy(KernelContext& context, const T* in, T* out, T outside) const;
+
+  // source[where from] = f(that, out[i]) for every element of the result.
+  template <class T, class Source, class F>
+  void fold(F f, const T* out, Source* source) const {
+    each_block([&](int64_t to, int64_t from) {
+      if (from == kOutside) return;
+      for (int64_t i = 0; i < block_; ++i) source[from + i] = f(source[from + i], out[to + i]);
+    });
+  }
+
+  // source = 0, and then the sum of the elements of the result that come from there: the gradient of copy.
+  template <class T>
+  void add_back(KernelContext& context, const T* out, T* source) const;
+
+  // source[where from] = out[i], or `value`, for every element of the result; no two may come from the same place.
+  template <class T>
+  void put(KernelContext& context, const T* out, T* source) const;
+  template <class T>
+  void put_value(KernelContext& context, T value, T* source) const;
+
+  int64_t block() const { return block_; }
+
+ private:
+  static int64_t sum(int64_t a, int64_t b) { return a == kOutside || b == kOutside ? kOutside : a + b; }
+
+  std::vector<std::vector<int64_t>> outer_;  // offsets in the source for each position along an axis
+  std::vector<int64_t> inner_{0};
+  int64_t block_ = 1, numel_ = 1, in_numel_ = 1;
+  AxisIndexMaps index_maps_;
+};
+
+// Out is read from the source by these walks, whatever the element type.
+class AxisCopyKernel : public Kernel {
+ public:
+  // `constant` is what Out holds outside of the source.
+  AxisCopyKernel(const Variable* in, Variable* out, const AxisIndexMaps& index_maps, double constant = 0);
+  void run(KernelContext& context) override;
+
+ private:
+  const Variable& in_;
+  Variable& out_;
+  AxisLoop loop_;
+  double constant_;
+};
+
+// The gradient of the source from that of Out.
+template <class T>
+class AxisCopyGradKernel : public Kernel {
+ public:
+  AxisCopyGradKernel(const KernelInit& init, const char* out_gradient, const char* gradient,
+                     const AxisIndexMaps& index_maps)
+      : out_gradient_(init, out_gradient), gradient_(init, gradient), loop_(index_maps) {}
+  void run(KernelContext& context) override { loop_.add_back(context, out_gradient_.data(), gradient_.data()); }
+
+ private:
+  In<T> out_gradient_;
+  Out<T> gradient_;
+  AxisLoop loop_;
+};
+
+// Refuses an Out@GRAD of another shape or element type than Out would have.
+void require_like_out(const InferContext& c, const char* source, const Shape& out);
+
+}  // namespace paddle_mini
+
+#include PM_LAUNCHERS(axis_index_map)

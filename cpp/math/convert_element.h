@@ -1,0 +1,28 @@
+// Conversion of one number between element types.
+#pragma once
+
+#include <type_traits>
+
+#include "core/half.h"
+
+namespace paddle_mini {
+
+template <class T>
+constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+template <class To, class From>
+PM_HD To convert_element(From value) {
+  if constexpr (is_half<From>) {
+    return convert_element<To>(to_float(value));
+  } else if constexpr (is_half<To>) {
+    To result;
+    from_float(static_cast<float>(value), result);
+    return result;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,87 @@
+// Kernels and schemas of gather and index_select.
+#include "ops/family/gathering.h"
+
+#include <cstring>
+
+#include "ops/family/tensor_attr.h"
+
+namespace paddle_mini {
+namespace {
+
+// Of gather; index_select knows no Axis.
+const TensorAttrs kPickPorts{{"axis", "Axis"}};
+
+const char* axis_name(const OpDesc& op) { return op.attr("dim") ? "dim" : "axis"; }
+
+int pick_axis_of(const OpDesc& op, const Shape& x) {
+  const char* name = axis_name(op);
+  return normal_axis(attr_of<int32_t>(op, name), x.rank(), name);
+}
+
+struct Gathering {
+  IndexIn index;
+  int64_t rows, length, width;
+
+  Gathering(KernelInit& init, const Shape& x) : index(init, "Index") {
+    int axis = pick_axis_of(settled(init, kPickPorts), x);
+    rows = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
+  }
+  void refuse(int64_t value, int64_t at) const {
+    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length,
+                  " along the axis, so positions run "
+                  "from 0 to ",
+                  length - 1);
+  }
+  // On a CPU:
+  void check() const;
+};
+
+// Index [n], or [n, 1] as older programs write it.
+Shape picked_shape(InferContext& c) {
+  require_tensors(c);
+  require_index(c, "Index");
+  const Shape &x = c.shape("X"), &index = c.shape("Index");
+  require<ShapeError>(x.rank() > 0, "X has no dimensions: there is no axis to pick from");
+  bool list = index.rank() <= 1 || (index.rank() == 2 && dims_agree(index[1], 1));
+  require<ShapeError>(list, "Index has shape ", index.str(), ", one dimension is needed");
+  auto op = settled(c, kPickPorts);
+  if (!op) return open_shape(x.rank() - (index.rank() == 0));
+  int axis = pick_axis_of(*op, x);
+  Shape out;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (i != axis) out.push_back(x[i]);
+    else if (index.rank() > 0) out.push_back(index[0]);
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace paddle_mini
+
+#include PM_FAMILY(gathering)
+
+namespace paddle_mini {
+
+void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
+  TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPickPorts : TensorAttrs{};
+  OpSchema forward(type);
+  forward.input("X", "any shape but []")
+      .input("Index", "[n], [n, 1] or one number, int32 or int64")
+      .output("Out", "shape of X with n elements along the axis");
+  ops.add(with_tensor_ports(forward, ports)
+              .doc("Out = what X has along the axis at each of the positions in Index. A position that X does not have "
+                   "is refused.")
+              .attr(axis, 0, "the axis; negative ones count from the end")
+              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, picked_shape(c)); })
+              .gradient(gradient_type, with_ports({"X", "Index", "Out@GRAD"}, ports), {"X@GRAD"})
+              .checks_data()
+              .on_gpu()
+              .kernel_for_any<GatherKernel>());
+  ops.add(ops.gradient_of(type)
+              .doc("X@GRAD = the sum of Out@GRAD over the times each position was picked.")
+              .shape_only("X")
+              .checks_data()
+              .kernels<PickGradKernel, float, double, int32_t, int64_t>());
+}
+
+}  // namespace paddle_mini
