@@ -98,7 +98,7 @@ def _and_inside(place: tuple[int, int], blocks: list[Description]) -> Iterator[t
 
 
 def _written(op: Description, blocks: list[Description]) -> set[str]:
-    """What an operator writes, with what the blocks that it runs write of variables around them."""
+    """The variables that an operator writes, including those that its blocks write in the blocks around them."""
     written = _of_slots(op["outputs"])
     for index in _blocks_of(op):
         inner = set().union(*(_written(one, blocks) for one in blocks[index]["ops"]))

@@ -7,7 +7,7 @@
 namespace paddle_mini::python {
 namespace {
 
-using WithoutGil = py::call_guard<py::gil_scoped_release>;  // while a step waits for its turn
+using WithoutGil = py::call_guard<py::gil_scoped_release>;  // while a step waits for the lock
 
 }  // namespace
 

@@ -110,6 +110,8 @@ class Hold {
   std::unique_ptr<InScope> use_;
 };
 
+void synchronize(Scope& scope) { InScope use(scope, Access::Change); }
+
 }  // namespace
 
 DType dtype_from_name(const std::string& name) {
@@ -247,9 +249,16 @@ void define_scope(py::module_& m) {
           },
           py::arg("triples"),
           "Gives each name of (name, by, keep) its own value back where it stands for another; erases `by`.")
+      .def("synchronize", &synchronize,
+           "Waits until no device uses the values. Raises the error of asynchronous work of a run that has returned.")
       .def(
-          "settle", [](Scope& scope) { InScope use(scope, Access::Change); },
-          "Waits until no device is at work on the values; raises what a run that has returned has failed with since.")
+          "settle",
+          [](Scope& scope) {
+            if (PyErr_WarnEx(PyExc_DeprecationWarning, "Scope.settle is called Scope.synchronize now", 1) != 0)
+              throw py::error_already_set();
+            synchronize(scope);
+          },
+          "The former name of `synchronize`.")
       .def(
           "place",
           [](Scope& scope, const std::string& name) {

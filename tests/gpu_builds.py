@@ -47,14 +47,27 @@ def runtime() -> tuple[list[Path], tempfile.TemporaryDirectory[str]]:
         return list(threads.map(lambda file: compiled(Path(folder.name), file.stem, f'#include "{file}"\n'), files)), folder
 
 
+FOR_GPU = {"LAUNCHERS": "math/gpu/{}.h", "KERNELS": "ops/{}_gpu.h", "FAMILY": "ops/family/{}_gpu.h"}
+"""The files that the macros of cpp/core/target.h include."""
+
+
+def included(file: Path) -> Iterator[Path]:
+    """The headers of cpp/math and cpp/ops that a file includes, and the sources that define their functions."""
+    text = file.read_text()
+    names = re.findall(r'#include "((?:math|ops)/.*?)"', text)
+    names += [FOR_GPU[macro].format(name) for macro, name in re.findall(r"#include PM_(\w+)\((\w+)\)", text)]
+    for header in (CPP / name for name in names):
+        sources = (header.with_suffix(".cc"), CPP / "math" / "gpu" / f"{header.stem}.cu")
+        yield from (path for path in (header, *sources) if path.exists())
+
+
 def sources_below(file: Path) -> Iterator[Path]:
-    """The sources of cpp/math whose headers the file includes, and those that these need."""
+    """The sources of cpp/math and cpp/ops/family whose headers the file includes, and those that these need."""
     reached, left = {file}, [file]
     while left:
-        for name in re.findall(r'#include "(.*?)"', left.pop().read_text()):
-            found = {CPP / name, *(CPP / name).parent.glob(Path(name).stem + ".c[cu]")} if name.startswith("math/") else set()
-            left += found - reached
-            reached |= found
+        found = set(included(left.pop()))
+        left += found - reached
+        reached |= found
     yield from sorted(path for path in reached - {file} if path.suffix != ".h")
 
 

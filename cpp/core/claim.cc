@@ -1,4 +1,4 @@
-// Making and ending claims, each in a turn of the scope.
+// Making and ending claims, each under the scope's session lock.
 #include "core/claim.h"
 
 #include <utility>

@@ -9,7 +9,7 @@ namespace paddle_mini {
 // Names stand for other values until this ends.
 class Applied {
  public:
-  using Stop = bool (*)();  // asked while a step waits for its turn; true ends it with Interrupted
+  using Stop = bool (*)();  // polled while a step waits for the lock; true ends the wait with Interrupted
 
   Applied(std::shared_ptr<Scope> scope, uint64_t claim, bool need_restore)
       : scope_(std::move(scope)), claim_(claim), need_restore_(need_restore) {}

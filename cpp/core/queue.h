@@ -13,11 +13,11 @@ class Work {
   virtual void run() = 0;
 };
 
-// A point in a queue, reached when all work submitted before it is done. Ticket 0 is always reached.
+// A point in a queue, reached when all work submitted before it is done. Event 0 is always reached.
 using Event = uint64_t;
 
 // One thread submits at a time. Work that throws puts the queue into a failed state: submitted work is dropped and
-// tickets count as reached, until take_error() returns the error.
+// events count as reached, until take_error() returns the error.
 class Queue {
  public:
   virtual ~Queue() = default;

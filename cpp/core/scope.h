@@ -31,14 +31,14 @@ class Pending {
 //                                                                               if a run executes or waits
 //
 // If values may lie on devices, Read and ReadingRun are exclusive too, and begin when the devices are done. A use
-// nested in another one of the same thread begins at once or throws (turn.h). Waiting can be interrupted. A substituted
+// nested in another one of the same thread begins at once or throws (session_lock.h). Waiting can be interrupted. A substituted
 // name can't be changed until its own value is restored: ScopeInUse.
 //
 // Pointers to variables stay valid until the variable is erased. `generation` changes whenever a variable appears,
 // disappears or changes shape, so that holders of pointers can detect it.
 //
 // It has many methods because the values, the claims on their names and what devices still do to them are one state: a
-// use of the scope sees all three, or changes all three, in one turn.
+// use of the scope sees all three, or changes all three, under one lock.
 class Scope {
  public:
   Variable* find(const std::string& name) const;  // nullptr if absent

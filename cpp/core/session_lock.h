@@ -1,4 +1,4 @@
-// Turn: a session lock. Uses that only read are shared; any other use is exclusive.
+// SessionLock: a read-write lock that serves its users in FIFO order. Uses that only read are shared; any other use is exclusive.
 #pragma once
 
 #include <condition_variable>

@@ -30,7 +30,7 @@ class ThreadQueue : public Queue {
 
  private:
   struct Command {
-    Work* work;   // nullptr: wait for `other` to reach `ticket`
+    Work* work;   // nullptr: wait for `other` to reach `event`
     Queue* other;
     Event event;
   };

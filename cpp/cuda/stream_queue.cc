@@ -1,4 +1,4 @@
-// Implements tickets by events. Launch errors are detected when work is submitted, later errors when a thread waits.
+// Implements events by CUDA events. Launch errors are detected when work is submitted, later errors when a thread waits.
 #include "cuda/stream_queue.h"
 
 #include <utility>

@@ -33,7 +33,7 @@ class StreamQueue : public Queue {
   };
 
   std::shared_ptr<CUevent_st> new_event();
-  // The event of the ticket, or of the first later one; nullptr if it is reached.
+  // The CUDA event of `point`, or of the first later one; nullptr if it is reached.
   std::shared_ptr<CUevent_st> event_of(Event point);
   void forget_reached();
   void note(cudaError_t error, const char* what);

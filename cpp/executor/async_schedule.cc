@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-AsyncSchedule::AsyncSchedule(std::vector<ScheduledStep> steps, std::vector<ScheduleLane> lanes, FlowWaits waits)
+AsyncSchedule::AsyncSchedule(std::vector<ScheduledStep> steps, std::vector<ScheduleLane> lanes, ScheduleWaits waits)
     : steps_(std::move(steps)), lanes_(std::move(lanes)), waits_(std::move(waits)), last_runs_(steps_.size(), 0),
       marked_(steps_.size(), false), events_(steps_.size(), 0) {
   for (auto& works : works_) works.resize(steps_.size());

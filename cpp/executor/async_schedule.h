@@ -1,4 +1,4 @@
-// Flow: executes the steps of a plan asynchronously in the queues of several devices. A run submits all steps and waits
+// AsyncSchedule: executes the steps of a plan asynchronously in the queues of several devices. A run submits all steps and waits
 // only for those that its caller needs; the others may overlap the next run.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace paddle_mini {
 
 // For which steps a run waits: before step `gate` is given, steps that may refuse their data have not refused; before run
 // returns, these are done and `needed` ones too.
-struct FlowWaits {
+struct ScheduleWaits {
   size_t gate;
   std::vector<int> refusing, needed;
 };
 
 class AsyncSchedule {
  public:
-  AsyncSchedule(std::vector<ScheduledStep> steps, std::vector<ScheduleLane> lanes, FlowWaits waits);
+  AsyncSchedule(std::vector<ScheduledStep> steps, std::vector<ScheduleLane> lanes, ScheduleWaits waits);
   ~AsyncSchedule();
   AsyncSchedule(const AsyncSchedule&) = delete;
   AsyncSchedule& operator=(const AsyncSchedule&) = delete;
@@ -57,7 +57,7 @@ class AsyncSchedule {
 
   std::vector<ScheduledStep> steps_;
   std::vector<ScheduleLane> lanes_;
-  FlowWaits waits_;
+  ScheduleWaits waits_;
   KernelContext no_device_;  // for transfers, which need no context
   std::vector<StepWork> works_[2];  // of the last two runs, which may overlap
   std::vector<uint64_t> last_runs_;  // the last run in which each step began

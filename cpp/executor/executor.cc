@@ -20,8 +20,8 @@ auto Executor::alone(Stop stop, F f) -> decltype(f()) {
     Scope::Use settled(*scope, Access::Change);
     settled.begin(stop);
   }
-  SessionLock::Use turn(turn_, "this executor");
-  turn.begin(Access::Run, stop);
+  SessionLock::Use lock(lock_, "this executor");
+  lock.begin(Access::Run, stop);
   return f();
 }
 
@@ -39,11 +39,11 @@ void Executor::seed(uint64_t seed, Stop stop) {
 
 Executor::Run::Run(Executor& executor, const std::shared_ptr<const Signature>& signature,
                    const std::shared_ptr<Scope>& scope)
-    : executor_(executor), session_(executor.sessions_.at(signature, scope)), turn_(executor.turn_, "this executor") {}
+    : executor_(executor), session_(executor.sessions_.at(signature, scope)), lock_(executor.lock_, "this executor") {}
 
 void Executor::Run::begin(Access access, Stop stop) {
   scope_.emplace(*session_->scope(), access);
-  turn_.begin(Access::Run, stop);
+  lock_.begin(Access::Run, stop);
   scope_->begin(stop);
 }
 

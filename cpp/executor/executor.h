@@ -7,7 +7,7 @@
 //   transfer  (transfers.h)  transfers between devices
 //   fuse      (fuse.h)       operators that run tile by tile with a preceding one
 //   plan      (plan.h)       order of steps, memory, rollback; with several devices, waits between queues
-//   run       (run.cc)       the loop; with several devices, it submits work to their queues (flow.h)
+//   run       (run.cc)       the loop; with several devices, it submits work to their queues (async_schedule.h)
 //
 // The stages between infer and plan are passes: each takes a Segment and returns one (passes.h lists them).
 // verify happens once a program; infer, the passes and plan once for each combination of program, scope,
@@ -32,7 +32,7 @@ struct ExecutorOptions {
   int64_t max_loop_steps = 0;  // of each loop in one run; 0: no bound
 };
 
-// Runs programs on one place. Any thread may use it at any time. Runs of one executor take turns, because they share its
+// Runs programs on one place. Any thread may use it at any time. Runs of one executor are serialized, because they share its
 // random generators and its sessions; so do uses of a scope (core/scope.h). A use that waits or runs asks `stop` now and
 // then, without a lock, and ends with Interrupted where that says so.
 class Executor {
@@ -56,18 +56,18 @@ class Executor {
 
   Placement placement_;
   KernelContexts contexts_;
-  SessionLock turn_;
+  SessionLock lock_;
   SessionCache sessions_;
 };
 
-// One run. From start() until its end it has the turns of the executor and of the scope, so that fetched values stay as
+// One run. From start() until its end it holds the locks of the executor and of the scope, so that fetched values stay as
 // they are: copy them, then let it end.
 class Executor::Run {
  public:
   // Finds or makes the session, without waiting.
   Run(Executor& executor, const std::shared_ptr<const Signature>& signature, const std::shared_ptr<Scope>& scope);
 
-  // Waits for its turns, then runs the program. It is called once. Throws with the scope as it was before: ProgramError,
+  // Waits for both locks, then runs the program. It is called once. Throws with the scope as it was before: ProgramError,
   // ShapeError, OpError, DeviceError, ScopeInUse where this thread is inside another run or a written name is claimed,
   // Interrupted. `feeds` in the order of the signature; their memory must stay as it is until this returns.
   void start(const std::vector<Tensor>& feeds, Stop stop = nullptr);
@@ -81,7 +81,7 @@ class Executor::Run {
 
   Executor& executor_;
   std::shared_ptr<Session> session_;
-  SessionLock::Use turn_;
+  SessionLock::Use lock_;
   std::optional<Scope::Use> scope_;
 };
 

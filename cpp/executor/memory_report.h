@@ -13,7 +13,7 @@ struct LargeAllocation {
   size_t bytes;
 };
 
-// Appends a line with the largest holders, including those of the scope on that device, to an error message.
+// Appends a line with the largest allocations, including those of the scope on that device, to an error message.
 std::string with_memory_report(const std::string& message, std::vector<LargeAllocation> allocations, const Scope& scope,
                                const Device* device);
 

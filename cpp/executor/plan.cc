@@ -17,7 +17,7 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
     undo_plan_ = plan_undo(binding_, undo_, steps_.steps, on_devices, on_devices || placement_.replicated);
     for (Variable* variable : undo_plan_.saved) undo_.prepare(variable);
     if (on_devices) {
-      schedule_ = std::make_unique<FlowRun>(plan_schedule({segment_, placement_, binding_, *temporaries_, steps_},
+      schedule_ = std::make_unique<ScheduleRun>(plan_schedule({segment_, placement_, binding_, *temporaries_, steps_},
                                                           undo_.prepared(), undo_plan_.stoppable),
                                             segment_, binding_, steps_.steps);
     }
@@ -28,7 +28,7 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
   binding_.accept_scope();
 }
 
-// If no run has waited for the flow, the next user of the scope gets its error.
+// If no run has waited for the schedule, the next user of the scope gets its error.
 Plan::~Plan() {
   if (!schedule_) return;
   try {

@@ -54,7 +54,7 @@ class Plan : public Pending {
   StepList steps_;
   std::unique_ptr<Temporaries> temporaries_;
   UndoPlan undo_plan_;
-  std::unique_ptr<FlowRun> schedule_;  // only with several devices
+  std::unique_ptr<ScheduleRun> schedule_;  // only with several devices
   bool has_run_ = false;
 };
 

@@ -31,7 +31,7 @@ size_t Plan::save_values(UndoLog* longer) {
     for (Variable* variable : undo_plan_.written) longer->save(variable);
     return steps_.steps.size();
   }
-  if (!schedule_)  // a flow saves values in its first steps
+  if (!schedule_)  // a schedule saves values in its first steps
     for (SavedValue& value : undo_.prepared()) value.save();
   return has_run_ ? undo_plan_.stoppable : undo_plan_.stoppable_at_first;
 }

@@ -1,4 +1,4 @@
-// schedule_failure: the first step of a flow that failed, known to all queues at once.
+// schedule_failure: the first step of a schedule that failed, known to all queues at once.
 #pragma once
 
 #include <atomic>

@@ -22,9 +22,9 @@ class SaveKernel : public Kernel {
   Device* device_;
 };
 
-class FlowMaker {
+class ScheduleMaker {
  public:
-  explicit FlowMaker(const ScheduleInput& input) : input_(input) {}
+  explicit ScheduleMaker(const ScheduleInput& input) : input_(input) {}
 
   SchedulePlan run(std::deque<SavedValue>& saved, size_t stoppable) {
     for (SavedValue& value : saved) add_saving(value);
@@ -36,7 +36,7 @@ class FlowMaker {
     }
     std::vector<std::vector<int>> waits = find_waits(ordered_, static_cast<int>(lanes_.size()));
     for (size_t i = 0; i < steps_.size(); ++i) steps_[i].waits = std::move(waits[i]);
-    FlowWaits caller{result_.flow_step(stoppable), last_refusing(), last_needed()};
+    ScheduleWaits caller{result_.schedule_step(stoppable), last_refusing(), last_needed()};
     result_.schedule = std::make_unique<AsyncSchedule>(std::move(steps_), std::move(lanes_), std::move(caller));
     return std::move(result_);
   }
@@ -141,7 +141,7 @@ class FlowMaker {
 }  // namespace
 
 SchedulePlan plan_schedule(const ScheduleInput& input, std::deque<SavedValue>& saved, size_t stoppable) {
-  return FlowMaker(input).run(saved, stoppable);
+  return ScheduleMaker(input).run(saved, stoppable);
 }
 
 }  // namespace paddle_mini

@@ -11,12 +11,12 @@ struct SchedulePlan {
   std::unique_ptr<AsyncSchedule> schedule;
   std::vector<Place> places;  // place of each lane
   std::vector<Lane> lanes;
-  std::vector<std::unique_ptr<Kernel>> saving;  // the first steps of the flow: they save values for a rollback
+  std::vector<std::unique_ptr<Kernel>> saving;  // the first steps of the schedule: they save values for a rollback
 
-  // Converts step numbers between the plan and the flow.
-  size_t flow_step(size_t step) const { return saving.size() + step; }
-  bool is_saving(size_t flow_step) const { return flow_step < saving.size(); }
-  size_t plan_step(size_t flow_step) const { return flow_step - saving.size(); }
+  // Converts step numbers between the plan and the schedule.
+  size_t schedule_step(size_t step) const { return saving.size() + step; }
+  bool is_saving(size_t schedule_step) const { return schedule_step < saving.size(); }
+  size_t plan_step(size_t schedule_step) const { return schedule_step - saving.size(); }
 };
 
 // The input of plan_flow; it must outlive the result.

@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-void FlowRun::run(RunState& state, bool agree) {
+void ScheduleRun::run(RunState& state, bool agree) {
   set_devices(state.contexts);
   std::mutex mutex;
   if (state.times) set_timer(*state.times, mutex);
@@ -20,7 +20,7 @@ void FlowRun::run(RunState& state, bool agree) {
   } catch (const ScheduleFailure& failure) { fail(failure); }
 }
 
-void FlowRun::set_devices(KernelContexts& contexts) {
+void ScheduleRun::set_devices(KernelContexts& contexts) {
   std::vector<ScheduleLane>& lanes = plan_.schedule->lanes();
   for (size_t i = 0; i < lanes.size(); ++i) {
     KernelContext* context = plan_.lanes[i] == Lane::Compute ? &contexts.at(plan_.places[i]) : nullptr;
@@ -28,7 +28,7 @@ void FlowRun::set_devices(KernelContexts& contexts) {
   }
 }
 
-void FlowRun::set_timer(OpTimes& times, std::mutex& mutex) {
+void ScheduleRun::set_timer(OpTimes& times, std::mutex& mutex) {
   plan_.schedule->set_timer([&](size_t step, double microseconds) {
     std::lock_guard<std::mutex> lock(mutex);
     times.add(plan_.is_saving(step) ? "save" : steps_[plan_.plan_step(step)].types(), microseconds);
@@ -36,7 +36,7 @@ void FlowRun::set_timer(OpTimes& times, std::mutex& mutex) {
 }
 
 // GPU kernels can't throw: they report errors in device memory.
-void FlowRun::check_faults() const {
+void ScheduleRun::check_faults() const {
   for (size_t i = 0; i < plan_.places.size(); ++i) {
     KernelContext* context = plan_.schedule->lanes()[i].context;
     if (!context || !context->fault) continue;  // has not run yet, or its kernels can throw
@@ -52,7 +52,7 @@ void FlowRun::check_faults() const {
   }
 }
 
-void FlowRun::synchronize() {
+void ScheduleRun::synchronize() {
   try {
     plan_.schedule->synchronize();
   } catch (const ScheduleFailure& failure) { fail(failure); }
@@ -60,7 +60,7 @@ void FlowRun::synchronize() {
 }
 
 // A step that reads a transferred value can't be undone: a transfer of the next run may have overwritten the value.
-bool FlowRun::reads_transferred(const Step& step) const {
+bool ScheduleRun::reads_transferred(const Step& step) const {
   std::set<int> transferred;
   for (const Step& other : steps_) {
     if (other.lane != Lane::Compute) transferred.insert(other.op->outputs[0][0]);
@@ -71,21 +71,21 @@ bool FlowRun::reads_transferred(const Step& step) const {
   return reads;
 }
 
-void FlowRun::fail(const ScheduleFailure& failure) {
+void ScheduleRun::fail(const ScheduleFailure& failure) {
   bool of_operator = failure.step != AsyncSchedule::kNoStep && !plan_.is_saving(failure.step);
   if (!of_operator) std::rethrow_exception(failure.error);
   for (size_t i = steps_.size(); i-- > 0;) {
     auto* kernel = dynamic_cast<TakesBack*>(steps_[i].kernel.get());
-    size_t step = plan_.flow_step(i);
+    size_t step = plan_.schedule_step(i);
     if (!kernel || !plan_.schedule->began(step, failure) || reads_transferred(steps_[i])) continue;
     kernel->take_back(*plan_.schedule->lanes()[plan_.schedule->step(step).lane].context);
   }
   fail_at(steps_[plan_.plan_step(failure.step)].running(), segment_, failure.error);
 }
 
-std::string FlowRun::waits_text(size_t step) const {
+std::string ScheduleRun::waits_text(size_t step) const {
   std::string line;
-  size_t own = plan_.flow_step(step);
+  size_t own = plan_.schedule_step(step);
   for (int number : plan_.schedule->step(own).waits) {
     size_t other = static_cast<size_t>(number);
     line += text(line.empty() ? "  waits for " : ", ");

@@ -6,10 +6,10 @@
 
 namespace paddle_mini {
 
-class FlowRun {
+class ScheduleRun {
  public:
   // Everything referred to must outlive it.
-  FlowRun(SchedulePlan plan, const Segment& segment, const Binding& binding, const std::vector<Step>& steps)
+  ScheduleRun(SchedulePlan plan, const Segment& segment, const Binding& binding, const std::vector<Step>& steps)
       : plan_(std::move(plan)), segment_(segment), binding_(binding), steps_(steps) {}
 
   // Returns when feeds are read, fetches are there and nothing can refuse its data any more. `agree`: the replicas agree

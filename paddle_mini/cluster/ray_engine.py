@@ -273,12 +273,12 @@ def _answer(ref: Any, timeout: float) -> Answer:
 
 
 def _this_process() -> tuple[str, int]:
-    """Its machine, as Ray calls it, and its number there."""
+    """The node id of this process in Ray, and its process id."""
     return ray.get_runtime_context().get_node_id(), os.getpid()
 
 
 def _await_end(process: int, seconds: float) -> None:
-    """Returns when there is no such process on this machine, or after so many seconds."""
+    """Returns when the process of this machine has ended, or after so many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:

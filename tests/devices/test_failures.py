@@ -91,7 +91,7 @@ def test_what_fails_behind_a_run_is_told_to_the_next_one(place):
     model.scope.set(name, np.full_like(model.scope.get(name), np.nan))
     with pytest.raises(pm.OpError, match="parameter_average") as caught:
         model.step()
-        model.scope.settle()
+        model.scope.synchronize()
     assert "in op #" in str(caught.value)
     counters = next(name for name in before if "counters" in name)
     np.testing.assert_array_equal(model.scope.get(counters), before[counters])
@@ -213,3 +213,8 @@ def test_looking_at_values_while_a_thread_trains(place):
     done.set()
     thread.join()
     assert not errors
+
+
+def test_the_former_name_of_synchronize_warns():
+    with pytest.warns(DeprecationWarning, match="Scope.synchronize"):
+        pm.Scope().settle()

@@ -96,7 +96,7 @@ def test_averages_cost_the_device_no_byte(place):
         pm.devices.memory_use(place, forget_peak=True)
         for number in range(3):
             model.step(number)
-        model.scope.settle()
+        model.scope.synchronize()
         use = pm.devices.memory_use(place)
         used.append((use.in_use - before.in_use, use.peak - before.in_use))
         del model

@@ -49,7 +49,7 @@ def test_the_only_gradient_is_required():
 def test_what_is_named_again_replaces_what_is_inherited():
     changed = derived(("optional_input", ["Out", "not read"]), ("attr", ["factor", "not read"]))
     assert changed == [*DERIVED[:3], "Out (optional): not read", *DERIVED[4:7], "factor: not read"]
-    with pytest.raises(pm.ProgramError, match="input 'Out' is there twice"):
+    with pytest.raises(pm.ProgramError, match="input 'Out' occurs twice"):
         derived(("input", ["Out", "once"]), ("input", ["Out", "twice"]))
 
 
