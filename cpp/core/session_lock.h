@@ -17,11 +17,11 @@ class ScopeInUse : public OpError {
 };
 
 enum class Access {
-  Read,        // shared: reads values
+  Read,  // shared: reads values
   ReadingRun,  // shared: a run that changes nothing
-  Run,         // exclusive
-  Change,      // exclusive: waits for runs as well
-  Edit,        // exclusive: throws while a run executes or waits
+  Run,  // exclusive
+  Change,  // exclusive: waits for runs as well
+  Edit,  // exclusive: throws while a run executes or waits
 };
 constexpr bool is_shared(Access access) { return access == Access::Read || access == Access::ReadingRun; }
 constexpr bool is_run(Access access) { return access == Access::Run || access == Access::ReadingRun; }
@@ -39,8 +39,8 @@ class SessionLock {
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
-    bool try_begin(Access access);                            // false: begin() would block
-    void begin(Access access, bool (*stop)() = nullptr);      // no-op after begin(); Interrupted if `stop` is true
+    bool try_begin(Access access);  // false: begin() would block
+    void begin(Access access, bool (*stop)() = nullptr);  // no-op after begin(); Interrupted if `stop` is true
     void end();
     bool has_begun() const { return begun_; }
 

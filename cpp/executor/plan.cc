@@ -18,8 +18,8 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
     for (Variable* variable : undo_plan_.saved) undo_.prepare(variable);
     if (on_devices) {
       schedule_ = std::make_unique<ScheduleRun>(plan_schedule({segment_, placement_, binding_, *temporaries_, steps_},
-                                                          undo_.prepared(), undo_plan_.stoppable),
-                                            segment_, binding_, steps_.steps);
+                                                              undo_.prepared(), undo_plan_.stoppable),
+                                                segment_, binding_, steps_.steps);
     }
   } catch (...) {
     unbind();
