@@ -86,13 +86,13 @@ tsan: build $(VENV)/.test
 	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted"
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
-# Excluded: tests that install the C library and use their own sanitizers, and tests of the process's memory limit.
+# Excluded: tests that install the C library and use their own sanitizers, and tests of memory limits and interrupts.
 ASAN_TESTS ?= tests/ops tests/executor tests/io tests/golden tests/averaging tests/optimizer_library tests/program
 asan: build $(VENV)/.test
 	$(call say,building and testing with AddressSanitizer and UndefinedBehaviorSanitizer)
 	$(call sanitized,asan,--target paddle_mini_optimizer)
 	@$(PY) tests/staged.py --preload libasan.so build/asan $(ASAN_TESTS) \
-		--ignore tests/optimizer_library/test_c.py --ignore tests/optimizer_library/test_examples.py -k "not memory_does_not_grow and not limits_of_the_process"
+		--ignore tests/optimizer_library/test_c.py --ignore tests/optimizer_library/test_examples.py -k "not memory_does_not_grow and not limits_of_the_process and not ctrl_c_inside"
 
 # Builds a preset in its own folder: kernels for this machine's CPU level, the Python module, and the arguments in MORE.
 define sanitized
