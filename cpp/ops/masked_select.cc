@@ -1,4 +1,4 @@
-// masked_select: Y = the elements of X where Mask is true, one after the other
+// masked_select: Y = the elements of X where Mask is true, in order
 #include "core/op_table.h"
 #include "math/axis_index_map.h"
 #include "math/broadcast.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// Calls f(offset in X) for each element that is selected; X and Mask are stretched to one shape.
+// Calls f(offset in X) for each selected element; X and Mask are broadcast to a common shape.
 class Selection {
  public:
   Selection(const Shape& x, const Shape& mask)
@@ -54,7 +54,7 @@ struct MaskedSelectKernel : Kernel {
   }
 };
 
-// An element of X that was stretched and selected more than once has the sum of the gradients.
+// An element of X that is selected more than once after broadcasting receives the sum of the gradients.
 template <class T>
 struct MaskedSelectGradKernel : Kernel {
   In<bool> mask;
@@ -78,7 +78,7 @@ struct MaskedSelectGradKernel : Kernel {
 void require_mask(const InferContext& c) {
   require<ShapeError>(c.input("Mask").dtype == DType::Bool, "Mask is ", name_of(c.input("Mask").dtype),
                       ", it must be bool");
-  broadcast_shape(c.shape("X"), c.shape("Mask"), -1);  // refuses shapes that do not go together
+  broadcast_shape(c.shape("X"), c.shape("Mask"), -1);  // refuses shapes that do not broadcast
 }
 
 void infer_masked_select(InferContext& c) {

@@ -1,12 +1,12 @@
-// matmul: Out = alpha X Y, of matrices or of stacks of them, as before PaddlePaddle 2.0
+// matmul: Out = alpha X Y for matrices or batches of matrices, with the rules of PaddlePaddle before 2.0
 #include "math/axis_index_map.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
 namespace {
 
-// A vector X is one row, a vector Y one column, and transposing makes them a column and a row. All axes
-// before the last two are one: stacks meet matrix by matrix, they are not stretched.
+// A vector X is one row and a vector Y is one column; transposing them gives a column and a row. All axes before the
+// last two are flattened into one batch axis: batches are multiplied matrix by matrix, without broadcasting.
 Shape as_stack(const Shape& s, bool row) {
   if (s.rank() == 1) return row ? Shape{1, s[0]} : Shape{s[0], 1};
   if (s.rank() <= 3) return s;
@@ -32,7 +32,7 @@ MatmulShape shape_of(const InferContext& c) {
   return shape_of(c, c.shape("X"), c.shape("Y"));
 }
 
-// The axis of 1 that a vector was given is not in Out; two vectors give one number.
+// Out omits the axis of length 1 that was added to a vector; the product of two vectors is one number.
 Shape out_shape(const InferContext& c) {
   MatmulShape matrices = shape_of(c);
   const Shape &x = c.shape("X"), &y = c.shape("Y"), &stack = x.rank() > 2 ? x : y;

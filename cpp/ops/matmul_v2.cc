@@ -1,4 +1,4 @@
-// matmul_v2: Out = X Y, of matrices or of stacks of them
+// matmul_v2: Out = X Y for matrices or batches of matrices
 #include "core/widening.h"
 #include "math/axis_index_map.h"
 #include "ops/family/matmul.h"

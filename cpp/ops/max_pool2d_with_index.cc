@@ -1,4 +1,4 @@
-// max_pool2d_with_index: the largest of every window of an image, and where in the image it is
+// max_pool2d_with_index: the maximum of every window of an image, and its position in the image
 #include "core/op_table.h"
 #include "math/pooled_axis.h"
 
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// An image is a volume of depth 1; `rank` is that of X, 4 or 5.
+// An image is treated as a volume of depth 1; `rank` is the rank of X, 4 or 5.
 template <int rank>
 struct Planes {
   int64_t count;
@@ -19,7 +19,7 @@ struct Planes {
   int64_t size() const { return sizes[0] * sizes[1] * sizes[2]; }
 };
 
-// Attributes of an image say nothing of the depth: it gets `first`.
+// An image's attributes have no entry for the depth: `first` is inserted for it.
 template <int rank, class Context>
 std::vector<int32_t> numbers(const Context& c, const char* name, int32_t first) {
   std::vector<int32_t> values = c.template attr<std::vector<int32_t>>(name);

@@ -30,7 +30,7 @@ struct MaxPoolWithIndex {
       }
     }
 
-    // The first largest one, or the first NaN; -1: the window sees only padding.
+    // The first maximum, or the first NaN; -1 if the window contains only padding.
     int64_t largest(const T* plane, const PooledRange& z, const PooledRange& y, const PooledRange& w) const {
       int64_t found = -1;
       for (int64_t k = z.begin; k < z.end; ++k) {

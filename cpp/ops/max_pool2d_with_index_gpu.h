@@ -14,7 +14,7 @@ struct LargestPlace : pool_gpu::Volumes {
   T* out;
   int32_t* mask;
 
-  // The first largest one, or the first NaN; -1: the window sees only padding.
+  // The first maximum, or the first NaN; -1 if the window contains only padding.
   PM_DEVICE void operator()(int64_t o) const {
     pool_gpu::Position at(o, axes[0].out, axes[1].out, axes[2].out, 1);
     PooledRange depth = range(0, at.z), height = range(1, at.y), width = range(2, at.x);

@@ -1,4 +1,4 @@
-// maxout: each channel of Out is the largest of `groups` neighbouring channels of X
+// maxout: each channel of Out is the maximum of `groups` adjacent channels of X
 #include "math/axis_index_map.h"
 #include "math/for_each_index.h"
 #include "math/map.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// X as [outer, groups, inner] with outer = images and channels of Out.
+// X viewed as [outer, groups, inner], where outer counts the images times the channels of Out.
 struct Blocks {
   int64_t outer, groups, inner;
 

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-// Element i of Out, and the first element of X that it may be.
+// Maps element i of Out to the first element of X in its group.
 struct MaxoutPlace {
   int64_t groups, inner;
   PM_DEVICE int64_t first(int64_t i) const { return i / inner * groups * inner + i % inner; }

@@ -1,17 +1,17 @@
-// memcpy_d2h, memcpy_h2d: Out = X, from a device to the host and from the host to a device
+// memcpy_d2h, memcpy_h2d: Out = X, copied from a device to the host and from the host to a device
 #include "core/op_table.h"
 #include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {
 
-// As an operator of a program it copies where it runs. What a program's devices make necessary the executor puts in
-// and carries out itself: operators of these types too.
+// In a program, the operator copies when it runs. The executor also inserts operators of these types where a program's
+// devices require a transfer, and executes those itself.
 struct MemcpyKernel : MoveKernel {
   explicit MemcpyKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
 };
 
-// The gradient goes the other way.
+// The gradient is copied in the opposite direction.
 OpSchema transfer(const char* type, const char* back, const char* doc, const char* where) {
   return OpSchema(type)
       .doc(doc)

@@ -1,4 +1,4 @@
-// merge_selected_rows: Out = the rows of X sorted, those that occur several times summed
+// merge_selected_rows: Out = the rows of X sorted by index, with duplicate rows summed
 #include "core/op_table.h"
 #include "math/selected_rows.h"
 

@@ -27,7 +27,7 @@ struct MergedAdamKernel : Kernel {
   }
 
   void run(KernelContext& context) override;
-  // On a GPU:
+  // GPU only:
   void step(KernelContext& context, size_t i);
 };
 

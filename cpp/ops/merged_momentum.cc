@@ -1,4 +1,4 @@
-// merged_momentum: the step of momentum for several parameters at once
+// merged_momentum: momentum's step for several parameters at once
 #include "core/op_table.h"
 #include "math/momentum_step.h"
 #include "ops/family/optimizer.h"

@@ -1,4 +1,4 @@
-// meshgrid: Out = lists of coordinates, each stretched over the grid that all of them make
+// meshgrid: Out = lists of coordinates, each broadcast over the grid that they span together
 #include "math/axis_index_map.h"
 
 #include <memory>
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// Walks from the grid back to the list of axis i.
+// Index maps from the grid to the list of `axis`.
 AxisIndexMaps grid_index_maps(const Shape& grid, int axis) {
   AxisIndexMaps index_maps = unchanged_axes(grid);
   for (int i = 0; i < grid.rank(); ++i) {
@@ -69,7 +69,7 @@ Shape inferred_grid(const InferContext& c) {
                         name_of(c.input("X").dtype));
     grid.push_back(x.shape.rank() ? x.shape[0] : 1);
   }
-  if (grid.known()) grid.numel();  // refuses one that is too large
+  if (grid.known()) grid.numel();  // refuses a shape that is too large
   return grid;
 }
 

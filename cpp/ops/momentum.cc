@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// Of rows that the gradient does not name.
+// The step for rows that the gradient does not contain.
 template <class Step>
 struct MomentumIdle {
   Step step;
@@ -30,7 +30,7 @@ struct MomentumKernel : TiledKernel {
   Out<T> param_out, velocity_out;
   T mu, decay, rescale;
   bool nesterov;
-  int64_t height, width;  // of the table, for a sparse gradient
+  int64_t height, width;  // the shape of the table, for a sparse gradient
   RowMerge merge;
   Scratch<T> merged;
   std::vector<RowValues<T>> lists;
@@ -58,7 +58,7 @@ struct MomentumKernel : TiledKernel {
         grad.data() + begin);
   }
 
-  // Every row moves: one that the gradient does not name has gradient 0, and its velocity decays.
+  // Every row is updated: a row that the gradient does not contain has gradient 0, and its velocity decays.
   void run_sparse(KernelContext& context, const MomentumRule<T>& step) {
     lists[0] = {&grad.variable().rows, grad.data()};
     merge.run(context, lists, width, merged.data());

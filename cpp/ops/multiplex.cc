@@ -1,4 +1,4 @@
-// multiplex: each row of Out is that of one of the tensors X, which Ids names
+// multiplex: row i of Out is row i of X[Ids[i]]
 #include "core/op_table.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct MultiplexKernel : Kernel {
   RowChoice choice;
   std::vector<const Variable*> x;
   Variable& out;
-  size_t bytes;  // of a row
+  size_t bytes;  // size of a row
 
   explicit MultiplexKernel(KernelInit& init) : choice(init), out(*init.output("Out")) {
     for (int64_t i = 0; i < choice.count; ++i) x.push_back(init.input("X", static_cast<size_t>(i)));
@@ -48,7 +48,7 @@ template <class T>
 struct MultiplexGradKernel : Kernel {
   RowChoice choice;
   In<T> out_gradient;
-  std::vector<Variable*> x_gradients;  // nullptr: one that nobody wants
+  std::vector<Variable*> x_gradients;  // nullptr: this gradient is not needed
   int64_t width;
 
   explicit MultiplexGradKernel(KernelInit& init) : choice(init), out_gradient(init, "Out@GRAD") {
@@ -69,7 +69,7 @@ struct MultiplexGradKernel : Kernel {
   }
 };
 
-// The tensors X are alike, and Ids has one number for each of their rows.
+// All tensors in X have the same shape and dtype, and Ids has one number for each of their rows.
 VarInfo checked_out(const InferContext& c) {
   require_tensors(c);
   require_index(c, "Ids");

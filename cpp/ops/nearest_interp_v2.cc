@@ -1,4 +1,4 @@
-// nearest_interp_v2: images of another size, each pixel the nearest one to its place in X
+// nearest_interp_v2: resized images; each pixel is the pixel of X nearest to its position
 #include "core/target.h"
 #include "ops/family/interpolate.h"
 

@@ -10,7 +10,7 @@ std::vector<int64_t> nearest_places_of(const InterpolatedAxis& axis, bool round)
   return places;
 }
 
-// Which pixel of X each pixel of Out is.
+// The source pixel in X of each pixel of Out.
 struct NearestPlaces {
   InterpolatedImages images;
   std::vector<int64_t> planes, rows, columns;
@@ -20,7 +20,7 @@ struct NearestPlaces {
         rows(nearest_places_of(images.height, images.align_corners)),
         columns(nearest_places_of(images.width, images.align_corners)) {}
 
-  // f(pixel of x, pixel of out), of `inner` elements each
+  // Calls f(pixel of x, pixel of out); a pixel has `inner` elements.
   template <class X, class T, class F>
   void each(X* x, T* out, F f) const {
     images.each_block(x, out, [&](X* in, T* to) {

@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Images as [outer, depth, height, width, inner]; a thread computes one pixel of the result.
+// Images have the layout [outer, depth, height, width, inner]; each thread computes one pixel of Out.
 template <class T>
 struct NearestPixel {
   InterpolatedAxis depth, height, width;
@@ -25,7 +25,7 @@ struct NearestPixel {
   }
 };
 
-// A thread sums up the gradients of what one pixel of X became.
+// Each thread sums the gradients of all output pixels that were copied from one pixel of X.
 template <class T>
 struct NearestShares {
   InterpolatedAxis depth, height, width;
@@ -34,7 +34,7 @@ struct NearestShares {
   const T* out_gradient;
   T* x_gradient;
 
-  // The first output that lies at position i or behind it.
+  // The first output pixel whose source position is at least i.
   PM_DEVICE int64_t begin(const InterpolatedAxis& axis, int64_t i) const {
     int64_t low = 0, high = axis.out;
     while (low < high) {

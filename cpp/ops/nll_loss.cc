@@ -1,4 +1,4 @@
-// nll_loss: Out = -X[label] Weight[label], X the logarithm of probabilities
+// nll_loss: Out = -X[label] Weight[label], where X contains log-probabilities
 #include "core/op_table.h"
 #include "ops/family/class_labels.h"
 #include "math/copy.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// X [batch, classes] or [batch, classes, height, width]; its element of row i and its label.
+// The rows of X [batch, classes] or [batch, classes, height, width]: the label and the selected element of row i.
 template <class T>
 struct NllLossRows {
   IndexIn label;
@@ -17,7 +17,7 @@ struct NllLossRows {
       : label(init, "Label"), weight(init, "Weight", optional_port), classes(x[1]), inner(x.numel(2, x.rank())),
         ignored(init.attr<int64_t>("ignore_index")) {}
 
-  // On a CPU:
+  // CPU only:
   void check() const;
   bool counts(int64_t i) const;
   int64_t at(int64_t i) const;
@@ -60,7 +60,7 @@ struct NllLossGradKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// Out's shape: a loss a row, or one number.
+// The shape of Out: one loss per row, or one number.
 Shape nll_loss_shape(const InferContext& c) {
   require_tensors(c);
   require_index(c, "Label");

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-// A row's loss and weight; none where it counts nothing.
+// The weighted loss and the weight of a row; both are 0 for an ignored row.
 template <class T>
 struct NllTerms {
   LabelsBelow labels;

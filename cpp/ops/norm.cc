@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// A tensor as [outer, size, inner] around the axis.
+// A tensor viewed as [outer, size, inner], where `size` is the length of the axis.
 struct NormAround {
   int64_t outer, size, inner;
 
@@ -23,18 +23,18 @@ struct NormKernel : Kernel {
   Out<T> out, norm;
   NormAround a;
   T epsilon;
-  Scratch<T> roots;  // of one block [size, inner]
+  Scratch<T> roots;  // for one block [size, inner]
 
   explicit NormKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), norm(init, "Norm", optional_port), a(x.shape(), init.attr<int32_t>("axis")),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), roots(init, a.inner) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // CPU only:
   void divide(KernelContext& context, const T* from, const T* r, T* to);
 };
 
-// X@GRAD = (G - X sum(G X) / Norm^2) / Norm with G = Out@GRAD, sums along the axis.
+// X@GRAD = (G - X sum(G X) / Norm^2) / Norm with G = Out@GRAD; the sums run along the axis.
 template <class T>
 struct NormGradKernel : Kernel {
   In<T> x, norm, out_gradient;
@@ -47,7 +47,7 @@ struct NormGradKernel : Kernel {
         a(x.shape(), init.attr<int32_t>("axis")), dots(init, a.inner) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // CPU only:
   void dot_columns(KernelContext& context, const T* from, const T* g, const T* n);
 };
 

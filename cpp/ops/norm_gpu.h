@@ -9,7 +9,7 @@ namespace {
 template <class T>
 struct NormLines : Lines {
   const T* x;
-  T *out, *norm;  // norm: may be none
+  T *out, *norm;  // norm may be nullptr
   T epsilon;
 
   PM_DEVICE void operator()() const {

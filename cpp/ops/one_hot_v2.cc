@@ -52,7 +52,7 @@ void define_one_hot_v2(OpTable& ops) {
                 require<ProgramError>(depth > 0 || !op, "'depth' is ", depth, ", it must be positive");
                 Shape out = c.shape("X");
                 out.push_back(depth);
-                if (out.known()) out.numel();  // refuses one that is too large
+                if (out.known()) out.numel();  // refuses a shape that is too large
                 c.set_output("Out", c.dtype_attr("dtype"), out);
               })
               .no_gradient("positions have no slope")

@@ -1,4 +1,4 @@
-// p_norm: Out = (sum of |X|^p)^(1/p) along one axis, or of all elements
+// p_norm: Out = (sum of |X|^p)^(1/p) along one axis, or over all elements
 #include <cmath>
 
 #include "ops/family/extremes.h"

@@ -1,4 +1,4 @@
-// pad: Out = X with a border of a constant
+// pad: Out = X padded with a constant
 #include "math/axis_index_map.h"
 
 namespace paddle_mini {
@@ -34,7 +34,7 @@ struct PadGradKernel : AxisCopyGradKernel<T> {
                               pad_index_maps(init.op(), init.output("X@GRAD")->tensor.shape)) {}
 };
 
-// X's shape from that of Out, which is all the gradient is given.
+// The shape of X, computed from that of Out@GRAD, the gradient's only input.
 Shape inner_shape(const InferContext& c) {
   const Ints& paddings = c.attr<Ints>("paddings");
   Shape x = c.shape("Out@GRAD");

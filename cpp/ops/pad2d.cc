@@ -1,4 +1,4 @@
-// pad2d: Out = images X with a border: a constant, mirrored or repeated
+// pad2d: Out = images X padded with a constant, by reflection or with the nearest pixel
 #include "math/axis_index_map.h"
 
 namespace paddle_mini {
@@ -9,7 +9,7 @@ AxisIndexMap::PadMode pad2d_edge_of(const std::string& mode) {
   return mode == "edge" ? AxisIndexMap::PadMode::Replicate : AxisIndexMap::PadMode::Constant;
 }
 
-// paddings: above, below, left, right.
+// The order of paddings is above, below, left, right.
 AxisIndexMaps pad2d_index_maps(const OpDesc& op, const Shape& x) {
   const auto& paddings = attr_of<std::vector<int32_t>>(op, "paddings");
   const std::string& mode = attr_of<std::string>(op, "mode");

@@ -1,4 +1,4 @@
-// pad3d: Out = volumes X with a border: a constant, mirrored, repeated or wrapped around
+// pad3d: Out = volumes X padded with a constant, by reflection, with the nearest element or circularly
 #include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
@@ -15,7 +15,7 @@ AxisIndexMap::PadMode pad3d_edge_of(const std::string& mode) {
   return mode == "circular" ? AxisIndexMap::PadMode::Wrap : AxisIndexMap::PadMode::Constant;
 }
 
-// paddings: left, right, top, bottom, front, back: the last axis first.
+// The order of paddings is left, right, top, bottom, front, back: the last axis comes first.
 AxisIndexMaps pad3d_index_maps(const OpDesc& op, const Shape& x) {
   const Ints& paddings = attr_of<Ints>(op, "paddings");
   const std::string& mode = attr_of<std::string>(op, "mode");

@@ -12,7 +12,7 @@ void infer_parameter_average(InferContext& c) {
   DType param = c.input("Param").dtype, average = c.input("Average").dtype;
   bool fits = param == average || (average == DType::Float32 && (param == DType::Float16 || param == DType::BFloat16));
   require<ShapeError>(fits, "Param is ", name_of(param), ", Average is ", name_of(average));
-  require_number(c, "Average");  // 16 bits would lose what a step adds
+  require_number(c, "Average");  // 16-bit floats would lose the contribution of a step
   require_same_shape(c, "Param", "Average");
   require_number(c, "Weight");
   require_scalar(c, "Weight");

@@ -1,4 +1,4 @@
-// An average in blocks (average_blocks.h) over the elements of a parameter, on a CPU.
+// The kernels of parameter_average on a CPU, with an average in blocks (average_blocks.h) and without.
 #pragma once
 
 #include "core/takes_back.h"
@@ -11,8 +11,8 @@
 
 namespace paddle_mini {
 
-// The kernel of parameter_average where the program gives Block. A step is done whole or undone: where elements
-// are not finite, all others are averaged, the error is thrown at the end, and take_back() undoes the step.
+// Implements parameter_average where the program gives Block. A step is atomic: if elements are not finite, it averages
+// all others and throws the error at the end, and take_back() undoes it.
 template <class T>
 class BlockAverage {
  public:
@@ -40,7 +40,7 @@ class BlockAverage {
     if (end == param_.numel()) end_step();
   }
 
-  // Computes the average before the step that run_tile began from the average after it.
+  // Restores the average before the step that run_tile began, computed from the average after it.
   void take_back(KernelContext&) {
     int64_t done = done_;
     done_ = 0;
@@ -56,7 +56,7 @@ class BlockAverage {
   }
 
  private:
-  static constexpr int64_t kChecked = 512;  // elements: what is looked at stays in the first cache
+  static constexpr int64_t kChecked = 512;  // elements per check, so that checked values are still in the L1 cache
 
   void begin_step() {
     weight_now_ = weight_[0];
@@ -67,7 +67,7 @@ class BlockAverage {
   }
 
   void end_step() {
-    // Where a generation ends, the sums stay as they were: the next one begins with new ones.
+    // If the step ends a generation, the sums are unchanged: the next generation starts with new sums.
     std::copy_n(rolls_ ? was_ : step_.sums, kAverageSums, sums_out_.data());
     if (refused_ < 0) return;
     fail<OpError>("element ", refused_, " of Param is ", *param_.read(refused_, 1), ": it does not enter the average");
@@ -89,7 +89,7 @@ class BlockAverage {
     }
   }
 
-  // The generation's average goes where the previous one's was, which Block keeps until the next one begins.
+  // Writes the average of the finished generation to Previous. Block keeps the old Previous until the next one begins.
   void roll(const T* p, int64_t at, int64_t count) {
     BlockMean<T> mean(was_);
     for (int64_t i = at; i < at + count; ++i, ++p) {
@@ -101,7 +101,7 @@ class BlockAverage {
     }
   }
 
-  // In the place of an element that is not finite its average is taken, which the step then does not change.
+  // Replaces each element that is not finite by its average, which the step then leaves unchanged.
   void step_over_gaps(KernelContext& context, const T* p, int64_t at, int64_t count) {
     BlockMean<T> mean(was_);
     for (int64_t i = 0; i < count; ++i) {
@@ -119,7 +119,7 @@ class BlockAverage {
     double mean = static_cast<double>(rolls_ ? previous_out_[at] : T(0));
     if (rolls_) previous_out_[at] = b;
     else mean = now(a, b);
-    if (weight_now_ >= 1) return;  // nothing was there before
+    if (weight_now_ >= 1) return;  // there was no average before
     double newest = std::isfinite(p) ? static_cast<double>(p) : mean;
     double before = mean + (mean - newest) * back;
     a = static_cast<T>(before);
@@ -144,7 +144,7 @@ class BlockAverage {
   Out<T> average_out_, block_out_, previous_out_;
   Out<double> sums_out_;
   bool checks_;
-  // Of the step that goes on.
+  // State of the current step:
   BlockStep<T> step_;
   double weight_now_ = 0, was_[kAverageSums] = {};
   bool rolls_ = false;
@@ -161,8 +161,8 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
   In<int32_t> roll;
   Out<T> average_out, previous_out, residue_out;
   bool checks;
-  int64_t done = 0;  // elements of the step that goes on
-  double weight_now = 0;  // its weight
+  int64_t done = 0;  // elements averaged by the current step
+  double weight_now = 0;  // the current step's weight
   std::unique_ptr<BlockAverage<T>> blocks;
 
   explicit ParameterAverageKernel(KernelInit& init)
@@ -185,8 +185,8 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
     bool rolls = roll && roll[0] != 0 && w != T(0);
     if (begin == 0) done = 0;
     weight_now = static_cast<double>(w);
-    // A generation that ends is written where the previous one was; the next begins with weight 1,
-    // which does not read what Average holds.
+    // If the step ends a generation, its average is written to Previous; the next generation begins with weight 1,
+    // which does not read Average.
     const Out<T>& target = rolls ? previous_out : average_out;
     if (w == T(0)) {
       copy(average.data(), average_out, begin, end);
@@ -218,7 +218,7 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
     }
   }
 
-  // Of the step that run_tile began: what average and residue were, from what they are now.
+  // Restores average and residue before the step that run_tile began, computed from their present values.
   void take_residues_back() {
     for (int64_t at = 0, count; at < done && weight_now < 1; at += count) {
       count = param.most(done - at);
@@ -231,7 +231,7 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
     done = 0;
   }
 
-  // Block by block, which stays in the first cache: nothing of a block that is refused is averaged.
+  // Checks and averages in blocks that fit the L1 cache: no element of a refused block is averaged.
   void checked_step(KernelContext& context, T w, const T* p, const T* a, T* target, int64_t at, int64_t count) {
     constexpr int64_t kBlock = 512;
     for (int64_t i = 0; i < count; i += kBlock) {

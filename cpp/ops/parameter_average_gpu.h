@@ -1,4 +1,4 @@
-// An average in blocks (average_blocks.h) over the elements of a parameter, on a GPU.
+// The kernels of parameter_average on a GPU, with an average in blocks (average_blocks.h) and without.
 #pragma once
 
 #include <tuple>
@@ -13,12 +13,12 @@ namespace paddle_mini {
 
 namespace block_average_gpu {
 
-// What all elements share: worked out once, by the thread that moves the sums on.
+// Values common to all elements, computed once by the thread that updates the sums.
 template <class T>
 struct Shared {
   BlockStep<T> step;
-  double shift, part;  // of the average before the step
-  double weight;       // of the newest parameters in it
+  double shift, part;  // factors of the average before the step
+  double weight;       // weight of the newest parameters in the average
   bool rolls;
 };
 
@@ -31,7 +31,7 @@ struct SharedRule {
   double* sums_out;
   Shared<T>* to;
 
-  // The first of the sums goes through the map, which makes one launch of many; the others go directly.
+  // The map writes the first sum, so launches of several parameters can be batched; others are written directly.
   PM_HD double operator()(double) const {
     double w = weight();
     BlockMean<T> before(sums);
@@ -50,8 +50,8 @@ struct Element {
   Fault* fault;
   unsigned long long at_step;
 
-  // The new average, block and previous average. In the place of a value that
-  // is not finite the average is taken, which the step then does not change.
+  // Returns the new average, block and previous average. A value that is not finite is replaced by the average, which
+  // the step then leaves unchanged.
   template <class P>
   PM_DEVICE std::tuple<T, T, T> operator()(T average, T block, T previous, P param) const {
     const BlockStep<T>& step = all.step;
@@ -91,7 +91,7 @@ struct ElementRule {
 
 }  // namespace block_average_gpu
 
-// The kernel of parameter_average where the program gives Block.
+// Implements parameter_average where the program gives Block.
 template <class T>
 class GpuBlockAverage {
  public:
@@ -136,7 +136,7 @@ using BlockAverage = GpuBlockAverage<T>;
 
 namespace {
 
-// A step with what the tensors say; P is what Param is kept as.
+// One step with the scalars read from the tensors.
 template <class T>
 struct AverageNow {
   T weight;
@@ -144,7 +144,7 @@ struct AverageNow {
   Fault* fault;
   unsigned long long step;
 
-  // The new average, and the new residue.
+  // Returns the new average and the new residue.
   PM_DEVICE std::tuple<T, T> move(T average, T residue, T param) const {
     if (weight == T(0)) return {average, residue};
     if (checks && !(param - param == T(0))) {
@@ -170,7 +170,7 @@ struct WithResidue {
   }
 };
 
-// Average and Previous.
+// Returns the new Average and Previous.
 template <class T>
 struct WithPrevious {
   AverageNow<T> now;

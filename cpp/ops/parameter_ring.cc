@@ -1,4 +1,4 @@
-// parameter_ring: keeps the latest k parameters, each in the place of the oldest
+// parameter_ring: a ring buffer of the latest k parameters
 #include "math/average_state.h"
 
 namespace paddle_mini {

@@ -12,7 +12,7 @@ void ParameterRingKernel<T>::run(KernelContext&) {
   if (ring.data() != ring_out.data()) std::copy_n(ring.data(), ring.numel(), ring_out.data());
   if (weight[0] == 0) return;
   if (checks) require_finite(param.data(), 0, numel);
-  // Until there is a first update the first place holds the parameter as it is.
+  // Before the first update, the first slot contains the parameter itself.
   int64_t place = std::max<int64_t>(counters[kUpdates] - 1, 0) % ring.shape()[0];
   std::copy_n(param.data(), numel, ring_out.data() + place * numel);
 }

@@ -7,7 +7,7 @@ namespace {
 
 bool pixel_shuffle_channels_last(const std::string& format) { return format == "NHWC"; }
 
-// The channels as [C, r, r], next to rows and columns; in the result each r follows its axis.
+// The channels are viewed as [C, r, r]; in the result, one r follows the rows and the other follows the columns.
 template <bool backward>
 struct PixelShuffleKernel : Kernel {
   const Variable& in;
@@ -29,7 +29,7 @@ struct PixelShuffleKernel : Kernel {
   }
 };
 
-// The shape after the shuffle, or before it.
+// The shape after the shuffle or, backward, before it.
 Shape shuffled(const InferContext& c, const char* port, bool backward) {
   require_tensors(c);
   require_rank(c, port, 4);

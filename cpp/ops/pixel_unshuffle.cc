@@ -7,7 +7,7 @@ namespace {
 
 bool pixel_unshuffle_channels_last(const std::string& format) { return format == "NHWC"; }
 
-// Rows and columns as [H, r] and [W, r]; in the result both r follow the channels.
+// Rows and columns are viewed as [H, r] and [W, r]; in the result both r follow the channels.
 template <bool backward>
 struct PixelUnshuffleKernel : Kernel {
   const Variable& in;

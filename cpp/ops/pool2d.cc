@@ -1,4 +1,4 @@
-// pool2d: the largest, or the mean, of every window of an image
+// pool2d: the maximum, or the mean, of every window of an image
 #include "core/op_table.h"
 #include "math/channels_last.h"
 #include "ops/pool2d.h"

@@ -1,4 +1,4 @@
-// The windows of pool2d, and how several neighbouring ones are walked at once.
+// The windows of pool2d, computed from its attributes.
 #pragma once
 
 #include "math/pooled_axis.h"
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// Both axes, height then width, from the attributes; an unknown size gives an unknown output.
+// The window axes for height and width; an unknown size gives an unknown output size.
 template <class Context>
 std::array<WindowAxis, 2> pooling_axes(const Context& c, const Shape& x) {
   auto numbers = [&c](const char* name) { return c.template attr<std::vector<int32_t>>(name); };

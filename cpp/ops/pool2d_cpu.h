@@ -5,11 +5,11 @@ namespace paddle_mini {
 
 inline constexpr int64_t kFewColumns = 4;
 
-// Geometry of either kernel: images and channels are planes that are pooled one by one.
+// Geometry of the forward and gradient kernels: each channel of an image is a plane, and planes are pooled separately.
 struct Pooling2d {
   int64_t planes, plane_size, width, stride, taps;
   std::vector<PooledRange> rows, columns;
-  int64_t whole_begin = 0, whole_end = 0;  // the columns whose windows lie inside of the image
+  int64_t whole_begin = 0, whole_end = 0;  // the columns whose windows lie inside the image
   bool exclusive;
 
   Pooling2d(const KernelInit& init, const Shape& x) : planes(x[0] * x[1]), plane_size(x[2] * x[3]), width(x[3]) {
@@ -19,23 +19,23 @@ struct Pooling2d {
     columns = pooled_ranges(width_axis, adaptive);
     exclusive = init.attr<bool>("exclusive");
     stride = width_axis.stride, taps = width_axis.window;
-    if (adaptive || stride > 2) return;  // several columns at once need windows of one size, at most 2 apart
+    if (adaptive || stride > 2) return;  // vectorizing over columns needs windows of one size, at most 2 apart
     auto whole = [&](const PooledRange& column) { return column.end - column.begin == taps; };
     while (whole_begin < static_cast<int64_t>(columns.size()) && !whole(columns[whole_begin])) ++whole_begin;
     whole_end = whole_begin;
     while (whole_end < static_cast<int64_t>(columns.size()) && whole(columns[whole_end])) ++whole_end;
-    if (whole_end - whole_begin < kFewColumns) whole_end = whole_begin;  // then a window's own rows fill registers
+    if (whole_end - whole_begin < kFewColumns) whole_end = whole_begin;  // too few: a window's rows are vectorized
   }
 
-  // What a sum over the window is divided by to be its mean.
+  // The divisor that turns the sum over a window into its mean.
   int64_t count(const PooledRange& row, const PooledRange& column) const {
     int64_t inside = (row.end - row.begin) * (column.end - column.begin);
     return std::max<int64_t>(exclusive ? inside : row.padded * column.padded, 1);
   }
 
-  // Calls one(plane's offset, row, column, index of the output) or, for several whole columns from
-  // this one on, many(the same, how many). `many` may read and write beyond what it needs, as far as
-  // `lanes` columns reach: what lies there is later in order, and never beyond the tensors' ends.
+  // Calls one(plane's offset, row, column, index of the output) for a single window or, for several consecutive
+  // complete windows that begin at this one, many(the same arguments, count). `many` may read and write
+  // `lanes` columns even if `count` is less: the rest are processed later, and all accesses stay inside the tensors.
   template <class One, class Many>
   void index_map(int64_t lanes, One one, Many many) const {
     int64_t outputs = static_cast<int64_t>(columns.size()), at = 0, end = planes * plane_size;
@@ -59,7 +59,7 @@ struct Pooling2d {
   }
 };
 
-// What stands `stride`, 1 or 2, apart from `from` on.
+// Loads elements that lie `stride` (1 or 2) apart, beginning at `from`.
 template <class T>
 Vec<T> load_apart(const T* from, int64_t stride) {
   if (stride == 1) return Vec<T>::load(from);
@@ -73,7 +73,7 @@ void add_apart(T* to, int64_t stride, Vec<T> values) {
   (Vec<T>::load(to + Vec<T>::size) + spread_half<1>(values)).store(to + Vec<T>::size);
 }
 
-// The first `count` lanes; 0 in the others.
+// Keeps the first `count` lanes and sets the others to 0.
 template <class T>
 Vec<T> first_lanes(Vec<T> values, int64_t count) {
   if (count == Vec<T>::size) return values;
@@ -171,7 +171,7 @@ struct Pool2dGradKernel : Kernel {
     }
   }
 
-  // The first element that is the largest gets all.
+  // The first element that equals the maximum receives the whole gradient.
   void to_largest(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
     for (int64_t i = row.begin; i < row.end; ++i) {
       for (int64_t j = column.begin; j < column.end; ++j) {
@@ -185,7 +185,7 @@ struct Pool2dGradKernel : Kernel {
 
   void to_largest_of_many(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
     const Vec<T> none(T(0)), best = Vec<T>::load(out.data() + at);
-    Vec<T> left = first_lanes(Vec<T>::load(out_gradient.data() + at), count);  // what nobody has got yet
+    Vec<T> left = first_lanes(Vec<T>::load(out_gradient.data() + at), count);  // not assigned yet
     for (int64_t i = row.begin; i < row.end; ++i) {
       int64_t line = plane + i * pooling.width + column.begin;
       for (int64_t j = 0; j < pooling.taps; ++j) {

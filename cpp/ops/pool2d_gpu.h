@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// An image is a volume of depth 1.
+// An image is treated as a volume of depth 1.
 pool_gpu::Volumes pool2d_volumes_of(const KernelInit& init, const Shape& x) {
   auto [height, width] = pooling_axes(init, x);
   bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");

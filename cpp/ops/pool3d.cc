@@ -1,4 +1,4 @@
-// pool3d: the largest, or the mean, of every window of a volume
+// pool3d: the maximum, or the mean, of every window of a volume
 #include "core/op_table.h"
 #include "math/pooled_axis.h"
 

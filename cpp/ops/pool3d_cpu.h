@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Channels of an image are `inner` apart when they are last: then an element has `inner` numbers next to each other.
+// With channels last, neighbouring pixels are `inner` numbers apart, one for each channel.
 struct Pooling3d {
   VolumeLayout layout;
   PooledVolume volume;
@@ -21,14 +21,14 @@ struct Pooling3d {
         inner(layout.channels_last ? layout.channels : 1), size(layout.sizes[0] * layout.sizes[1] * layout.sizes[2]),
         exclusive(init.attr<bool>("exclusive")), max(init.attr<std::string>("pooling_type") == "max") {}
 
-  // f(offset in X of the first element of the volume, in Out)
+  // Calls f(offset of the volume's first element in X, the same in Out) for each volume.
   template <class F>
   void each_plane(F f) const {
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t i = 0; i < inner; ++i) f(o * size * inner + i, o * volume.outputs() * inner + i);
     }
   }
-  // f(offset of an element in its volume) until it returns true
+  // Calls f(offset of an element in its volume) for each element until f returns true.
   template <class F>
   void each_element(const PooledRange& z, const PooledRange& y, const PooledRange& x, F f) const {
     for (int64_t k = z.begin; k < z.end; ++k) {
@@ -39,7 +39,7 @@ struct Pooling3d {
       }
     }
   }
-  // What a sum over the window is divided by to be its mean. In double: no product of three sizes is too large.
+  // The divisor that turns the sum over a window into its mean. A double: an integer could overflow.
   double count(const PooledRange& z, const PooledRange& y, const PooledRange& x) const {
     auto size = [this](const PooledRange& range) {
       return static_cast<double>(exclusive ? range.end - range.begin : range.padded);

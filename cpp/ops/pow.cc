@@ -9,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-// The factor as a T. For whole numbers its fraction is cut off; it ends where T ends, and NaN is 0.
+// The factor converted to T. Integers truncate the fraction and saturate, and NaN becomes 0.
 template <class T>
 PM_HD T power_factor(double factor) {
   if constexpr (std::is_floating_point_v<T>) return static_cast<T>(factor);
@@ -18,7 +18,7 @@ PM_HD T power_factor(double factor) {
   return factor == factor ? static_cast<T>(factor) : T(0);
 }
 
-// Products where the factor is 2.
+// Used where the factor is 2.
 template <class T>
 struct SquareOf {
   template <class V>
@@ -44,7 +44,7 @@ struct PowerOf {
   }
 };
 
-// X is raised to the input FactorTensor where there is one, else to the attribute.
+// The exponent: the input FactorTensor if given, else the attribute.
 struct Factor {
   NumberIn tensor;
   float attr;

@@ -1,4 +1,4 @@
-// pow2_decay_with_linear_warmup: a learning rate that rises in a line, then falls like a parabola
+// pow2_decay_with_linear_warmup: a learning rate with linear warmup, then quadratic decay
 #include "core/op_table.h"
 #include "math/for_each_index.h"
 

@@ -1,4 +1,4 @@
-// prelu: Out = X where X > 0, else a learnt factor times X
+// prelu: Out = X where X > 0, else a learned factor times X
 #include "core/op_table.h"
 #include "math/broadcast.h"
 
@@ -26,7 +26,7 @@ struct PreluToAlpha {
   }
 };
 
-// X as three dimensions, in whose middle one Alpha lies.
+// X viewed as three dimensions, the middle one of which indexes Alpha.
 struct Parts {
   int64_t before, factors, behind;
 };
@@ -72,7 +72,7 @@ struct PreluGradKernel : Kernel {
 
   void run(KernelContext& context) override {
     const T* g = out_gradient.data();
-    // Alpha first: X@GRAD may lie in the memory of Out@GRAD.
+    // Alpha first: X@GRAD may share the memory of Out@GRAD.
     if (alpha_gradient) broadcast.sum_to_y(context, PreluToAlpha{}, x.data(), alpha.data(), g, alpha_gradient.data());
     if (x_gradient) broadcast.sum_to_x(context, PreluToX{}, x.data(), alpha.data(), g, x_gradient.data());
   }

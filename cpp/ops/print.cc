@@ -1,4 +1,4 @@
-// print: Out = In, shown on standard output
+// print: Out = In, printed to standard output
 #include <cstdio>
 #include <sstream>
 

@@ -1,10 +1,10 @@
-// put_along_axis: Result = Input with elements along an axis, at the positions in Index, made of Value
+// put_along_axis: Result = Input with Value put at, or combined with, the positions in Index along an axis
 #include "ops/family/along_axis.h"
 
 namespace paddle_mini {
 namespace {
 
-// Whether nothing is left of the elements of Input where values are put.
+// Whether the values replace the elements of Input instead of being combined with them.
 bool replaces_input(const KernelInit& init) {
   return init.attr<std::string>("Reduce") == "assign" || !init.attr<bool>("Include_self");
 }

@@ -31,7 +31,7 @@ struct PutGradKernel : Kernel {
   Out<T> input_gradient, value_gradient;
   AlongAxis along;
   bool add, replaces;
-  Scratch<int64_t> last;  // of the values for an element, the one that stays
+  Scratch<int64_t> last;  // for each element, the last value put there, which stays
 
   explicit PutGradKernel(KernelInit& init)
       : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),

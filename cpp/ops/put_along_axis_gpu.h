@@ -28,7 +28,7 @@ struct PutKernel : Kernel {
   }
 };
 
-// Of the values for one element, which follow each other in the pairs, only the last has a gradient.
+// Pairs with the same target element are adjacent. Only the last value put there has a gradient.
 template <class T>
 struct GradientOfLast {
   const SegmentedScatter::Pair* pairs;
@@ -38,7 +38,7 @@ struct GradientOfLast {
 
   PM_DEVICE void operator()(int64_t i) const {
     int64_t element = pairs[i].target;
-    if (element >= elements) return;  // it is refused
+    if (element >= elements) return;  // an index out of range is refused
     bool last = i + 1 == count || pairs[i + 1].target != element;
     to[pairs[i].source] = last ? from[element] : T(0);
   }

@@ -1,4 +1,4 @@
-// range: Out = Start, Start + Step, Start + 2 Step, ... up to but without End
+// range: Out = Start, Start + Step, Start + 2 Step, ..., excluding End
 #include <cmath>
 
 #include "core/op_table.h"
@@ -13,7 +13,7 @@ int64_t count_of(T start, T end, T step) {
   require<OpError>(count == count, "Start, End or Step is not a number");
   if constexpr (std::is_integral_v<T>) {
     if ((end > start) != (step > 0) || end == start) return 0;
-    // In unsigned arithmetic: the distance may be more than T holds.
+    // Unsigned arithmetic, since the distance may exceed the range of T.
     uint64_t distance = step > 0 ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start)
                                  : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
     uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);

@@ -15,11 +15,11 @@ void run_read_from_array(ControlRun& run) {
   if (there) {
     Tensor& element = array->array[static_cast<size_t>(i)];
     Tensor value = element;
-    // As a gradient: what the element was before the writing has no part in it.
+    // As the gradient of write_to_array: the write replaced the element's earlier value, which has no gradient.
     if (run.has_input("X_W")) element = Tensor{};
     return run.set_output("Out", 0, tensor_variable(std::move(value)));
   }
-  // As a gradient: what was written at I and never read has a gradient of zeros.
+  // As the gradient of write_to_array: an element that was never read has a gradient of zeros.
   require<OpError>(run.has_input("X_W"), "element ", i, " of X '", run.op.input("X")[0], "' has no value; it has ",
                    count, " elements");
   run.set_output("Out", 0, zeros_like(run.input("X_W")));

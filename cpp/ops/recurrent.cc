@@ -1,4 +1,4 @@
-// recurrent: runs a block for each step of sequences of equal length; recurrent_grad: its steps' gradients, in reverse
+// recurrent: runs a block for each step of sequences of equal length; recurrent_grad: its gradients, in reverse order
 #include <cstring>
 
 #include "core/op_table.h"
@@ -9,14 +9,14 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Refuses what does not have a first dimension of `count` steps.
+// Refuses a sequence whose first dimension is not `count`.
 void check_steps(const Variable& sequence, const char* port, const std::string& name, int64_t count) {
   bool fits = sequence.kind == VarKind::Tensor && sequence.tensor.shape.rank() > 0 && sequence.tensor.shape[0] == count;
   require<ShapeError>(fits, port, " '", name, "' is ", name_of(sequence.kind), " ", sequence.info().str(),
                       ", expected a tensor of ", count, " steps");
 }
 
-// Step t of a sequence [T, ...]: the same bytes.
+// A view of step t of a sequence [T, ...], which shares its memory.
 Variable step_of(const Variable& sequence, int64_t t) {
   const Tensor& whole = sequence.tensor;
   Variable step;
@@ -28,7 +28,7 @@ Variable step_of(const Variable& sequence, int64_t t) {
   return step;
 }
 
-// Puts steps into one tensor [T, ...], which takes its shape from the first of them.
+// Stacks steps into one tensor [T, ...]; the first step that is put determines its shape.
 class Joined {
  public:
   void put(const Variable& step, int64_t t, int64_t count) {
@@ -53,7 +53,7 @@ class Joined {
   Variable whole_;
 };
 
-// What both directions share: the sequences and how many steps they have.
+// Base of the forward and the gradient pass: the sequences and the number of steps.
 class Recurrence {
  public:
   explicit Recurrence(ControlRun& run)
@@ -147,7 +147,7 @@ class Backward : Recurrence {
       if (gradient) check_steps(*gradient, "outputs@GRAD", given_[i], count_);
       if (gradient) step[written_[i] + kGradSuffix] = copy_of(step_of(*gradient, place(t)));
     }
-    // A state's gradient: from the step after it, and from the output that it may be as well.
+    // A state's gradient is the sum of those from the next step and, if the state is also an output, from the output.
     for (size_t i = 0; i < states_.size(); ++i) {
       Variable& gradient = step[states_[i] + kGradSuffix];
       if (!gradient.has_value()) gradient = zeros_like(made(step, states_[i]));
@@ -195,7 +195,7 @@ class Backward : Recurrence {
   const Names &given_, &written_, &parameters_;
   std::vector<Variable> sums_;
   std::vector<Joined> of_inputs_;
-  std::vector<Variable> carried_;  // gradients of the states, from the step after
+  std::vector<Variable> carried_;  // gradients of the states, from the next step
 };
 
 void run_recurrent(ControlRun& run) {

@@ -1,4 +1,4 @@
-// reduce_amin: Out = the smallest elements of X over some axes, with a gradient that equal ones share
+// reduce_amin: Out = the smallest elements of X over some axes; equal elements share the gradient
 #include "core/widening.h"
 #include "ops/family/extreme_folds.h"
 

@@ -11,7 +11,7 @@ struct Relu {
   }
 };
 
-// X > 0 exactly where Out > 0, so the output is all that the gradient keeps.
+// X > 0 exactly where Out > 0, so the gradient needs only the output.
 struct ReluGrad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {

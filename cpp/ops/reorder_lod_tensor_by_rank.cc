@@ -5,7 +5,7 @@
 namespace paddle_mini {
 namespace {
 
-// Out's entry i is X's entry order[i].
+// Entry i of Out is entry order[i] of X.
 void reorder(ControlRun& run, const std::vector<int64_t>& order) {
   const Tensor& x = tensor_with_rows(run, "X");
   int64_t entries = x.lod.empty() ? x.shape[0] : static_cast<int64_t>(x.lod[0].size()) - 1;

@@ -1,4 +1,4 @@
-// reshape: Out = the elements of X, in their order, in another shape
+// reshape: Out = the elements of X, in the same order, with another shape
 #include "ops/family/reshape.h"
 #include "ops/family/wanted_shape.h"
 

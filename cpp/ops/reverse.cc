@@ -1,4 +1,4 @@
-// reverse: Out = X with some axes back to front
+// reverse: Out = X reversed along some axes
 // The schema, which says .on_gpu(), is in ops/family/reversal.h.
 #include "ops/family/reversal.h"
 

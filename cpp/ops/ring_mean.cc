@@ -1,4 +1,4 @@
-// ring_mean: the mean of the parameters that parameter_ring has kept
+// ring_mean: the mean of the parameters that parameter_ring has stored
 #include "math/average_state.h"
 #include "math/for_each_index.h"
 #include "math/map.h"
@@ -15,7 +15,7 @@ struct RingMeanKernel : Kernel {
   explicit RingMeanKernel(KernelInit& init)
       : param(init, "Param"), ring(init, "Ring"), counters(init, "Counters"), out(init, "Out") {}
 
-  // Summed anew each time, so nothing drifts; as a + (p - a) / n, so no number grows.
+  // Computed from scratch in each run, so rounding errors do not accumulate; as a + (p - a) / n, so no sum overflows.
   void run(KernelContext& context) override;
 };
 

@@ -1,4 +1,4 @@
-// rmsprop: the gradient over the root of its mean square, with momentum
+// rmsprop: a step along the gradient divided by the root of its mean square, with momentum
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// Of rows that the gradient does not name.
+// The step for rows that the gradient does not contain.
 template <class T>
 struct RmspropIdle {
   RmspropStep<T> step;
@@ -46,7 +46,7 @@ struct RmspropKernel : TiledKernel {
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), centered(init.attr<bool>("centered")),
         gradient(init, param, grad) {}
 
-  // Every row moves: one that a sparse gradient does not name has gradient 0, and its averages decay.
+  // Every row is updated: a row that a sparse gradient does not contain has gradient 0, and its averages decay.
   void run(KernelContext& context) override {
     gradient.index_map(
         context, [&](int64_t at, int64_t n, const T* g) { update(context, at, n, g); },
@@ -57,7 +57,7 @@ struct RmspropKernel : TiledKernel {
     update(context, begin, end - begin, grad.data() + begin);
   }
 
-  // With a gradient, or with none where it is 0.
+  // Called with a gradient, or without one where it is 0.
   template <class... Gradient>
   void update(KernelContext& context, int64_t at, int64_t n, const Gradient*... g) {
     RmspropRule<T, sizeof...(Gradient) == 0> step{decay, momentum, epsilon, learning_rate};

@@ -1,4 +1,4 @@
-// rnn: layers of LSTM, GRU or simple recurrent cells over sequences that are padded to one length
+// rnn: layers of LSTM, GRU or simple recurrent cells over sequences padded to a common length
 #include "core/op_table.h"
 #include "math/map.h"
 #include "math/random.h"
@@ -7,8 +7,8 @@
 namespace paddle_mini {
 namespace {
 
-// Sizes, and where each layer's values lie in Reserve: for each direction what its gradient reads, then, but for the
-// last layer, its output and, with dropout, the output as the next layer sees it.
+// The sizes of the network and the layout of Reserve. Each layer stores the values that the gradient of each direction
+// reads. Each layer except the last also stores its output and, with dropout, the output after dropout.
 struct Stack {
   RnnSizes size;
   int64_t input, layers, directions;
@@ -26,7 +26,7 @@ struct Stack {
   int64_t width() const { return directions * size.hidden; }
   int64_t input_of(int64_t layer) const { return layer == 0 ? input : width(); }
   int64_t widest_input() const { return layers > 1 ? std::max(input, width()) : input; }
-  // Values for each row of time and batch.
+  // Values per row of time and batch.
   int64_t layer_values() const { return directions * size.kept() + width() * (drops ? 2 : 1); }
   int64_t values() const { return layers * layer_values() - width() * (drops ? 2 : 1); }
 };
@@ -55,7 +55,7 @@ struct RnnPorts {
 
   int64_t state_at(int64_t run) const { return run * stack.size.batch * stack.size.hidden; }
   T* layer_kept(T* reserve, int64_t layer) const { return reserve + layer * stack.layer_values() * stack.size.rows(); }
-  // The output of a layer, but for the last; and that with dropout.
+  // The output of a layer other than the last, before and after dropout.
   T* layer_out(T* reserve, int64_t layer) const {
     return layer_kept(reserve, layer) + stack.directions * stack.size.kept() * stack.size.rows();
   }

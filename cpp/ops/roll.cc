@@ -1,4 +1,4 @@
-// roll: Out = X moved along some axes; what leaves at one end comes in at the other
+// roll: Out = X shifted cyclically along some axes
 #include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
@@ -9,7 +9,7 @@ using Longs = std::vector<int64_t>;
 
 const TensorAttrs kRollAttrs{{"shifts", "ShiftsTensor"}};
 
-// Without axes the elements are moved as one line.
+// Without axes, the flattened tensor is shifted.
 AxisIndexMaps roll_index_maps(const OpDesc& op, const Shape& x) {
   const Longs &shifts = attr_of<Longs>(op, "shifts"), &axes = attr_of<Longs>(op, "axis");
   size_t wanted = axes.empty() ? 1 : axes.size();

@@ -1,4 +1,4 @@
-// row_conv: Out[t] = the sum of X[t + w] * Filter[w] over the rows that follow in the sequence
+// row_conv: Out[t] = the sum of X[t + w] * Filter[w] over the following rows of the sequence
 #include <algorithm>
 
 #include "math/map.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Sequences by their lod; in [images, length, width] each image is one.
+// The sequences of the lod; in [images, length, width], each image is one sequence.
 Offsets rows_of(const Variable* x) {
   const Shape& shape = x->tensor.shape;
   if (shape.rank() == 2) return offsets_of(x);
@@ -26,7 +26,7 @@ struct Lookahead {
     taps = filter[0], width = filter[1];
   }
 
-  // f(row of Out, tap) where row + tap is in the sequence of the row; both in elements.
+  // Calls f(row of Out, tap) for each pair where row + tap lies in the row's sequence; both are offsets in elements.
   template <class F>
   void each(F f) const {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {

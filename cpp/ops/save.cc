@@ -1,4 +1,4 @@
-// save: writes X to a file; save_combine: writes several one after the other
+// save: writes X to a file; save_combine: writes several tensors to one file
 #include "core/op_table.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// scatter: Out = X, with the rows that Ids names made of Updates
+// scatter: Out = X, with the rows at Ids computed from Updates
 #include "core/op_table.h"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ struct ScatterRows {
     fail<OpError>("Ids has ", value, " at position ", at, ": X has ", height, " rows, so they run from 0 to ",
                   height - 1);
   }
-  // On a CPU:
+  // CPU only:
   void check() const;
 };
 
-// Ids [n], or [n, 1] as older programs write it, with Updates [n, ...]; or Ids [] with Updates of one row.
+// Ids is [n], or [n, 1] in older programs, with Updates [n, ...]; or Ids is [] and Updates is one row.
 void scatter_check_updates(const InferContext& c, const char* x_port) {
   require_tensors(c);
   require_index(c, "Ids");

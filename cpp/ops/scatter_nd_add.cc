@@ -1,4 +1,4 @@
-// scatter_nd_add: Out = X, with Updates added to the slabs that the coordinates in Index name
+// scatter_nd_add: Out = X, with Updates added to the slices at the coordinates in Index
 #include "ops/family/nd_index.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// X, or Out@GRAD, and Updates must fit together.
+// Checks that X, or Out@GRAD, and Updates have fitting shapes.
 void nd_add_check_updates(const InferContext& c, const char* x) {
   require_tensors(c);
   require_index(c, "Index");

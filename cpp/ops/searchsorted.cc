@@ -1,4 +1,4 @@
-// searchsorted: Out = where each of Values belongs in a sorted sequence
+// searchsorted: Out = the insertion positions of Values in a sorted sequence
 #include "core/op_table.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ template <class T>
 struct SearchsortedKernel : Kernel {
   In<T> sequences, values;
   Variable& out;
-  int64_t length, width;  // of each sequence; values of each sequence
+  int64_t length, width;  // elements per sequence; values per sequence
   bool right;
 
   explicit SearchsortedKernel(KernelInit& init)
@@ -23,7 +23,7 @@ struct SearchsortedKernel : Kernel {
   }
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // CPU only:
   int64_t place(const T* sequence, T value) const;
 };
 

@@ -14,7 +14,7 @@ void SearchsortedKernel<T>::run(KernelContext&) {
   }
 }
 
-// NaN and infinity belong at the end, as PaddlePaddle has it.
+// NaN and infinity are placed at the end, as in PaddlePaddle.
 template <class T>
 int64_t SearchsortedKernel<T>::place(const T* sequence, T value) const {
   if constexpr (std::is_floating_point_v<T>) {

@@ -18,7 +18,7 @@ struct SortedPlace {
     if (wide) static_cast<int64_t*>(out)[i] = at;
     else static_cast<int32_t*>(out)[i] = static_cast<int32_t>(at);
   }
-  // NaN and infinity belong at the end, as PaddlePaddle has it.
+  // NaN and infinity are placed at the end, as in PaddlePaddle.
   PM_DEVICE int64_t place(const T* sequence, T value) const {
     if (!(value - value == T(0))) return length;
     int64_t low = 0, high = length;

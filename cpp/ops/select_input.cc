@@ -1,4 +1,4 @@
-// select_input: Out = X[Mask]; only that one of X needs a value
+// select_input: Out = X[Mask]; only the selected tensor needs a value
 #include "core/op_table.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// select_output: Out[Mask] = X; the others are not written
+// select_output: Out[Mask] = X; the other outputs are not written
 #include "core/op_table.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// select_rows: Out = the rows of X that Rows names
+// select_rows: Out = the rows of X at the indices Rows
 #include <algorithm>
 
 #include "core/op_table.h"

@@ -1,10 +1,10 @@
-// sequence_concat: sequence i of Out = sequence i of each X, one after the other
+// sequence_concat: sequence i of Out = the concatenation of sequence i of each X
 #include "math/row_runs.h"
 
 namespace paddle_mini {
 namespace {
 
-// Where the sequences of each X lie in Out.
+// The positions in Out of the sequences of each X.
 std::vector<RowRuns> runs_of(const KernelInit& init) {
   std::vector<RowRuns> runs(init.input_count("X"));
   int64_t to = 0;

@@ -1,4 +1,4 @@
-// sequence_conv: Out = each row with those around it in its sequence, times Filter
+// sequence_conv: Out = each row concatenated with its neighbours in the sequence, times Filter
 #include <algorithm>
 
 #include "math/gemm.h"
@@ -8,8 +8,8 @@
 namespace paddle_mini {
 namespace {
 
-// Row t of the columns is the rows t + start ... t + start + length - 1 of X one after the other, with
-// zeros for those that are not in the sequence of t.
+// Row t of the columns is the concatenation of rows t + start ... t + start + length - 1 of X, with zeros for rows
+// outside the sequence of t.
 struct Context {
   Offsets offsets;
   int64_t start, length, width;
@@ -21,7 +21,7 @@ struct Context {
   int64_t rows() const { return offsets.back(); }
   int64_t columns() const { return length * width; }
 
-  // f(row, first tap, end of taps, first row of X): the taps of a row that lie in its sequence.
+  // Calls f(row, first tap, end of taps, first row of X) with the taps of a row that lie in its sequence.
   template <class F>
   void each_row(F f) const {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
@@ -140,7 +140,7 @@ void define_sequence_conv(OpTable& ops) {
           .infer([](InferContext& c) {
             VarInfo out = c.input("X");
             out.shape = convolved(c);
-            if (out.shape.known()) out.shape.numel();  // refuses one that is too large
+            if (out.shape.known()) out.shape.numel();  // refuses a shape that is too large
             c.set_output("Out", out);
           })
           .gradient("sequence_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})

@@ -1,4 +1,4 @@
-// sequence_enumerate: row t of Out = X[t], ..., X[t + win_size - 1] of the same sequence
+// sequence_enumerate: row t of Out = X[t], ..., X[t + win_size - 1] from the same sequence
 #include <algorithm>
 
 #include "math/sequences.h"
@@ -44,7 +44,7 @@ void define_sequence_enumerate(OpTable& ops) {
                 int64_t width = row_numel(out.shape);
                 require<ShapeError>(width == 1 || width < 0, "X has shape ", out.shape.str(), ", a row must be one id");
                 out.shape = {out.shape[0], c.attr<int32_t>("win_size")};
-                if (out.shape.known()) out.shape.numel();  // refuses one that is too large
+                if (out.shape.known()) out.shape.numel();  // refuses a shape that is too large
                 c.set_output("Out", out);
               })
               .no_gradient("ids have no slope")

@@ -1,4 +1,4 @@
-// sequence_erase: Out = the sequences of X without some ids
+// sequence_erase: Out = the sequences of X with some ids removed
 #include <algorithm>
 
 #include "math/sequences.h"

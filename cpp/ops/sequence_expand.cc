@@ -1,15 +1,15 @@
-// sequence_expand: Out = each sequence of X as many times as the one of Y in its place has elements
+// sequence_expand: Out = each sequence of X, repeated as often as the corresponding sequence of Y has elements
 #include "math/row_runs.h"
 
 namespace paddle_mini {
 namespace {
 
-// The level of Y's lod that ref_level names.
+// The level of Y's lod selected by ref_level.
 const Offsets& reference_level(const Lod& lod, int32_t ref_level) {
   return ref_level == -1 ? lod.back() : lod[static_cast<size_t>(ref_level)];
 }
 
-// Nothing is repeated where Y has no sequences at all: Out is X.
+// If Y has no sequences at all, nothing is repeated and Out is X.
 RowRuns runs_of(const KernelInit& init) {
   const Variable& x = *init.input("X");
   offsets_of(init.input("Y"));  // refuses a Y without sequences
@@ -27,7 +27,7 @@ struct SequenceExpandGradKernel : RowRunsGradKernel<T> {
   explicit SequenceExpandGradKernel(KernelInit& init) : RowRunsGradKernel<T>(init, runs_of(init)) {}
 };
 
-// The sequences of Out; where X has none, each is one row.
+// The sequences of Out; if X has none, each row is a sequence.
 Offsets expanded_offsets(const Offsets* x, const Offsets& y) {
   Offsets out{0};
   for (size_t i = 0; i + 1 < y.size(); ++i) {
@@ -59,7 +59,7 @@ VarInfo expanded(const InferContext& c) {
   Offsets offsets = expanded_offsets(x, y);
   out.shape[0] = offsets.back();
   if (x) out.lod = {offsets};
-  if (out.shape.known()) out.shape.numel();  // refuses one that is too large
+  if (out.shape.known()) out.shape.numel();  // refuses a shape that is too large
   return out;
 }
 

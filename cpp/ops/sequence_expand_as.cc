@@ -1,4 +1,4 @@
-// sequence_expand_as: Out = row i of X as many times as sequence i of Y is long
+// sequence_expand_as: Out = row i of X, repeated as often as sequence i of Y has rows
 #include "math/row_runs.h"
 
 namespace paddle_mini {
@@ -23,7 +23,7 @@ VarInfo expanded(const InferContext& c) {
   out.shape[0] = c.shape("Y")[0];
   out.lod = c.input("Y").lod;
   out.lod_level = 1;
-  if (out.shape.known()) out.shape.numel();  // refuses one that is too large
+  if (out.shape.known()) out.shape.numel();  // refuses a shape that is too large
   return out;
 }
 

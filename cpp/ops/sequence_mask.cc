@@ -8,10 +8,10 @@
 namespace paddle_mini {
 namespace {
 
-// How many whole numbers from 0 on are less than `length`, of those below `longest`.
+// The number of integers in [0, longest) that are less than `length`.
 template <class T>
 PM_HD int64_t count_below(T length, int64_t longest) {
-  if (!(length > T(0))) return 0;  // NaN too
+  if (!(length > T(0))) return 0;  // also for NaN
   if (static_cast<double>(length) >= static_cast<double>(longest)) return longest;
   return static_cast<int64_t>(std::ceil(static_cast<double>(length)));
 }
@@ -35,7 +35,7 @@ struct SequenceMaskKernel : Kernel {
       case DType::Int32: return fill<int32_t>(context);
       case DType::Int64: return fill<int64_t>(context);
       case DType::Float32: return fill<float>(context);
-      default: return fill<double>(context);  // infer lets no other type through
+      default: return fill<double>(context);  // infer accepts no other type
     }
   }
 
@@ -43,7 +43,7 @@ struct SequenceMaskKernel : Kernel {
   void fill(KernelContext& context);
 };
 
-// The largest of X, cut to a whole number.
+// The largest element of X, truncated to an integer.
 template <class T>
 int64_t largest(const Tensor& x) {
   const T* data = x.as<T>();
@@ -66,7 +66,7 @@ int64_t largest(const Tensor& x) {
   }
 }
 
-// -1 while it is not known.
+// -1 if not known yet.
 int64_t mask_length(const InferContext& c) {
   if (c.has_input("MaxLenTensor")) {
     require_scalar(c, "MaxLenTensor");

@@ -1,4 +1,4 @@
-// sequence_pad: Out[i] = sequence i of X and PadValue after it, all of one length
+// sequence_pad: Out[i] = sequence i of X, padded with PadValue to a common length
 #include "ops/family/sequence_padding.h"
 
 namespace paddle_mini {

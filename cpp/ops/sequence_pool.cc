@@ -1,4 +1,4 @@
-// sequence_pool: Out[i] = the sum, mean, largest, first or last of the rows of sequence i
+// sequence_pool: Out[i] = the sum, mean, maximum, first or last of the rows of sequence i
 #include <algorithm>
 
 #include "math/map.h"
@@ -21,7 +21,7 @@ Pool pool_of(const Context& c) {
                            names.begin());
 }
 
-// What the sum of `rows` rows is divided by.
+// The divisor of the sum of `rows` rows.
 double divisor(Pool pool, int64_t rows) {
   double n = static_cast<double>(rows);
   return pool == Pool::Average ? n : pool == Pool::Sqrt ? std::sqrt(n) : 1;
@@ -31,7 +31,7 @@ template <class T>
 struct SequencePoolKernel : Kernel {
   In<T> x;
   Out<T> out;
-  Out<int32_t> index;  // which row was the largest
+  Out<int32_t> index;  // the row of each maximum
   Pool pool;
   bool indexed;
   T pad;
@@ -71,7 +71,7 @@ struct SequencePoolKernel : Kernel {
     }
   }
 
-  // Of equal elements the first is taken; NaN goes before all numbers.
+  // The first of equal elements is taken; NaN counts as larger than all numbers.
   void largest_row(int64_t begin, int64_t end, T* to, int32_t* which) {
     std::fill_n(which, width, static_cast<int32_t>(begin));
     for (int64_t row = begin + 1; row < end; ++row) {

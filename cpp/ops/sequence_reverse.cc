@@ -1,4 +1,4 @@
-// sequence_reverse: Y = X with the rows of each sequence back to front
+// sequence_reverse: Y = X with the rows of each sequence in reverse order
 #include "math/row_runs.h"
 
 namespace paddle_mini {

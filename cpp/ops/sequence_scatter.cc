@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-// Refuses an id that is no column of X.
+// Refuses an id outside the columns of X.
 void check_ids(const IndexIn& ids, int64_t columns) {
   for (int64_t i = 0; i < ids.numel(); ++i) {
     require<OpError>(ids[i] >= 0 && ids[i] < columns, "Ids has ", ids[i], " at position ", i, ", X has ", columns,

@@ -1,4 +1,4 @@
-// sequence_slice: sequence i of Out = Length[i] rows of sequence i of X from its row Offset[i] on
+// sequence_slice: sequence i of Out = Length[i] rows of sequence i of X, beginning at its row Offset[i]
 #include "math/row_runs.h"
 
 namespace paddle_mini {
@@ -27,7 +27,7 @@ struct SequenceSliceKernel : Kernel {
   }
 };
 
-// Whatever the element type: all bytes of a zero are 0.
+// Independent of the element type, since all bytes of a zero are 0.
 struct SequenceSliceGradKernel : Kernel {
   const Variable *out_gradient, *x_gradient;
   IndexIn offset, length;
@@ -55,7 +55,7 @@ struct SequenceSliceGradKernel : Kernel {
   }
 };
 
-// The sequences of X, where Offset and Length have a row for each.
+// The sequences of X; checks that Offset and Length have a row for each of them.
 const Offsets* sliced(const InferContext& c) {
   const Offsets* x = plain_sequences(c, "X");
   for (const char* port : {"Offset", "Length"}) {

@@ -14,7 +14,7 @@ struct SequenceUnpadGradKernel : PadKernel {
       : PadKernel(init.input("Out@GRAD"), init.output("X@GRAD"), nullptr, offsets_of(init.input("Out@GRAD"))) {}
 };
 
-// One number a row is a column.
+// One number per row becomes a column.
 Shape unpadded(const Shape& x, int64_t rows) {
   require<ShapeError>(x.rank() > 1, "X has shape ", x.str(), ", it must have 2 dimensions at least");
   Shape out{rows};

@@ -1,4 +1,4 @@
-// set_value: Out = Input with the part between starts and ends made of a value
+// set_value: Out = Input with the slice between starts and ends set to a value
 #include <memory>
 
 #include "core/op_table.h"
@@ -24,7 +24,7 @@ Ints ints_of(const OpDesc& op, const char* name) {
   return list;
 }
 
-// The part that is set, as strided_slice says it.
+// The slice that is set, as a strided_slice operator.
 OpDesc slice_of(const OpDesc& op) {
   Ints axes = ints_of(op, "axes"), steps = ints_of(op, "steps");
   if (steps.empty()) steps.assign(axes.size(), 1);
@@ -36,12 +36,12 @@ OpDesc slice_of(const OpDesc& op) {
                   {"decrease_axis", ints_of(op, "decrease_axes")}});
 }
 
-// The part without the axes that one index chose, and with new axes of one element: each before the axis of
-// Input that it names.
+// The shape of the slice without the axes of decrease_axes, and with a new axis of length 1 before each axis of Input
+// that none_axes contains.
 Shape part_shape(const OpDesc& op, const AxisIndexMaps& index_maps) {
   OpDesc slice = slice_of(op);
   Shape whole = shape_of(index_maps), part;
-  sliced_shape(slice, index_maps);  // refuses axes that more than one index chose
+  sliced_shape(slice, index_maps);  // refuses decrease_axes of more than one element
   std::vector<bool> gone(static_cast<size_t>(whole.rank()) + 1);
   for (int32_t axis : attr_of<Ints>(slice, "decrease_axis")) {
     gone[static_cast<size_t>(normal_axis(axis, whole.rank(), "decrease_axes"))] = true;
@@ -60,7 +60,7 @@ Shape part_shape(const OpDesc& op, const AxisIndexMaps& index_maps) {
   return part;
 }
 
-// Walks from the part back to the value, which is stretched over it; leading dimensions of one are left out.
+// Index maps from the slice to the value, which is broadcast over it; extra leading 1s of its shape are removed.
 AxisIndexMaps value_index_maps(Shape value, const Shape& part) {
   while (value.rank() > part.rank() && dims_agree(value[0], 1)) {
     value = Shape(Longs(value.begin() + 1, value.end()));
@@ -113,7 +113,7 @@ template <class T>
 T number_of_scalar(const ScalarValue& value) {
   if (const bool* truth = std::get_if<bool>(&value)) return static_cast<T>(*truth);
   if (const int64_t* whole = std::get_if<int64_t>(&value)) {
-    number_as<T>(static_cast<double>(*whole));  // refuses what T can't hold
+    number_as<T>(static_cast<double>(*whole));  // refuses values that T cannot represent
     return static_cast<T>(*whole);
   }
   const double* number = std::get_if<double>(&value);
@@ -132,7 +132,7 @@ struct SetValueKernel : Kernel {
   std::unique_ptr<T[]> listed;
   int64_t listed_count;
   Scratch<T> stretched;
-  Scratch<T> uploaded;  // on a GPU
+  Scratch<T> uploaded;  // GPU only
 
   explicit SetValueKernel(KernelInit& init)
       : input(init, "Input"), value(init, "ValueTensor", optional_port), out(init, "Out"),

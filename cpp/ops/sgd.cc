@@ -17,7 +17,7 @@ template <class T>
 struct SgdKernel : TiledKernel {
   In<T> param, learning_rate, grad;
   Out<T> param_out;
-  int64_t width;  // elements of one row of the table, for a sparse gradient
+  int64_t width;  // row length of the table, for a sparse gradient
 
   explicit SgdKernel(KernelInit& init)
       : param(init, "Param"), learning_rate(init, "LearningRate"), grad(init, "Grad"), param_out(init, "ParamOut"),
@@ -36,7 +36,7 @@ struct SgdKernel : TiledKernel {
 
   void run_sparse(KernelContext& context) {
     if (param.data() != param_out.data()) copy_n(context, param.data(), param.numel(), param_out.data());
-    // Rows that occur several times are subtracted one after the other.
+    // Rows that occur several times are subtracted one by one.
     const std::vector<int64_t>& rows = grad.variable().rows;
     for (size_t i = 0; i < rows.size(); ++i) {
       T* row = param_out.data() + rows[i] * width;

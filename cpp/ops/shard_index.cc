@@ -1,4 +1,4 @@
-// shard_index: Out = X's indices within one of several shards
+// shard_index: Out = the indices X relative to one of several shards
 #include "core/op_table.h"
 
 namespace paddle_mini {

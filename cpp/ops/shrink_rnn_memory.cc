@@ -1,4 +1,4 @@
-// shrink_rnn_memory: Out = the first rows of X, of those sequences that have a step I
+// shrink_rnn_memory: Out = the first rows of X, for the sequences that have a step I
 #include <algorithm>
 
 #include "core/op_table.h"

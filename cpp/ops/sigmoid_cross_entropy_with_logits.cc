@@ -9,7 +9,7 @@ namespace {
 
 constexpr PairPorts kSigmoidPorts{"X", "Label", "Out"};
 
-// Labels whose whole part is ignore_index count nothing: these are the labels in [low, high].
+// Ignores labels that truncate to ignore_index, which are those in [low, high].
 template <class T>
 struct Ignored {
   T low, high;
@@ -26,13 +26,13 @@ struct Ignored {
   PM_HD bool counts(T label) const { return !(label >= low && label <= high); }
 };
 
-// 1 / (labels that count); of none, 1: then there is nothing to divide.
+// 1 / (number of counted labels), or 1 if there are none.
 template <class T>
 PM_HD T one_by(int64_t count) {
   return T(1) / static_cast<T>(count > 1 ? count : 1);
 }
 
-// What every loss is multiplied with.
+// The factor of every loss.
 template <class T>
 class Scale {
  public:
@@ -78,7 +78,7 @@ struct SigmoidSlope {
   }
 };
 
-// One of the two with a scale that a tensor may hold.
+// The loss or its gradient, with a scale that may be in a tensor.
 template <class T, template <class> class F>
 struct ScaledSigmoid {
   Ignored<T> ignored;
@@ -86,7 +86,7 @@ struct ScaledSigmoid {
   PM_HD F<T> bind_scalars() const { return {ignored, scale()}; }
 };
 
-// log(1 + exp(x)) - x label without overflow. A weight w of the label's part: x (1 - label) + w log(1 + exp(-x)).
+// log(1 + exp(x)) - x label without overflow. With a weight w of the label's part: x (1 - label) + w log(1 + exp(-x)).
 template <class T>
 struct SigmoidCrossEntropyKernel : Kernel {
   In<T> x, label, weight;
@@ -124,7 +124,6 @@ struct SigmoidCrossEntropyGradKernel : Kernel {
   }
 };
 
-// Every input is like X, and so is the output.
 }  // namespace
 }  // namespace paddle_mini
 

@@ -1,4 +1,4 @@
-// size: Out = how many elements Input has
+// size: Out = the number of elements of Input
 #include "core/op_table.h"
 #include "math/copy.h"
 

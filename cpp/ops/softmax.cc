@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// One number is its own axis, which may be called -1 or 0.
+// A scalar has one axis, which may be called -1 or 0.
 int softmax_axis(int32_t axis, const Shape& x) { return normal_axis(axis, x.rank() ? x.rank() : 1, "axis"); }
 
 template <class T>

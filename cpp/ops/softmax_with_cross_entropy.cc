@@ -13,7 +13,7 @@ struct SoftmaxCrossEntropyKernel : Kernel {
   Out<T> softmax, loss;
   ClassAxis axis;
   bool use_softmax;
-  Scratch<T> largest, sums;  // of softmax_block
+  Scratch<T> largest, sums;  // scratch of softmax_block
 
   explicit SoftmaxCrossEntropyKernel(KernelInit& init)
       : logits(init, "Logits"), labels(init), softmax(init, "Softmax"), loss(init, "Loss"),
@@ -25,7 +25,7 @@ struct SoftmaxCrossEntropyKernel : Kernel {
   }
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // CPU only:
   void softmax_row(KernelContext& context, const T* x, T* p);
   void softmax_block(KernelContext& context, const T* x, T* p);
   void hard_loss(int64_t o, const T* p);
@@ -49,7 +49,7 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
   }
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // CPU only:
   void hard(KernelContext& context, int64_t o, const T* p, T* to);
   void soft(KernelContext& context, int64_t o, const T* p, const T* weight, T* to);
 };
@@ -60,7 +60,7 @@ void require_integers(const InferContext& c, const char* port) {
                       ", it must be integers");
 }
 
-// Label: the shape of the logits, with one class along the axis unless labels are soft.
+// Label has the shape of the logits, with length 1 along the axis unless labels are soft.
 void require_softmax_cross_entropy_labels(const InferContext& c, const char* logits) {
   const Shape& x = c.shape(logits);
   require<ShapeError>(x.rank() > 0, logits, " has no dimensions, one of them is that of the classes");

@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// Logits as [outer, classes, inner] around the axis; labels and losses are [outer, 1, inner].
+// Logits are viewed as [outer, classes, inner] around the axis; labels and losses as [outer, 1, inner].
 struct ClassAxis {
   int64_t outer, classes, inner;
 
@@ -22,7 +22,7 @@ struct ClassAxis {
                 " classes, so labels run from 0 to ", classes - 1, ", or ignore_index ", ignored);
 }
 
-// Labels of either sort: one class a row, or a weight for every class.
+// Hard labels (one class per row) or soft labels (a weight for every class).
 template <class T>
 struct SoftmaxLabels {
   std::optional<IndexIn> hard;
@@ -35,7 +35,7 @@ struct SoftmaxLabels {
   }
 
   const T* soft_data() const { return soft ? soft->data() : nullptr; }
-  // On a CPU:
+  // CPU only:
   void check(int64_t classes) const;
 };
 

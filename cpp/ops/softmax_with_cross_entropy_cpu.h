@@ -16,14 +16,14 @@ void SoftmaxLabels<T>::check(int64_t classes) const {
 
 namespace {
 
-// Logits lie this far below the largest at most: PaddlePaddle's kernel cuts them off there, so that
-// no logarithm is below it and no loss above it but for the logarithm of the sum.
+// Clamps logits to at most 64 below the largest one, as PaddlePaddle's kernel does. Up to the logarithm of the sum,
+// this bounds log-probabilities by -64 and losses by 64.
 template <class V>
 V shifted(V logit, V largest) {
   return no_less(logit - largest, number_of<V>(-64));
 }
 
-// The logarithm of 0, which only probabilities that are given can be, is -1e20: losses stay numbers.
+// The logarithm of 0 is -1e20, so losses stay finite. Only probabilities that the program supplies can be 0.
 template <class V>
 V finite_softmax_cross_entropy_log(V probability) {
   return maximum(log(probability), V(number_of<V>(-1e20)));
@@ -49,7 +49,7 @@ void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
   }
 }
 
-// One row that lies in one piece.
+// One contiguous row.
 template <class T>
 void SoftmaxCrossEntropyKernel<T>::softmax_row(KernelContext& context, const T* x, T* p) {
   int64_t n = axis.classes;
@@ -58,7 +58,7 @@ void SoftmaxCrossEntropyKernel<T>::softmax_row(KernelContext& context, const T* 
   map(context, n, [factor](auto v) { return v * decltype(v)(factor); }, p, static_cast<const T*>(p));
 }
 
-// `inner` rows side by side.
+// `inner` interleaved rows.
 template <class T>
 void SoftmaxCrossEntropyKernel<T>::softmax_block(KernelContext& context, const T* x, T* p) {
   int64_t inner = axis.inner;
@@ -137,7 +137,7 @@ void SoftmaxCrossEntropyGradKernel<T>::hard(KernelContext& context, int64_t o, c
   }
 }
 
-// softmax - label, as PaddlePaddle has it: the gradient where a row of labels sums to 1.
+// softmax - label, as in PaddlePaddle: this is the gradient if each row of labels sums to 1.
 template <class T>
 void SoftmaxCrossEntropyGradKernel<T>::soft(KernelContext& context, int64_t o, const T* p, const T* weight, T* to) {
   int64_t inner = axis.inner;

@@ -16,11 +16,11 @@ PM_DEVICE T finite_log(T probability) {
   return maximum(log(probability), static_cast<T>(-1e20));
 }
 
-// Softmax and loss of each row of logits, of labels of either sort.
+// Softmax and loss of each row of logits, for hard or soft labels.
 template <class T>
 struct Forward : Lines {
   LabelsBelow hard;
-  const T* soft;  // none: the labels are hard
+  const T* soft;  // nullptr: the labels are hard
   bool use_softmax;
   const T* x;
   T *p, *loss;
@@ -44,7 +44,7 @@ struct Forward : Lines {
     });
   }
 
-  // p = exp(x - the row's largest), not below exp(-64); returns one by their sum.
+  // Computes p = exp(x - the row's maximum), at least exp(-64); returns 1 / the sum of p.
   PM_DEVICE T exponentials(const LinePart& part, T* tops, double* sums) const {
     T top = -std::numeric_limits<T>::infinity();
     each_element(part, [&](int64_t at, int64_t) { top = maximum(top, x[at]); });

@@ -10,7 +10,7 @@ struct SoftshrinkAttributes {
   explicit SoftshrinkAttributes(const KernelInit& init) : distance(init.attr<float>("lambda")) {}
 };
 
-// NaN is neither above nor below: it stays NaN.
+// NaN compares false with both bounds and stays NaN.
 struct Softshrink : SoftshrinkAttributes {
   using SoftshrinkAttributes::SoftshrinkAttributes;
 

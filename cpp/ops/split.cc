@@ -9,7 +9,7 @@ using Ints = std::vector<int32_t>;
 
 const TensorAttrs kPorts{{"axis", "AxisTensor"}, {"sections", nullptr, "SectionsTensorList"}};
 
-// How long each part is: sections, one -1 of which is worked out, or `num` equal ones. -1: not known yet.
+// The length of each part: sections, in which one -1 is inferred, or `num` equal lengths. -1: not known yet.
 std::vector<int64_t> lengths_of(const OpDesc& op, int64_t size, size_t count) {
   const Ints& sections = attr_of<Ints>(op, "sections");
   int32_t num = attr_of<int32_t>(op, "num");

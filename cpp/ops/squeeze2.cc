@@ -1,11 +1,11 @@
-// squeeze2: Out = X without axes of one element
+// squeeze2: Out = X without axes of length 1
 #include "ops/family/reshape.h"
 
 namespace paddle_mini {
 namespace {
 
-// Axes that are named and have more than one element stay, as in PaddlePaddle. One whose length is not known
-// yet goes if it is named and stays if none is.
+// Named axes longer than 1 stay, as in PaddlePaddle. An axis of unknown length is removed if it is named, and stays if
+// no axes are named.
 Shape squeezed(const Shape& x, const std::vector<int32_t>& axes) {
   std::vector<bool> named(static_cast<size_t>(x.rank()), axes.empty());
   for (int32_t axis : axes) {

@@ -1,4 +1,4 @@
-// stack: Y = the tensors X along a new axis
+// stack: Y = the tensors X stacked along a new axis
 #include "ops/family/parts.h"
 
 namespace paddle_mini {

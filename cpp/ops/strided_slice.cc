@@ -1,4 +1,4 @@
-// strided_slice: Out = the part of Input between starts and ends, by steps
+// strided_slice: Out = the part of Input between starts and ends, with steps
 // The schemas, which say .on_gpu(), are in ops/family/slice.cc.
 #include "ops/family/slice.h"
 

@@ -1,4 +1,4 @@
-// sum: Out = X[0] + X[1] + ..., of tensors and selected rows
+// sum: Out = the sum of the tensors and selected rows X
 #include <algorithm>
 
 #include "core/op_table.h"
@@ -9,8 +9,8 @@
 namespace paddle_mini {
 namespace {
 
-// Adds the tensors tile by tile: the partial sums stay in cache, and Out may lie over any of them,
-// since a tile of it is written after all have been read.
+// Adds the tensors tile by tile: the partial sums stay in cache, and Out may share memory with any of them, since a
+// tile of Out is written after that tile of all inputs has been read.
 
 }  // namespace
 }  // namespace paddle_mini
@@ -20,7 +20,7 @@ namespace {
 namespace paddle_mini {
 namespace {
 
-// A tensor without elements beside others that have some counts nothing, whatever its shape.
+// An empty tensor among others that have elements is ignored, whatever its shape.
 bool is_left_out(const VarInfo& x, const Shape& out) {
   return x.kind == VarKind::Tensor && x.shape.known() && x.shape.numel() == 0 && !(x.shape == out);
 }
@@ -29,7 +29,7 @@ template <class T>
 struct SumKernel : Kernel {
   std::vector<In<T>> tensors, rows;
   Out<T> out;
-  int64_t width = 1;  // elements of a row
+  int64_t width = 1;  // elements per row
   RowMerge merge;
   std::vector<RowValues<T>> lists;
 

@@ -1,4 +1,4 @@
-// teacher_student_sigmoid_loss: the sigmoid losses of a click (teacher) and of a score (student) that one label holds
+// teacher_student_sigmoid_loss: the sum of sigmoid losses of a click (teacher) and a score (student) in one label
 #include "ops/family/pair_loss.h"
 
 namespace paddle_mini {
@@ -10,11 +10,11 @@ struct TeacherStudent : PairLoss {
   static constexpr PairPorts ports = kTeacherStudentPorts;
   using PairLoss::PairLoss;
 
-  // With s = log(1 + exp(x)): s without a click, s - x with one, and on top of it s - x score where there is a score.
+  // With s = log(1 + exp(x)): the loss is s without a click and s - x with one; a score adds s - x * score.
   template <class V>
   PM_HD V operator()(V x, V label) const {
     V zero(0), one(1), click = maximum(x, zero) + log(one + exp(-abs(x)));
-    V with_score = click + click - x * label;  // of a score in [0, 1), or 1 + a score: then the click takes x
+    V with_score = click + click - x * label;  // label: the score in [0, 1), or 1 + the score with a click
     return select(label < zero, select(label < -one, click, click - x), with_score);
   }
 };

@@ -1,4 +1,4 @@
-// temporal_shift: some channels of every frame come from the frame before it, some from the one after it
+// temporal_shift: some channels of every frame come from the previous frame, some from the next one
 #include "core/op_table.h"
 
 #include <algorithm>
@@ -6,12 +6,12 @@
 namespace paddle_mini {
 namespace {
 
-// Frames of a video follow each other along axis 0. Channels [0, back) come from the frame before, [back, ahead) from
-// the one after, the others stay; where there is no such frame, zeros.
+// The frames of a video are consecutive along axis 0. Channels [0, back) come from the previous frame and [back, ahead)
+// from the next one; the others stay. Missing frames count as zeros.
 struct Shift {
   int64_t frames, segment, blocks, channels, length, back, ahead;
 
-  // length: numbers of one channel that lie next to each other; blocks: rows of channels in a frame.
+  // length: adjacent elements of one channel; blocks: rows of channels per frame.
   Shift(const KernelInit& init, const Shape& x) : frames(x[0]), segment(init.attr<int32_t>("seg_num")) {
     bool last = init.attr<std::string>("data_format") == "NHWC";
     channels = x[last ? 3 : 1];

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-// to = from, with frames taken `direction` (1, or -1 for the gradient) the way described above.
+// Copies `from` to `to` with the shift described at Shift; `direction` is 1, or -1 for the gradient.
 template <class T>
 void Shift::copy(KernelContext&, const T* from, T* to, int64_t direction) const {
   int64_t row = channels * length, frame = blocks * row;

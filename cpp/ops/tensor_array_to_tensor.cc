@@ -1,4 +1,4 @@
-// tensor_array_to_tensor: the elements of an array joined along an axis, or stacked along a new one
+// tensor_array_to_tensor: the elements of an array concatenated along an axis, or stacked along a new one
 #include <cstring>
 
 #include "core/op_table.h"
@@ -7,12 +7,12 @@
 namespace paddle_mini {
 namespace {
 
-// How the elements lie in the joined tensor: `outer` times, one after the other, each `widths[i]` bytes.
+// The layout of the joined tensor: `outer` times, `widths[i]` bytes of each element i in order.
 struct Joint {
   int64_t outer = 1;
   std::vector<size_t> widths;
-  std::vector<int32_t> sizes;  // of each element along the axis
-  Shape shape;                 // of the joined tensor
+  std::vector<int32_t> sizes;  // size of each element along the axis
+  Shape shape;                 // shape of the joined tensor
 
   Joint(const std::vector<Tensor>& elements, int axis_attr, bool stack) {
     require<OpError>(!elements.empty(), "X has no elements");
@@ -39,7 +39,7 @@ struct Joint {
     shape = Shape(dims);
   }
 
-  // Calls copy(element, its bytes, the joined bytes, how many) for each piece.
+  // Calls copy(source in the element, target in `joined`, bytes) for each piece.
   template <class F>
   void each_piece(const std::vector<Tensor>& elements, char* joined, F copy) const {
     for (int64_t o = 0; o < outer; ++o) {

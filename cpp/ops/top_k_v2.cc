@@ -1,4 +1,4 @@
-// top_k_v2: the k largest, or smallest, elements along one axis and where they are
+// top_k_v2: the k largest, or smallest, elements along one axis and their indices
 #include "ops/family/best.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// trace: Out = the sums of diagonals
+// trace: Out = the sum of a diagonal of each matrix in Input
 #include <algorithm>
 
 #include "core/widening.h"
@@ -8,12 +8,12 @@
 namespace paddle_mini {
 namespace {
 
-// Axes 1 and 2 of the matrices, and where their diagonals lie.
+// The two axes of the matrices, and the positions of their diagonals.
 struct Diagonals {
   int axis1, axis2;
   Shape out;
   int64_t count = 0, first = 0, step = 0;
-  std::vector<int64_t> matrices;  // where each begins
+  std::vector<int64_t> matrices;  // offset of each matrix
 
   template <class Context>
   Diagonals(const Context& c, const Shape& x) {

@@ -32,7 +32,7 @@ struct TraceElement {
   };
 };
 
-// Leads to where each matrix begins.
+// Maps the index of a matrix to its offset.
 StridedIndex<1> matrices_of(const Diagonals& d, const Shape& x) {
   StridedIndex<1> index_map;
   for (int i = x.rank() - 1; i >= 0; --i) {

@@ -1,4 +1,4 @@
-// transpose: Out = X with its axes in another order
+// transpose: Out = X with permuted axes
 #include "ops/family/axis_order.h"
 
 namespace paddle_mini {

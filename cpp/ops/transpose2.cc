@@ -1,4 +1,4 @@
-// transpose2: Out = X with its axes in another order
+// transpose2: Out = X with permuted axes
 #include "ops/family/axis_order.h"
 #include "ops/family/reshape.h"
 

@@ -1,4 +1,4 @@
-// tril_triu: Out = X with 0 above or below a diagonal of its matrices
+// tril_triu: Out = X with the elements above or below a diagonal of its matrices set to 0
 #include "core/op_table.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ void TrilTriuKernel<backward>::For<T>::run(KernelContext&) {
   T* to = out.data();
   for (int64_t m = 0; m < matrices; ++m) {
     for (int64_t i = 0; i < rows; ++i, from += columns, to += columns) {
-      // The first column that is kept, and the one after the last.
+      // Columns [begin, end) are kept.
       int64_t split = std::clamp<int64_t>(i + diagonal + (lower ? 1 : 0), 0, columns);
       int64_t begin = lower ? 0 : split, end = lower ? split : columns;
       std::fill(to, to + begin, T(0));

@@ -1,4 +1,4 @@
-// trunc: Out = X without its fraction
+// trunc: Out = X rounded toward zero
 #include "ops/family/rounding.h"
 
 namespace paddle_mini {

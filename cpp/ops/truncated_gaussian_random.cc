@@ -1,4 +1,4 @@
-// truncated_gaussian_random: a normal distribution cut off two standard deviations from its mean
+// truncated_gaussian_random: Out is drawn from a normal distribution truncated at two standard deviations from its mean
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,8 +11,8 @@ namespace {
 
 double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
-// The x with normal_cdf(x) = p, for the p that lie within two deviations: Newton's method, which from 0
-// grows towards x without passing it, since the distribution flattens outwards.
+// The x with normal_cdf(x) = p, for |x| <= 2, by Newton's method. Its iterates start at 0 and approach x without
+// overshooting, since the density falls away from 0.
 double normal_quantile(double p) {
   constexpr double inverse_sqrt_two_pi = 0.3989422804014327;
   double x = 0;
@@ -24,7 +24,7 @@ double normal_quantile(double p) {
   return x;
 }
 
-// Inverse transform sampling: mean + std q(c(-2) + (c(2) - c(-2)) u) with u even in (0, 1).
+// Inverse transform sampling: mean + std q(c(-2) + (c(2) - c(-2)) u) with u uniform in (0, 1), c the CDF, q = c^-1.
 template <class T>
 struct TruncatedGaussianRandomKernel : Kernel {
   Out<T> out;

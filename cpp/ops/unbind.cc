@@ -1,4 +1,4 @@
-// unbind: Out[i] = what X has at position i of an axis
+// unbind: Out[i] = X at position i of an axis
 #include "ops/family/parts.h"
 
 namespace paddle_mini {

@@ -1,11 +1,12 @@
-// unfold: the patches of an image as columns of a matrix; fold: the image that is the sum of its patches
+// unfold: the patches of an image as columns of a matrix; fold: an image as the sum of its patches
 #include "core/op_table.h"
 #include "math/volume.h"
 
 namespace paddle_mini {
 namespace {
 
-// Both attributes of two numbers and of four; the image is a volume of depth 1. paddings: above, left, below, right.
+// Reads attributes of two and of four numbers; the image is treated as a volume of depth 1. The order of paddings is
+// above, left, below, right.
 template <class Context>
 VolumeAxes unfold_axes_of(const Context& c, int64_t height, int64_t width) {
   auto read = [&c](const char* name, size_t count) {
@@ -24,7 +25,7 @@ VolumeAxes unfold_axes_of(const Context& c, int64_t height, int64_t width) {
   return window.axes({1, height, width}, {1, size[0], size[1]});
 }
 
-// `image` of [images, channels, height, width] and `columns` of [images, channels taps, patches].
+// Converts between `image` [images, channels, height, width] and `columns` [images, channels taps, patches].
 template <class T>
 struct Patches {
   int64_t images, image_size, columns_size;

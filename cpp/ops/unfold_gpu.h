@@ -23,14 +23,14 @@ struct PatchElement {
   }
 };
 
-// A thread sums up the places that one pixel has in the columns.
+// Each thread sums the elements of the columns that correspond to one pixel.
 template <class T>
 struct PatchSum {
   WindowAxis height, width;
   const T* columns;
   T* image;
 
-  // The output whose window has the pixel as this tap; -1: none.
+  // The output whose window has the pixel at this tap; -1 if there is none.
   PM_DEVICE static int64_t output(const WindowAxis& axis, int64_t pixel, int64_t tap) {
     int64_t from = pixel + axis.before - tap * axis.dilation;
     return from >= 0 && from % axis.stride == 0 && from / axis.stride < axis.out ? from / axis.stride : -1;

@@ -1,4 +1,4 @@
-// uniform_random: Out is drawn evenly from [min, max)
+// uniform_random: Out is drawn uniformly from [min, max)
 #include <algorithm>
 
 #include "core/op_table.h"

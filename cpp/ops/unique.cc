@@ -1,4 +1,4 @@
-// unique: Out = the elements of X, or its slices along an axis, each once
+// unique: Out = the distinct elements of X, or its distinct slices along an axis
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// X as `count` items of outer * inner elements each: its elements, or its slices along an axis.
+// X as `count` items of outer * inner elements each: single elements, or slices along an axis.
 struct Items {
   int64_t outer = 1, count = 1, inner = 1;
 
@@ -21,8 +21,8 @@ struct Items {
     outer = x.numel(0, axis), count = x[axis], inner = x.numel(axis + 1, x.rank());
   }
 
-  // Negative, 0 or positive, as item a is below, equal to or above item b. Not-a-numbers are above all
-  // numbers and equal to one another: an order without holes.
+  // Negative, 0 or positive if item a is less than, equal to or greater than item b. NaNs are greater than all numbers
+  // and equal to one another, which makes this a total order.
   template <class T>
   int compare(const T* data, int64_t a, int64_t b) const {
     for (int64_t o = 0; o < outer; ++o) {
@@ -40,9 +40,9 @@ struct Items {
 };
 
 struct UniqueItems {
-  std::vector<int64_t> first;    // of each unique item: where it occurs first
-  std::vector<int64_t> inverse;  // of each item: which unique item it is
-  std::vector<int64_t> counts;   // of each unique item: how often it occurs
+  std::vector<int64_t> first;    // first occurrence of each unique item
+  std::vector<int64_t> inverse;  // for each item, the index of its unique item
+  std::vector<int64_t> counts;   // number of occurrences of each unique item
 };
 
 template <class T>
@@ -62,7 +62,7 @@ UniqueItems find_unique(const T* data, const Items& items, bool sorted) {
     ++unique.counts.back();
   }
   if (sorted) return unique;
-  // By the place where each occurs first.
+  // Reorders the unique items by first occurrence.
   std::vector<size_t> by_place(unique.first.size());
   std::iota(by_place.begin(), by_place.end(), size_t{0});
   std::sort(by_place.begin(), by_place.end(), [&](size_t a, size_t b) { return unique.first[a] < unique.first[b]; });

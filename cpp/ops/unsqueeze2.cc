@@ -1,4 +1,4 @@
-// unsqueeze2: Out = X with new axes of one element
+// unsqueeze2: Out = X with new axes of length 1
 #include "ops/family/reshape.h"
 #include "ops/family/tensor_attr.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 const TensorAttrs kPorts{{"axes", "AxesTensor", "AxesTensorList"}};
 
-// The axes are put in one after the other: each counts in the shape that the ones before it made.
+// The axes are inserted one by one: each index refers to the shape after the previous insertions.
 Shape unsqueezed(const Shape& x, const std::vector<int32_t>& axes) {
   std::vector<int64_t> out = x.vector();
   for (int32_t axis : axes) {

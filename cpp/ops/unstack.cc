@@ -1,4 +1,4 @@
-// unstack: Y[i] = what X has at position i of an axis
+// unstack: Y[i] = X at position i of an axis
 #include "ops/family/parts.h"
 
 namespace paddle_mini {

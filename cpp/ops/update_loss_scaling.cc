@@ -1,4 +1,4 @@
-// update_loss_scaling: the scale of the loss falls after steps with infinite gradients, and grows after steps without
+// update_loss_scaling: decreases the loss scale after steps with infinite gradients, increases it after others
 #include "core/op_table.h"
 #include "math/for_each_index.h"
 #include "ops/family/optimizer.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Micikevicius et al. 2018, section 3.2.
+// Dynamic loss scaling (Micikevicius et al. 2018, section 3.2).
 template <class T>
 struct ScalingStep {
   ScalarArg<bool> found, stops;
@@ -30,14 +30,14 @@ struct ScalingStep {
         bad_steps = 0;
         if (reaches(good_steps, good_needed)) wanted = now * growth;
       }
-      if (wanted - wanted == T(0)) now = wanted;  // where it is finite
+      if (wanted - wanted == T(0)) now = wanted;  // if it is finite
     }
     *scale_out = now;
     *good_out = good_steps;
     *bad_out = bad_steps;
   }
 
-  // Counts a step; begins anew where enough are counted.
+  // Counts a step; returns true, and resets the counter, when `needed` steps are reached.
   PM_HD static bool reaches(int32_t& steps, int32_t needed) {
     steps = steps == INT32_MAX ? steps : steps + 1;
     if (steps != needed) return false;

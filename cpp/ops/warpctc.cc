@@ -16,7 +16,7 @@ double log_add(double a, double b) {
   return a > b ? a + std::log1p(std::exp(b - a)) : b + std::log1p(std::exp(a - b));
 }
 
-// Where the logits of a sequence lie: by lod row after row, padded [time, sequence, class].
+// The positions of a sequence's logits: consecutive rows with a lod, [time, sequence, class] if padded.
 struct LogitRows {
   RowSpans spans;
   int64_t classes;
@@ -32,7 +32,7 @@ struct LogitRows {
     return shape[shape.rank() - 1];
   }
   int64_t at(int64_t s, int64_t t) const { return spans.padded() ? padded_at(s, t) : (spans.begin(s) + t) * classes; }
-  // In WarpCTCGrad, which is padded always.
+  // The position in WarpCTCGrad, which is always padded.
   int64_t padded_at(int64_t s, int64_t t) const { return (t * spans.count() + s) * classes; }
 };
 
@@ -74,7 +74,7 @@ struct WarpCtcKernel : Kernel {
     }
   }
 
-  // A label that no alignment fits into its rows costs 0 and has no gradient, as in PaddlePaddle.
+  // If no alignment fits the label into its rows, the loss is 0 and has no gradient, as in PaddlePaddle.
   double sequence(int64_t s) {
     int64_t time = rows.spans.length(s), length = labels.length(s), count = 2 * length + 1, needed = length;
     for (int64_t i = 0; i < count; ++i) states[i] = i % 2 ? label[labels.begin(s) + i / 2] : blank;
@@ -99,7 +99,7 @@ struct WarpCtcKernel : Kernel {
     }
   }
 
-  // From state i a path goes on to i, i + 1, or past a blank to another label at i + 2.
+  // From state i, a path continues to i, i + 1, or past a blank to a different label at i + 2.
   bool skips_to(int64_t i) const { return i >= 2 && i % 2 == 1 && states[i] != states[i - 2]; }
 
   void forward_sums(int64_t time, int64_t count) {

@@ -17,7 +17,7 @@ template <class T>
 struct ToChosen {
   const bool* condition;
   const T* out_gradient;
-  T *x_gradient, *y_gradient;  // nullptr: one that nobody wants
+  T *x_gradient, *y_gradient;  // nullptr: this gradient is not needed
   PM_HD void operator()(int64_t i) const {
     if (x_gradient) x_gradient[i] = condition[i] ? out_gradient[i] : T(0);
     if (y_gradient) y_gradient[i] = condition[i] ? T(0) : out_gradient[i];

@@ -1,4 +1,4 @@
-// where_index: Out = the positions of Condition's elements that are not zero
+// where_index: Out = the positions of the nonzero elements of Condition
 #include "core/op_table.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// while: runs a block again and again while a condition holds; while_grad: its steps' gradients, in reverse
+// while: runs a block while a condition holds; while_grad: the gradients of its steps, in reverse
 #include <algorithm>
 #include <set>
 
@@ -8,9 +8,8 @@
 namespace paddle_mini {
 namespace {
 
-// What gradients of a step read under the names of outer variables is what these held when the step
-// began. Not so the variables that the block changes in place, such as a counter: its gradient block
-// counts back.
+// The gradients of a step read outer variables as they were when the step began. Variables that the block changes in
+// place, such as a counter, are excluded: the gradient block counts back.
 std::vector<std::pair<std::string, Variable>> values_before_step(ControlRun& run, int block) {
   std::vector<std::string> counters = run.changed_in_place(block);
   std::vector<std::pair<std::string, Variable>> values;
@@ -37,9 +36,9 @@ void run_while(ControlRun& run) {
   run.set_output("StepScopes", 0, std::move(scopes));
 }
 
-// One run of while_grad. Let g be the gradient of an input. Where the input is a loop variable, g enters
-// each step as the gradient of what the step wrote and leaves it as that of what the step read; where the
-// steps only read it, their gradients are added.
+// One run of while_grad. Let g be the gradient of an input. If the input is a loop variable, g enters each step as the
+// gradient of the value that the step wrote, and leaves it as the gradient of the value that the step read. If the
+// steps only read the input, their gradients are added.
 class WhileGrad {
  public:
   explicit WhileGrad(ControlRun& run) : run_(run), inputs_(run.op.input("X")), wanted_(run.op.output("X@GRAD")) {}
@@ -75,8 +74,8 @@ class WhileGrad {
     }
   }
 
-  // Nothing after the loop reads this loop variable, so no gradient comes from there; the steps still
-  // read the gradient of what they wrote.
+  // Nothing after the loop reads this loop variable, so no gradient comes from there; the steps still read the gradient
+  // of the value that they wrote.
   void enter_zeros(const std::string& name) {
     const Variable* value = run_.find(run_.frame, name.substr(0, name.find(kGradSuffix)));
     if (value && holds_tensor(value->kind) && value->has_value() && is_floating(value->tensor.dtype)) {
@@ -108,7 +107,7 @@ class WhileGrad {
   ControlRun& run_;
   const std::vector<std::string>& inputs_;
   const std::vector<std::string>& wanted_;
-  std::map<std::string, Variable> entering_;  // by their names inside
+  std::map<std::string, Variable> entering_;  // keyed by the names inside the block
   std::set<std::string> loop_variables_;
   std::map<size_t, Variable> sums_;
 };

@@ -5,10 +5,10 @@
 namespace paddle_mini {
 namespace {
 
-// An element that has no value takes memory too: a wrong index must not take all of it.
+// Elements without a value take memory too, so this limits how much a wrong index can allocate.
 constexpr int64_t kMostAfterEnd = int64_t{1} << 20;
 
-// As the gradient of read_from_array: an element that is read more than once has a sum of gradients.
+// As the gradient of read_from_array: an element that is read more than once has the sum of the gradients.
 bool is_gradient(const std::string& name) { return name.find(kGradSuffix) != std::string::npos; }
 
 void run_write_to_array(ControlRun& run) {
@@ -26,7 +26,7 @@ void run_write_to_array(ControlRun& run) {
     run.set_output("Out", 0, std::move(fresh));
     held = run.find(run.frame, run.op.output("Out")[0]);
   }
-  // The one thing that is changed where it is: a copy at each writing would make loops quadratic.
+  // The array is modified in place: a copy at each write would make loops quadratic.
   if (held->array.size() <= static_cast<size_t>(i)) held->array.resize(static_cast<size_t>(i) + 1);
   Tensor& place = held->array[static_cast<size_t>(i)];
   if (!place.data || !is_gradient(run.op.output("Out")[0])) {
