@@ -1,5 +1,5 @@
 // reverse: Out = X reversed along some axes
-// The schema, which says .on_gpu(), is in ops/family/reversal.h.
+// The schema, with its .on_gpu(), is in ops/family/reversal.h.
 #include "ops/family/reversal.h"
 
 namespace paddle_mini {

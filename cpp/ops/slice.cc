@@ -1,5 +1,5 @@
 // slice: Out = the part of Input between starts and ends
-// The schemas, which say .on_gpu(), are in ops/family/slice.cc.
+// The schemas, with their .on_gpu(), are in ops/family/slice.cc.
 #include "ops/family/slice.h"
 
 namespace paddle_mini {

@@ -1,5 +1,5 @@
 // tile: Out = X repeated along its axes
-// The schemas, which say .on_gpu(), are in ops/family/repeat.cc.
+// The schemas, with their .on_gpu(), are in ops/family/repeat.cc.
 #include "ops/family/repeat.h"
 
 namespace paddle_mini {
