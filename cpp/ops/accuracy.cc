@@ -1,4 +1,4 @@
-// accuracy: the part of the rows whose label is among their k best indices
+// accuracy: the fraction of rows whose label is among their k best indices
 #include "core/op_table.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of accuracy on a CPU.
+// CPU kernels of accuracy.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of accuracy on a GPU.
+// GPU kernels of accuracy.
 #pragma once
 
 #include "math/gpu/ids.h"

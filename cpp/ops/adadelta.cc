@@ -1,4 +1,4 @@
-// adadelta: the step is the gradient times the ratio of the mean sizes of past steps and past gradients
+// adadelta: the update is the gradient times the ratio of the root mean squares of past updates and past gradients
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"

@@ -1,4 +1,5 @@
-// adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), m and v averages of Grad and Grad^2 without bias
+// adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), where m and v are bias-corrected averages of Grad
+// and Grad^2
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "ops/family/optimizer.h"
@@ -7,14 +8,14 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles are for the caches of CPUs
+struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles only serve CPU caches
   In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
   In<bool> skip_update;
   NumberIn beta1_tensor, beta2_tensor, epsilon_tensor;
   Out<T> param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out;
   float beta1, beta2, epsilon;
   bool lazy, global_powers;
-  int64_t height, width;  // of the table, for a sparse gradient
+  int64_t height, width;  // the sizes of the table if the gradient is sparse
   RowMerge merge;
   Scratch<T> merged;
   std::vector<RowValues<T>> lists;
@@ -35,7 +36,7 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
   }
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   T beta_1() const;
   T beta_2() const;
   AdamStep<T> step(T power1, T power2) const;

@@ -1,4 +1,4 @@
-// The kernels of adam on a CPU.
+// CPU kernels of adam.
 #pragma once
 
 namespace paddle_mini {
@@ -31,7 +31,7 @@ void AdamKernel<T>::run(KernelContext& context) {
   T power1 = beta1_power[0], power2 = beta2_power[0];
   bool stays = skips() || grad.variable().rows.empty();
   if (stays) copy_to_outputs(context, 0, param.numel());
-  // PaddlePaddle's kernel advances the powers before it uses them here, and only here.
+  // As in PaddlePaddle, only lazy updates with own powers use powers that are already advanced.
   else if (lazy) run_lazy(context, global_powers ? step(power1, power2) : step(beta_1() * power1, beta_2() * power2));
   else run_sparse(context, step(power1, power2));
   set_powers(stays);
@@ -64,7 +64,7 @@ const T* AdamKernel<T>::merge_rows(KernelContext& context) {
   return merged.data();
 }
 
-// Rows that the gradient does not name keep parameters and moments.
+// Rows that the gradient does not name keep their parameters and moments.
 template <class T>
 void AdamKernel<T>::run_lazy(KernelContext& context, const AdamStep<T>& step) {
   const T* gradient = merge_rows(context);
@@ -76,7 +76,7 @@ void AdamKernel<T>::run_lazy(KernelContext& context, const AdamStep<T>& step) {
   }
 }
 
-// Rows that the gradient does not name have gradient 0: the same as a dense gradient.
+// Rows that the gradient does not name have gradient 0, as with a dense gradient.
 template <class T>
 void AdamKernel<T>::run_sparse(KernelContext& context, const AdamStep<T>& step) {
   const T* gradient = merge_rows(context);

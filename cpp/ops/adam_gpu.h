@@ -1,4 +1,4 @@
-// The kernels of adam on a GPU.
+// GPU kernels of adam.
 #pragma once
 
 #include "math/gpu/adam_step.h"

@@ -1,4 +1,4 @@
-// adamax: adam with the largest gradient so far, InfNorm, in place of the second moment
+// adamax: adam with the largest gradient so far, InfNorm, instead of the second moment
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"

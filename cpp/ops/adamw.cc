@@ -8,13 +8,13 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as adam
+struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as in adam
   In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
   In<bool> skip_update;
   NumberIn beta1_tensor, beta2_tensor, epsilon_tensor;
   Out<T> param_out, moment1_out, moment2_out, beta1_power_out, beta2_power_out;
   float beta1, beta2, epsilon;
-  T decay;  // of a learning rate of 1
+  T decay;  // for a learning rate of 1
   bool global_powers;
 
   explicit AdamwKernel(KernelInit& init)
@@ -31,7 +31,7 @@ struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as ad
   }
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void run_tile(KernelContext& context, int64_t begin, int64_t end);
 
   template <class Step>

@@ -1,4 +1,4 @@
-// The kernels of adamw on a CPU.
+// CPU kernels of adamw.
 #pragma once
 
 namespace paddle_mini {
@@ -22,7 +22,7 @@ void AdamwKernel<T>::run_tile(KernelContext& context, int64_t begin, int64_t end
     copy_part(context, moment2, moment2_out, begin, end - begin);
   } else {
     AdamStep<T> step(b1, b2, power1, power2, rate, e);
-    // Without decay this is adam to the bit, even where Param is infinite.
+    // Without decay the result equals adam's to the bit, even where Param is infinite.
     if (decay == T(0)) run_with(context, step, begin, end);
     else run_with(context, AdamwStep<T>{step, rate * decay}, begin, end);
   }

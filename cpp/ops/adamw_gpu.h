@@ -1,4 +1,4 @@
-// The kernels of adamw on a GPU.
+// GPU kernels of adamw.
 #pragma once
 
 #include "math/gpu/adam_step.h"
@@ -22,7 +22,7 @@ template <class T>
 struct AdamwRule {
   static constexpr bool batchable = true;
   AdamRule<T> adam;
-  T decay;  // of a learning rate of 1
+  T decay;  // for a learning rate of 1
   PM_HD AdamwUnless<T> bind_scalars() const { return {adam.bind_scalars(), adam.rate() * decay, decay != T(0)}; }
 };
 

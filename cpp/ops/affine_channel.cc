@@ -36,7 +36,7 @@ struct AffineChannelGradKernel : Kernel {
         rows(x.shape(), affine_channel_channels_last(init)) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void add_row(KernelContext& context, int64_t n, const T* g, const T* from);
   void add_channel(KernelContext& context, int64_t n, const T* g, const T* from, int64_t c);
 };

@@ -1,4 +1,4 @@
-// The kernels of affine_channel on a CPU.
+// CPU kernels of affine_channel.
 #pragma once
 
 namespace paddle_mini {
@@ -18,7 +18,7 @@ void AffineChannelKernel<T>::run(KernelContext& context) {
     });
 }
 
-// X@GRAD last: it may lie in the memory of Out@GRAD.
+// Writes X@GRAD last, because it may share the memory of Out@GRAD.
 template <class T>
 void AffineChannelGradKernel<T>::run(KernelContext& context) {
   if (scale_gradient) std::fill_n(scale_gradient.data(), rows.channels, T(0));

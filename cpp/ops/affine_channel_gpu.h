@@ -1,4 +1,4 @@
-// The kernels of affine_channel on a GPU.
+// GPU kernels of affine_channel.
 #pragma once
 
 #include "math/channel_rows.h"
@@ -38,14 +38,14 @@ struct Terms {
 };
 template <class T>
 struct PutParameters {
-  T *scale_gradient, *bias_gradient;  // may be none
+  T *scale_gradient, *bias_gradient;  // may be nullptr
   PM_DEVICE void operator()(int64_t c, const TwoSums& sums) const {
     if (scale_gradient) scale_gradient[c] = static_cast<T>(sums.first);
     if (bias_gradient) bias_gradient[c] = static_cast<T>(sums.second);
   }
 };
 
-// X is [outer, channels, inner].
+// Views X as [outer, channels, inner].
 inline int64_t inner_of(const ChannelRows& rows) { return rows.last ? 1 : rows.pixels; }
 
 template <class T>
@@ -71,7 +71,7 @@ void AffineChannelKernel<T>::run(KernelContext& context) {
   for_each_index(context, x.numel(), body);
 }
 
-// X@GRAD last: it may lie in the memory of Out@GRAD.
+// Writes X@GRAD last, because it may share the memory of Out@GRAD.
 template <class T>
 void AffineChannelGradKernel<T>::run(KernelContext& context) {
   const T* g = out_gradient.data();

@@ -1,4 +1,4 @@
-// The kernels of all_finite on a CPU.
+// CPU kernels of all_finite.
 #pragma once
 
 #include "math/finite.h"

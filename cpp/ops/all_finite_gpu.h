@@ -1,4 +1,4 @@
-// The kernels of all_finite on a GPU.
+// GPU kernels of all_finite.
 #pragma once
 
 #include "math/copy.h"

@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// A number that PaddlePaddle keeps as text so that it stays exact; refuses other text.
+// Parses a number that PaddlePaddle stores as text to keep it exact. Throws for other text.
 double number_in(const std::string& name, const std::string& words) {
   char* end = nullptr;
   double number = std::strtod(words.c_str(), &end);
@@ -28,7 +28,7 @@ struct IsClose {
     if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
     if (a == b) return true;
     T apart = std::abs(a - b), allowed = static_cast<T>(atol + rtol * std::abs(static_cast<double>(b)));
-    // PaddlePaddle forgives 1e-15 beyond what is allowed.
+    // PaddlePaddle tolerates 1e-15 beyond the bound.
     return apart <= allowed || std::abs(apart - allowed) <= T(1e-15);
   }
 };

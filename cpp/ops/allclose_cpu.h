@@ -1,4 +1,4 @@
-// The kernels of allclose on a CPU.
+// CPU kernels of allclose.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of allclose on a GPU.
+// GPU kernels of allclose.
 #pragma once
 
 #include "math/copy.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Whichever threads find numbers apart, they write the same.
+// All threads that find different numbers write the same value.
 template <class T>
 struct FlagApart {
   ScalarArg<double> rtol, atol;

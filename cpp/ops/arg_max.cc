@@ -1,4 +1,4 @@
-// arg_max: Out = where along an axis the largest element of X lies
+// arg_max: Out = the index of the largest element of X along an axis
 #include "ops/family/arg_extreme.h"
 
 namespace paddle_mini {

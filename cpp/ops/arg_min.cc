@@ -1,4 +1,4 @@
-// arg_min: Out = where along an axis the smallest element of X lies
+// arg_min: Out = the index of the smallest element of X along an axis
 #include "ops/family/arg_extreme.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// argsort: the elements along one axis in order, and where each was
+// argsort: the sorted elements along one axis, and their original indices
 #include "ops/family/best.h"
 
 namespace paddle_mini {

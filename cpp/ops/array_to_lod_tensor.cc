@@ -1,11 +1,11 @@
-// array_to_lod_tensor: Out = the sequences whose steps the elements of X hold
+// array_to_lod_tensor: Out = the sequences whose steps are the elements of X
 #include "core/op_table.h"
 #include "math/rank_table.h"
 
 namespace paddle_mini {
 namespace {
 
-// Refuses an array that does not hold every step of the table. Returns the shape of all of it.
+// Throws if the array does not contain every step of the table. Returns the shape of all sequences together.
 Shape check_steps(const std::vector<Tensor>& steps, const RankTable& table) {
   require<OpError>(!steps.empty(), "X has no elements");
   require<ShapeError>(static_cast<int64_t>(steps.size()) >= table.longest(), "X has ", steps.size(),

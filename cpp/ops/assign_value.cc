@@ -1,4 +1,4 @@
-// assign_value: Out = the values that the program holds
+// assign_value: Out = constant values stored in the program
 #include <algorithm>
 
 #include "core/op_table.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// The attribute that holds values of type T, and the type of its elements.
+// The attribute that holds values of type T, and the type of the attribute's elements.
 template <class T> struct ValuesOf;
 template <> struct ValuesOf<float> {
   using Element = float;

@@ -1,4 +1,4 @@
-// The kernels of assign_value on a CPU.
+// CPU kernels of assign_value.
 #pragma once
 
 namespace paddle_mini {

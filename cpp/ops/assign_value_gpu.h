@@ -1,4 +1,4 @@
-// The kernels of assign_value on a GPU.
+// GPU kernels of assign_value.
 #pragma once
 
 #include "math/copy.h"

@@ -1,12 +1,12 @@
-// auc: the area under the ROC curve of all batches so far, or of the last few
+// auc: the area under the ROC curve of all batches so far, or of the last slide_steps batches
 #include "core/op_table.h"
 
 namespace paddle_mini {
 namespace {
 
-// How StatPos and StatNeg are laid out. Scores fall into `buckets` bins from 0 to 1, and a row of bins
-// counts labels. Without slide steps there is one row, of all batches. Else there is a ring of `steps`
-// rows, one a batch, then a row of their sums, then one number that counts the batches.
+// The layout of StatPos and StatNeg. Scores fall into `buckets` bins from 0 to 1, and a row of bins counts labels.
+// Without slide steps there is one row for all batches. Otherwise there is a ring of `steps` rows, one for each batch,
+// then a row with their sums, then the number of batches.
 struct Counts {
   int64_t buckets, steps;
 
@@ -45,7 +45,7 @@ struct AucKernel : Kernel {
     int64_t *pos = positive_out.data(), *neg = negative_out.data(), n = counts.numel();
     if (positive.data() != pos) std::copy_n(positive.data(), n, pos);
     if (negative.data() != neg) std::copy_n(negative.data(), n, neg);
-    bool counted = !weight || weight[0] != 0;  // a weight of 0 marks a batch that only fills up
+    bool counted = !weight || weight[0] != 0;  // a weight of 0 marks a batch of padding
     if (counts.steps == 0) {
       if (counted) count(rows, pos, neg);
     } else {
@@ -61,7 +61,7 @@ struct AucKernel : Kernel {
     auc[0] = area(pos + counts.sums(), neg + counts.sums());
   }
 
-  // The last column: the probability of the second of two classes, or the only score.
+  // Reads the last column: the probability of the second of two classes, or the only score.
   T score_of(int64_t i) const { return predict[i * width + width - 1]; }
 
   int64_t ring_place(int64_t batches) const {
@@ -88,8 +88,8 @@ struct AucKernel : Kernel {
     }
   }
 
-  // From the highest bin on, trapezoids between the numbers of negatives and of positives above a
-  // threshold, divided by both totals.
+  // Sums trapezoids between the numbers of negatives and of positives above a threshold, from the highest bin down, and
+  // divides the sum by both totals.
   double area(const int64_t* pos, const int64_t* neg) const {
     double sum = 0, pos_total = 0, neg_total = 0;
     for (int64_t i = counts.buckets - 1; i >= 0; --i) {

@@ -1,22 +1,22 @@
-// average_accumulates: adds a parameter to the sums of which ModelAverage makes its average
+// average_accumulates: adds a parameter to the sums from which ModelAverage computes its average
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 
 namespace paddle_mini {
 namespace {
 
-// So many parameters are added to sum_1 before it goes into sum_2: few enough for float32 to stay exact.
+// After this many parameters, sum_1 is added to sum_2: they are few enough for float32 to stay exact.
 constexpr int64_t kLongestSum = 16384;
 
-// Whether a window of `count` steps ends with this update. The product is rounded to float32, as PaddlePaddle does it,
-// and held within int64.
+// Whether a window of `count` steps ends with this update. As in PaddlePaddle, the product is rounded to float32; it is
+// also clamped to the range of int64.
 PM_HD inline bool window_ends(int64_t update, int64_t count, float window, int64_t longest, int64_t shortest) {
   float part = std::min(std::max(static_cast<float>(update) * window, -9e18f), 9e18f);
   return count >= shortest && count >= std::min(longest, static_cast<int64_t>(part));
 }
 
-// Where the window ends, sum_1 and sum_2 with this step's parameter become sum_3. PaddlePaddle loses that
-// parameter where out_sum_1 is not the variable of in_sum_1; this kernel does not.
+// When the window ends, sum_3 becomes sum_1 + sum_2 with this step's parameter. PaddlePaddle loses that parameter if
+// out_sum_1 is not the variable of in_sum_1; this kernel does not.
 template <class T>
 struct AverageAccumulatesKernel : Kernel {
   In<T> param, sum1, sum2, sum3;
@@ -36,7 +36,7 @@ struct AverageAccumulatesKernel : Kernel {
         shortest(init.attr<int64_t>("min_average_window")) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void end_window(KernelContext& context);
   void add(KernelContext& context, bool spills);
 };

@@ -1,4 +1,4 @@
-// The kernels of average_accumulates on a CPU.
+// CPU kernels of average_accumulates.
 #pragma once
 
 namespace paddle_mini {

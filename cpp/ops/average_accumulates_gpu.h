@@ -1,4 +1,4 @@
-// The kernels of average_accumulates on a GPU.
+// GPU kernels of average_accumulates.
 #pragma once
 
 namespace paddle_mini {
@@ -38,7 +38,7 @@ struct CountRule {
   }
 };
 
-// Which of the three a step is shows where the counters are.
+// The counters on the device decide whether the step ends the window, moves sum_1 into sum_2, or does neither.
 template <class T>
 void AverageAccumulatesKernel<T>::run(KernelContext& context) {
   WindowNow now{updates.data(), accumulates.data(), window, longest, shortest};

@@ -7,9 +7,9 @@
 namespace paddle_mini {
 namespace {
 
-// What a step costs follows the rows that its gradient names, not the table. Between two changes a row is constant, so
-// all the averaging it missed is one step (average_state.h); the seed of this is the catch-up of PaddlePaddle's first
-// version and, for uniform averages, Xu 2011, section 5.
+// The cost of a step depends on the rows that its gradient names, not on the size of the table. A row is constant
+// between two changes, so all the averaging that it missed is one step (average_state.h). The idea comes from the
+// catch-up of PaddlePaddle's first version and, for uniform averages, from Xu 2011, section 5.
 template <class T>
 struct AverageRowsKernel : Kernel {
   In<T> param, grad, average, block, previous;
@@ -17,7 +17,7 @@ struct AverageRowsKernel : Kernel {
   In<double> state, stamps;
   Out<T> average_out, block_out, previous_out;
   Out<double> stamps_out;
-  Scratch<double> kept;  // the part of itself that the average of each row keeps
+  Scratch<double> kept;  // the weight that each row's average keeps
   int64_t width;
   bool checks;
 
@@ -41,8 +41,8 @@ struct AverageRowsKernel : Kernel {
     else run_rows(context, clock, rows);
   }
 
-  // Rows lie far apart in memory. All stamps are read first and all rows asked for, so that the memory answers many
-  // requests at once; and the logarithms become parts a register at a time.
+  // Rows lie far apart in memory. So this reads all stamps first and prefetches all rows, which overlaps the memory
+  // accesses, and computes the weights from their logarithms with vector instructions.
   void run_rows(KernelContext& context, const RowClock& clock, const std::vector<int64_t>& rows) {
     int64_t count = static_cast<int64_t>(rows.size());
     double now = clock.now();
@@ -52,7 +52,7 @@ struct AverageRowsKernel : Kernel {
       __builtin_prefetch(average_out.data() + row * width, 1, 2);
       if (block) __builtin_prefetch(block_out.data() + row * width, 1, 2);
       kept[i] = now - stamp;
-      stamp = now;  // a row that occurs twice keeps all of its average the second time
+      stamp = now;  // the second occurrence of a row keeps all of its average
     }
     map(context, count, [](auto log) { return exp(log); }, kept.data(), static_cast<const double*>(kept.data()));
     for (int64_t i = 0; i < count; ++i) {
@@ -73,17 +73,17 @@ struct AverageRowsKernel : Kernel {
     }
   }
 
-  // Param has all rows of the table, or only those that Rows names, in their order.
+  // Param contains all rows of the table, or only those that Rows names, in their order.
   const T* param_row(int64_t i, int64_t row) const { return param.data() + (param.is_rows() ? i : row) * width; }
 
-  // The average of a row as it is now. With Block it is the sum of two numbers.
+  // Brings a row's average up to date. With Block, the average is the sum of two numbers.
   void catch_up(KernelContext& context, double part, const T* p, int64_t at) {
     T* average = average_out.data() + at;
     if (block) catch_up_row(context, width, part, p, average, block_out.data() + at);
     else average_row(context, width, part, p, static_cast<const T*>(average), average);
   }
 
-  // What it was when its generation ended becomes the previous average.
+  // The value of the average at the end of its generation becomes the previous average.
   void end_generation(KernelContext& context, double part, const T* p, int64_t at) {
     const T* average = average_out.data() + at;
     if (block) ended_row(width, part, p, average, block_out.data() + at, previous_out.data() + at);

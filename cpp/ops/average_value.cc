@@ -1,4 +1,5 @@
-// average_value: the averaged parameters as they are used: the mean of both generations, all rows up to date
+// average_value: the values that replace parameters while averages are applied: the mean of both generations, with all
+// rows up to date
 #include "math/average_state.h"
 #include "math/average_step.h"
 #include "math/block_value.h"

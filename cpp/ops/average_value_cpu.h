@@ -1,4 +1,4 @@
-// The kernels of average_value on a CPU.
+// CPU kernels of average_value.
 #pragma once
 
 #include "math/cpu/average_rows.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// Writes elements of type T as Param keeps them.
+// Writes elements of type T in the element type of Out.
 template <class T>
 class ValueWriter {
  public:
@@ -61,7 +61,7 @@ struct AverageValueKernel : Kernel {
     }
   }
 
-  // The part of the previous generation in the mean over both.
+  // The weight of the previous generation in the mean of both.
   T share() const { return previous ? static_cast<T>(share_of_previous(counters.data())) : T(0); }
 
   void write_blocks() {
@@ -77,7 +77,7 @@ struct AverageValueKernel : Kernel {
     bool plain = out.direct() != nullptr;
     const T *now = average.data(), *rest = block.data(), *before = previous ? previous.data() : now;
     const T* p = plain ? static_cast<const T*>(param.data)
-                       : now;  // only tables look at p, and a table is not float16 or bfloat16
+                       : now;  // only tables read p, and a table is never float16 or bfloat16
     for (int64_t at = begin, end = begin + count, n; at < end; at += n) {
       n = std::min(end - at, kBlock);
       T* to = plain ? out.direct() + at : buffer.data();
@@ -102,7 +102,8 @@ struct AverageValueKernel : Kernel {
     }
   }
 
-  // A row that no gradient has named since its stamp: what its averages would be now (average_state.h).
+  // Writes each row with its averages brought up to date, since no gradient has named it after its stamp
+  // (average_state.h).
   void write_rows(KernelContext& context) {
     RowClock clock(counters.data(), state.data(), static_cast<bool>(previous));
     T share = this->share();
@@ -110,7 +111,7 @@ struct AverageValueKernel : Kernel {
     for (int64_t row = 0; row < stamps.numel(); ++row) {
       int64_t at = row * width;
       const T *now = average.data() + at, *older = previous ? previous.data() + at : nullptr;
-      if (previous && clock.rolled(stamps[row])) {  // first: Out may be Param
+      if (previous && clock.rolled(stamps[row])) {  // computed first, because Out may be Param
         average_row(context, width, clock.kept_of_previous(stamps[row]), raw + at, now, previous_row.data());
         older = previous_row.data();
       }

@@ -1,14 +1,14 @@
-// The kernels of average_value on a GPU.
+// GPU kernels of average_value.
 #pragma once
 
 namespace paddle_mini {
 namespace {
 
-// The mean over both generations; P is what Param is kept as.
+// The mean of both generations. P is the element type of Param.
 template <class T>
 struct ValueNow {
-  bool none;  // whether there was no update yet
-  T share;    // of the previous generation
+  bool none;  // true before the first update
+  T share;    // weight of the previous generation
 
   PM_HD T mean(T now, T before) const {
     return share == T(0) ? now : share == T(1) ? before : now + share * (before - now);
@@ -58,7 +58,8 @@ struct BlockValueRule {
   PM_HD BlockValueNow<T> bind_scalars() const { return {BlockValue<T>(counters, sums, has_previous)}; }
 };
 
-// An element of a row that no gradient has named since its stamp: what its averages would be now (average_state.h).
+// Computes an element of a row with its averages brought up to date, since no gradient has named the row after its
+// stamp (average_state.h).
 template <class T>
 struct RowValue {
   ValueRule<T> rule;

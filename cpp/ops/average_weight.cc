@@ -1,11 +1,11 @@
-// average_weight: how much the newest parameters weigh in their average, once a step for all parameters
+// average_weight: the weight of the newest parameters in their average, computed once a step for all parameters
 #include "math/average_weight.h"
 #include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
 
-// From anything that has attributes.
+// Reads the rule from anything that has attributes.
 template <class Source>
 WeightRule rule_of(const Source& source) {
   WeightRule rule;

@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// Whether the statistics that are kept are used, and not those of this batch.
+// Whether the running statistics are used instead of those of this batch.
 template <class Context>
 bool kept_statistics_used(const Context& c) {
   return uses_kept_statistics([&](const char* attr) { return c.template attr<bool>(attr); });
@@ -40,14 +40,14 @@ struct BatchNormKernel : Kernel {
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void keep_statistics();
   void batch_statistics(KernelContext& context);
 };
 
 // With n elements a channel, xhat = (X - mean) * s, s = 1 / deviation (Ioffe & Szegedy 2015):
 //   Bias@GRAD = sum dY, Scale@GRAD = sum dY xhat, X@GRAD = Scale s (dY - Bias@GRAD / n - xhat Scale@GRAD / n)
-// Statistics that are kept do not depend on X, so the two subtracted terms fall away.
+// Running statistics do not depend on X, so the two subtracted terms vanish.
 template <class T>
 struct BatchNormGradKernel : Kernel {
   In<T> x, scale, y_gradient, mean, deviation, kept_mean, kept_variance;
@@ -72,7 +72,7 @@ struct BatchNormGradKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// Every port named, where it is given, is [channels] of X's dtype.
+// Checks that every named port that is given is [channels] of X's dtype.
 void require_channel_ports(const InferContext& c, std::initializer_list<const char*> ports) {
   const Shape& x = c.shape("X");
   require<ShapeError>(x.rank() >= 2 && x.rank() <= 5, "X has shape ", x.str(), ", it must have 2 to 5 dimensions");

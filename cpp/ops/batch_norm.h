@@ -1,4 +1,4 @@
-// Batches of images as [outer, channels, inner], for what treats each channel by itself.
+// BatchChannels: batches of images as [outer, channels, inner], for operators that process each channel separately.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace paddle_mini {
 
 inline int batch_channel_axis(const Shape& x, const std::string& layout) { return layout == "NCHW" ? 1 : x.rank() - 1; }
 
-// X as [outer, channels, inner]: inner is 1 where channels come last.
+// Views X as [outer, channels, inner]; inner is 1 if channels come last.
 struct BatchChannels {
   int64_t outer, channels, inner;
 
@@ -20,7 +20,7 @@ struct BatchChannels {
   }
   int64_t each() const { return outer * inner; }  // elements of one channel
 
-  // On a CPU:
+  // Defined only by the CPU kernels:
   template <class T, class F>
   void sums(KernelContext& context, F f, const T* a, const T* b, const T* shift, double* totals) const;
   template <class T, class F, class... PerChannel>

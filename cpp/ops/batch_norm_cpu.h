@@ -1,4 +1,4 @@
-// The kernels of batch_norm on a CPU.
+// CPU kernels of batch_norm.
 #pragma once
 
 namespace paddle_mini {
@@ -40,7 +40,7 @@ namespace {
 template <class T>
 void BatchNormKernel<T>::run(KernelContext& context) {
   int64_t n = layout.channels;
-  if (!kept && layout.each() == 1) {  // one element has no deviation: PaddlePaddle passes it on, uncounted
+  if (!kept && layout.each() == 1) {  // PaddlePaddle passes one element through, without updating statistics
     keep_statistics();
     std::fill_n(saved_mean.data(), n, T(0));
     std::fill_n(saved_variance.data(), n, T(0));
@@ -69,8 +69,8 @@ void BatchNormKernel<T>::keep_statistics() {
   if (variance.data() != variance_out.data()) std::copy_n(variance.data(), n, variance_out.data());
 }
 
-// Two passes, so that a large mean does not eat the variance. The variance is that of the batch,
-// divided by the count and not by the count less one.
+// Two passes: a single pass would lose the variance to rounding if the mean is large. The variance is that of the
+// batch: the sum is divided by n, not by n - 1.
 template <class T>
 void BatchNormKernel<T>::batch_statistics(KernelContext& context) {
   double count = static_cast<double>(layout.each());

@@ -1,4 +1,4 @@
-// The kernels of batch_norm on a GPU.
+// GPU kernels of batch_norm.
 #pragma once
 
 #include "ops/batch_norm.h"
@@ -9,17 +9,17 @@ namespace paddle_mini {
 
 namespace batch_norm_gpu {
 
-// What is kept of each channel, and what this run uses and keeps from now on.
+// Per-channel statistics: the running ones, those that this run uses, and the updated running ones.
 template <class T>
 struct Statistics {
   const T *mean, *variance;
   T *saved_mean, *saved_variance, *mean_out, *variance_out;
   T momentum, epsilon;
   bool passes;   // channels of one element pass through
-  double count;  // of elements of a channel
+  double count;  // elements of one channel
 };
 
-// The statistics that are kept stay so.
+// Leaves the running statistics unchanged.
 template <class T>
 struct Keep {
   Statistics<T> s;
@@ -63,7 +63,7 @@ struct PutVariance {
   }
 };
 
-// Which channel, which element.
+// Index maps of the channels and of the elements of a channel.
 struct IndexMaps {
   StridedIndex<2> channels, each;
 
@@ -74,7 +74,7 @@ struct IndexMaps {
   }
 };
 
-// Two passes, so that a large mean does not eat the variance.
+// Two passes: a single pass would lose the variance to rounding if the mean is large.
 template <class T>
 void of_batch(KernelContext& context, const BatchChannels& layout, const T* x, const Statistics<T>& s) {
   IndexMaps index_maps(layout);
@@ -86,7 +86,7 @@ template <class T>
 struct Normalize {
   int64_t channels, inner;
   bool passes;
-  const T *x, *mean, *deviation, *scale, *bias;  // scale, bias: may be none
+  const T *x, *mean, *deviation, *scale, *bias;  // scale, bias: may be nullptr
   T* y;
 
   PM_DEVICE void operator()(int64_t i) const {
@@ -104,7 +104,7 @@ template <class T>
 struct Gradient {
   int64_t channels, inner;
   bool passes, kept;
-  const T *x, *gradient, *mean, *spread;  // spread: one by the deviation, or the variance that is kept
+  const T *x, *gradient, *mean, *spread;  // spread: one over the deviation, or the running variance
   const T* scale;
   T epsilon;
   double *to_bias, *to_scale;  // sums of Y@GRAD and Y@GRAD xhat
@@ -120,7 +120,7 @@ struct Gradient {
 template <class T>
 struct PutSums {
   Gradient<T> g;
-  T *scale_gradient, *bias_gradient;  // may be none
+  T *scale_gradient, *bias_gradient;  // may be nullptr
 
   PM_DEVICE void operator()(int64_t c, const TwoSums& sums) const {
     double along = sums.second * static_cast<double>(g.one_by_deviation(c));
@@ -189,7 +189,7 @@ void BatchNormKernel<T>::run(KernelContext& context) {
   for_each_index(context, x.numel(), normalize);
 }
 
-// X@GRAD last: it may lie in the memory of Y@GRAD.
+// Writes X@GRAD last, because it may share the memory of Y@GRAD.
 template <class T>
 void BatchNormGradKernel<T>::run(KernelContext& context) {
   bool passes = !kept && layout.each() == 1;  // as in the forward kernel

@@ -1,4 +1,4 @@
-// bce_loss: Out = -(Label log X + (1 - Label) log(1 - X)), X a probability
+// bce_loss: Out = -(Label log X + (1 - Label) log(1 - X)), where X is a probability
 #include "ops/family/pair_loss.h"
 
 namespace paddle_mini {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr PairPorts kBceLossPorts{"X", "Label", "Out"};
 
-// Logarithms stop at -100, so that a loss is a number even where X is 0 or 1.
+// Clamps logarithms to at least -100, so that a loss is finite even where X is 0 or 1.
 struct BinaryCrossEntropy : PairLoss {
   static constexpr PairPorts ports = kBceLossPorts;
   using PairLoss::PairLoss;

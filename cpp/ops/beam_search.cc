@@ -1,4 +1,4 @@
-// beam_search: of the candidates that go on from each source's beams, the beam_size best
+// beam_search: selects the beam_size best candidates that extend the beams of each source
 #include <cmath>
 
 #include "core/op_table.h"
@@ -9,22 +9,22 @@ namespace {
 
 template <class T>
 struct Candidate {
-  int64_t prefix;  // the row that it goes on from
+  int64_t prefix;  // the row that it extends
   int64_t id;
   T score;
 
-  // Of equal scores a later row's is better.
+  // Among candidates with equal scores, the one of the later row is better.
   bool operator<(const Candidate& o) const { return score < o.score || (score == o.score && prefix < o.prefix); }
 };
 
 template <class T>
 struct Beams {
   std::vector<int64_t> sources;                // offsets of each source's prefixes
-  std::vector<std::vector<Candidate<T>>> out;  // what goes on from each prefix
+  std::vector<std::vector<Candidate<T>>> out;  // extensions of each prefix
 };
 
-// Keeps the best `size` in `beam`, the best first. Among equals a full beam gives its last place to the latest, as
-// PaddlePaddle's does.
+// Keeps the best `size` candidates in `beam`, the best first. As in PaddlePaddle, a candidate that equals the last one
+// of a full beam replaces it.
 template <class T>
 void insert(std::vector<Candidate<T>>& beam, const Candidate<T>& item, size_t size) {
   if (beam.size() == size && item < beam.back()) return;
@@ -50,7 +50,7 @@ Beams<T> search(const OpDesc& op, const Tensor& pre_ids, const Tensor& pre_score
     bool all_ended = true;
     for (int64_t prefix = beams.sources[source]; prefix < beams.sources[source + 1]; ++prefix) {
       T before = pre_scores.as<T>()[prefix];
-      // A sentence that has ended stays as it is.
+      // A finished sentence stays as it is.
       if (last[prefix] == end_id) insert(best, {prefix, end_id, before}, size);
       for (int64_t at = prefix * width; last[prefix] != end_id && at < (prefix + 1) * width; ++at) {
         T score = scores.as<T>()[at];
@@ -59,7 +59,7 @@ Beams<T> search(const OpDesc& op, const Tensor& pre_ids, const Tensor& pre_score
       }
     }
     for (const auto& one : best) all_ended = all_ended && one.id == end_id && last[one.prefix] == end_id;
-    // A source of which all sentences have ended is done.
+    // A source whose sentences have all ended is finished.
     if (all_ended) continue;
     for (const auto& one : best) beams.out[static_cast<size_t>(one.prefix)].push_back(one);
   }

@@ -1,4 +1,4 @@
-// beam_search_decode: whole sentences, traced back through the steps of a beam search
+// beam_search_decode: complete sentences, traced back through the steps of a beam search
 #include <algorithm>
 #include <cstring>
 
@@ -7,13 +7,13 @@
 namespace paddle_mini {
 namespace {
 
-// From the last word to the first.
+// Words and scores in reverse order: the last word comes first.
 struct Sentence {
   std::vector<int64_t> ids;
   std::vector<double> scores;
 };
 
-// One step: level 0 of the lod groups the prefixes by source, level 1 the rows by the prefix they go on from.
+// One step. Level 0 of the lod groups the prefixes by source; level 1 groups the rows by the prefix that they extend.
 struct Step {
   const Tensor &ids, &scores;
 
@@ -47,10 +47,10 @@ struct Step {
   }
 };
 
-// The beams of one source, followed from the last step that has any to the first.
+// Traces the beams of one source from the last step that has any to the first step.
 std::vector<Sentence> trace(const std::vector<Step>& steps, size_t source, size_t beam_size, int64_t end_id) {
   std::vector<Sentence> sentences(beam_size);
-  std::vector<int64_t> rows;  // of each sentence: its row in the step before
+  std::vector<int64_t> rows;  // each sentence's row in the step to visit next
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (rows.empty()) {
       const auto &high = step->ids.lod[0], &low = step->ids.lod[1];
@@ -66,12 +66,12 @@ std::vector<Sentence> trace(const std::vector<Step>& steps, size_t source, size_
     for (size_t i = 0; i < rows.size(); ++i) {
       require<OpError>(rows[i] < step->rows(), "a sentence of source ", source, " goes on from row ", rows[i],
                        " of a step with ", step->rows(), " rows");
-      // The end stands once, however often it was repeated.
+      // Stores the end token once, even if it is repeated.
       if (step->ids.as<int64_t>()[rows[i]] != end_id || sentences[i].ids.empty()) step->add(rows[i], sentences[i]);
       rows[i] = step->prefix_of(rows[i]);
     }
   }
-  // By the score of the last word, the best first; sentences that are not there last.
+  // Sorts by the score of the last word, the best first; empty sentences come last.
   std::stable_sort(sentences.begin(), sentences.end(), [](const Sentence& a, const Sentence& b) {
     if (a.ids.empty() || b.ids.empty()) return !a.ids.empty() && b.ids.empty();
     return a.scores.front() > b.scores.front();

@@ -8,7 +8,7 @@ namespace {
 template <class T>
 struct BiasCorrection {
   T part;
-  bool none;  // whether there was no update yet
+  bool none;  // true before the first update
 
   template <class V>
   PM_HD V operator()(V param, V average, V initial) const {
@@ -31,8 +31,8 @@ struct BiasCorrectionRule {
   }
 };
 
-// An exponential average lags behind parameters that still move; what they have moved since the beginning, in a part
-// that falls with time, makes up for it (BEMA, Block & Zhang 2025, arXiv 2508.00180).
+// An exponential average lags behind parameters that still move. A share of their movement since the start, which
+// decreases with time, compensates for this (BEMA, Block & Zhang 2025, arXiv 2508.00180).
 template <class T>
 struct BiasCorrectedAverageKernel : Kernel {
   In<T> param, average, initial;

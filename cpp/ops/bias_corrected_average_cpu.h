@@ -1,4 +1,4 @@
-// The kernels of bias_corrected_average on a CPU.
+// CPU kernels of bias_corrected_average.
 #pragma once
 
 namespace paddle_mini {

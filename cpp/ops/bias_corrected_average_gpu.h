@@ -1,4 +1,4 @@
-// The kernels of bias_corrected_average on a GPU.
+// GPU kernels of bias_corrected_average.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// bilinear_interp_v2: images of another size, each pixel a mixture of the four around its place in X
+// bilinear_interp_v2: resized images, in which each pixel mixes the four pixels of X around its position
 #include "core/target.h"
 #include "core/widening.h"
 #include "ops/family/interpolate.h"
@@ -8,10 +8,10 @@
 namespace paddle_mini {
 namespace {
 
-// Where a row or column of the output lies between two of the input.
+// The two rows or columns of the input between which a row or column of the output lies.
 struct BilinearPlace {
   int64_t first, second;
-  float to_first, to_second;  // the parts they have
+  float to_first, to_second;  // their weights
 };
 
 PM_HD inline BilinearPlace bilinear_place(const InterpolatedAxis& axis, bool half_pixels, int64_t i) {

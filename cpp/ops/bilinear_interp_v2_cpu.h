@@ -1,4 +1,4 @@
-// The kernels of bilinear_interp_v2 on a CPU.
+// CPU kernels of bilinear_interp_v2.
 #pragma once
 
 namespace paddle_mini {
@@ -10,7 +10,7 @@ std::vector<BilinearPlace> bilinear_places_of(const InterpolatedAxis& axis, bool
   return places;
 }
 
-// f(four offsets in the input, their weights, offset in the output)
+// Calls f(four offsets in the input, their weights, offset in the output) for each output pixel.
 template <class T>
 class BilinearIndexMap {
  public:

@@ -1,4 +1,4 @@
-// The kernels of bilinear_interp_v2 on a GPU.
+// GPU kernels of bilinear_interp_v2.
 #pragma once
 
 #include "math/copy.h"
@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// Images as [outer, height, width, inner]; a thread computes one pixel of the result.
+// Images are [outer, height, width, inner]; each thread computes one pixel of the result.
 template <class T>
 struct BilinearMixture {
   InterpolatedAxis height, width;
@@ -31,7 +31,7 @@ struct BilinearMixture {
   }
 };
 
-// A thread sums up what one pixel of X gets from all pixels that it is part of.
+// Each thread sums the gradients that one pixel of X receives from all output pixels that use it.
 template <class T>
 struct BilinearShares {
   InterpolatedAxis height, width;
@@ -40,7 +40,8 @@ struct BilinearShares {
   const T* out_gradient;
   T* x_gradient;
 
-  // The first output that lies behind position i - 1; those that i is part of follow until one lies behind i.
+  // The first output whose second input position is at least i. The outputs that use i begin there and end before the
+  // first output whose first input position exceeds i.
   PM_DEVICE int64_t begin(const InterpolatedAxis& axis, int64_t i) const {
     int64_t low = 0, high = axis.out;
     while (low < high) {

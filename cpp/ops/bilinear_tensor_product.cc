@@ -50,7 +50,7 @@ struct SumOfColumn {
   }
 };
 
-// With G = Out@GRAD[:, s] on a diagonal: X@GRAD = sum of G Y Weight[s]', Y@GRAD = sum of G X Weight[s],
+// With G = diag(Out@GRAD[:, s]): X@GRAD = sum over s of G Y Weight[s]', Y@GRAD = sum over s of G X Weight[s],
 // Weight@GRAD[s] = X' G Y, Bias@GRAD[s] = sum of G.
 template <class T>
 struct BilinearGradKernel : Kernel {

@@ -1,4 +1,4 @@
-// The kernels of bilinear_tensor_product on a CPU.
+// CPU kernels of bilinear_tensor_product.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of bilinear_tensor_product on a GPU.
+// GPU kernels of bilinear_tensor_product.
 #pragma once
 
 #include "math/gpu/dot_rows.h"
@@ -11,7 +11,7 @@ void BilinearKernel<T>::add_up(KernelContext& context, int64_t o) {
   dot_rows<T>(context, s.batch, s.y, product.data(), y.data(), out.data() + o, s.out, bias ? bias.data() + o : nullptr);
 }
 
-// Row b times factors[b * step].
+// Multiplies row b by factors[b * step].
 template <class T>
 struct TimesOfColumn {
   int64_t size, step;

@@ -1,4 +1,4 @@
-// bitwise_not: Out = the bits that are 0 in X
+// bitwise_not: Out = X with all bits inverted
 #include "ops/family/unary.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// bitwise_xor: Out = the bits that are 1 in one of X and Y only
+// bitwise_xor: Out = the bits that are 1 in exactly one of X and Y
 #include "ops/family/compare.h"
 
 namespace paddle_mini {

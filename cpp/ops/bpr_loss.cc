@@ -42,7 +42,7 @@ struct BprLossGradKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// The shape of Y.
+// Returns the shape of Y.
 Shape bpr_loss_shape(const InferContext& c) {
   require_tensors(c);
   require_index(c, "Label");

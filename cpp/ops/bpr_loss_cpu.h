@@ -1,4 +1,4 @@
-// The kernels of bpr_loss on a CPU.
+// CPU kernels of bpr_loss.
 #pragma once
 
 namespace paddle_mini {
@@ -10,7 +10,7 @@ void check_bpr_labels(const IndexIn& label, int64_t rows, int64_t classes) {
   }
 }
 
-// PaddlePaddle takes a loss that is too large for exp as 10^20.
+// As in PaddlePaddle, a loss is 10^20 if exp overflows.
 template <class T>
 void BprLossKernel<T>::run(KernelContext&) {
   check_bpr_labels(label, rows, classes);

@@ -1,4 +1,4 @@
-// The kernels of bpr_loss on a GPU.
+// GPU kernels of bpr_loss.
 #pragma once
 
 #include "math/for_each_index.h"
@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// One row of X.
+// Computes the loss of one row of X.
 template <class T>
 struct BprLoss {
   IdsBelow labels;

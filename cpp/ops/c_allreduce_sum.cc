@@ -28,7 +28,8 @@ struct AllReduceSumKernel : Kernel {
 
 }  // namespace
 
-// A kernel refuses when another replica has: then what the run has changed must be put back here too.
+// The operator checks data, because it fails when another replica fails: this replica's changes must then be rolled
+// back too.
 void define_c_allreduce_sum(OpTable& ops) {
   ops.add(OpSchema("c_allreduce_sum")
               .doc("Out = the sum of X over all replicas that run the program, added in their order, or on GPUs as "

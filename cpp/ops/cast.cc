@@ -13,7 +13,7 @@ struct CastKernel : Kernel {
 
   explicit CastKernel(KernelInit& init)
       : x(*init.input("X")), out(*init.output("Out")), convert(cast_function(x.tensor.dtype, out.tensor.dtype)) {}
-  // Casts that the executor puts in are of selected rows too.
+  // The casts that the executor inserts also convert selected rows.
   void run(KernelContext& context) override {
     if (x.is_rows()) out.set_rows(x.rows);
     convert(context, x.tensor.shape.numel(), x.tensor.data, out.tensor.data);

@@ -1,4 +1,4 @@
-// ceil: Out = the least whole number not below X
+// ceil: Out = the smallest integer not below X
 #include "ops/family/rounding.h"
 
 namespace paddle_mini {

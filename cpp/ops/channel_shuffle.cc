@@ -1,4 +1,4 @@
-// channel_shuffle: the channels of all groups take turns
+// channel_shuffle: interleaves the channels of all groups
 #include "core/op_table.h"
 #include "math/transpose.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 bool channel_shuffle_channels_last(const std::string& format) { return format == "NHWC"; }
 
-// The channels as [groups, channels of one], and these two axes exchanged.
+// Views the channels as [groups, channels per group] and exchanges these two axes.
 template <bool backward>
 struct ChannelShuffleKernel : Kernel {
   const Variable& in;

@@ -1,4 +1,4 @@
-// check_finite_and_unscale: gradients of a scaled loss, divided by the scale again and searched for NaN and infinity
+// check_finite_and_unscale: divides gradients of a scaled loss by the scale and searches them for NaN and infinity
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 
@@ -11,7 +11,7 @@ struct CheckFiniteAndUnscaleKernel : Kernel {
   In<T> scale;
   std::vector<Out<T>> outs;
   Out<bool> found;
-  Scratch<bool> infinite, so_far;  // for each X, on a GPU
+  Scratch<bool> infinite, so_far;  // one for each X; only on a GPU
 
   explicit CheckFiniteAndUnscaleKernel(KernelInit& init)
       : xs(in_list<T>(init, "X")), scale(init, "Scale"), outs(out_list<T>(init, "Out")), found(init, "FoundInfinite"),

@@ -1,4 +1,4 @@
-// The kernels of check_finite_and_unscale on a CPU.
+// CPU kernels of check_finite_and_unscale.
 #pragma once
 
 namespace paddle_mini {
@@ -10,7 +10,7 @@ void CheckFiniteAndUnscaleKernel<T>::run(KernelContext& context) {
   bool infinite = false;
   for (size_t i = 0; i < xs.size(); ++i) {
     int64_t n = xs[i].numel();
-    // 0 times a finite number is 0, 0 times infinity or NaN is NaN, and a sum keeps it.
+    // 0 times a finite number is 0, 0 times infinity or NaN is NaN, and a sum with a NaN is NaN.
     infinite = infinite || map_sum(context, n, [](auto v) { return v * decltype(v)(T(0)); }, xs[i].data()) != 0;
     T factor = infinite ? T(0) : inverse;
     map(context, n, [factor](auto v) { return v * decltype(v)(factor); }, outs[i].data(), xs[i].data());

@@ -1,4 +1,4 @@
-// The kernels of check_finite_and_unscale on a GPU.
+// GPU kernels of check_finite_and_unscale.
 #pragma once
 
 #include "math/arithmetic.h"
@@ -9,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-// Whether this X or one before it has an element that is not finite.
+// Whether this X or an earlier one contains an element that is not finite.
 struct InfiniteSoFar {
   const bool* infinite;
   bool *so_far, *found;

@@ -8,8 +8,8 @@
 namespace paddle_mini {
 namespace {
 
-// A label is chunk type * number of tags + tag; the types' end stands for outside of all chunks. A tag that a
-// scheme lacks is -1.
+// A label is chunk type * number of tags + tag; the type after the last one marks labels outside of all chunks. A tag
+// that a scheme lacks is -1.
 struct ChunkScheme {
   int64_t tags;
   int64_t begin, inside, end, single;
@@ -17,7 +17,7 @@ struct ChunkScheme {
 
   bool ends(int64_t previous_tag, int64_t previous_type, int64_t tag, int64_t type) const {
     if (previous_type == outside) return false;
-    if (type != previous_type) return true;  // outside too
+    if (type != previous_type) return true;  // also if `type` is outside
     if (previous_tag == begin || previous_tag == inside) return tag == begin || tag == single;
     return previous_tag == end || previous_tag == single;
   }

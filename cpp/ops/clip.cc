@@ -11,7 +11,7 @@
 namespace paddle_mini {
 namespace {
 
-// The nearest T to a number: whole numbers end where T ends.
+// The T nearest to a number; integers saturate.
 template <class T>
 T bound(float number) {
   if constexpr (std::is_floating_point_v<T>) return static_cast<T>(number);
@@ -45,7 +45,7 @@ struct WithBounds {
   PM_HD Step<T> bind_scalars() const { return {low(), high()}; }
 };
 
-// What X is held between: the inputs Min, Max where there are such, else the attributes.
+// The bounds of X: the inputs Min and Max if they are given, otherwise the attributes.
 template <class T>
 struct Bounds {
   In<T> min, max;

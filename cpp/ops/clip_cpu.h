@@ -1,4 +1,4 @@
-// The kernels of clip on a CPU.
+// CPU kernels of clip.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of clip on a GPU.
+// GPU kernels of clip.
 #pragma once
 
 #include "math/for_each_index.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Tells both bounds, as bits, where they are in the wrong order.
+// Reports both bounds, as bits, if the lower one exceeds the upper one.
 template <class T>
 struct CheckBounds {
   ScalarArg<T> low, high;

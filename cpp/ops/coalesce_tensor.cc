@@ -1,11 +1,12 @@
-// coalesce_tensor: tensors behind each other in one
+// coalesce_tensor: lays out several tensors contiguously in one
 #include "core/op_table.h"
 #include "math/fill.h"
 
 namespace paddle_mini {
 namespace {
 
-// How much of FusedOutput a piece of `numel` elements takes. PaddlePaddle's CPU memory comes in pages of 4096 bytes.
+// The number of elements of FusedOutput that a tensor of `numel` elements occupies. Pages of PaddlePaddle's CPU memory
+// have 4096 bytes.
 template <class Context>
 int64_t room_of(const Context& c, int64_t numel, DType dtype) {
   if (!c.template attr<bool>("use_align")) return numel;

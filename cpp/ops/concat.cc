@@ -1,4 +1,4 @@
-// concat: Out = the tensors X one after the other along an axis
+// concat: Out = the tensors X concatenated along an axis
 #include "ops/family/parts.h"
 #include "ops/family/tensor_attr.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 const TensorAttrs kConcatPorts{{"axis", "AxisTensor"}};
 
-// The parts of the whole, as their shapes cut it along the axis.
+// Creates the kernel that joins the parts along the axis, or splits the whole, by the shapes of X.
 SplitOrConcatKernel concat_parts_of(const KernelInit& init, Variable* whole, std::vector<Variable*> parts, bool join) {
   int axis = normal_axis(attr_of<int32_t>(settled(init, kConcatPorts), "axis"), whole->tensor.shape.rank(), "axis");
   std::vector<int64_t> numels;

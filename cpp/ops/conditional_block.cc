@@ -8,7 +8,8 @@
 namespace paddle_mini {
 namespace {
 
-// Without is_scalar_condition: whether every variable of Cond (of Input, where there is no Cond) has elements.
+// Without is_scalar_condition, the condition is whether every variable of Cond (of Input if there is no Cond) has
+// elements.
 bool holds(ControlRun& run) {
   if (run.attr<bool>("is_scalar_condition")) return run.truth("Cond");
   const char* port = run.has_input("Cond") ? "Cond" : "Input";
@@ -44,8 +45,8 @@ void run_conditional_block_grad(ControlRun& run) {
     if (names[i] == kEmptyName) continue;
     require<ProgramError>(i < run.op.input("Input").size(), "Input@GRAD has ", names.size(), " variables, Input fewer");
     const std::string name = run.op.input("Input")[i] + kGradSuffix;
-    // A block that did not run left its inputs as they were; the gradient of one that it would have written
-    // goes through.
+    // A block that did not run left its inputs unchanged, so the gradient of an input that the block would have written
+    // passes through.
     Variable* gradient = frames.empty() ? passing(run, run.op.input("Input")[i]) : frames[0]->own(name);
     bool there = gradient && gradient->has_value();
     run.set_output("Input@GRAD", i, there ? *gradient : zeros_like(run.input("Input", i)));

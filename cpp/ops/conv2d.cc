@@ -61,7 +61,7 @@ Shape conv2d_output_shape(const InferContext& c) {
   return Shape{x[0], filter[0], height.out, width.out};
 }
 
-// depthwise_conv2d is the name of the same operator where every group has one channel.
+// depthwise_conv2d is another name of the same operator, for groups of one channel.
 void define_convolution(OpTable& ops, const std::string& type) {
   ops.add(
       OpSchema(type)

@@ -1,4 +1,5 @@
-// conv2d_transpose: what conv2d does to the gradient of its output: every pixel stamps the filter onto Output
+// conv2d_transpose: the gradient of conv2d with respect to its input: every pixel of Input adds the filter, scaled, to
+// Output
 #include "core/op_table.h"
 #include "math/channels_last.h"
 #include "math/convolution.h"
@@ -6,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// One number of an attribute that is empty, or has one for the height and one for the width.
+// Number i of an attribute that is empty or has one number for the height and one for the width.
 template <class Context>
 int64_t optional_number(const Context& c, const char* name, int i, int64_t otherwise) {
   const std::vector<int32_t>& values = c.template attr<std::vector<int32_t>>(name);
@@ -15,7 +16,7 @@ int64_t optional_number(const Context& c, const char* name, int i, int64_t other
   return values[i];
 }
 
-// One axis as the convolution sees it that this is the transpose of: it goes from Output, `size`, to Input, `out`.
+// One axis of the convolution that this operator transposes. The convolution goes from Output, `size`, to Input, `out`.
 template <class Context>
 WindowAxis transposed_axis(const Context& c, int i, int64_t in, int64_t window) {
   WindowAttributes w = window_attributes(c);
@@ -23,7 +24,7 @@ WindowAxis transposed_axis(const Context& c, int i, int64_t in, int64_t window) 
   if (w.algorithm == "VALID") a.before = a.after = 0;
   int64_t more = optional_number(c, "output_padding", i, 0), wanted = optional_number(c, "output_size", i, -1);
   if (in < 0 || window < 0) return a;
-  if (w.algorithm == "SAME") {  // PaddlePaddle reckons with the size of Input, and drops the dilation
+  if (w.algorithm == "SAME") {  // PaddlePaddle computes with the size of Input, and ignores the dilation
     a.dilation = 1;
     int64_t total = std::max<int64_t>(((in + a.stride - 1) / a.stride - 1) * a.stride + window - in, 0);
     a.before = total / 2;
@@ -96,7 +97,7 @@ Shape stamping_output_shape(const InferContext& c) {
   return Shape{x[0], filter[1] < 0 ? -1 : filter[1] * groups, height.size, width.size};
 }
 
-// depthwise_conv2d_transpose is the name of the same operator where every group has one channel.
+// depthwise_conv2d_transpose is another name of the same operator, for groups of one channel.
 void define_transpose(OpTable& ops, const std::string& type) {
   ops.add(
       OpSchema(type)

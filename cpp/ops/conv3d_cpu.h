@@ -1,4 +1,4 @@
-// The kernels of conv3d on a CPU.
+// CPU kernels of conv3d.
 #pragma once
 
 #include "math/gemm.h"
@@ -6,12 +6,12 @@
 namespace paddle_mini {
 namespace {
 
-// Each image and group is a product of matrices: the group's filters [outs, taps], and the patches [taps, pixels] of
-// the image. The result is [outs, pixels], or [pixels, outs] where channels are last.
+// For each image and group, the convolution is a matrix product of the group's filters [outs, taps] and the image's
+// patches [taps, pixels]. The result is [outs, pixels], or [pixels, outs] if channels come last.
 template <class T>
 struct FilteredVolumes {
   VolumeLayout input;
-  int64_t groups, outs, image_size, out_size;  // outs: of one group
+  int64_t groups, outs, image_size, out_size;  // outs: per group
   VolumePatches patches;
   Scratch<T> columns;
 
@@ -33,7 +33,7 @@ struct FilteredVolumes {
     return p;
   }
 
-  // f(offset of the group in Input, in Filter, in Output) for each group of each image
+  // Calls f(offset of the group in Input, in Filter, in Output) for each group of each image.
   template <class F>
   void each_group(F f) const {
     for (int64_t n = 0; n < input.images; ++n) {

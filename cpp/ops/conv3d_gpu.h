@@ -1,4 +1,4 @@
-// The kernels of conv3d on a GPU.
+// GPU kernels of conv3d.
 #pragma once
 
 #include "math/gpu/convolution.h"

@@ -1,4 +1,4 @@
-// cos_sim: the cosine of the angle between each row of X and that of Y
+// cos_sim: the cosine of the angle between each row of X and its row of Y
 #include <cmath>
 
 #include "core/op_table.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Rows of X meet rows of Y, or all of them the only row of Y.
+// Pairs the rows of X with the rows of Y, or all of them with the only row of Y.
 struct RowPairs {
   int64_t rows, size, y_step;
 
@@ -26,11 +26,11 @@ struct CosSimKernel : Kernel {
         pairs(x.shape(), y.shape()) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   T length(KernelContext& context, const T* row);
 };
 
-// X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), and Y@GRAD likewise, summed if there is one row of Y.
+// X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2). Y@GRAD is analogous, summed if Y has one row.
 template <class T>
 struct CosSimGradKernel : Kernel {
   In<T> x, y, x_norm, y_norm, out, out_gradient;

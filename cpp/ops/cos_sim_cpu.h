@@ -1,4 +1,4 @@
-// The kernels of cos_sim on a CPU.
+// CPU kernels of cos_sim.
 #pragma once
 
 namespace paddle_mini {
@@ -16,7 +16,7 @@ void CosSimKernel<T>::run(KernelContext& context) {
   }
 }
 
-// Shorter rows count as 1e-8 long, so that none is divided by 0.
+// Rows shorter than 1e-8 count as that long, which avoids division by 0.
 template <class T>
 T CosSimKernel<T>::length(KernelContext& context, const T* row) {
   double squares = map_sum(context, pairs.size, [](auto v) { return v * v; }, row);

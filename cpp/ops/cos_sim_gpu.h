@@ -1,4 +1,4 @@
-// The kernels of cos_sim on a GPU.
+// GPU kernels of cos_sim.
 #pragma once
 
 #include "math/for_each_index.h"
@@ -10,7 +10,7 @@ namespace cos_sim_gpu {
 
 constexpr double kShortest = 1e-8;  // shorter rows count as this long
 
-// The length of each row.
+// Computes the length of each row.
 template <class T>
 struct Lengths : Lines {
   const T* x;
@@ -27,7 +27,7 @@ struct Lengths : Lines {
   }
 };
 
-// Rows of X meet rows of Y, or with y_step 0 all of them the only one.
+// Pairs rows of X with rows of Y; with y_step 0, all of them with the only row of Y.
 template <class T>
 struct Cosines : Lines {
   int64_t y_step;
@@ -47,7 +47,7 @@ struct Cosines : Lines {
   }
 };
 
-// The gradient of an element of `own` that met one of `other`: g (other / (n m) - out own / n^2).
+// The gradient of an element of `own` that is paired with one of `other`: g (other / (n m) - out own / n^2).
 template <class T>
 struct Slope {
   const T *own, *other, *own_norm, *other_norm, *out, *gradient;
@@ -69,7 +69,7 @@ struct ToX {
   }
 };
 
-// One element of Y: where one row meets all, the sum over the rows of X.
+// Computes the gradient of one element of Y; if Y has one row, this is the sum over the rows of X.
 template <class T>
 struct ToY {
   Slope<T> slope;

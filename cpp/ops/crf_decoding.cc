@@ -1,4 +1,4 @@
-// crf_decoding: ViterbiPath = the most likely tags of each sequence, or where Label is right
+// crf_decoding: ViterbiPath = the most likely tags of each sequence; with Label, whether each label is that tag
 #include "core/op_table.h"
 #include "ops/family/crf_inputs.h"
 

@@ -10,7 +10,7 @@ using Ints = std::vector<int32_t>;
 const TensorAttr kCropTensorShape{"shape", "Shape", "ShapeTensor"};
 const TensorAttrs kOffsets{{"offsets", "Offsets", "OffsetsTensor"}}, kOldOffsets{{"offsets", "Offsets"}};
 
-// `to`: the shape of Out. -1: what is left of X behind the offset, where `rest_allowed`.
+// `to` is the shape of Out. If `rest_allowed`, -1 stands for everything from the offset to the end of X.
 AxisIndexMaps crop_tensor_index_maps(const OpDesc& op, const Shape& x, const std::vector<int64_t>& to,
                                      bool rest_allowed) {
   const Ints& offsets = attr_of<Ints>(op, "offsets");
@@ -100,7 +100,7 @@ OpSchema cropping_gradient(const OpTable& ops, const char* forward) {
 
 }  // namespace
 
-// crop is the older of the two: it may take the shape from a tensor, and knows no -1.
+// crop is the older operator: it may take the shape from a tensor, and does not support -1.
 void define_crop_tensor(OpTable& ops) {
   ops.add(cropping("crop_tensor", false)
               .doc("Out[i, ...] = X[i + offsets[0], ...] for the block of X that `shape` and `offsets` describe."));

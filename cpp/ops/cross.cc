@@ -1,4 +1,4 @@
-// cross: Out = X x Y, the cross products of vectors of 3 along an axis
+// cross: Out = X x Y, the cross products of vectors of length 3 along an axis
 #include "math/axis_lines.h"
 #include "math/axis_index_map.h"
 #include "math/for_each_index.h"
@@ -14,7 +14,7 @@ struct CrossProduct {
   T* out;
   int64_t inner;
 
-  // Of the vectors that begin at a.
+  // Computes the product of the vectors whose first elements are at a.
   PM_HD void at(int64_t a) const {
     int64_t b = a + inner, c = b + inner;
     out[a] = static_cast<T>(x[b] * y[c] - x[c] * y[b]);
@@ -32,7 +32,7 @@ struct CrossProduct {
 namespace paddle_mini {
 namespace {
 
-// -1: it can't be known yet.
+// Returns -1 if the axis is not known yet.
 int cross_axis_of(const Shape& x, int32_t dim) {
   bool unknown = false;
   for (int i = 0; dim == kFirstOfThree && i < x.rank(); ++i) {

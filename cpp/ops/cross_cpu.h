@@ -1,4 +1,4 @@
-// The kernels of cross on a CPU.
+// CPU kernels of cross.
 #pragma once
 
 namespace paddle_mini {

@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// Infinite logarithms are 1e20 in size, so that a sum of losses stays a number; NaN stays NaN.
+// Replaces infinite logarithms by 1e20 with their sign, so that a sum of losses stays finite; NaN stays NaN.
 template <class V>
 PM_HD V finite_cross_entropy_log(V probability) {
   V limit{number_of<V>(1e20)};
@@ -78,7 +78,7 @@ struct SoftGradKernel : Kernel {
   bool may_fail_validation() const override { return false; }
 };
 
-// One of two kernels, as attribute soft_label says.
+// Selects one of two kernels by attribute soft_label.
 template <template <class> class Hard, template <class> class Soft>
 struct Either {
   template <class T>
@@ -95,7 +95,7 @@ struct Either {
   };
 };
 
-// Y's shape: Label's, with one class.
+// Returns the shape of Y: Label's, with one class.
 Shape cross_entropy_loss_shape(const InferContext& c) {
   require_tensors(c);
   const Shape &x = c.shape("X"), &label = c.shape("Label");

@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// -log(0) is 1e20, so that a sum of losses stays a number; NaN stays NaN.
+// Replaces -log(0) by 1e20, so that a sum of losses stays finite; NaN stays NaN.
 template <class T>
 PM_HD T finite_loss(T loss) {
   return std::isinf(loss) ? std::copysign(T(1e20), loss) : loss;
@@ -47,7 +47,7 @@ struct CrossEntropyGrad2Kernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// One label a row of X [..., classes]: [..., 1] or [...].
+// Checks that Label has one label for each row of X [..., classes]: its shape is [..., 1] or [...].
 void require_cross_entropy2_labels(const InferContext& c, const Shape& x) {
   require_index(c, "Label");
   Shape label = c.shape("Label"), bare;

@@ -1,4 +1,4 @@
-// The kernels of cross_entropy2 on a CPU.
+// CPU kernels of cross_entropy2.
 #pragma once
 
 namespace paddle_mini {

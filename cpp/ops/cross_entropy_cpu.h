@@ -1,4 +1,4 @@
-// The kernels of cross_entropy on a CPU.
+// CPU kernels of cross_entropy.
 #pragma once
 
 namespace paddle_mini {

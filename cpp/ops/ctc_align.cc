@@ -5,7 +5,7 @@
 namespace paddle_mini {
 namespace {
 
-// Calls f(token) for each that stays.
+// Calls f(token) for each token that remains.
 template <class T, class F>
 void align(const T* tokens, int64_t length, int32_t blank, bool merge_repeated, F f) {
   for (int64_t i = 0; i < length; ++i) {
@@ -48,7 +48,7 @@ struct CtcAlignKernel : Kernel {
   }
 };
 
-// Offsets of the aligned sequences.
+// Returns the offsets of the aligned sequences.
 template <class T>
 std::vector<int64_t> aligned_offsets(const InferContext& c, const Tensor& input) {
   std::vector<int64_t> offsets{0};

@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Products of whole numbers wrap around.
+// Products of integers wrap around.
 struct WrappingTimes {
   template <class T>
   PM_HD T operator()(T a, T b) const {
@@ -32,8 +32,8 @@ struct CumprodKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// X@GRAD[i] = sum over j >= i of Out@GRAD[j] Out[j] / X[i]. From the first 0 on Out is 0, so the sums end before it.
-// At that 0, X[i] is left out of the products instead, up to the next 0; behind it the gradient is 0.
+// X@GRAD[i] = sum over j >= i of Out@GRAD[j] Out[j] / X[i]. From the first 0 on, Out is 0, so the sums end before it.
+// At that 0, the products leave out X[i] and extend to the next 0; after it the gradient is 0.
 template <class T>
 struct CumprodGradLine {
   AxisLines lines;

@@ -1,4 +1,4 @@
-// The kernels of cumprod on a CPU.
+// CPU kernels of cumprod.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of cumprod on a GPU.
+// GPU kernels of cumprod.
 #pragma once
 
 #include "math/gpu/scan.h"

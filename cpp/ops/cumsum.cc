@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// The gradient is the same sum the other way round.
+// The gradient is the same sum in the opposite direction.
 template <class T>
 class RunningSum : public Kernel {
  public:

@@ -1,4 +1,4 @@
-// The kernels of cumsum on a CPU.
+// CPU kernels of cumsum.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of cumsum on a GPU.
+// GPU kernels of cumsum.
 #pragma once
 
 #include "math/gpu/fold.h"

@@ -1,4 +1,4 @@
-// cvm: the first two columns of X are counts of shows and clicks, which become logarithms, or go
+// cvm: the first two columns of X are counts of shows and clicks; it replaces them by logarithms or removes them
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The kernels of cvm on a CPU.
+// CPU kernels of cvm.
 #pragma once
 
 namespace paddle_mini {

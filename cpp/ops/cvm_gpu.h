@@ -1,4 +1,4 @@
-// The kernels of cvm on a GPU.
+// GPU kernels of cvm.
 #pragma once
 
 #include "math/for_each_index.h"
@@ -10,7 +10,7 @@ namespace {
 template <class T>
 struct Cvm {
   bool keeps;
-  int64_t width;  // of X
+  int64_t width;  // columns of X
   const T* x;
   T* y;
   PM_DEVICE void operator()(int64_t i) const {
@@ -24,7 +24,7 @@ struct Cvm {
 template <class T>
 struct CvmSlope {
   bool kept;
-  int64_t width;  // of X
+  int64_t width;  // columns of X
   const T *counts, *gradient;
   T* to;
   PM_DEVICE void operator()(int64_t i) const {

@@ -1,4 +1,4 @@
-// decayed_adagrad: adagrad whose Moment forgets: MomentOut = decay Moment + (1 - decay) Grad^2
+// decayed_adagrad: adagrad with a decaying moment: MomentOut = decay Moment + (1 - decay) Grad^2
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"

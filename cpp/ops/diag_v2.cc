@@ -19,7 +19,7 @@ struct Diagonal {
 
 Shape matrix_of(const Shape& x, const Shape& out) { return x.rank() == 2 ? x : out; }
 
-// to[i * to_step] = from[i * from_step]
+// Copies with strides: to[i * to_step] = from[i * from_step]
 template <class T>
 struct StepCopy {
   const T* from;
@@ -86,7 +86,7 @@ Shape diag_shape(const InferContext& c) {
   int64_t size = x.rank() ? x[0] : 1;
   if (size >= 0) size += std::abs(offset);
   Shape out{size, size};
-  if (out.known()) out.numel();  // refuses one that is too large
+  if (out.known()) out.numel();  // throws if it is too large
   return out;
 }
 

@@ -1,4 +1,4 @@
-// dist: Out = the p-norm of X - Y, stretched as NumPy does
+// dist: Out = the p-norm of X - Y, with NumPy's broadcasting
 #include "math/axis_index_map.h"
 #include "math/broadcast.h"
 #include "math/p_norm.h"
@@ -14,7 +14,7 @@ struct Difference {
     return x - y;
   }
 };
-// Of slopes in the gradient's place.
+// Gradient functions whose third argument is the slope itself instead of Out@GRAD.
 struct SlopeOfX {
   template <class V>
   PM_HD V operator()(V, V, V slope) const {

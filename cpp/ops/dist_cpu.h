@@ -1,4 +1,4 @@
-// The kernels of dist on a CPU.
+// CPU kernels of dist.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of dist on a GPU.
+// GPU kernels of dist.
 #pragma once
 
 #include "math/gpu/fold.h"
@@ -28,7 +28,7 @@ template <class T>
 struct DistSlope {
   PNorm norm;
   const T *out, *gradient;
-  T* slope;  // a difference before
+  T* slope;  // contains the difference on entry
   PM_DEVICE void operator()(int64_t i) const {
     slope[i] = static_cast<T>(norm.slope(slope[i], *out) * static_cast<double>(*gradient));
   }

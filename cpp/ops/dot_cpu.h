@@ -1,4 +1,4 @@
-// The kernels of dot on a CPU.
+// CPU kernels of dot.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of dot on a GPU.
+// GPU kernels of dot.
 #pragma once
 
 #include "math/gpu/dot_rows.h"

@@ -1,4 +1,4 @@
-// dpsgd: gradient descent with a gradient that is clipped by its norm and blurred by noise
+// dpsgd: gradient descent with a gradient that is clipped by its norm and perturbed by noise
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Abadi et al. 2016, but for the noise, which is one number for all elements.
+// Abadi et al. 2016, except that the noise is one number for all elements.
 template <class T>
 struct DpsgdKernel : Kernel {
   In<T> param, grad, learning_rate;

@@ -1,4 +1,4 @@
-// dropout: Out = X where a coin says to keep it, else 0
+// dropout: Out = X where a random mask keeps it, else 0
 #include <optional>
 
 #include "core/op_table.h"
@@ -9,8 +9,8 @@
 namespace paddle_mini {
 namespace {
 
-// Srivastava et al. 2014. Either what is kept is scaled up in training ("upscale_in_train"), or
-// everything is scaled down in testing ("downgrade_in_infer"), so that sums stay what they are on average.
+// Srivastava et al. 2014. Either kept elements are scaled up in training ("upscale_in_train"), or all elements are
+// scaled down in testing ("downgrade_in_infer"), so that the expected value of a sum stays the same.
 struct DropoutRule {
   float probability;
   bool test, upscale;
@@ -19,7 +19,7 @@ struct DropoutRule {
       : probability(init.attr<float>("dropout_prob")), test(init.attr<bool>("is_test")),
         upscale(init.attr<std::string>("dropout_implementation") == "upscale_in_train") {}
 
-  // What an element that is kept is multiplied with.
+  // The factor of kept elements.
   template <class T>
   T factor() const {
     T keep = T(1) - static_cast<T>(probability);
@@ -41,7 +41,7 @@ struct DropoutKernel : Kernel {
   Out<uint8_t> mask;
   DropoutRule rule;
   std::optional<IndexIn> seed_tensor;
-  int64_t seed;  // 0: the executor's generator goes on
+  int64_t seed;  // 0: uses the executor's generator
   Scratch<uint8_t> own_mask;
 
   explicit DropoutKernel(KernelInit& init)
@@ -65,8 +65,8 @@ struct DropoutKernel : Kernel {
 
   void toss(KernelContext& context, uint8_t* kept) const;
 
-  // One number of [0, 1) for each element, which is kept unless the number is below the probability:
-  // the same elements as in PaddlePaddle for the same seed.
+  // Draws one number in [0, 1) for each element, which is dropped if the number is below the probability. The same seed
+  // keeps the same elements as in PaddlePaddle.
   void draw(std::mt19937_64& generator, uint8_t* kept) const {
     std::uniform_real_distribution<float> uniform(0, 1);
     for (int64_t i = 0, n = x.numel(); i < n; ++i) kept[i] = !(uniform(generator) < rule.probability);

@@ -1,4 +1,4 @@
-// The kernels of dropout on a CPU.
+// CPU kernels of dropout.
 #pragma once
 
 namespace paddle_mini {

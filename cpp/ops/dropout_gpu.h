@@ -1,4 +1,4 @@
-// Coins that a GPU tosses: each element's is computed from a key and the element's number.
+// BernoulliMask: random masks computed on a GPU, each element from a key and the element's index.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace paddle_mini {
 
-// kept[i] = whether number i of [0, 1) is not below the probability. The number is one of the words of Philox4x32-10
-// (Salmon et al. 2011) of counter i / 4.
+// kept[i] = whether random number i in [0, 1) is at least the probability. The number comes from one of the words of
+// Philox4x32-10 (Salmon et al. 2011) for counter i / 4.
 struct BernoulliMask {
   ScalarArg<int64_t> seed;  // 0: `drawn` is the key
   uint64_t drawn;
@@ -44,8 +44,8 @@ inline void bernoulli_mask(KernelContext& context, const std::optional<IndexIn>&
 
 namespace {
 
-// With the attribute's seed the same elements as on a CPU. Where other elements are dropped in each run, or the
-// seed is where the host can't read it, the GPU tosses the coins: that takes no time of the host.
+// With the attribute's seed, the mask is the same as on a CPU. If each run draws another mask, or the host can't read
+// the seed, the GPU computes the mask, which takes no host time.
 template <class T>
 void DropoutKernel<T>::toss(KernelContext& context, uint8_t* kept) const {
   if (seed_tensor || seed == 0) {

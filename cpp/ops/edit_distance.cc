@@ -1,4 +1,4 @@
-// edit_distance: how many insertions, deletions and substitutions turn each hypothesis into its reference
+// edit_distance: the number of insertions, deletions and substitutions that turn each hypothesis into its reference
 #include "core/op_table.h"
 #include "math/row_spans.h"
 
@@ -31,7 +31,7 @@ struct EditDistanceKernel : Kernel {
     }
   }
 
-  // row[j] = the distance of the hypothesis so far and the first j of the reference.
+  // row[j] = the distance between the hypothesis so far and the first j tokens of the reference.
   int64_t levenshtein(int64_t s) {
     int64_t n = ref_spans.length(s);
     for (int64_t j = 0; j <= n; ++j) row[j] = j;

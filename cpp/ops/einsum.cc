@@ -1,4 +1,4 @@
-// einsum: sums of products over labelled axes, as an equation says
+// einsum: sums of products over labelled axes, specified by an equation
 #include "math/axis_index_map.h"
 #include "math/copy.h"
 #include "math/einsum.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// PaddlePaddle's einsum_grad has no Operands but what einsum put into InnerCache.
+// PaddlePaddle's einsum_grad has no input Operands, but InnerCache, in which einsum stores them.
 template <class Context>
 const char* operands_port(const Context& c) {
   return c.input_count("Operands") ? "Operands" : "InnerCache";
@@ -108,7 +108,7 @@ void infer_einsum_gradient(InferContext& c) {
   }
 }
 
-// PaddlePaddle's einsum_grad asks for XShape under another name.
+// PaddlePaddle's einsum_grad expects XShape under another name.
 std::vector<OpDesc> einsum_gradient(const OpDesc& forward) {
   OpDesc op = make_op("einsum_grad",
                       {{"Operands", forward.input("Operands")}, {"Out@GRAD", gradient_names(forward.output("Out"))}},

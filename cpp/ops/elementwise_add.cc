@@ -1,4 +1,4 @@
-// elementwise_add: Out = X + Y, with Y stretched over X
+// elementwise_add: Out = X + Y, with Y broadcast over X
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 

@@ -1,11 +1,11 @@
-// elementwise_div: Out = X / Y, with Y stretched over X
+// elementwise_div: Out = X / Y, with Y broadcast over X
 #include "core/widening.h"
 #include "ops/family/integer_division.h"
 
 namespace paddle_mini {
 namespace {
 
-// Whole numbers are cut towards zero. The smallest one over -1 has no result: it stays as it is.
+// Integers are truncated towards zero. The quotient of the smallest integer and -1 overflows and wraps around to it.
 struct Divide {
   template <class V>
   PM_HD V operator()(V x, V y) const {

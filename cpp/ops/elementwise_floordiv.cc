@@ -1,4 +1,4 @@
-// elementwise_floordiv: Out = how many whole Ys are in X, with Y stretched over X
+// elementwise_floordiv: Out = floor(X / Y), with Y broadcast over X
 #include "math/vec.h"
 #include "ops/family/integer_division.h"
 
@@ -6,7 +6,7 @@ namespace paddle_mini {
 namespace {
 
 struct FloorDivide {
-  // The smallest whole number has no quotient by -1: it stays as it is.
+  // The quotient of the smallest integer and -1 overflows and wraps around to it.
   template <class T>
   PM_HD static T of_whole(T x, T y) {
     if constexpr (std::is_signed_v<T>) {
@@ -17,8 +17,8 @@ struct FloorDivide {
     else return x % y != 0 && (x < 0) != (y < 0) ? static_cast<T>(quotient - 1) : quotient;
   }
 
-  // What x / y is rounded to may lie above the true quotient's floor: the remainder, which is exact, is
-  // taken away first. Then the quotient is whole but for rounding.
+  // Rounding could lift x / y above the floor of the true quotient. So the remainder, which is exact, is subtracted
+  // first; then the quotient is an integer up to rounding.
   template <class T>
   PM_HD static T of_fractions(T x, T y) {
     if (y == 0) return x / y;

@@ -1,11 +1,11 @@
-// elementwise_fmax: Out = max(X, Y) where both are numbers, with Y stretched over X
+// elementwise_fmax: Out = max(X, Y), ignoring a NaN if the other one is a number, with Y broadcast over X
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 
 namespace paddle_mini {
 namespace {
 
-// X is taken where it is greater, or equal, or Y is NaN.
+// Chooses X where it is greater or equal, or Y is NaN.
 template <class V>
 PM_HD V choose_larger(V x, V y, V of_x, V of_y) {
   return select(x >= y, of_x, select(y == y, of_y, of_x));

@@ -1,4 +1,4 @@
-// elementwise_max: Out = max(X, Y), with Y stretched over X
+// elementwise_max: Out = max(X, Y), with Y broadcast over X
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 

@@ -1,4 +1,4 @@
-// elementwise_min: Out = min(X, Y), with Y stretched over X
+// elementwise_min: Out = min(X, Y), with Y broadcast over X
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 

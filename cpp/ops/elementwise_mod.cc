@@ -1,11 +1,11 @@
-// elementwise_mod: Out = what is left of X after whole Ys, with Y stretched over X
+// elementwise_mod: Out = the remainder of X divided by Y, with Y broadcast over X
 #include "math/vec.h"
 #include "ops/family/integer_division.h"
 
 namespace paddle_mini {
 namespace {
 
-// The remainder has Y's sign, as in Python. The smallest whole number has no quotient by -1, but leaves 0.
+// The remainder has Y's sign, as in Python. For the smallest integer and -1, whose quotient overflows, it is 0.
 struct Remainder {
   template <class T>
   PM_HD static T of_numbers(T x, T y) {

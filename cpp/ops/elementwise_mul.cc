@@ -1,4 +1,4 @@
-// elementwise_mul: Out = X Y element by element, with Y stretched over X
+// elementwise_mul: Out = X Y element by element, with Y broadcast over X
 #include "core/widening.h"
 #include "math/arithmetic.h"
 #include "ops/family/elementwise.h"

@@ -1,4 +1,4 @@
-// elementwise_pow: Out = X to the power of Y, with Y stretched over X
+// elementwise_pow: Out = X to the power of Y, with Y broadcast over X
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 #include "math/power.h"

@@ -1,4 +1,4 @@
-// elementwise_sub: Out = X - Y, with Y stretched over X
+// elementwise_sub: Out = X - Y, with Y broadcast over X
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 

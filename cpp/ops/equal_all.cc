@@ -1,4 +1,4 @@
-// equal_all: Out = whether X and Y have one shape and equal elements
+// equal_all: Out = whether X and Y have the same shape and equal elements
 #include "ops/family/compare.h"
 
 namespace paddle_mini {

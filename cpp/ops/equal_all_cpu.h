@@ -1,4 +1,4 @@
-// The kernels of equal_all on a CPU.
+// CPU kernels of equal_all.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of equal_all on a GPU.
+// GPU kernels of equal_all.
 #pragma once
 
 #include "math/copy.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Whichever threads find a difference, they write the same.
+// All threads that find a difference write the same value.
 template <class T>
 struct FlagUnequal {
   const T *x, *y;

@@ -1,5 +1,5 @@
-// expand: Out = X repeated along its axes, as PaddlePaddle 1 wrote it
-// The schemas, which say .on_gpu(), are in ops/family/repeat.cc.
+// expand: Out = X tiled along its axes, as in PaddlePaddle 1
+// The schemas, with .on_gpu(), are in ops/family/repeat.cc.
 #include "ops/family/repeat.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// expand_as_v2: Out = X with its axes of 1 stretched to the shape of Y
+// expand_as_v2: Out = X broadcast to the shape of Y
 #include "math/axis_index_map.h"
 
 namespace paddle_mini {

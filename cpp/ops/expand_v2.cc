@@ -1,4 +1,4 @@
-// expand_v2: Out = X with its axes of 1 stretched to a shape
+// expand_v2: Out = X broadcast to a given shape
 #include "core/widening.h"
 #include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"

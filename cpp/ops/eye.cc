@@ -39,7 +39,7 @@ void define_eye(OpTable& ops) {
               .infer([](InferContext& c) {
                 int64_t rows = c.attr<int64_t>("num_rows"), columns = c.attr<int64_t>("num_columns");
                 Shape out{rows, columns < 0 ? rows : columns};
-                out.numel();  // refuses one that is too large
+                out.numel();  // throws if it is too large
                 c.set_output("Out", c.dtype_attr("dtype"), out);
               })
               .no_gradient("it has no inputs")

@@ -1,4 +1,4 @@
-// feed: Out = what the caller of a run gives under this name
+// feed: Out = the value that the caller of a run feeds under this name
 #include "core/op_table.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// fetch: X is a result that the caller of a run receives
+// fetch: returns X to the caller of a run
 #include "core/op_table.h"
 
 namespace paddle_mini {

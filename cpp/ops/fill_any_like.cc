@@ -1,4 +1,4 @@
-// fill_any_like: Out = value, everywhere, in the shape of X
+// fill_any_like: Out = a tensor of X's shape, filled with value
 #include "core/op_table.h"
 #include "math/fill.h"
 

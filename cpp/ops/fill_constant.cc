@@ -1,4 +1,4 @@
-// fill_constant: Out = value, everywhere
+// fill_constant: Out = a tensor filled with value
 #include "core/op_table.h"
 #include "math/fill.h"
 #include "ops/family/tensor_attr.h"

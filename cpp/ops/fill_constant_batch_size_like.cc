@@ -1,4 +1,4 @@
-// fill_constant_batch_size_like: Out = value, with one dimension of its shape taken from Input
+// fill_constant_batch_size_like: Out = a tensor filled with value; one dimension of its shape is taken from Input
 #include "core/op_table.h"
 #include "math/fill.h"
 
@@ -10,7 +10,7 @@ struct FillBatchKernel : FillKernel<T> {
   explicit FillBatchKernel(KernelInit& init) : FillKernel<T>(init, value_to_fill<T>(init)) {}
 };
 
-// Of sequences the batch is how many they are, not how many rows they have.
+// For sequences, the batch size is their number, not the number of rows.
 int64_t batch_size(const VarInfo& input, int axis) {
   if (axis > 0) return input.shape[axis];
   if (!input.lod.empty()) return static_cast<int64_t>(input.lod.back().size()) - 1;
@@ -30,7 +30,7 @@ Shape filled_shape(const InferContext& c) {
   for (int i = 0; i < out.rank(); ++i) {
     require<ProgramError>(i == to || out[i] >= 0, "attribute 'shape' has the dimension ", out[i]);
   }
-  if (out.known()) out.numel();  // refuses one that is too large
+  if (out.known()) out.numel();  // throws if it is too large
   return out;
 }
 

@@ -1,4 +1,4 @@
-// flatten_contiguous_range: Out = X with the axes from start_axis to stop_axis made one
+// flatten_contiguous_range: Out = X with the axes from start_axis to stop_axis merged into one
 #include "ops/family/reshape.h"
 
 namespace paddle_mini {

@@ -1,5 +1,5 @@
-// flip: Out = X with some axes back to front
-// The schema, which says .on_gpu(), is in ops/family/reversal.h.
+// flip: Out = X reversed along some axes
+// The schema, with .on_gpu(), is in ops/family/reversal.h.
 #include "ops/family/reversal.h"
 
 namespace paddle_mini {

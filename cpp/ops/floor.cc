@@ -1,4 +1,4 @@
-// floor: Out = the greatest whole number not above X
+// floor: Out = the greatest integer not above X
 #include "ops/family/rounding.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// ftrl: follow the regularized leader: parameters whose gradients sum to less than l1 are exactly 0
+// ftrl: follow the regularized leader; a parameter whose accumulated gradient stays within l1 is exactly 0
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
@@ -22,7 +22,7 @@ struct FtrlKernel : TiledKernel {
   T l1, l2, power;
   SparseGradient<T> gradient;
 
-  // What is added keeps the division finite where nothing was learned yet; PaddlePaddle adds as much.
+  // Adding 1e-10 to l1 and l2 keeps the division finite before anything is learned; PaddlePaddle adds the same.
   explicit FtrlKernel(KernelInit& init)
       : param(init, "Param"), squared(init, "SquaredAccumulator"), linear(init, "LinearAccumulator"),
         grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),

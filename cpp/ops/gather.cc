@@ -1,5 +1,5 @@
-// gather: Out = what X has along an axis at the positions in Index
-// The schemas, which say .on_gpu(), are in ops/family/gathering.cc.
+// gather: Out = the slices of X along an axis at the indices in Index
+// The schemas, with .on_gpu(), are in ops/family/gathering.cc.
 #include "ops/family/gathering.h"
 
 namespace paddle_mini {

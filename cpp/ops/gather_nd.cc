@@ -1,4 +1,4 @@
-// gather_nd: Out = the slabs of X that the coordinates in Index name
+// gather_nd: Out = the slices of X at the coordinates in Index
 #include "core/widening.h"
 #include "ops/family/nd_index.h"
 

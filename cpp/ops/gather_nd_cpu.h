@@ -1,4 +1,4 @@
-// The kernels of gather_nd on a CPU.
+// CPU kernels of gather_nd.
 #pragma once
 
 namespace paddle_mini {

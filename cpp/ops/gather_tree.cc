@@ -1,4 +1,4 @@
-// gather_tree: Out = the whole sequences of a beam search, from each step's ids and their parents
+// gather_tree: Out = the complete sequences of a beam search, traced from each step's ids and their parents
 #include "core/op_table.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of gather_tree on a CPU.
+// CPU kernels of gather_tree.
 #pragma once
 
 namespace paddle_mini {
@@ -7,7 +7,7 @@ namespace {
 template <class T>
 void GatherTreeKernel<T>::run(KernelContext&) {
   int64_t step_size = batch * beams, n = ids.numel();
-  // The parents of the first step are not followed.
+  // The parents of the first step are not used.
   for (int64_t i = step_size; i < n; ++i) {
     if (parents[i] < 0 || parents[i] >= beams) refuse_parent(parents[i], i);
   }

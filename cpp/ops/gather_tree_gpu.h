@@ -1,4 +1,4 @@
-// The kernels of gather_tree on a GPU.
+// GPU kernels of gather_tree.
 #pragma once
 
 #include "math/for_each_index.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// One beam of the last step, back to the first.
+// Traces one beam from the last step back to the first.
 template <class T>
 struct GatherTree {
   int64_t steps, step_size, beams;
@@ -23,7 +23,7 @@ struct GatherTree {
       int64_t here = step * step_size + i;
       if (valid) out[here] = ids[step * step_size + first + at];
       if (step == 0) return;
-      // Every parent is looked at, also one that is not followed.
+      // Checks every parent, even those that are not followed.
       if (parents[here] < 0 || parents[here] >= beams) report_fault(fault, step_number, parents[here], here);
       if (valid) at = parents[step * step_size + first + at];
       valid = valid && at >= 0 && at < beams;

@@ -1,4 +1,4 @@
-// gaussian_random: Out is drawn from the normal distribution of this mean and standard deviation
+// gaussian_random: Out is drawn from the normal distribution with a given mean and standard deviation
 #include <algorithm>
 
 #include "core/op_table.h"

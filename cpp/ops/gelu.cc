@@ -1,4 +1,4 @@
-// gelu: Out = X times the chance that a normal random number is below X
+// gelu: Out = X times the probability that a standard normal number is below X
 #include "math/error_function.h"
 #include "math/map_ahead.h"
 #include "ops/family/unary.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kRootOfTwoOverPi = 0.79788456080286536, kCubic = 0.044715;
 
-// (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: nearly the chance (Hendrycks, Gimpel: Gaussian Error
+// (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 approximates the probability (Hendrycks, Gimpel: Gaussian Error
 // Linear Units, 2016).
 template <class V>
 PM_HD V nearly_chance(V x) {
@@ -29,7 +29,7 @@ struct ApproximateGelu {
   }
 };
 
-// The derivative of the chance is exp(-x^2 / 2) / sqrt(2 pi).
+// The derivative of the probability is exp(-x^2 / 2) / sqrt(2 pi).
 struct GeluGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {

@@ -4,8 +4,8 @@
 namespace paddle_mini {
 namespace {
 
-// How many rows there are, only the run knows; Out's memory is for the most there can be. What is left
-// over is zero, for operators after this one that were planned for the most.
+// The number of rows is known only when the operator runs, so Out's memory has room for the maximum. The kernel fills
+// the rest with zeros for later operators, which were planned for the maximum.
 template <class T>
 struct GetTensorFromSelectedRowsKernel : Kernel {
   In<T> x;
@@ -15,7 +15,7 @@ struct GetTensorFromSelectedRowsKernel : Kernel {
   explicit GetTensorFromSelectedRowsKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), most(out.numel()) {}
   void run(KernelContext&) override {
     std::copy_n(x.data(), x.numel(), out.data());
-    out.variable().tensor.shape[0] = x.shape()[0];  // what is fetched has no more
+    out.variable().tensor.shape[0] = x.shape()[0];  // a fetch returns only these rows
     std::fill(out.data() + x.numel(), out.data() + most, T(0));
   }
 };

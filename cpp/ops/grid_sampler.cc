@@ -1,4 +1,4 @@
-// grid_sampler: every pixel of Output is what X shows at a place that Grid names
+// grid_sampler: samples X at the coordinates in Grid, one for every pixel of Output
 #include "core/op_table.h"
 #include "ops/grid_sampler.h"
 

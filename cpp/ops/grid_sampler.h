@@ -1,4 +1,4 @@
-// Where a grid's coordinates lie in an image, and which pixels are mixed there.
+// grid_sampler: maps coordinates of a grid to positions in an image and to the pixels that are mixed there.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace paddle_mini {
 
-// A coordinate of Grid as a place along an axis of X, and how fast the place moves with it.
+// A coordinate of Grid as a position along an axis of X, and the position's derivative by the coordinate.
 template <class T>
 struct GridPlace {
   T at, speed;
 };
 
-// Along one axis: -1 and 1 are the centers of the outermost pixels (corners) or the outer edges of them.
+// Maps coordinates along one axis: -1 and 1 are the centers of the outermost pixels (corners) or their outer edges.
 template <class T>
 class GridAxis {
  public:
@@ -35,7 +35,7 @@ class GridAxis {
     return {inside, inside == at ? speed : T(0)};
   }
 
-  // Mirrored at the outermost centers, or at the outer edges; there half a pixel remains beyond the last center.
+  // Reflects positions at the outermost centers, or at the outer edges, which are half a pixel beyond the centers.
   PM_HD GridPlace<T> reflected(T at, T speed, T last) const {
     T half = corners_ ? T(0) : T(0.5), period = T(2) * (last + T(2) * half);
     if (period == T(0)) return {T(0), T(0)};
@@ -50,7 +50,7 @@ class GridAxis {
   bool corners_, border_, reflects_;
 };
 
-// Two pixels around a place along an axis; `there`: whether they are pixels of X.
+// The two pixels around a position along an axis; `there`: whether they lie in X.
 template <class T>
 struct GridPair {
   bool there[2];
@@ -69,17 +69,17 @@ struct GridPair {
   }
 };
 
-// Where a sample lies along the axes of an image, the innermost first, as Grid has them: x, y, z.
+// The position of a sample along the axes of an image, innermost axis first, as in Grid: x, y, z.
 template <class T>
 struct SampledPlace {
   GridPlace<T> along[3];
 };
 
-// Images as [images, channels, depth, height, width]; with 4 dimensions the depth is 1 and all samples lie in it.
+// Images are [images, channels, depth, height, width]; with 4 dimensions the depth is 1 and contains all samples.
 template <class T>
 struct Sampling {
   int64_t images, channels, sizes[3], plane, samples;  // sizes: width, height, depth
-  int axes, corners;                                   // coordinates of a sample; pixels that it may mix
+  int axes, corners;  // coordinates of a sample; maximum number of pixels that it mixes
   bool linear;
   GridAxis<T> columns, rows, planes;
 
@@ -98,7 +98,7 @@ struct Sampling {
     return {{columns.place(at[0]), rows.place(at[1]), axes == 3 ? planes.place(at[2]) : GridPlace<T>{T(0), T(0)}}};
   }
 
-  // f(number of the sample among all, its place, offset of its first channel in X, in Output)
+  // Calls f(number of the sample among all, its position, offset of its first channel in X, in Output) for each sample.
   template <class F>
   void each(const T* grid, F f) const {
     for (int64_t n = 0; n < images; ++n) {
@@ -109,13 +109,14 @@ struct Sampling {
     }
   }
 
-  // f(offset in a channel of X, weight, its slopes along the axes) for the pixels that a sample mixes
+  // Calls f(offset in a channel of X, weight, its slopes along the axes) for each pixel that a sample mixes.
   template <class F>
   PM_HD void each_pixel(const SampledPlace<T>& at, F f) const {
     if (!linear) {
       int64_t pixel = 0;
       for (int a = 2; a >= 0; --a) {
-        // As in PaddlePaddle, half a pixel around a volume is outside of it, around a plane inside.
+        // As in PaddlePaddle, positions up to half a pixel around a volume lie outside of it, but around a plane
+        // inside.
         T place = at.along[a].at, nearest = std::round(place), last = static_cast<T>(sizes[a] - 1);
         T inside = axes == 3 ? place : nearest;
         if (!(inside >= T(0) && inside <= last)) return;

@@ -1,4 +1,4 @@
-// The kernels of grid_sampler on a CPU.
+// CPU kernels of grid_sampler.
 #pragma once
 
 namespace paddle_mini {

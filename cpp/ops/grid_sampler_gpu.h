@@ -1,4 +1,4 @@
-// What the threads of a GPU do for grid_sampler and its gradients.
+// GPU kernels of grid_sampler and its gradients.
 #pragma once
 
 #include "math/gpu/segmented_scatter.h"
@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// One element of Output.
+// Computes one element of Output.
 template <class T>
 struct SampledElement {
   Sampling<T> s;
@@ -23,7 +23,7 @@ struct SampledElement {
   }
 };
 
-// The pixels, of all images, that samples mix: four each, or eight, some of which there may be none of.
+// The source pixel, counted over all images, of each of the 4 or 8 corners of each sample; -1 if that pixel is absent.
 template <class T>
 struct MixedPixel {
   Sampling<T> s;
@@ -38,7 +38,7 @@ struct MixedPixel {
   }
 };
 
-// What one element of X gets from the samples that it is mixed into, which lie next to each other in `pairs`.
+// Sums the gradients that one element of X receives from the samples that mix it, which are adjacent in `pairs`.
 template <class T>
 struct MixedShares {
   Sampling<T> s;

@@ -41,7 +41,7 @@ struct GroupNormGradKernel : Kernel {
   Out<T> x_gradient, scale_gradient, bias_gradient;
   GroupNormalize<T> groups;
   float epsilon;
-  Scratch<T> sums;  // on a GPU, of all groups
+  Scratch<T> sums;  // for all groups; only on a GPU
 
   explicit GroupNormGradKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), mean(init, "Mean"), variance(init, "Variance"),

@@ -1,4 +1,4 @@
-// The kernels of group_norm on a CPU.
+// CPU kernels of group_norm.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of group_norm on a GPU.
+// GPU kernels of group_norm.
 #pragma once
 
 namespace paddle_mini {

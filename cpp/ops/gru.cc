@@ -1,4 +1,4 @@
-// gru: GRU over sequences, on an input that is already multiplied with its weights
+// gru: GRU over sequences; its input is already multiplied by its weights
 #include "core/op_table.h"
 #include "math/cpu/gru_step.h"
 #include "math/sequence_batches.h"
@@ -67,7 +67,7 @@ struct GruGradKernel : Kernel {
 
   void run(KernelContext& context) override {
     int64_t size = step.size, rows = reset.shape()[0];
-    // The state before each row: the first rows of the step before.
+    // Gathers the state before each row: the first rows of the preceding step.
     batches.gather_first(first ? first.data() : nullptr, size, last.data());
     for (int64_t t = 1; t < batches.steps(); ++t) {
       std::copy_n(batch_hidden.data() + batches.starts[t - 1] * size, batches.size(t) * size,

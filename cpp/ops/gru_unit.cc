@@ -1,4 +1,4 @@
-// gru_unit: one step of GRU, on an input that is already multiplied with its weights
+// gru_unit: one step of GRU; its input is already multiplied by its weights
 #include "core/op_table.h"
 #include "math/cpu/gru_step.h"
 

@@ -1,4 +1,5 @@
-// hierarchical_sigmoid: the loss of a class as the path to it in a binary tree, one sigmoid for each node on the way
+// hierarchical_sigmoid: the loss of a class as the path to it in a binary tree, with one sigmoid for each node on the
+// path
 #include <optional>
 
 #include "core/op_table.h"
@@ -13,9 +14,9 @@ int64_t bits_of(int64_t number) {
   return bits;
 }
 
-// The way to the class of a row, from the root on: which row of W each node has, and which of its two children comes
-// next. Without PathTable it is the complete binary tree, whose leaf c has number c + classes, and each node half of
-// its children's: they are walked from the leaf, as PaddlePaddle does.
+// The path from the root to the class of a row: each node's row of W, and which of its two children follows. Without
+// PathTable the tree is the complete binary tree, in which the leaf of class c has number c + classes and each node
+// half of its children's numbers. As in PaddlePaddle, that tree is walked from the leaf.
 struct Paths {
   std::optional<IndexIn> table, code;
   IndexIn label;
@@ -30,7 +31,7 @@ struct Paths {
     length = table->shape()[1];
   }
 
-  // Before anything is written.
+  // Checks the inputs before anything is written.
   void check() const {
     for (int64_t i = 0; i < rows && !table; ++i) {
       require<OpError>(label[i] >= 0 && label[i] < classes, "label ", label[i], " in row ", i,
@@ -41,13 +42,13 @@ struct Paths {
     }
   }
 
-  // f(place on the way, row of W, whether the bit is set)
+  // Calls f(index on the path, row of W, whether the bit is set) for each node.
   template <class F>
   void each_node(int64_t row, F f) const {
     int64_t leaf = table ? 0 : label[row] + classes, end = table ? length : bits_of(leaf) - 1;
     for (int64_t j = 0; j < end; ++j) {
       int64_t node = table ? (*table)[row * length + j] : (leaf >> (j + 1)) - 1;
-      if (node < 0) return;  // the path ends here
+      if (node < 0) return;
       f(j, node, table ? (*code)[row * length + j] != 0 : (leaf >> j & 1) != 0);
     }
   }
@@ -71,7 +72,7 @@ struct HierarchicalSigmoidKernel : Kernel {
       : x(init, "X"), w(init, "W"), bias(init, "Bias", optional_port), out(init, "Out"), pre_out(init, "PreOut"),
         w_out(init, "W_Out", optional_port), paths(init), width(x.shape()[1]) {}
 
-  // What lies behind the end of a path counts as a node with input 0, whose loss is log 2: so does PaddlePaddle.
+  // As in PaddlePaddle, positions after the end of a path count as nodes with input 0, whose loss is log 2.
   void run(KernelContext&) override {
     paths.check();
     const T limit(40);
@@ -139,7 +140,7 @@ void require_paths(const InferContext& c, int64_t rows) {
   require_same_shape(c, "PathTable", "PathCode");
 }
 
-// The shape of PreOut; Out is its first column's.
+// Returns the shape of PreOut; Out has the shape of its first column.
 Shape check_inputs(const InferContext& c) {
   require_tensors(c);
   for (const char* port : {"X", "W"}) require_rank(c, port, 2);

@@ -6,7 +6,7 @@ namespace {
 
 constexpr PairPorts kHingeLossPorts{"Logits", "Labels", "Loss"};
 
-// Labels 0 and 1 are the signs -1 and 1.
+// Maps labels 0 and 1 to the signs -1 and 1.
 struct Hinge : PairLoss {
   static constexpr PairPorts ports = kHingeLossPorts;
   using PairLoss::PairLoss;

@@ -1,4 +1,4 @@
-// increment: Out = X + step, of one element
+// increment: Out = X + step, for one element
 #include "core/op_table.h"
 #include "math/map.h"
 

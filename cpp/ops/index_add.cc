@@ -1,4 +1,4 @@
-// index_add: Out = X, with AddValue added along an axis at the positions in Index
+// index_add: Out = X with AddValue added along an axis at the indices in Index
 #include "core/op_table.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// X as [outer, length, width] around the axis.
+// Views X as [outer, length, width] around the axis.
 struct AddedSlabs {
   IndexIn index;
   int64_t outer, length, width;
@@ -22,13 +22,13 @@ struct AddedSlabs {
                   "from ",
                   -length, " to ", length - 1);
   }
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void check() const;
   template <class F>
   void each(F f) const;
 };
 
-// X, or Out@GRAD, and AddValue must fit together.
+// Checks that AddValue fits X or Out@GRAD.
 void check_added(const InferContext& c, const char* x_port) {
   require_tensors(c);
   require_index(c, "Index");

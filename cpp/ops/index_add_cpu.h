@@ -1,4 +1,4 @@
-// The kernels of index_add on a CPU.
+// CPU kernels of index_add.
 #pragma once
 
 namespace paddle_mini {
@@ -10,7 +10,7 @@ void AddedSlabs::check() const {
   }
 }
 
-// f(where a slab of AddValue begins, where that of X does)
+// Calls f(offset of a slab of AddValue, offset of its slab of X) for each slab.
 template <class F>
 void AddedSlabs::each(F f) const {
   int64_t n = index.numel();

@@ -1,4 +1,4 @@
-// The kernels of index_add on a GPU.
+// GPU kernels of index_add.
 #pragma once
 
 #include "math/gpu/segmented_scatter.h"

@@ -1,4 +1,4 @@
-// index_sample: Out = the elements of each row of X at the positions in that row of Index
+// index_sample: Out = the elements of each row of X at the indices in that row of Index
 #include "ops/family/along_axis.h"
 
 namespace paddle_mini {

@@ -17,7 +17,7 @@ struct InstanceNormKernel : Kernel {
   Out<T> y, saved_mean, saved_variance;
   GroupNormalize<T> channels;
   T epsilon;
-  Scratch<T> own;  // on a GPU, statistics that are not saved
+  Scratch<T> own;  // statistics that are not saved; only on a GPU
 
   explicit InstanceNormKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), bias(init, "Bias", optional_port), y(init, "Y"),
@@ -33,7 +33,7 @@ struct InstanceNormGradKernel : Kernel {
   In<T> x, scale, saved_mean, saved_variance, y_gradient;
   Out<T> x_gradient, scale_gradient, bias_gradient;
   GroupNormalize<T> channels;
-  Scratch<T> sums;  // on a GPU, of all channels
+  Scratch<T> sums;  // for all channels; only on a GPU
 
   explicit InstanceNormGradKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), saved_mean(init, "SavedMean"),
@@ -44,7 +44,7 @@ struct InstanceNormGradKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// The shape of what is saved.
+// Returns the shape of the saved statistics.
 Shape saved_shape(const InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
@@ -58,7 +58,7 @@ Shape saved_shape(const InferContext& c) {
   return {x.numel(0, 2)};
 }
 
-// Bias is no input of the gradient, and Scale may be left out: both are as many as there are channels.
+// Bias is not an input of the gradient, and Scale may be absent; both have one element for each channel.
 void infer_instance_norm_gradient(InferContext& c) {
   Shape saved = saved_shape(c);
   require_same_dtype(c, "X", "Y@GRAD");

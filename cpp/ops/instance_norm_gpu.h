@@ -1,4 +1,4 @@
-// The kernels of instance_norm on a GPU.
+// GPU kernels of instance_norm.
 #pragma once
 
 namespace paddle_mini {

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-// Infinity less infinity is NaN, and so is NaN less NaN.
+// Infinity minus infinity is NaN, and so is NaN minus NaN.
 struct IsfiniteV2 {
   template <class V>
   PM_HD V operator()(V x) const {

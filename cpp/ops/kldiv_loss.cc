@@ -1,4 +1,4 @@
-// kldiv_loss: Loss = Target (log Target - X), X the logarithm of a probability
+// kldiv_loss: Loss = Target (log Target - X), where X is the logarithm of a probability
 #include "core/op_table.h"
 #include "math/map.h"
 #include "math/scalar_arg.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// What the sum, or each element, is multiplied with.
+// The factor of the sum or of each element.
 template <class T>
 T factor_of(const std::string& reduction, const Shape& x) {
   if (reduction == "mean") return T(1) / static_cast<T>(x.numel());

@@ -1,4 +1,4 @@
-// The kernels of kldiv_loss on a CPU.
+// CPU kernels of kldiv_loss.
 #pragma once
 
 namespace paddle_mini {

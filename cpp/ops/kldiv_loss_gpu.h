@@ -1,4 +1,4 @@
-// The kernels of kldiv_loss on a GPU.
+// GPU kernels of kldiv_loss.
 #pragma once
 
 #include "math/gpu/fold.h"

@@ -1,4 +1,4 @@
-// kron: the Kronecker product: each element of X times the whole of Y
+// kron: the Kronecker product: each element of X times the entire Y
 #include "core/widening.h"
 #include "math/axis_index_map.h"
 #include "math/map.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// KronSizes along each axis; the tensor of fewer axes has ones in front.
+// The sizes of X and Y along each axis; the shape with fewer axes is padded with ones in front.
 struct KronSizes {
   std::vector<int64_t> x, y;
 
@@ -24,7 +24,7 @@ struct KronSizes {
     return shape;
   }
 
-  // Each axis of Out is one of X with one of Y inside of it; one of the two moves.
+  // Each axis of Out is split into an axis of X and, inside of it, an axis of Y. The loop moves along one of the two.
   AxisLoop loop(bool over_x) const {
     AxisIndexMaps index_maps;
     for (size_t i = 0; i < x.size(); ++i) {
@@ -57,7 +57,7 @@ struct KronKernel : Kernel {
   In<T> x, y;
   Out<T> out;
   AxisLoop over_x, over_y;
-  Scratch<T> stretched;  // Y, on a GPU
+  Scratch<T> stretched;  // Y in the shape of Out; only on a GPU
 
   explicit KronKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(KronSizes(x.shape(), y.shape()).loop(true)),

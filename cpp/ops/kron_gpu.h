@@ -1,4 +1,4 @@
-// The kernels of kron on a GPU.
+// GPU kernels of kron.
 #pragma once
 
 namespace paddle_mini {

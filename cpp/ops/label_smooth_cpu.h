@@ -1,4 +1,4 @@
-// The kernels of label_smooth on a CPU.
+// CPU kernels of label_smooth.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of label_smooth on a GPU.
+// GPU kernels of label_smooth.
 #pragma once
 
 #include "math/for_each_index.h"

@@ -1,4 +1,4 @@
-// lamb: adam's direction with weight decay, in steps as long as the parameter's norm is large
+// lamb: adam's direction with weight decay, in steps whose length is the parameter's norm times the learning rate
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "ops/family/optimizer.h"
@@ -10,7 +10,7 @@ namespace {
 
 template <class T>
 struct LambKernel : Kernel {
-  static constexpr int64_t kBlock = 2048;  // three arrays of it stay in the cache between two loops
+  static constexpr int64_t kBlock = 2048;  // three arrays of this size stay in the cache between two loops
 
   In<T> param, grad, learning_rate, moment1, moment2, beta1_power, beta2_power;
   In<bool> skip_update;
@@ -33,7 +33,7 @@ struct LambKernel : Kernel {
         squares(init, kOnGpu ? 2 : 0) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void step(KernelContext& context, const LambStep<T>& s);
   void moments(KernelContext& context, const LambStep<T>& s, int64_t begin, int64_t count, const T* g);
   void add_squares(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n);

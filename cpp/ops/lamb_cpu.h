@@ -1,4 +1,4 @@
-// The kernels of lamb on a CPU.
+// CPU kernels of lamb.
 #pragma once
 
 namespace paddle_mini {
@@ -33,8 +33,8 @@ void LambKernel<T>::step(KernelContext& context, const LambStep<T>& s) {
   move(context, s, 0, param.numel(), learning_rate[0] * ratio);
 }
 
-// Without a gradient, of rows that a sparse one does not name, it is 0. A step whose length is known
-// already is made on the way.
+// Without g, the gradient is 0: a sparse gradient does not name these rows. If the step's length does not depend on
+// norms, this loop also updates the parameters.
 template <class T>
 void LambKernel<T>::moments(KernelContext& context, const LambStep<T>& s, int64_t begin, int64_t count, const T* g) {
   auto idle = [s](auto m, auto v) { return s(m, v, decltype(m)(T(0))); };

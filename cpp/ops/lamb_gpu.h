@@ -1,4 +1,4 @@
-// The kernels of lamb on a GPU.
+// GPU kernels of lamb.
 #pragma once
 
 #include "math/gpu/adam_step.h"
@@ -57,7 +57,7 @@ template <class T>
 struct LambMoveRule {
   LambRule<T> rule;
   ScalarArg<T> rate;
-  const double* squares;  // of the parameter and of the direction; none: the step has the rate's length
+  const double* squares;  // squared norms of parameter and direction; nullptr: ratio 1
   ScalarArg<bool> stays;
   PM_HD LambMove<T> bind_scalars() const {
     T ratio = T(1);

@@ -1,4 +1,5 @@
-// lars_momentum: momentum with a learning rate of its own for each parameter, from the norms of it and its gradient
+// lars_momentum: momentum with a learning rate for each parameter, computed from the norms of the parameter and its
+// gradient
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"

@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// X as [rows, size]: each row is normalized.
+// Views X as [rows, size]; each row is normalized.
 struct LayerNormRows {
   int64_t rows, size;
 
@@ -32,11 +32,11 @@ struct LayerNormKernel : Kernel {
         epsilon(init.attr<float>("epsilon")) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void normalize(KernelContext& context, const T* from, T m, T s, T* to);
 };
 
-// With n elements a row, xhat = (X - mean) s, s = 1 / deviation, G = Y@GRAD Scale (Ba et al. 2016):
+// With n elements in a row, xhat = (X - mean) s, s = 1 / deviation, G = Y@GRAD Scale (Ba et al. 2016):
 //   Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over the rows,
 //   X@GRAD = s (G - sum(G) / n - xhat sum(G xhat) / n)
 template <class T>
@@ -55,7 +55,7 @@ struct LayerNormGradKernel : Kernel {
         scaled(init, scale && !kOnGpu ? r.size : 0) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void to_parameters(KernelContext& context, const T* from, const T* g, T m, T s);
   void to_x(KernelContext& context, const T* from, const T* g, T m, T s, T* to);
 };
@@ -75,7 +75,7 @@ LayerNormRows layer_norm_rows_of(const InferContext& c) {
   return r;
 }
 
-// The axes that count the rows: the shape of Mean and Variance.
+// Returns the sizes of the axes that count rows: the shape of Mean and Variance.
 Shape shape_of_rows(const InferContext& c) {
   const Shape& x = c.shape("X");
   return Shape(std::vector<int64_t>(x.begin(), x.begin() + c.attr<int32_t>("begin_norm_axis")));

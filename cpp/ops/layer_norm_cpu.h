@@ -1,4 +1,4 @@
-// The kernels of layer_norm on a CPU.
+// CPU kernels of layer_norm.
 #pragma once
 
 #include "math/map.h"
@@ -6,7 +6,7 @@
 namespace paddle_mini {
 namespace {
 
-// Two passes, so that a large mean does not eat the variance.
+// Two passes: a single pass would lose the variance to rounding if the mean is large.
 template <class T>
 void LayerNormKernel<T>::run(KernelContext& context) {
   for (int64_t i = 0; i < r.rows; ++i) {

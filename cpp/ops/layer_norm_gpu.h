@@ -1,4 +1,4 @@
-// The kernels of layer_norm on a GPU.
+// GPU kernels of layer_norm.
 #pragma once
 
 #include "math/gpu/lines.h"
@@ -9,12 +9,12 @@ namespace layer_norm_gpu {
 
 template <class T>
 struct Forward : Lines {
-  const T *x, *scale, *bias;  // scale, bias: may be none
+  const T *x, *scale, *bias;  // scale, bias: may be nullptr
   T *y, *mean, *variance;
   double n;
   T epsilon;
 
-  // Two passes, so that a large mean does not eat the variance.
+  // Two passes: a single pass would lose the variance to rounding if the mean is large.
   PM_DEVICE void operator()() const {
     PM_SHARED double sums[kThreads];
     each([&](const LinePart& part) {
@@ -36,7 +36,7 @@ struct Forward : Lines {
   }
 };
 
-// What a gradient comes from.
+// The inputs from which gradients are computed.
 template <class T>
 struct Rows {
   const T *x, *gradient, *mean, *variance;
@@ -89,12 +89,12 @@ struct PutParameters {
   }
 };
 
-// The sums over the rows; either gradient may be none.
+// Computes the sums over the rows; either gradient may be nullptr.
 template <class T>
 void to_parameters(KernelContext& context, const Rows<T>& rows, int64_t count, int64_t size, T* scale_gradient,
                    T* bias_gradient) {
   if (!scale_gradient && !bias_gradient) return;
-  StridedIndex<2> kept, folded;  // which row, which element
+  StridedIndex<2> kept, folded;  // coordinates: row, element
   kept.add(size, {0, 1});
   folded.add(count, {1, size});
   fold(context, kept, folded, TwoSums{0, 0}, ParameterTerms<T>{rows}, PlusBoth{},
@@ -119,7 +119,7 @@ void LayerNormKernel<T>::run(KernelContext& context) {
   launch(context, body.blocks(), body);
 }
 
-// X@GRAD last: it may lie in the memory of Y@GRAD.
+// Writes X@GRAD last, because it may share the memory of Y@GRAD.
 template <class T>
 void LayerNormGradKernel<T>::run(KernelContext& context) {
   layer_norm_gpu::Rows<T> rows{x.data(), y_gradient.data(), mean.data(), variance.data(), static_cast<T>(epsilon)};

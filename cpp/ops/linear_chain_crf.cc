@@ -17,7 +17,7 @@ void check_tags(const IndexIn& label, const RowSpans& spans, int64_t tags) {
   }
 }
 
-// Makes the sum 1 and returns what it was: in this way no product over a sequence overflows.
+// Normalizes the values to the sum 1 and returns the former sum. This prevents overflow in products over a sequence.
 template <class T>
 T normalize(T* values, int64_t n) {
   T sum = 0;
@@ -60,7 +60,7 @@ struct LinearChainCrfKernel : Kernel {
     return *std::max_element(x, x + tags);
   }
 
-  // The logarithm of the sum over all paths. It and the score may be large and nearly equal: both are double.
+  // The logarithm of the sum over all paths. Like the score it is a double, because both may be large and nearly equal.
   double log_sum(int64_t row, int64_t length) {
     const T *w = transition_exps.data(), *x = emission_exps.data() + row * tags;
     T* a = alpha.data() + row * tags;
@@ -80,7 +80,7 @@ struct LinearChainCrfKernel : Kernel {
     return total + std::log(end);
   }
 
-  // Of the path that the labels say.
+  // The score of the path that the labels describe.
   double score(int64_t row, int64_t length) const {
     auto sum = static_cast<double>(transition[label[row]] + transition[tags + label[row + length - 1]]);
     for (int64_t k = 0; k < length; ++k) {
@@ -152,7 +152,7 @@ struct LinearChainCrfGradKernel : Kernel {
     }
   }
 
-  // From row - 1 to row, which is row k of its sequence.
+  // Adds the gradient of the transition from row - 1 to row, which is row k of its sequence.
   void between(int64_t row, int64_t k, T gradient) {
     const T *w = transition_exps.data() + 2 * tags, *a = alpha.data() + (row - 1) * tags;
     const T *x = emission_exps.data() + row * tags, *b = beta.data() + k * tags;

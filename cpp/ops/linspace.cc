@@ -1,4 +1,4 @@
-// linspace: Out = Num numbers from Start to Stop, evenly spaced
+// linspace: Out = Num evenly spaced numbers from Start to Stop
 #include <cmath>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// What a whole type cannot hold becomes the nearest it can, and what is not a number 0.
+// Saturates values that an integer type can't represent; NaN becomes 0.
 template <class T, class S>
 PM_HD T nearest_held(S value) {
   if constexpr (std::is_integral_v<T> && std::is_floating_point_v<S>) {
@@ -19,7 +19,7 @@ PM_HD T nearest_held(S value) {
   return static_cast<T>(value);
 }
 
-// One element of any number type as T.
+// Reads one element of any numeric type as T.
 template <class T>
 PM_HD T first_as(const void* data, DType dtype) {
   if (dtype == DType::Float32) return nearest_held<T>(*static_cast<const float*>(data));

@@ -1,10 +1,11 @@
-// The kernels of linspace on a CPU.
+// CPU kernels of linspace.
 #pragma once
 
 namespace paddle_mini {
 namespace {
 
-// From both ends to the middle, so that the last number is Stop itself; a whole step is a fraction.
+// Computes from both ends to the middle, so that the last number is exactly Stop. The step is a double even for
+// integers.
 template <class T>
 void LinspaceKernel<T>::run(KernelContext&) {
   T first = first_as<T>(start.tensor.data, start.tensor.dtype);

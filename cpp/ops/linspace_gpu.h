@@ -1,4 +1,4 @@
-// The kernels of linspace on a GPU.
+// GPU kernels of linspace.
 #pragma once
 
 #include "math/for_each_index.h"

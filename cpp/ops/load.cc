@@ -1,10 +1,10 @@
-// load: Out is what a file holds; load_combine: several tensors of one file
+// load: Out = the tensor in a file; load_combine: several tensors in one file
 #include "core/op_table.h"
 
 namespace paddle_mini {
 namespace {
 
-// All of the file and nothing more.
+// Throws if the file does not contain exactly the tensors of Out.
 void run_load(ControlRun& run) {
   require<OpError>(!run.attr<bool>("load_as_fp16"), "load_as_fp16 is not supported: cast after loading");
   const std::string& path = run.attr<std::string>("file_path");

@@ -1,4 +1,4 @@
-// lod_rank_table: the sequences of a level of X, the longest first
+// lod_rank_table: the sequences of a level of X, sorted by length, the longest first
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// lod_reset: Out = X in other sequences
+// lod_reset: Out = X with other sequences
 #include <algorithm>
 
 #include "ops/family/reshape.h"
@@ -37,7 +37,7 @@ void infer_lod_reset(InferContext& c) {
   const auto& target = c.attr<std::vector<int32_t>>("target_lod");
   std::optional<Offsets> level = from_y ? c.integers("Y") : Offsets(target.begin(), target.end());
   if (level) check_level(*level, out.shape[0]);
-  else out.shape[0] = -1;  // until Y has a value, and with it a lod is known
+  else out.shape[0] = -1;  // until Y has a value and its lod is known
   bool append = c.attr<bool>("append") && out.lod_level > 0;
   int64_t groups = append && level && !out.lod.empty() ? sequences(c, "X")->back() : -1;
   require<ShapeError>(groups < 0 || groups == static_cast<int64_t>(level->size()) - 1, "X's sequences end at ", groups,

@@ -1,4 +1,4 @@
-// lod_tensor_to_array: Out[t] = step t of every sequence of X that has one
+// lod_tensor_to_array: Out[t] = step t of every sequence of X that is long enough
 #include "core/op_table.h"
 #include "math/rank_table.h"
 

@@ -5,7 +5,7 @@
 namespace paddle_mini {
 namespace {
 
-// A tensor as [outer, size, inner] around the axis; one number is its own axis, which may be called -1 or 0.
+// Views a tensor as [outer, size, inner] around the axis. A scalar counts as one axis, which may be called -1 or 0.
 struct LogSoftmaxAround {
   int64_t outer = 1, size = 1, inner = 1;
 
@@ -17,7 +17,7 @@ struct LogSoftmaxAround {
   }
 };
 
-// The largest element is subtracted first, so exp never overflows.
+// Subtracts the largest element first, so that exp never overflows.
 template <class T>
 struct LogSoftmaxKernel : Kernel {
   In<T> x;
@@ -30,7 +30,7 @@ struct LogSoftmaxKernel : Kernel {
         sums(init, a.inner) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void row(KernelContext& context, const T* from, T* to);
   void columns(KernelContext& context, const T* from, T* to);
 };
@@ -47,7 +47,7 @@ struct LogSoftmaxGradKernel : Kernel {
         a(out.shape(), init.attr<int32_t>("axis")), sums(init, a.inner) {}
 
   void run(KernelContext& context) override;
-  // On a CPU:
+  // Defined only by the CPU kernels:
   void columns(KernelContext& context, const T* y, const T* g, T* to);
 };
 

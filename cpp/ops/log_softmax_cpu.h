@@ -1,4 +1,4 @@
-// The kernels of log_softmax on a CPU.
+// CPU kernels of log_softmax.
 #pragma once
 
 namespace paddle_mini {

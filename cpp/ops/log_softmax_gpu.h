@@ -1,4 +1,4 @@
-// The kernels of log_softmax on a GPU.
+// GPU kernels of log_softmax.
 #pragma once
 
 #include <limits>

@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// The lines, and the order in which they are walked.
+// The lines along the axis, and the order in which their elements are visited.
 struct OrderedLines {
   AxisLines lines;
   bool exclusive, reverse;
@@ -21,7 +21,7 @@ struct OrderedLines {
   int64_t at(int64_t begin, int64_t j) const { return begin + (reverse ? lines.length - 1 - j : j) * lines.inner; }
 };
 
-// A sum of w exp(e), kept as total exp(largest), so that no exponential overflows.
+// A sum of w exp(e), stored as total exp(largest), so that no exponential overflows.
 struct ScaledSum {
   double total, largest;
 
@@ -34,7 +34,7 @@ struct ScaledSum {
   }
 };
 
-// The logarithm of the empty sum, in the place of -inf.
+// The logarithm of an empty sum, used instead of -inf.
 template <class T>
 constexpr T kNothing = std::numeric_limits<T>::lowest();
 
@@ -54,8 +54,8 @@ struct LogcumsumexpKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// X@GRAD[i] = sum over the j that X[i] is added in of Out@GRAD[j] exp(X[i] - Out[j]). Where Out is infinite or
-// the lowest number, no element but an infinite one was added, and that has no slope.
+// X@GRAD[i] = sum of Out@GRAD[j] exp(X[i] - Out[j]) over the j whose sums include X[i]. Where Out is infinite or the
+// lowest number, the sum includes no elements except infinite ones, whose gradient is 0.
 template <class T>
 struct LogcumsumexpGradKernel : Kernel {
   In<T> x, out, out_gradient;

@@ -1,4 +1,4 @@
-// The kernels of logcumsumexp on a CPU.
+// CPU kernels of logcumsumexp.
 #pragma once
 
 namespace paddle_mini {

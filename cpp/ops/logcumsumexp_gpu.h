@@ -1,4 +1,4 @@
-// The kernels of logcumsumexp on a GPU.
+// GPU kernels of logcumsumexp.
 #pragma once
 
 #include "math/gpu/scan.h"

@@ -1,4 +1,4 @@
-// logical_xor: Out = whether one of X and Y is true, the other is not
+// logical_xor: Out = whether exactly one of X and Y is true
 #include "ops/family/compare.h"
 
 namespace paddle_mini {

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-// min(X, 0) is taken out so that nothing overflows.
+// Factoring out min(X, 0) prevents overflow.
 struct Logsigmoid {
   template <class V>
   PM_HD V operator()(V x) const {

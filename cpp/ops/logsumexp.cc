@@ -46,7 +46,7 @@ struct SlopeOfLog {
   }
 };
 
-// The largest element is taken out of the sum, which then can't overflow; where it is infinite, nothing is.
+// The largest element is factored out of the sum to prevent overflow, unless it is infinite.
 template <class T>
 struct LogsumexpKernel : Kernel {
   In<T> x;

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-// Unlike lookup_table_v2, the row takes the place of Ids' last dimension, which is 1.
+// Unlike in lookup_table_v2, the row replaces the last dimension of Ids, which is 1.
 Shape lookup_table_shape(const InferContext& c) {
   require_tensors(c);
   require_index(c, "Ids");
@@ -19,7 +19,7 @@ Shape lookup_table_shape(const InferContext& c) {
 
 }  // namespace
 
-// Its schemas, which are .on_gpu(), and kernels are those of ops/family/table_lookup.h.
+// The schemas, with .on_gpu(), and the kernels are in ops/family/table_lookup.h.
 void define_lookup_table(OpTable& ops) {
   define_table_lookup(ops, {"lookup_table", "Out[i..., :] = W[Ids[i..., 0]]", "[height, width]: the table",
                             "[..., 1], int32 or int64", "[..., width]", &lookup_table_shape});

@@ -15,7 +15,7 @@ Shape lookup_table_v2_shape(const InferContext& c) {
 
 }  // namespace
 
-// Its schemas, which are .on_gpu(), and kernels are those of ops/family/table_lookup.h.
+// The schemas, with .on_gpu(), and the kernels are in ops/family/table_lookup.h.
 void define_lookup_table_v2(OpTable& ops) {
   define_table_lookup(ops, {"lookup_table_v2", "Out[i...] = W[Ids[i...]]", "[height, ...]: the table",
                             "any shape, int32 or int64", "shape of Ids, then W's axes after the first",

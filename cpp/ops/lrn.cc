@@ -14,7 +14,7 @@ int channel_axis(const Context& c) {
   return c.template attr<std::string>("data_format") == "NHWC" ? 3 : 1;
 }
 
-// The attributes, and the channels of one pixel as a line.
+// The attributes, and the channels of one pixel as a line along the channel axis.
 template <class T>
 struct Neighbours {
   AxisLines lines;
@@ -26,7 +26,7 @@ struct Neighbours {
         k(static_cast<T>(init.attr<float>("k"))), alpha(static_cast<T>(init.attr<float>("alpha"))),
         beta(static_cast<T>(init.attr<float>("beta"))) {}
 
-  // Sum of f(i) over channel c and its neighbours, where `begin` is the line and i an element.
+  // Sum of f(i) over channel c and its neighbours; `begin` is the start of the line and i the index of an element.
   template <class F>
   PM_HD T sum(int64_t begin, int64_t c, F f) const {
     int64_t first = c > reach ? c - reach : 0, last = c + reach < lines.length ? c + reach : lines.length - 1;

@@ -1,4 +1,4 @@
-// The kernels of lrn on a CPU.
+// CPU kernels of lrn.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// lstm: LSTM over sequences, on an input that is already multiplied with its weights
+// lstm: LSTM over sequences; its input is already multiplied by its weights
 #include "core/op_table.h"
 #include "math/cpu/packed_gemm.h"
 #include "math/cpu/recurrent.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// A row of LSTM with peepholes (Gers and Schmidhuber 2000), gates c~ i f o:
+// One row of LSTM with peepholes (Gers and Schmidhuber 2000) and the gates c~ i f o:
 //   i, f = gate(sum + w c'), c = f c' + i candidate(sum), o = gate(sum + w c), h = o activation(c)
 struct Cell {
   AnyActivation gate, activation, candidate;
@@ -117,7 +117,7 @@ struct LstmGradKernel : Kernel {
         to_hidden(init, batches.count() * size), to_cell(init, batches.count() * size),
         zeros(init, peepholes ? 0 : 3 * size) {}
 
-  // The value before each row of the batches.
+  // Gathers the value before each row of the batches.
   void gather_last(const In<T>& start, const T* values, T* to) const {
     batches.gather_first(start ? start.data() : nullptr, size, to);
     for (int64_t t = 1; t < batches.steps(); ++t) {
@@ -161,7 +161,8 @@ struct LstmGradKernel : Kernel {
         squashed.data() + row * size, static_cast<const T*>(h), static_cast<const T*>(c));
   }
 
-  // Peepholes see the cell before the step, that of the output gate the one after it.
+  // The peepholes of the input and forget gates use the cell before the step, that of the output gate the cell after
+  // it.
   void to_bias(KernelContext& context) {
     int64_t rows = hidden.shape()[0];
     sum_rows(context, rows, 4 * size, to_gates.data(), bias_gradient.data());
