@@ -82,6 +82,9 @@ class Scope:
     def settle(self) -> None:
         ...
 
+    def synchronize(self) -> None:
+        ...
+
 class Applied:
 
     def __enter__(self) -> None:
