@@ -54,7 +54,7 @@ class Device {
 
   // The queue in which kernels run. Work runs with this device as the current one.
   virtual Queue& compute() = 0;
-  virtual void* stream() const = 0;  // the value of Device::stream for kernels; nullptr if kernels need none
+  virtual void* stream() const = 0;  // the value of KernelContext::stream; nullptr if kernels need none
   // Captures the launches of `work`, without executing them, as one piece of work that repeats them at lower cost.
   // Returns nullptr if the device has no such feature or `work` would not launch the same again.
   virtual std::unique_ptr<Work> record(Work& /*work*/) { return nullptr; }

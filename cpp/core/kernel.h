@@ -17,7 +17,7 @@ namespace paddle_mini {
 
 // Error report of a GPU kernel about its data, in device memory; the first kernel to find an error writes it.
 struct Fault {
-  unsigned long long step = 0;  // 1 + Device::step of the reporting kernel; 0: no error
+  unsigned long long step = 0;  // 1 + KernelContext::step of the reporting kernel; 0: no error
   int64_t value = 0, at = 0;    // the offending value and its element index
 };
 

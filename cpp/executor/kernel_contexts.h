@@ -1,4 +1,4 @@
-// Devices: the kernel context (Device) of one executor for each place.
+// KernelContexts: the kernel context of one executor for each place.
 #pragma once
 
 #include "core/communicator.h"
