@@ -1,4 +1,4 @@
-// Adam's step on one element, for every operator that takes it.
+// Adam's step on one element, for all operators that use it.
 #pragma once
 
 #include <tuple>
@@ -8,8 +8,8 @@
 
 namespace paddle_mini {
 
-// Kingma & Ba 2015, in the order of computation of its section 2: the corrections of both moments
-// are folded into the rate and into epsilon.
+// Kingma & Ba 2015, in the efficient order of its section 2: the bias corrections of both moments are folded into the
+// rate and into epsilon.
 template <class T>
 struct AdamStep {
   T beta1, beta2, rate, epsilon;

@@ -1,4 +1,4 @@
-// The functors that many operators and loops need.
+// Functors shared by many operators and loops.
 #pragma once
 
 #include "math/scalar_arg.h"
@@ -27,7 +27,7 @@ struct Times {
     return v * V(factor);
   }
 };
-// With a factor that a tensor may hold.
+// With a factor, which may be in a tensor.
 template <class T>
 struct TimesUniform {
   ScalarArg<T> factor;

@@ -1,4 +1,5 @@
-// An average that keeps its digits: what a block of steps adds up apart, and when it is moved into the average.
+// Averaging in blocks: an average that does not lose digits. Each block of steps accumulates its sum separately, and
+// the sum is added to the average at the end of the block.
 #pragma once
 
 #include <algorithm>
@@ -9,35 +10,36 @@
 
 namespace paddle_mini {
 
-// a <- a + w (p - a) in float32 loses up to half a digit a step, and stands still where w |p - a| is less than that.
+// In float32, a <- a + w (p - a) loses up to half a digit per step, and a stops changing once w |p - a| is below that.
 // So the average is kept as two numbers, a and b, with
 //   average = a + (c a + b) / S,
 // where S is the sum of all weights v so far, v = w S / (1 - w), and c is minus the sum of the weights v of this block.
-// A step is b <- b + v p; it touches a only where the block ends, after block_length(w) steps or when S has doubled.
-// There a becomes the average, rounded, and b keeps what rounding left. Three things hold b's own rounding down:
-//   - c begins at half of what the block will add up, so that b runs from -c a to c a and not to twice as much;
-//   - S becomes (1 - w) / w there, so that weights are about 1, and a little more, another part of a sixteenth each time,
-//     so that roundings of a parameter that stands still are others in each block;
-//   - weights below 1/64 are dithered by a millionth, one for all elements, which S counts: the roundings of a
-//     parameter that stands still are then as random as those of one that moves (Roberts 1962), and cancel out.
-// Larger weights cannot be dithered so, since that would show in the average of parameters that jump. The roundings of
-// b, if all have one sign, add up to m/8 to m/4 digits of p in blocks of m steps, so their blocks are short.
-// With zeros for b and the sums the average is a, so the state of an average that was kept without blocks can go on.
+// A step is b <- b + v p. It changes a only at the end of the block, after block_length(w) steps or when S has doubled.
+// Then a becomes the rounded average, and b keeps the rounding error. Three measures limit b's own rounding errors:
+//   - c starts at half of the block's expected sum, so that b runs from -c a to c a and not to twice as much;
+//   - at the end of a block S becomes (1 - w) / w, so that weights are about 1, plus an extra of up to a sixteenth that
+//     differs per block, so that a constant parameter is rounded differently in each block;
+//   - weights below 1/64 are dithered by a millionth, the same for all elements and included in S: the rounding errors
+//     of a constant parameter are then as random as those of a changing one (Roberts 1962), and cancel out.
+// Larger weights can't be dithered like this, because the dither would show in the average of parameters that jump. If
+// the rounding errors of b all have one sign, they add up to m/8 to m/4 digits of p in blocks of m steps, so blocks of
+// large weights are short. If b and the sums are zero, the average is a, so a state that was saved without blocks can
+// be continued.
 constexpr int kBlockSteps = 16, kShortBlockSteps = 4;
 constexpr double kWideWeight = 1.0 / 8, kDitheredWeight = 1.0 / 64, kDither = 1.0 / (1 << 20),
                  kGolden = 0.6180339887498949;
 
-// Kept as float64: S, c, the S at which the block ends, steps since the average began.
+// Stored as float64: S, c, the S at which the block ends, steps since the average began.
 enum AverageSum { kSum = 0, kShift, kEnd, kBlockCount, kAverageSums };
 
-// Another place between 0 and 1 for each step, evenly (Weyl).
+// Low-discrepancy sequence in [0, 1), indexed by the step (Weyl).
 PM_HD inline double place(double step) { return step * kGolden - std::floor(step * kGolden); }
 
 PM_HD inline int block_length(double w) {
   return w < kDitheredWeight ? kBlockSteps : w > kWideWeight ? 1 : kShortBlockSteps;
 }
 
-// What a step does to a and b.
+// How a step changes a and b.
 enum class Move { None, Begin, Add, EndBlock };
 
 template <class T>
@@ -45,7 +47,7 @@ struct BlockStep {
   Move move = Move::None;
   T weight{}, shift{}, sum{}, part{}, scale{},
       next{};  // v; c after it; S after it, 1 / S; of the next block: S over this S, c
-  double sums[kAverageSums] = {};                       // afterwards
+  double sums[kAverageSums] = {};                       // after the step
 };
 
 // The step that gives the newest parameters the weight w.
@@ -93,7 +95,7 @@ PM_HD BlockStep<T> block_step(const double* sums, double w) {
   return step;
 }
 
-// On one element; each operation is rounded by itself, so that every device gives the same bits.
+// Operates on one element. Each operation is rounded separately, so that every device gives the same bits.
 template <class T>
 struct AddToBlock {
   T weight;
@@ -103,7 +105,7 @@ struct AddToBlock {
   }
 };
 
-// The new average and what the next block begins with.
+// Computes the new average and the initial sum of the next block.
 template <class T>
 struct EndBlock {
   T weight, shift, sum, part, scale, next;
@@ -118,7 +120,7 @@ struct EndBlock {
   }
 };
 
-// The average of a and b, as precise as it is known.
+// The average from a and b, at full precision.
 template <class T>
 struct BlockMean {
   double shift, part;
@@ -130,8 +132,8 @@ struct BlockMean {
   }
 };
 
-// The same for a row of a table, which is caught up at once: average = a + b, `missing` of the way to p. What rounding
-// leaves out of the sum is exact (Knuth).
+// The same for a row of a table that is caught up in one step: average = a + b, moved by the fraction `missing` towards
+// p. The rounding error of the sum is computed exactly (Knuth's two-sum).
 template <class T>
 struct CatchUp {
   T missing;

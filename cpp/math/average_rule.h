@@ -11,7 +11,7 @@ enum class DecayWarmup { None, Ratio, Power };
 const char* const kDecayWarmups[] = {"none", "ratio", "power"};
 
 struct WeightRule {
-  int scheme = 0;  // the number of a row in average_schemes.h
+  int scheme = 0;  // row number in average_schemes.h
   DecayWarmup warmup = DecayWarmup::None;
   int64_t window_min = 1, window_max = 1, every = 1, start_step = 0;
   double window_rate = 1, decay = 0, exponent = 0, warmup_length = 1, warmup_rate = 1, warmup_power = 2.0 / 3;
@@ -23,7 +23,7 @@ struct WeightRule {
   }
 };
 
-// An interval; `above` and `below` say that its ends do not belong to it.
+// An interval; `above` and `below` exclude its ends.
 struct Limits {
   double low;
   bool above = false;
@@ -39,7 +39,7 @@ struct Limits {
   }
 };
 
-// An attribute: its default is that of WeightRule, and it is a field of AveragingConfig (proto/optimizer.proto).
+// An attribute. Its default is that of WeightRule, and it is a field of AveragingConfig (proto/optimizer.proto).
 template <class T>
 struct RuleAttr {
   const char* name;

@@ -1,4 +1,4 @@
-// The schemes of averaging, one row each: how much the newest parameters weigh in their average.
+// Averaging schemes, one table row each: the weight of the newest parameters in their average.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace paddle_mini {
 
-// An update: the average becomes a + w (p - a) with the weight w, so a scheme is only a sequence of weights.
+// In each update the average becomes a + w (p - a) with the weight w, so a scheme is just a sequence of weights.
 struct WeightUpdate {
   const WeightRule& rule;
-  double u;  // updates so far, this one counted, of every k-th step
+  double u;  // updates so far, including this one, counting every k-th step
   int64_t* count;
   double* kept;
   ScalarArg<double> learning_rate;
 
-  // log b_u with b the decay of k steps; expm1 keeps all digits of 1 - b where b is close to 1. Warming up, a short
-  // history is forgotten faster.
+  // log b_u, where b is the decay of k steps. expm1 keeps all digits of 1 - b when b is close to 1. During warm-up the
+  // decay is lower, so a short history is forgotten faster.
   PM_HD double log_decay() const {
     double step = u * static_cast<double>(rule.every), b = rule.decay;
     if (rule.warmup == DecayWarmup::Ratio) b = std::min(b, (1 + step) / (10 + step));
@@ -30,13 +30,13 @@ struct WeightUpdate {
 
 namespace schemes {
 
-// A row has
-//   number     in states of the C library
-//   name       the value of the attribute `scheme`, and in enum Scheme of proto/optimizer.proto
-//   doc        of its weight
-//   weight(s)  of an update
+// Each row has
+//   number     in saved states of the C library
+//   name       value of the attribute `scheme`, also in enum Scheme of proto/optimizer.proto
+//   doc        describes its weight
+//   weight(s)  the weight of an update
 struct Scheme {
-  // The weight until there is a first update: the average is the parameter itself.
+  // The weight before the first update: the average is the parameter itself.
   static constexpr double before = 1;
 };
 
@@ -49,21 +49,21 @@ struct Window : Scheme {
   PM_HD static double weight(const WeightUpdate& s) { return 1 / static_cast<double>(++s.count[kNewer]); }
 };
 
-// The mean over all updates (Ruppert 1988; Polyak & Juditsky 1992).
+// Mean over all updates (Ruppert 1988; Polyak & Juditsky 1992).
 struct Uniform : Scheme {
   static constexpr int number = 1;
   static constexpr const char *name = "uniform", *doc = "1/u";
   PM_HD static double weight(const WeightUpdate& s) { return 1 / s.u; }
 };
 
-// The s-th update weighs about s^e (Shamir & Zhang 2013).
+// The weight of the s-th update is about proportional to s^e (Shamir & Zhang 2013).
 struct Polynomial : Scheme {
   static constexpr int number = 2;
   static constexpr const char *name = "polynomial", *doc = "(e + 1)/(u + e) with the exponent e";
   PM_HD static double weight(const WeightUpdate& s) { return (s.rule.exponent + 1) / (s.u + s.rule.exponent); }
 };
 
-// The part before s of all weights is (s/u)^(e + 1) (Karras et al. 2024).
+// The updates before s have the fraction (s/u)^(e + 1) of the total weight (Karras et al. 2024).
 struct Power : Scheme {
   static constexpr int number = 3;
   static constexpr const char *name = "power", *doc = "1 - (1 - 1/u)^(e + 1) with the exponent e";
@@ -72,7 +72,8 @@ struct Power : Scheme {
   }
 };
 
-// Unbiased from the first update on (Kingma & Ba 2015, section 3); without correction 1 - b_u after a first weight of 1.
+// Unbiased from the first update on (Kingma & Ba 2015, section 3). Without correction: 1 - b_u, after a first weight of
+// 1 that discards the initial average.
 struct Exponential : Scheme {
   static constexpr int number = 4;
   static constexpr const char *name = "exponential", *doc = "(1 - b)/(1 - b_1 ... b_u) with b = decay^every";
@@ -84,7 +85,7 @@ struct Exponential : Scheme {
   }
 };
 
-// The first update moves what the average was before, like all others.
+// The first update moves the average's previous value, like all later updates.
 struct Constant : Scheme {
   static constexpr int number = 5;
   static constexpr const char *name = "constant", *doc = "1 - decay^every";
@@ -104,7 +105,7 @@ struct Falling : Scheme {
   }
 };
 
-// The parameters where averaging began.
+// The parameters at the beginning of averaging.
 struct First : Scheme {
   static constexpr int number = 7;
   static constexpr const char *name = "first", *doc = "1 once, then 0";
@@ -140,7 +141,7 @@ struct List {
     (void)((scheme == S::number && (weight = S::before, true)) || ...);
     return weight;
   }
-  // ProgramError where there is none of this name.
+  // Throws ProgramError if no scheme has this name.
   static int number_of(const std::string& name) {
     for (size_t i = 0; i < sizeof...(S); ++i) {
       if (name == names[i]) return numbers[i];

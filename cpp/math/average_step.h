@@ -1,4 +1,4 @@
-// The steps of an average on one element, for the operators of averaging and for the C library (cpp/optimizer).
+// Averaging steps on one element, for the averaging operators and for the C library (cpp/optimizer).
 #pragma once
 
 #include <tuple>
@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// Subtract, multiply, add, each rounded by itself: every device gives the same bits.
+// Subtracts, multiplies and adds with separate rounding, so every device gives the same bits.
 template <class T>
 struct Lerp {
   T weight;
@@ -17,7 +17,7 @@ struct Lerp {
   }
 };
 
-// Kahan 1965: what rounding added to the average is taken off the next step.
+// Compensated update (Kahan 1965): the next step subtracts the rounding error of this one.
 template <class T>
 struct CompensatedLerp {
   T weight;
@@ -28,7 +28,7 @@ struct CompensatedLerp {
   }
 };
 
-// What average and residue were before a step of weight w < 1, to rounding.
+// Inverts a step of weight w < 1: the average and residue before it, up to rounding.
 template <class T>
 inline std::tuple<T, T> before_compensated_step(double w, T average, T residue, T param) {
   double mean = static_cast<double>(average) - static_cast<double>(residue);

@@ -1,11 +1,12 @@
-// How much the newest parameters weigh in their average, for average_weight and for the C library (cpp/optimizer).
+// Computes the weight of the newest parameters in their average, for average_weight and for the C library
+// (cpp/optimizer).
 #pragma once
 
 #include "math/average_schemes.h"
 
 namespace paddle_mini {
 
-// One step. It is one thread's work, wherever counters and state are, so that nobody waits for them.
+// One step. A single thread runs it on the device that holds counters and state, so it needs no synchronization.
 struct WeightStep {
   WeightRule rule;
   const int64_t* counters;

@@ -1,4 +1,4 @@
-// AxisFolds: the walk of a fold over some axes of a tensor, whatever is folded.
+// AxisFolds: the geometry of a reduction over some axes of a tensor, for any fold function.
 #pragma once
 
 #include "math/arithmetic.h"

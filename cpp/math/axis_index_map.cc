@@ -1,4 +1,4 @@
-// Offsets of walks along axes, and the copy by them for every element type.
+// Source offsets for axis index maps, and the copy that uses them, for all element types.
 #include "math/axis_index_map.h"
 
 #include "math/fill.h"
@@ -18,7 +18,7 @@ AxisIndexMaps unchanged_axes(const Shape& x) {
 Shape shape_of(const AxisIndexMaps& index_maps) {
   Shape out;
   for (const AxisIndexMap& index_map : index_maps) out.push_back(index_map.out);
-  if (out.known()) out.numel();  // refuses one that is too large
+  if (out.known()) out.numel();  // throws if it is too large
   return out;
 }
 
@@ -43,7 +43,7 @@ AxisLoop::AxisLoop(const AxisIndexMaps& index_maps) : index_maps_(index_maps) {
   int64_t in_step = 1;
   for (; axis >= 0 && index_maps[axis].identity(); --axis)
     block_ *= index_maps[axis].out, in_step *= index_maps[axis].in;
-  // The next axis too makes the block longer where it only begins or ends elsewhere.
+  // The next axis can extend the block too if only its begin or end differs.
   if (axis >= 0 && index_maps[axis].pad_mode == AxisIndexMap::PadMode::Inside && index_maps[axis].step == 1) {
     inner_ = {index_maps[axis].start * in_step};
     block_ *= index_maps[axis].out;
@@ -72,7 +72,7 @@ void AxisCopyKernel::run(KernelContext& context) {
     using T = decltype(constant);
     loop_.copy(context, static_cast<const T*>(in), static_cast<T*>(out), constant);
   };
-  // Walks that are never outside move bytes; the constant needs the true element type.
+  // Maps without positions outside of the source move bytes; the constant needs the real element type.
   switch (in_.tensor.dtype) {
     case DType::Float32: return copy(static_cast<float>(constant_));
     case DType::Float64: return copy(constant_);

@@ -1,4 +1,4 @@
-// Tensors whose elements are elements of another one, each axis walked by a rule of its own: slices, repeats, pads.
+// Tensors whose elements are elements of another one, with an index map for each axis: slices, tiles, pads.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@ namespace paddle_mini {
 
 // Position i along an axis of the result is position start + i * step along that axis of the source.
 struct AxisIndexMap {
-  // What a position beyond the source means: there is none; a constant; the source again from its other
-  // end; mirrored at the outermost element; the outermost element.
+  // Treatment of positions outside of the source. Inside: there are none. Constant: a constant. Wrap: the source is
+  // periodic. Reflect: the source is mirrored at its outermost element. Replicate: that element is repeated.
   enum class PadMode { Inside, Constant, Wrap, Reflect, Replicate };
 
-  int64_t in = 1, out = 1;  // -1: not known yet
+  int64_t in = 1, out = 1;  // -1: unknown
   int64_t start = 0, step = 1;
   PadMode pad_mode = PadMode::Inside;
 
-  // -1: the constant.
+  // Returns -1 for the constant.
   PM_HD int64_t at(int64_t i) const {
     int64_t j = start + i * step;
     switch (pad_mode) {
@@ -36,20 +36,20 @@ struct AxisIndexMap {
 
 using AxisIndexMaps = std::vector<AxisIndexMap>;
 
-// Every axis as it is; rules change some of them afterwards.
+// Identity maps for all axes; callers then change some of them.
 AxisIndexMaps unchanged_axes(const Shape& x);
 Shape shape_of(const AxisIndexMaps& index_maps);
-// Walks from a stretched tensor back to x: axes of 1 stand still. Refuses shapes that x can't be stretched to.
+// Index maps of a broadcast from x to the shape `to`: axes of size 1 have step 0. Throws if x can't be broadcast.
 AxisIndexMaps stretching(const Shape& x, const Shape& to, const char* what);
 
-// The walk over a whole result: runs of `block` elements that lie next to each other in the source.
+// Iterates over a whole result in runs of `block` elements that are contiguous in the source.
 class AxisLoop {
  public:
   static constexpr int64_t kOutside = INT64_MIN;
 
   explicit AxisLoop(const AxisIndexMaps& index_maps);
 
-  // f(position in the result, offset in the source or kOutside) for each block.
+  // Calls f(position in the result, offset in the source or kOutside) for each block.
   template <class F>
   void each_block(F f) const {
     if (numel_ == 0) return;
@@ -68,11 +68,11 @@ class AxisLoop {
     }
   }
 
-  // out = the elements of the source, `outside` where there are none.
+  // out = the elements of the source; `outside` for positions without one.
   template <class T>
   void copy(KernelContext& context, const T* in, T* out, T outside) const;
 
-  // source[where from] = f(that, out[i]) for every element of the result.
+  // source[j] = f(source[j], out[i]) for every element i of the result, j being its source element.
   template <class T, class Source, class F>
   void fold(F f, const T* out, Source* source) const {
     each_block([&](int64_t to, int64_t from) {
@@ -81,11 +81,11 @@ class AxisLoop {
     });
   }
 
-  // source = 0, and then the sum of the elements of the result that come from there: the gradient of copy.
+  // source[j] = the sum of the result's elements that come from j: the gradient of copy.
   template <class T>
   void add_back(KernelContext& context, const T* out, T* source) const;
 
-  // source[where from] = out[i], or `value`, for every element of the result; no two may come from the same place.
+  // source[j] = out[i], or `value`, for every element i of the result; no two may have the same source element j.
   template <class T>
   void put(KernelContext& context, const T* out, T* source) const;
   template <class T>
@@ -96,16 +96,16 @@ class AxisLoop {
  private:
   static int64_t sum(int64_t a, int64_t b) { return a == kOutside || b == kOutside ? kOutside : a + b; }
 
-  std::vector<std::vector<int64_t>> outer_;  // offsets in the source for each position along an axis
+  std::vector<std::vector<int64_t>> outer_;  // source offsets for each position along an axis
   std::vector<int64_t> inner_{0};
   int64_t block_ = 1, numel_ = 1, in_numel_ = 1;
   AxisIndexMaps index_maps_;
 };
 
-// Out is read from the source by these walks, whatever the element type.
+// Gathers Out from the source by these index maps, for any element type.
 class AxisCopyKernel : public Kernel {
  public:
-  // `constant` is what Out holds outside of the source.
+  // `constant` is the value of Out outside of the source.
   AxisCopyKernel(const Variable* in, Variable* out, const AxisIndexMaps& index_maps, double constant = 0);
   void run(KernelContext& context) override;
 
@@ -116,7 +116,7 @@ class AxisCopyKernel : public Kernel {
   double constant_;
 };
 
-// The gradient of the source from that of Out.
+// Computes the source's gradient from Out's.
 template <class T>
 class AxisCopyGradKernel : public Kernel {
  public:
@@ -131,7 +131,7 @@ class AxisCopyGradKernel : public Kernel {
   AxisLoop loop_;
 };
 
-// Refuses an Out@GRAD of another shape or element type than Out would have.
+// Throws if Out@GRAD differs from Out in shape or element type.
 void require_like_out(const InferContext& c, const char* source, const Shape& out);
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// A tensor as the lines of elements along one of its axes.
+// AxisLines: a tensor viewed as lines of elements along one of its axes.
 #pragma once
 
 #include "core/shape.h"
@@ -11,7 +11,7 @@ struct AxisLines {
   int64_t outer = 1, length = 1, inner = 1;
 
   AxisLines() = default;
-  AxisLines(const Shape& x, int64_t axis) {  // a tensor without dimensions is a line of one element
+  AxisLines(const Shape& x, int64_t axis) {  // rank 0: a line of one element
     if (x.rank() == 0) return;
     int at = normal_axis(axis, x.rank(), "axis");
     outer = x.numel(0, at), length = x[at], inner = x.numel(at + 1, x.rank());
@@ -20,7 +20,7 @@ struct AxisLines {
   int64_t count() const { return outer * inner; }
   PM_HD int64_t begin_of(int64_t line) const { return line / inner * length * inner + line % inner; }
 
-  // f(where the line begins); its elements are `inner` apart.
+  // Calls f(offset of the line's first element); the elements of a line are `inner` apart.
   template <class F>
   void each(F f) const {
     for (int64_t o = 0; o < outer; ++o) {

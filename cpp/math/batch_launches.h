@@ -1,4 +1,4 @@
-// Maps over many arrays: those of one kind become one launch on a GPU.
+// Batched launches: element-wise maps over many arrays become one launch for each kind of map on a GPU.
 #pragma once
 
 #include "core/kernel.h"
@@ -6,8 +6,8 @@
 
 namespace paddle_mini {
 
-// Runs `maps`, none of which may need what another kind of them writes, unless that one came first. They wait for each
-// other where their functors say batchable.
+// Runs `maps`. Maps whose functors are `batchable` are deferred and merged. No map may read the output of a map of
+// another kind, unless that kind was launched first.
 template <class F>
 void batch_launches(KernelContext& context, F maps) {
   if (!kOnGpu || context.in_batch) return maps();

@@ -13,8 +13,8 @@ inline constexpr bool binds_scalars = false;
 template <class F>
 inline constexpr bool binds_scalars<F, std::void_t<decltype(std::declval<const F&>().bind_scalars())>> = true;
 
-// What a launcher calls: f.ready() where there is one, which reads the numbers and works out what all elements share;
-// once before the loop on a CPU, once in each thread on a GPU.
+// Launchers call this. It calls f.bind_scalars() if f has one, which reads the scalars and computes values shared by
+// all elements: once before the loop on a CPU, once in each thread on a GPU.
 template <class F>
 PM_HD auto bind_scalars(const F& f) {
   if constexpr (binds_scalars<F>) return f.bind_scalars();

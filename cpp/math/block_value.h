@@ -1,4 +1,4 @@
-// The value of an average in blocks (average_blocks.h): of a whole parameter, or of a row that stood still.
+// Evaluates a block average (average_blocks.h) of a whole parameter, or of a row that was not updated for some steps.
 #pragma once
 
 #include "math/average_blocks.h"
@@ -11,18 +11,18 @@ PM_HD inline double share_of_previous(const int64_t* counters) {
   return older > 0 ? older / (newer + older) : 0;
 }
 
-// Of elements that have one stamp, in float64 to the end: what they miss, then the mean over both generations.
+// For elements with the same stamp. Computes in float64: first the missing updates, then the mean of both generations.
 template <class T>
 struct BlockValue {
   BlockMean<T> mean;
-  bool none;              // whether there was no update yet
-  double share;           // of the previous generation
+  bool none;              // whether no update has happened yet
+  double share;           // weight of the previous generation
   double kept = 1, kept_of_previous = 1;
   bool rolled = false;
 
   PM_HD BlockValue(const int64_t* counters, const double* sums, bool window)
       : mean(sums), none(counters[kUpdates] == 0), share(window ? share_of_previous(counters) : 0) {}
-  // Of a row, whose average and block are a sum of two numbers.
+  // For a row, whose average and block are a sum of two numbers.
   PM_HD BlockValue(const int64_t* counters, const RowClock& clock, double stamp, bool window)
       : mean(0, 1), none(counters[kUpdates] == 0), share(window ? share_of_previous(counters) : 0),
         kept(clock.kept(stamp)), rolled(window && clock.rolled(stamp)) {

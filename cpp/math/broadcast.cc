@@ -1,11 +1,11 @@
-// Working out broadcast shapes and loops; once a plan, never in a step.
+// Computes broadcast shapes and loops, once per plan.
 #include "math/broadcast.h"
 
 namespace paddle_mini {
 namespace {
 
-// The dimensions of X and Y, padded with 1 to lie against each other: the one of the lower rank lies
-// against the other from `axis` on.
+// The dimensions of X and Y, padded with 1 to equal rank. The operand of lower rank is aligned with the other from
+// `axis` on.
 void align(const Shape& x, const Shape& y, int axis, Shape& xs, Shape& ys) {
   if (axis != -1 && x.rank() < y.rank()) return align(y, x, axis, ys, xs);
   if (axis == -1) {
@@ -17,7 +17,7 @@ void align(const Shape& x, const Shape& y, int axis, Shape& xs, Shape& ys) {
     }
     return;
   }
-  // PaddlePaddle lets the lower one carry trailing dimensions of 1 that the other leaves no room for.
+  // PaddlePaddle lets the operand of lower rank have trailing dimensions of 1 that exceed the other's rank.
   int y_rank = y.rank();
   while (axis + y_rank > x.rank() && y_rank > 0 && y[y_rank - 1] == 1) --y_rank;
   require<ShapeError>(axis >= 0 && axis + y_rank <= x.rank(), "axis is ", axis, ", but Y ", y.str(),

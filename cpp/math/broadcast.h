@@ -1,4 +1,4 @@
-// Elementwise operators on two tensors of different shapes: which element of X meets which of Y.
+// Broadcasting of elementwise operators on two tensors of different shapes.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace paddle_mini {
 
-// The shape of the result. `axis` is where Y's dimensions begin among X's (-1: they end together);
-// besides that a dimension of 1 stretches, as in NumPy. Unknown dimensions stay -1.
+// The shape of the result. Y's dimensions are aligned with those of X from `axis` on (-1: the last dimensions are
+// aligned). Dimensions of 1 are broadcast, as in NumPy. Unknown dimensions stay -1.
 Shape broadcast_shape(const Shape& x, const Shape& y, int axis);
 
-// Contract of an operator with inputs X, Y and attribute `axis`: same dtype, Out is stretched; and of
-// its gradient with inputs X, Y, Out@GRAD.
+// Checks an operator with inputs X, Y and attribute `axis` (same dtype; Out has the broadcast shape), and its gradient
+// with inputs X, Y, Out@GRAD.
 void infer_broadcast(InferContext& c);
 
-// Loops over the result: neighbouring dimensions that X and Y walk in the same way are one.
-// A step of 0 means that the operand stands still along that dimension.
+// Loops over the result. Adjacent dimensions are merged if X and Y step through both alike. A step of 0 means that the
+// operand is broadcast along that dimension.
 class Broadcast {
  public:
   Broadcast(const Shape& x, const Shape& y, int axis);
@@ -26,9 +26,9 @@ class Broadcast {
   template <class T, class F>
   void map(KernelContext& context, F f, const T* x, const T* y, T* out) const;
 
-  // to_x[i] = f(x, y, out_gradient) summed over the elements of the result that x[i] meets, and to_y
-  // likewise: the gradients of a broadcast operator. Where x is not stretched, each element is computed
-  // once and nothing is summed; then to_x may lie in the memory of out_gradient.
+  // Gradients of a broadcast operator: to_x[i] = the sum of f(x, y, out_gradient) over the elements of the result that
+  // use x[i], and to_y likewise. If x is not broadcast, each element is computed once without a sum, and to_x may share
+  // the memory of out_gradient.
   template <class T, class F>
   void sum_to_x(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to_x) const {
     sum_to<T, true>(context, f, x, y, gradient, to_x, x_numel_);
@@ -46,7 +46,7 @@ class Broadcast {
     int64_t size, x_step, y_step;
   };
 
-  // f(position in x, in y, in the result) of each run of elements that both walk in one way.
+  // Calls f(position in x, in y, in the result) for each run of elements with constant steps.
   template <class F>
   void each_row(F f) const {
     int64_t rows = inner_.size ? numel_ / inner_.size : 0;
@@ -74,7 +74,7 @@ class Broadcast {
   template <class T, class F>
   T sum_row(KernelContext& context, F f, const T* a, const T* g) const;
 
-  std::vector<Dim> outer_;  // from the slowest
+  std::vector<Dim> outer_;  // slowest first
   Dim inner_{1, 1, 1};
   bool same_shape_ = false;
   int64_t numel_ = 0, x_numel_ = 0, y_numel_ = 0;

@@ -1,4 +1,4 @@
-// One loop for each pair of element types.
+// Element type conversion: one loop for each pair of types.
 #include "math/cast.h"
 
 #include "core/error.h"

@@ -5,10 +5,10 @@
 
 namespace paddle_mini {
 
-// to[i] = from[i] for n elements, as C++ converts numbers; to bool: whether it is not zero.
+// to[i] = from[i] for n elements, converted as in C++; conversion to bool tests for nonzero.
 using CastFunction = void (*)(KernelContext& context, int64_t n, const void* from, void* to);
 
-// float16 and bfloat16 by way of float32.
+// float16 and bfloat16 are converted via float32.
 CastFunction cast_function(DType from, DType to);
 
 }  // namespace paddle_mini

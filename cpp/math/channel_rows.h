@@ -1,23 +1,22 @@
-// Images as rows of elements next to each other, for operators that treat each channel in its own way.
+// ChannelRows: images as contiguous rows of elements, for operators that treat each channel separately.
 #pragma once
 
 #include "core/shape.h"
 
 namespace paddle_mini {
 
-// Channels first: a row is one channel of one image. Channels last: a row is one pixel, or those channels of it
-// that a group has.
+// Channels first: a row is one channel of one image. Channels last: a row is one pixel, or one group's channels of it.
 struct ChannelRows {
   bool last;
   int64_t images, channels, pixels;
 
-  // x has at least 2 dimensions.
+  // x must have rank 2 or more.
   ChannelRows(const Shape& x, bool channels_last)
       : last(channels_last && x.rank() > 2), images(x[0]), channels(x[last ? x.rank() - 1 : 1]),
         pixels(last ? x.numel(1, x.rank() - 1) : x.numel(2, x.rank())) {}
 
-  // f(offset, size, first channel) for each row of the channels [begin, end) of an image. With channels last
-  // element i of a row is of channel first + i, else all are of the first.
+  // Calls f(offset, size, first channel) for each row of the channels [begin, end) of an image. With channels last,
+  // element i of a row belongs to channel first + i; otherwise the whole row belongs to channel `first`.
   template <class F>
   void each(int64_t image, int64_t begin, int64_t end, F f) const {
     if (last) {

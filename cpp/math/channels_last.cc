@@ -1,4 +1,4 @@
-// Layouts of images.
+// Image layouts: channels first and channels last.
 #include "math/channels_last.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Images with channels as their last axis, for operators written for channels as axis 1: moved there and back.
+// Support for the channels-last layout in operators written for channels as axis 1: transposes inputs and outputs.
 #pragma once
 
 #include "core/kernel.h"
@@ -11,11 +11,11 @@ namespace paddle_mini {
 inline std::vector<std::string> image_layouts() { return {"NCHW", "NHWC", "AnyLayout"}; }
 bool has_channels_last(const OpDesc& op);
 OpDesc channels_first(OpDesc op);           // the same operator on images [n, c, h, w]
-bool holds_images(const std::string& port);  // Input, Output, X and Out, and their gradients; filters do not
+bool holds_images(const std::string& port);  // Input, Output, X, Out and their gradients; not filters
 const std::vector<int>& order_of_channels_first();
 const std::vector<int>& order_of_channels_last();
 
-// `infer` for both layouts, from that of channels as axis 1.
+// Makes an `infer` for both layouts from that for channels as axis 1.
 InferFunction for_both_layouts(InferFunction infer);
 
 // Kernels for both layouts: kernels<AnyLayout<Conv2dKernel>::Of, float, double>().
@@ -64,7 +64,7 @@ struct AnyLayout {
       Variable *from, *to;
     };
 
-    // Scratch memory with the image in the other layout.
+    // Scratch memory for the image in the other layout.
     static Variable* moved(KernelInit& init, Variable* image, std::vector<Move>& moves, bool is_input) {
       const Shape& shape = image->tensor.shape;
       Variable* other = init.scratch(image->tensor.dtype, shape.numel());

@@ -1,4 +1,4 @@
-// Convolution of images [images, channels, height, width] with filters, and its two gradients: Convolution<T>.
+// Convolution<T>: convolves images [images, channels, height, width] with filters; includes both gradients.
 #pragma once
 
 #include "core/target.h"

@@ -1,4 +1,4 @@
-// Sizes of a convolution of images [images, channels, height, width] with filters.
+// ConvolutionSizes: the sizes of a convolution of images [images, channels, height, width] with filters.
 #pragma once
 
 #include "math/window.h"
@@ -7,10 +7,10 @@ namespace paddle_mini {
 
 struct ConvolutionSizes {
   int64_t images = 0, groups = 1;
-  int64_t in_channels = 0, out_channels = 0;  // of one group
+  int64_t in_channels = 0, out_channels = 0;  // per group
   WindowAxis height, width;
 
-  int64_t taps() const { return in_channels * height.window * width.window; }  // of one filter
+  int64_t taps() const { return in_channels * height.window * width.window; }  // taps per filter
   int64_t plane() const { return height.size * width.size; }
   int64_t pixels() const { return height.out * width.out; }
   int64_t image_size() const { return groups * in_channels * plane(); }

@@ -1,6 +1,6 @@
-// Copying and filling arrays, wherever they are.
-//   fill_n(device, to, n, value)    to[i] = value, a number or a Uniform
-//   copy_n(device, from, n, to)     to[i] = from[i]; the arrays do not overlap
+// Copying and filling arrays in a device's memory.
+//   fill_n(context, to, n, value)    to[i] = value, a number or a ScalarArg
+//   copy_n(context, from, n, to)     to[i] = from[i]; the arrays must not overlap
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace paddle_mini {
 
-// What the numbers of all elements are; a tensor may hold it.
+// The value of all elements; it may be in a tensor.
 template <class T>
 struct Constant {
   T value;

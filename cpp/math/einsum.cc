@@ -1,4 +1,4 @@
-// Reading einsum's equations, and the geometry of their loops.
+// Parses einsum's equations and computes the geometry of their loops.
 #include "math/einsum.h"
 
 #include <map>
@@ -6,12 +6,12 @@
 namespace paddle_mini {
 namespace {
 
-// Axes of "..." are labelled from the last one on, so that operands of different rank lie against each other.
+// Axes of "..." are labelled from the last one on, so that operands of different rank are right-aligned.
 constexpr int kEllipsis = 256;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// "a...b" as labels; `ellipsis_rank` axes stand for the dots.
+// Parses "a...b" into labels; "..." expands to `ellipsis_rank` axes.
 std::vector<int> labels_of(const std::string& term, int ellipsis_rank) {
   std::vector<int> labels;
   bool dots = false;

@@ -1,4 +1,4 @@
-// Sums of products over labelled axes, as einsum's equations write them.
+// Sums of products over labelled axes, written as einsum equations.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 #include "math/transpose.h"
 namespace paddle_mini {
 
-// A tensor and a label for each of its axes. Axes of one label are walked together; a size of 1 stretches.
+// A tensor with a label for each axis. Axes with the same label share an index; axes of size 1 are broadcast.
 struct LabelledShape {
   std::vector<int> labels;
   Shape shape;
 
-  int axis_of(int label) const;  // the first of them; -1: none
+  int axis_of(int label) const;  // the first such axis; -1: none
 };
 
-// An equation such as "bij,bjk->bik", "ii", "...i,i->...". Without an arrow the result has the axes of "..." and
-// then, by alphabet, the labels that stand there once.
+// An equation such as "bij,bjk->bik", "ii", "...i,i->...". Without an arrow, the result has the axes of "..." and then,
+// in alphabetical order, the labels that occur once.
 struct Equation {
   std::vector<LabelledShape> operands;
   LabelledShape out;
@@ -28,7 +28,7 @@ struct Equation {
   Equation(const std::string& text, const std::vector<Shape>& shapes);
 };
 
-// to = the sum over all labels that `to` lacks of the product of the operands, one loop for each label.
+// to = the product of the operands, summed over all labels that `to` does not have; one loop for each label.
 class LabelledLoops {
  public:
   LabelledLoops(const std::vector<LabelledShape>& operands, const LabelledShape& to);
@@ -39,7 +39,7 @@ class LabelledLoops {
  private:
   struct Loop {
     int64_t size, to_step;
-    std::vector<int64_t> steps;  // in each operand
+    std::vector<int64_t> steps;  // by operand
   };
 
   // On a CPU.
@@ -50,21 +50,22 @@ class LabelledLoops {
   template <class T>
   double sum(size_t depth, const std::vector<const T*>& in);
 
-  std::vector<Loop> loops_;  // those that move in the result come first
+  std::vector<Loop> loops_;  // loops over the result's labels come first
   size_t kept_ = 0;
-  std::vector<int64_t> at_;  // where each operand is
+  std::vector<int64_t> at_;  // current offset in each operand
   int64_t to_numel_;
   bool nothing_ = false;
 };
 
-// Two operands whose axes can be put in the order [stack, m, k] and [stack, k, n]: products of matrices.
+// Batched matrix product: two operands whose axes can be ordered as [stack, m, k] and [stack, k, n].
 struct MatrixForm {
   int64_t stack = 1, m = 1, n = 1, k = 1;
   std::vector<int> x_order, y_order, out_order;
   Shape product;  // [stack..., m..., n...]
 };
 
-// None where an axis is stretched, summed alone or doubled, or where the matrices are too small to be worth it.
+// Empty if an axis is broadcast, occurs in one operand only and is summed, or occurs twice in one operand, or if the
+// matrices are too small to gain from it.
 std::optional<MatrixForm> matrix_form(const std::vector<LabelledShape>& operands, const LabelledShape& to);
 
 template <class T>
@@ -101,7 +102,7 @@ class Contraction {
  private:
   std::optional<MatrixForm> form_;
   std::optional<LabelledLoops> loops_;
-  std::vector<Transpose> moves_;  // x, y and the result
+  std::vector<Transpose> moves_;  // for x, y and the result
   std::vector<Scratch<T>> ordered_;
   Gemm<T> gemm_;
 };

@@ -1,5 +1,5 @@
-// erf, and NormalChance<T>: the chance `below` that a normal random number is below x, (1 + erf(x / sqrt(2))) / 2, and
-// `bell`, exp(-x^2 / 2).
+// erf and NormalChance<T>: `bell` is exp(-x^2 / 2), and `below` is the probability that a normal number is below x,
+// (1 + erf(x / sqrt(2))) / 2.
 #pragma once
 
 #include "core/target.h"

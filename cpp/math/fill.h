@@ -1,4 +1,4 @@
-// Filling a tensor with one number.
+// Fills a tensor with one number.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace paddle_mini {
 
-// The number as T, cut towards zero if T holds whole numbers; refused where T can't hold it.
+// Converts the number to T. Truncates if T is an integer type; throws if T can't represent it.
 template <class T>
 T number_as(double number) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -29,8 +29,8 @@ T number_as(double number) {
   }
 }
 
-// What the attributes `str_value` and `value` say. `str_value` is exact where the FLOAT attribute is not: 0.1 of
-// float64, large whole numbers.
+// The fill value from the attributes `str_value` and `value`. `str_value` is exact where the FLOAT attribute is not, as
+// for 0.1 in float64 and for large integers.
 template <class T>
 T value_to_fill(const KernelInit& init) {
   const std::string& digits = init.attr<std::string>("str_value");

@@ -1,4 +1,4 @@
-// Whether numbers are finite.
+// Tests whether numbers are finite.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// 0 * x is NaN where x is not finite, and 0 elsewhere: one sum tells for many numbers.
+// 0 * x is NaN if x is not finite, else 0, so the sum over many numbers tests them all at once.
 template <class T>
 class FiniteSum {
  public:
@@ -31,7 +31,7 @@ bool all_finite(int64_t n, const T* x) {
   return sum.finite();
 }
 
-// OpError naming the first of x[0] ... x[n - 1], which are the elements from `at` on of a parameter, that is not finite.
+// Throws OpError with the first non-finite element of x[0] ... x[n - 1], which are a parameter's elements from `at` on.
 template <class T>
 void require_finite(const T* x, int64_t at, int64_t n) {
   if (all_finite(n, x)) return;
@@ -39,7 +39,7 @@ void require_finite(const T* x, int64_t at, int64_t n) {
   fail<OpError>("element ", at, " of Param is ", *x, ": it does not enter the average");
 }
 
-// Numbers of two bytes: infinity and NaN are those whose exponent is all ones.
+// 16-bit floats: infinity and NaN have an exponent of all ones.
 inline bool all_finite(int64_t n, const Float16* x) {
   return std::none_of(x, x + n, [](Float16 value) { return (value.bits & 0x7c00u) == 0x7c00u; });
 }

@@ -1,5 +1,5 @@
-// f(i) for every i below n, in any order: for what is no map.
-//   template <class F> void for_each_index(Device& device, int64_t n, F f);
+// for_each_index: calls f(i) for every i in [0, n), in any order, for kernels that are not element-wise maps.
+//   template <class F> void for_each_index(KernelContext& context, int64_t n, F f);
 #pragma once
 
 #include "core/kernel.h"

@@ -1,4 +1,4 @@
-// Matrix products, row-major. The one place that runs Eigen's product kernels (gemm.cc).
+// Gemm: row-major matrix products. Only gemm.cc instantiates Eigen's product kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@ namespace paddle_mini {
 
 struct KernelContext;
 
-// C = alpha op(A) op(B) + beta C with op(A) [m, k], op(B) [k, n], C [m, n]; op transposes when asked.
-// lda, ldb, ldc are the distances between rows as stored. beta 0 does not read C.
+// C = alpha op(A) op(B) + beta C with op(A) [m, k], op(B) [k, n], C [m, n]; op optionally transposes. lda, ldb, ldc are
+// row strides as stored. C is not read if beta is 0.
 template <class T>
 struct Gemm {
   bool transpose_a = false, transpose_b = false;
   int64_t m = 0, n = 0, k = 0;
-  int64_t lda = 0, ldb = 0, ldc = 0;  // 0: rows lie next to each other
+  int64_t lda = 0, ldb = 0, ldc = 0;  // 0: contiguous rows
   T alpha = 1, beta = 0;
 
   void run(KernelContext& context, const T* a, const T* b, T* c) const;
-  // As many products at once, these distances apart.
+  // Batched: this many products, with these strides between them.
   void run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
                 int64_t step_c) const;
 };

@@ -1,11 +1,11 @@
-// Sequences of sequences: offsets of one level in rows, and parts cut out of all levels.
+// Nested sequences: row offsets of one level, and slices of all levels.
 #pragma once
 
 #include "core/tensor.h"
 
 namespace paddle_mini {
 
-// Offsets of one level in rows instead of entries of the level after it.
+// Converts the offsets of one level from entries of the next level to rows.
 inline std::vector<int64_t> row_offsets(const Lod& lod, size_t level) {
   std::vector<int64_t> offsets = lod[level];
   for (size_t below = level + 1; below < lod.size(); ++below) {
@@ -18,8 +18,8 @@ struct RowRange {
   int64_t begin, end;
 };
 
-// The rows of the entries [begin, end) of a level; its and the deeper levels' sequences among them are appended to
-// `part`, which has as many levels. A level beyond the last: the entries are rows.
+// Returns the rows of the entries [begin, end) of a level. Appends the sequences of this and the deeper levels among
+// them to `part`, which must have that many levels. If the level is beyond the last, the entries are rows.
 inline RowRange cut_levels(const Lod& lod, size_t level, int64_t begin, int64_t end, Lod& part) {
   for (size_t l = level; l < lod.size(); ++l) {
     auto& to = part[l - level];

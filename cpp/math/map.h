@@ -1,7 +1,7 @@
-// map: one functor over whole arrays, element by element. Memory speed is the limit it is built for.
-//   map(device, n, f, out, in...)                       out[i] = f(in[i]...)
-//   map(device, n, f, std::tuple(out...), in...)        f returns a std::tuple, one value for each output
-// Outputs may be the same arrays as inputs. f may have ready() (math/bind_scalars.h).
+// map: applies a functor element by element to whole arrays, at the speed of memory.
+//   map(context, n, f, out, in...)                       out[i] = f(in[i]...)
+//   map(context, n, f, std::tuple(out...), in...)        f returns a std::tuple with one value for each output
+// Outputs may be the same arrays as inputs. f may have bind_scalars() (math/bind_scalars.h).
 #pragma once
 
 #include <tuple>

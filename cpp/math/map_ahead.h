@@ -1,4 +1,4 @@
-// map for functors that compute long: they keep the CPU from reading ahead by itself.
+// map_ahead: map with software prefetch, for functors with so much computation that the CPU does not prefetch.
 #pragma once
 
 #include "math/map.h"

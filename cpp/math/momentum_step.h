@@ -1,4 +1,4 @@
-// The step along a velocity on one element, for every operator that takes it.
+// The momentum step on one element, for all operators that use it.
 #pragma once
 
 #include <tuple>
@@ -8,8 +8,8 @@
 
 namespace paddle_mini {
 
-// Polyak 1964; with `nesterov` the step looks ahead along the velocity (Nesterov 1983, as in
-// Sutskever et al. 2013). `decay` adds L2 regularization, decay * param, to the gradient.
+// Polyak 1964; with `nesterov` the step looks ahead along the velocity (Nesterov 1983, as in Sutskever et al. 2013).
+// `decay` adds L2 regularization, decay * param, to the gradient.
 template <class T>
 struct MomentumStep {
   T mu, rate, decay;
@@ -35,7 +35,7 @@ struct MomentumRule {
   PM_HD MomentumStep<T> bind_scalars() const { return {mu, rate(), decay, nesterov}; }
 };
 
-// With a factor of the gradient.
+// With a factor on the gradient.
 template <class Step, class T>
 struct MomentumScaled {
   static constexpr bool batchable = true;

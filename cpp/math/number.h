@@ -1,4 +1,4 @@
-// What a functor may use on plain numbers: on a GPU all there is, on a CPU beside Vec (math/vec.h).
+// Scalar functions for functors: on a GPU the only ones; on a CPU in addition to those of Vec (math/vec.h).
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace paddle_mini {
 
-// The type of one element of V, for constants: number_of<Vec<float>> is float.
+// The element type of V, for constants: number_of<Vec<float>> is float.
 template <class V>
 struct number_type {
   using type = V;
@@ -18,7 +18,7 @@ using number_of = typename number_type<V>::type;
 
 template <class T> PM_HD T select(bool m, T yes, T no) { return m ? yes : no; }
 
-// NaN in either gives NaN, as in NumPy.
+// NaN in either operand gives NaN, as in NumPy.
 template <class T>
 PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> maximum(T a, T b) {
   return a != a ? a : (a < b || b != b) ? b : a;
@@ -34,7 +34,7 @@ PM_HD V sign(V a) {
   return select(a > V(0), V(1), select(a < V(0), V(-1), select(a == a, V(0), a)));
 }
 
-// Functions that have no form for registers.
+// Functions without a vector form.
 template <class T, class F>
 PM_HD std::enable_if_t<std::is_arithmetic_v<T>, T> each_lane(T a, F f) {
   return f(a);

@@ -1,4 +1,4 @@
-// The steps of the optimizers on one element, for their operators and for the C library (cpp/optimizer).
+// Optimizer steps on one element, for the operators and for the C library (cpp/optimizer).
 #pragma once
 
 #include <random>
@@ -56,7 +56,7 @@ struct DecayedAdagradStep {
   }
 };
 
-// Kingma & Ba 2015, section 7.1; epsilon is added to the norm that decays, as PaddlePaddle does it.
+// Kingma & Ba 2015, section 7.1; epsilon is added to the decayed norm, as in PaddlePaddle.
 template <class T>
 struct AdamaxStep {
   T beta1, beta2, epsilon, rate;
@@ -69,7 +69,7 @@ struct AdamaxStep {
   }
 };
 
-// Tieleman & Hinton 2012; centered as in Graves 2013: the variance in place of the mean square.
+// Tieleman & Hinton 2012; centered as in Graves 2013: divides by the standard deviation, not the root mean square.
 template <class T>
 struct RmspropStep {
   T decay, momentum, epsilon, rate;
@@ -129,7 +129,7 @@ struct LambStep {
   }
 };
 
-// The rate is in the velocity, not in the step.
+// The velocity includes the learning rate; the step does not apply it again.
 template <class T>
 struct LarsStep {
   T mu, rate, rescale, decay;
@@ -156,7 +156,7 @@ template <class T>
 struct LarsRule {
   T mu, coefficient, epsilon, rescale, decay;
   ScalarArg<T> rate;
-  const double* squares;  // of the parameter and of the gradient; read where there is decay
+  const double* squares;  // sums of squares of the parameter and of the gradient; read only if there is decay
 
   PM_HD LarsStep<T> bind_scalars() const { return {mu, local_rate(), rescale, decay}; }
 
@@ -192,7 +192,7 @@ struct ProximalAdagradStep {
   }
 };
 
-// Loshchilov & Hutter 2019: weight decay beside the gradient, not in it.
+// Loshchilov & Hutter 2019: weight decay separate from the gradient.
 template <class T>
 struct AdamwStep {
   AdamStep<T> adam;
@@ -216,7 +216,7 @@ struct DpsgdStep {
 template <class T>
 struct DpsgdRule {
   ScalarArg<T> rate;
-  const double* squares;  // of the gradient
+  const double* squares;  // sum of squares of the gradient
   T clip, noise;
   PM_HD DpsgdStep<T> bind_scalars() const {
     T norm = static_cast<T>(std::sqrt(*squares));
@@ -224,8 +224,8 @@ struct DpsgdRule {
   }
 };
 
-// One normal number by Marsaglia's polar method, from the generator and in the order that PaddlePaddle takes,
-// so that a seed means the same; drawn in float32 whatever the dtype.
+// Draws one normal number by Marsaglia's polar method, from the same generator and in the same order as PaddlePaddle,
+// so that equal seeds give equal numbers; float32 for every dtype.
 inline float one_normal(uint32_t seed) {
   std::minstd_rand generator(seed);
   std::uniform_real_distribution<float> uniform(0, 1);

@@ -1,4 +1,4 @@
-// The p-norm of a row of numbers, (sum of |v|^p)^(1/p), and its slope.
+// The p-norm of a row of numbers, (sum of |v|^p)^(1/p), and its derivative.
 #pragma once
 
 #include <cmath>
@@ -10,16 +10,16 @@ namespace paddle_mini {
 
 class PNorm {
  public:
-  // p infinite: the largest or the smallest |v|; p 0: how many v are not 0.
+  // Infinite p: the largest or the smallest |v|; p = 0: the number of nonzero v.
   PNorm(float p, float epsilon) : p_(p), epsilon_(epsilon) {
     if (p == 0) order_ = Order::Zero;
     else if (std::isinf(p)) order_ = p > 0 ? Order::Largest : Order::Smallest;
   }
 
-  // A sum begins with first(), takes each number by a step, and of(sum) is the norm.
+  // Usage: start with first(), update the sum by a step for each number; of(sum) is the norm.
   PM_HD double first() const { return order_ == Order::Smallest ? std::numeric_limits<double>::infinity() : 0.0; }
 
-  // f(step) with step(sum, v); one call for a whole row, so that the loop does not choose at each number.
+  // Calls f(step), where step(sum, v) adds v. One call per row keeps the branch on p out of the loop.
   template <class F>
   void with_step(F f) const {
     if (order_ == Order::Zero) f([](double sum, double v) { return sum + (v != 0 ? 1 : 0); });
@@ -30,7 +30,7 @@ class PNorm {
     else f([p = p_](double sum, double v) { return sum + std::pow(std::abs(v), p); });
   }
 
-  // What a step makes of it, and the join of two such sums.
+  // term(v) is one number's contribution; join combines two sums.
   PM_HD double term(double v) const {
     if (order_ == Order::Zero) return v != 0 ? 1 : 0;
     if (order_ != Order::Power || p_ == 1) return std::abs(v);
@@ -45,7 +45,7 @@ class PNorm {
     return p_ == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p_);
   }
 
-  // A norm has no slope at 0; 0 is taken there.
+  // The norm has no derivative at 0; 0 is used there.
   PM_HD double slope(double v, double norm) const {
     if (order_ == Order::Zero || v == 0) return 0;
     if (order_ != Order::Power) return std::abs(v) == norm ? sign(v) : 0;

@@ -1,4 +1,4 @@
-// What each output of a pooled axis sees of it.
+// The input range of each output of a pooled axis.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace paddle_mini {
 
-// The inputs [begin, end), and how many there are with the padding.
+// The inputs [begin, end), and their number including padding.
 struct PooledRange {
   int64_t begin, end, padded;
 };
 
-// The numbers of `ksize` as windows; global: the window is as large as the volume.
+// Window sizes from `ksize`; global: the window covers the whole volume.
 inline std::array<int64_t, 3> pool_windows(const std::vector<int32_t>& ksize, const std::array<int64_t, 3>& sizes,
                                            bool global) {
   if (global) return {sizes[0], sizes[1], sizes[2]};
@@ -23,7 +23,7 @@ inline std::array<int64_t, 3> pool_windows(const std::vector<int32_t>& ksize, co
   return {ksize[0], ksize[1], ksize[2]};
 }
 
-// Parts as even as can be, so many as there are outputs; neighbours may overlap by one.
+// Adaptive pooling: as many windows as outputs, of nearly equal size; neighbours may overlap by one element.
 inline VolumeAxes adaptive_axes(const std::array<int64_t, 3>& sizes, const std::array<int64_t, 3>& outputs) {
   VolumeAxes axes;
   for (size_t i = 0; i < 3; ++i) {
@@ -38,7 +38,7 @@ PM_HD inline PooledRange pooled_range(const WindowAxis& axis, bool adaptive, int
     int64_t begin = o * axis.size / axis.out, end = ((o + 1) * axis.size + axis.out - 1) / axis.out;
     return {begin, end, end - begin};
   }
-  // PaddlePaddle counts the padding behind the volume as if it were as wide as the one before it.
+  // PaddlePaddle counts the padding after the volume as if it were as wide as the padding before it.
   int64_t first = o * axis.stride - axis.before, last = std::min(first + axis.window, axis.size + axis.before);
   int64_t begin = std::min(std::max<int64_t>(first, 0), axis.size);
   int64_t end = std::max(std::min(last, axis.size), begin);
@@ -51,7 +51,7 @@ inline std::vector<PooledRange> pooled_ranges(const WindowAxis& axis, bool adapt
   return ranges;
 }
 
-// The windows of a volume: f(ranges of depth, height and width, number of the output).
+// Iterates over the windows of a volume: f(ranges of depth, height and width, index of the output).
 struct PooledVolume {
   std::array<std::vector<PooledRange>, 3> ranges;
 

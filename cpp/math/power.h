@@ -1,11 +1,11 @@
-// power(x, y): x to the power of y, of numbers, whole numbers and registers.
+// power(x, y): x to the power of y, for floats, integers and registers.
 #pragma once
 
 #include "math/vec.h"
 
 namespace paddle_mini {
 
-// Products wrap around. A power below 0 has its fraction cut off: 0 unless x is 1 or -1, and 0 for x = 0, too.
+// Products wrap around. A negative power is truncated: 0 unless x is 1 or -1; also 0 for x = 0.
 template <class T>
 PM_HD T whole_power(T x, T y) {
   if (y < 0) return x == 1 ? T(1) : x == -1 ? (y % 2 ? T(-1) : T(1)) : T(0);

@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// Duchi & Singer 2009: what gradient descent reached, drawn towards 0 by rate * l1 and shrunk by 1 + rate * l2.
+// Duchi & Singer 2009: the result of gradient descent is moved towards 0 by rate * l1, then divided by 1 + rate * l2.
 template <class T>
 struct Proximal {
   T threshold, divisor;

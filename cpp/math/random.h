@@ -1,5 +1,5 @@
-// Random numbers. With a seed of its own an operator draws the same numbers in every run, and those
-// that PaddlePaddle draws: both use the standard library's 64-bit Mersenne Twister and distributions.
+// Random number generation. An operator with its own seed draws the same numbers in every run, equal to PaddlePaddle's:
+// both use the standard library's 64-bit Mersenne Twister and distributions.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace paddle_mini {
 
-// fill(generator) with a generator that starts from `seed`; with the device's when `seed` is 0.
+// Calls fill(generator) with a new generator seeded by `seed`, or with the context's generator if `seed` is 0.
 template <class F>
 void with_generator(KernelContext& context, int64_t seed, F fill) {
   require_not_recorded(context);
@@ -26,7 +26,7 @@ void with_generator(KernelContext& context, int64_t seed, F fill) {
   fill(own);
 }
 
-// to[i] = draw() for n elements, in order; the user may stop it.
+// to[i] = draw() for n elements, in order; interruptible.
 template <class T, class Draw>
 void generate(T* to, int64_t n, Draw draw) {
   in_slices(n, 4 * sizeof(T), [&](int64_t begin, int64_t end) { std::generate(to + begin, to + end, std::ref(draw)); });

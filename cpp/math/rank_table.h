@@ -1,4 +1,4 @@
-// Rank tables: the sequences of a level, the longest first, and which steps each has.
+// RankTable: the sequences of a level, sorted by decreasing length, to find those that have a given step.
 #pragma once
 
 #include <cstring>
@@ -8,8 +8,8 @@
 
 namespace paddle_mini {
 
-// As a variable: kind LodRankTable, an int64 tensor [n, 2] of (index, length), whose lod is that of the levels
-// above the ranked one.
+// Stored in a variable of kind LodRankTable: an int64 tensor [n, 2] of (index, length), whose lod has the levels above
+// the ranked one.
 struct RankTable {
   int64_t count;
   const int64_t* items;
@@ -28,7 +28,7 @@ struct RankTable {
   int64_t length(int64_t i) const { return items[2 * i + 1]; }
   int64_t longest() const { return count ? length(0) : 0; }
   size_t level() const { return above->size(); }
-  // How many sequences have a step `step`: those come first.
+  // Number of sequences that have a step `step`; they are the first ones.
   int64_t active(int64_t step) const {
     int64_t n = 0;
     while (n < count && length(n) > step) ++n;
@@ -36,7 +36,7 @@ struct RankTable {
   }
 };
 
-// Copies rows of one tensor after those that were copied before into another.
+// Appends rows of other tensors to a tensor.
 class RowWriter {
  public:
   explicit RowWriter(Tensor& to) : to_(static_cast<char*>(to.data)) {}

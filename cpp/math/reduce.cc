@@ -1,4 +1,4 @@
-// The geometry of reductions over axes.
+// Geometry of reductions over axes.
 #include "math/reduce.h"
 
 namespace paddle_mini {
@@ -22,7 +22,7 @@ Shape reduced_shape(const Shape& x, const std::vector<bool>& reduced, bool keep_
 }
 
 Reduction::Reduction(const Shape& x, const std::vector<bool>& reduced) {
-  std::vector<Dim> dims;  // from the fastest
+  std::vector<Dim> dims;  // fastest first
   int64_t out_step = 1;
   numel_ = x.numel();
   for (int i = x.rank() - 1; i >= 0; --i) {

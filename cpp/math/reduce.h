@@ -1,4 +1,4 @@
-// Reductions over some axes of a tensor.
+// Reduction: sums over some axes of a tensor.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace paddle_mini {
 
-// Which axes a reduction runs over: from PaddlePaddle's attributes `dim`, `reduce_all`; no `dim` is all.
+// The axes of a reduction, from PaddlePaddle's attributes `dim` and `reduce_all`; an empty `dim` means all.
 std::vector<bool> reduced_axes(int rank, const std::vector<int32_t>& dim, bool reduce_all);
 Shape reduced_shape(const Shape& x, const std::vector<bool>& reduced, bool keep_dim);
 
-// The walk of a reduction: neighbouring axes of one sort are one.
+// The loops of a reduction; adjacent axes that are all reduced, or all kept, are merged.
 class Reduction {
  public:
   Reduction(const Shape& x, const std::vector<bool>& reduced);
@@ -19,11 +19,11 @@ class Reduction {
   // out = sum of x over the reduced axes, times `scale`.
   template <class T>
   void sum(KernelContext& context, T scale, const T* x, T* out) const;
-  // out[i] = scale * y[j] where j is the element that i was reduced to: the gradient of a sum.
+  // out[i] = scale * y[j], where j is the element that i was reduced to: the gradient of a sum.
   template <class T>
   void spread(KernelContext& context, T scale, const T* y, T* out) const;
 
-  int64_t reduced_count() const { return reduced_count_; }  // elements that become one
+  int64_t reduced_count() const { return reduced_count_; }  // elements per result
 
  private:
   struct Dim {

@@ -1,4 +1,4 @@
-// The sum over replicas, each of which has a device of one kind: ReplicaSum.
+// ReplicaSum: sums tensors over replicas, each of which has a device of the same kind.
 #pragma once
 
 #include "core/target.h"

@@ -1,4 +1,4 @@
-// Runs of rows of one tensor that lie elsewhere in another one, in the same order.
+// Runs of rows of one tensor that are at other positions in another tensor, in the same order.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline void copy_run(const Variable* from, const Variable* to, size_t bytes, con
   std::memcpy(row_of(to, run.to, bytes), row_of(from, run.from, bytes), static_cast<size_t>(run.rows) * bytes);
 }
 
-// Out = rows of X, whatever the element type.
+// Out = rows of X, for any element type.
 class RowRunsKernel : public Kernel {
  public:
   RowRunsKernel(const Variable* from, const Variable* to, RowRuns runs)
@@ -35,7 +35,7 @@ class RowRunsKernel : public Kernel {
   size_t bytes_;
 };
 
-// The gradient of X: the sum of those of its rows in Out.
+// X@GRAD: for each row of X, the sum of Out@GRAD over its copies in Out.
 template <class T>
 class RowRunsGradKernel : public Kernel {
  public:
@@ -59,8 +59,8 @@ class RowRunsGradKernel : public Kernel {
   int64_t width_;
 };
 
-// Sequence i of X again and again, as many times as sequence i of the reference has elements. Without
-// offsets each row of X is a sequence.
+// Repeats sequence i of X as often as sequence i of the reference has elements. Without offsets each row of X is a
+// sequence.
 inline RowRuns repeated(const Offsets* x, const Offsets& reference) {
   RowRuns runs;
   int64_t to = 0;

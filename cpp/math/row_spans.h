@@ -1,4 +1,4 @@
-// Where sequences lie: one after the other as the lod says, or padded to one width with lengths beside them.
+// RowSpans: the rows of each sequence, either concatenated as the lod says, or padded to one width with given lengths.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace paddle_mini {
 
 class RowSpans {
  public:
-  // By the last level of the port's lod; where `length_port` is given, the port is [count, width, ...].
+  // Uses the last level of the port's lod, or, if `length_port` is given, a padded port [count, width, ...].
   RowSpans(const KernelInit& init, const char* port, const char* length_port) {
     const Tensor& tensor = init.input(port)->tensor;
     if (init.input(length_port)) {
@@ -24,12 +24,12 @@ class RowSpans {
       longest_ = std::max(longest_, lengths_.back());
     }
   }
-  // Padded, whatever the shape.
+  // Padded sequences of this count and width.
   RowSpans(const KernelInit& init, const char* length_port, int64_t count, int64_t width) {
     pad(init, length_port, count, width);
   }
 
-  // Reads the lengths of this run; refuses those that are not in [0, width].
+  // Reads the lengths of this run; throws unless they are in [0, width].
   void refresh() {
     for (int64_t i = 0; lengths_given_ && i < count(); ++i) {
       int64_t length = (*lengths_given_)[i];
@@ -42,7 +42,7 @@ class RowSpans {
   int64_t count() const { return static_cast<int64_t>(begins_.size()); }
   int64_t begin(int64_t i) const { return begins_[static_cast<size_t>(i)]; }  // its first row
   int64_t length(int64_t i) const { return lengths_[static_cast<size_t>(i)]; }
-  int64_t longest() const { return longest_; }  // the most rows that a sequence can have
+  int64_t longest() const { return longest_; }  // maximum number of rows of a sequence
   bool padded() const { return lengths_given_.has_value(); }
 
  private:
@@ -60,7 +60,7 @@ class RowSpans {
   int64_t longest_ = 0;
 };
 
-// How many sequences the last level has; -1 while a program is being built.
+// Number of sequences in the last level; -1 while a program is being built.
 inline int64_t sequence_count(const InferContext& c, const char* port) {
   const VarInfo& info = c.input(port);
   if (!info.lod.empty()) return static_cast<int64_t>(info.lod.back().size()) - 1;
@@ -68,7 +68,7 @@ inline int64_t sequence_count(const InferContext& c, const char* port) {
   return -1;
 }
 
-// Lengths of padded sequences: one for each.
+// The lengths of padded sequences: one for each.
 inline void require_lengths(const InferContext& c, const char* port, int64_t count) {
   require_index(c, port);
   const Shape& shape = c.shape(port);

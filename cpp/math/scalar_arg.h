@@ -1,5 +1,5 @@
-// ScalarArg<T>: one number for all elements, which a tensor may hold: on a GPU it is read where the functor runs, so that the
-// host need not wait for it. It is made of a T, an In<T>, an Out<T>, a NumberIn or an IndexIn, and called for its value.
+// ScalarArg<T>: one number for all elements, which may be in a tensor. On a GPU the functor reads it, so that the host
+// need not wait for it. Constructed from a T, In<T>, Out<T>, NumberIn or IndexIn; operator() returns the value.
 #pragma once
 
 #include "core/kernel.h"
@@ -8,7 +8,7 @@
 
 namespace paddle_mini {
 
-// The tensor's where the program gives one.
+// The tensor's value if the program provides the input, else `otherwise`.
 template <class T, class Input>
 ScalarArg<T> uniform_or(const Input& in, T otherwise) {
   return in ? ScalarArg<T>(in) : ScalarArg<T>(otherwise);

@@ -1,4 +1,4 @@
-// Merging of rows: a radix sort of the row numbers, then one pass over the values.
+// Merges rows: a radix sort of the row numbers, then one pass over the values.
 #include "math/selected_rows.h"
 
 #include "math/arithmetic.h"
@@ -12,8 +12,7 @@ RowMerge::RowMerge(int64_t most_rows) {
   rows_.reserve(static_cast<size_t>(most_rows));
 }
 
-// By row, and equal rows stay in the order they came in. Digits of 11 bits, the lowest first; those
-// above the largest row number are not looked at.
+// Stable sort by row, with digits of 11 bits, the lowest first; digits above the largest row number are skipped.
 void RowMerge::sort() {
   constexpr int bits = 11, buckets = 1 << bits;
   int64_t largest = 0;

@@ -1,4 +1,4 @@
-// Sparse gradients: rows that occur several times become one, their sum; rows come out sorted.
+// Merging of sparse gradients: repeated rows are replaced by one row, their sum; rows come out sorted.
 #pragma once
 
 #include <utility>
@@ -8,26 +8,25 @@
 
 namespace paddle_mini {
 
-// One list of rows with their values: rows[i] belongs to values[i * width] and the elements after it.
+// One list of rows with their values: rows[i] has values[i * width] and the following elements.
 template <class T>
 struct RowValues {
   const std::vector<int64_t>* rows;
   const T* values;
 };
 
-// Keeps its memory between calls, so a step that meets no more rows than an earlier one allocates nothing.
+// Keeps its memory between calls, so a call with no more rows than an earlier one allocates nothing.
 class RowMerge {
  public:
   RowMerge() = default;
   explicit RowMerge(int64_t most_rows);
 
-  // Sums what belongs to one row, in the order of the lists and within them, so that the result is
-  // the same every time. out[i * width] and on is the sum for rows()[i]; `out` needs room for all
-  // rows given, and is none of the lists' values.
+  // Sums the values of each row in the order of the lists and within them, so the result is deterministic. The sum for
+  // rows()[i] begins at out[i * width]. `out` needs room for all given rows and must not overlap the lists' values.
   template <class T>
   void run(KernelContext& context, const std::vector<RowValues<T>>& lists, int64_t width, T* out);
 
-  const std::vector<int64_t>& rows() const { return rows_; }  // sorted, each once
+  const std::vector<int64_t>& rows() const { return rows_; }  // sorted, without duplicates
 
  private:
   void sort();

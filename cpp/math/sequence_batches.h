@@ -1,5 +1,5 @@
-// Sequences of different lengths as batches, one for each step: the longest sequence comes first, so that those
-// that go on at a step are the first rows of the step before.
+// SequenceBatches: sequences of different lengths as one batch per time step. Sequences are sorted by decreasing
+// length, so those that continue at a step are the first rows of the previous step.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace paddle_mini {
 
 struct SequenceBatches {
-  std::vector<int64_t> order;   // which sequence stands at each place of a batch
-  std::vector<int64_t> rows;    // for each row of the batches, the row of the tensor of sequences
+  std::vector<int64_t> order;   // index of the sequence at each position of a batch
+  std::vector<int64_t> rows;    // for each row of the batches, the row of the original tensor
   std::vector<int64_t> starts;  // the rows of step i are [starts[i], starts[i + 1])
 
   SequenceBatches(const Lod& lod, bool reverse) : starts{0} {
@@ -31,13 +31,13 @@ struct SequenceBatches {
   }
 
   int64_t steps() const { return static_cast<int64_t>(starts.size()) - 1; }
-  int64_t count() const { return static_cast<int64_t>(order.size()); }  // of sequences
+  int64_t count() const { return static_cast<int64_t>(order.size()); }  // number of sequences
   int64_t size(int64_t step) const { return starts[step + 1] - starts[step]; }
 
-  // How PaddlePaddle says it in the lod of a tensor whose rows are in the order of the batches.
+  // PaddlePaddle's encoding of this in the lod of a tensor with the rows in the order of the batches.
   Lod lod() const { return {starts, rows, order}; }
 
-  // The rows of sequences as rows of batches, and back.
+  // Reorders rows from sequences to batches, and back.
   template <class T>
   void gather(const T* from, int64_t width, T* to) const {
     for (size_t i = 0; i < rows.size(); ++i) std::copy_n(from + rows[i] * width, width, to + i * width);
@@ -46,7 +46,7 @@ struct SequenceBatches {
   void scatter(const T* from, int64_t width, T* to) const {
     for (size_t i = 0; i < rows.size(); ++i) std::copy_n(from + i * width, width, to + rows[i] * width);
   }
-  // One row for each sequence, in the order of the batches, and back; zeros where there is nothing.
+  // Reorders one row per sequence into the order of the batches, and back; null input gives zeros.
   template <class T>
   void gather_first(const T* from, int64_t width, T* to) const {
     for (size_t i = 0; i < order.size(); ++i) {
@@ -60,20 +60,20 @@ struct SequenceBatches {
   }
 };
 
-// Outputs in the order of the batches; their lod is empty while the sequences are not known.
+// Describes outputs in the order of the batches; their lod is empty while the sequences are not known.
 inline void describe_batches(const Lod& sequences, bool reverse, VarInfo& info) {
   info.lod = sequences.empty() ? Lod{} : SequenceBatches(sequences, reverse).lod();
   info.lod_level = 3;
 }
 
-// An output that only the gradient reads: programs saved for inference leave it out.
+// An output that only the gradient reads; scratch memory if the program lacks it, as when saved for inference.
 template <class T>
 Out<T> kept_or_scratch(KernelInit& init, const char* port, int64_t count) {
   if (init.output(port)) return Out<T>(init, port);
   return Scratch<T>(init, count);
 }
 
-// Refuses a tensor without sequences, and first states that are not one for each.
+// Throws if a tensor has no sequences, or if there is not one first state for each.
 inline void require_sequences(const InferContext& c, const char* port) {
   const VarInfo& x = c.input(port);
   require<ShapeError>(!x.lod.empty() || x.lod_level > 0 || !x.shape.known(), port, " has no sequences (lod)");

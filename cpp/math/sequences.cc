@@ -1,4 +1,4 @@
-// What operators on sequences ask of lods before they run.
+// Checks of lods for operators on sequences.
 #include "math/sequences.h"
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 namespace paddle_mini {
 namespace {
 
-// Offsets of every level begin at 0 and never fall; those of the last level end at the rows.
+// Throws unless the offsets of every level start at 0 and do not decrease, and those of the last level end at the
+// number of rows.
 void check_levels(const VarInfo& info, const char* port) {
   for (size_t i = 0; i < info.lod.size(); ++i) {
     const Offsets& level = info.lod[i];
@@ -43,7 +44,7 @@ Shape with_rows(Shape shape, int64_t rows) {
 }
 
 void set_plain(InferContext& c, const char* port, DType dtype, const Shape& shape) {
-  if (shape.known()) shape.numel();  // refuses one that is too large
+  if (shape.known()) shape.numel();  // throws if it is too large
   c.set_output(port, dtype, shape);
 }
 

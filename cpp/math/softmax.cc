@@ -1,4 +1,4 @@
-// The geometry of softmax along an axis.
+// Geometry of softmax along an axis.
 #include "math/softmax.h"
 
 namespace paddle_mini {

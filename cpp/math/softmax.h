@@ -1,4 +1,4 @@
-// Softmax along one axis, and its gradient. The largest element is subtracted first, so exp never overflows.
+// Softmax along one axis, and its gradient. The maximum is subtracted first, so exp never overflows.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ struct KernelContext;
 
 class Softmax {
  public:
-  Softmax(const Shape& x, int axis);  // an axis from 0 to the rank; of rank 0 the one element
+  Softmax(const Shape& x, int axis);  // axis in [0, rank); a tensor of rank 0 is one element
 
   // Elements of scratch memory that run and gradient need.
   int64_t scratch_count() const { return inner_ == 1 ? 0 : 2 * std::min(inner_, kTile); }
@@ -24,7 +24,7 @@ class Softmax {
   void gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* scratch) const;
 
  private:
-  static constexpr int64_t kTile = 1024;  // columns at a time, where the axis is not the last
+  static constexpr int64_t kTile = 1024;  // columns per pass if the axis is not the last
 
   template <class T>
   void run_columns(KernelContext& context, const T* x, T* out, T* scratch, int64_t n) const;
@@ -32,7 +32,7 @@ class Softmax {
   void gradient_columns(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* dot,
                         int64_t n) const;
 
-  int64_t outer_ = 1, size_ = 1, inner_ = 1;  // axes before, along and after
+  int64_t outer_ = 1, size_ = 1, inner_ = 1;  // sizes before, along and after the axis
 };
 
 }  // namespace paddle_mini

@@ -1,6 +1,6 @@
-// The sum over a whole array, left where an operator's output is.
-//   sum_of(device, n, f, x, out, divisor = 1)    *out = sum of f(x[i]) / divisor
-//   sum_to(device, n, f, out, in...)             *out = sum of f(in[i]...), a double
+// Sums over whole arrays, written to an operator's output.
+//   sum_of(context, n, f, x, out, divisor = 1)    *out = sum of f(x[i]) / divisor
+//   sum_to(context, n, f, out, in...)             *out = sum of f(in[i]...), a double
 #pragma once
 
 #include "math/arithmetic.h"

@@ -1,4 +1,4 @@
-// Axes that stay neighbours are walked as one.
+// Geometry of a transposition; axes that stay adjacent are merged.
 #include "math/transpose.h"
 
 #include <algorithm>

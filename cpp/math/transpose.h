@@ -1,4 +1,4 @@
-// Transposition of a tensor's axes, whatever the element type.
+// Transposition of a tensor's axes, for any element type.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,15 @@ class Transpose {
   template <class T>
   void run_as(KernelContext& context, const T* in, T* out) const;
 
-  std::vector<Dim> outer_;      // of the result, from the slowest
-  Dim along_in_{1, 1, 1};       // elements next to each other in the input ...
-  Dim along_out_{1, 1, 1};      // ... and in the result; one and the same when the last axis stays last
+  std::vector<Dim> outer_;      // dimensions of the result, slowest first
+  Dim along_in_{1, 1, 1};       // contiguous elements in the input ...
+  Dim along_out_{1, 1, 1};      // ... and in the result; the same axis if the last axis stays last
   bool last_stays_ = true;
   int64_t numel_ = 0;
   size_t element_bytes_;
 };
 
-// The order of each axis in 0 to rank - 1, once; negative axes count from the end. Refuses anything else.
+// A permutation of 0 to rank - 1 from attribute values; negative axes count from the end. Throws if it is invalid.
 std::vector<int> axes_order(const std::vector<int32_t>& axes, int rank);
 std::vector<int> inverse_order(const std::vector<int>& order);
 Shape transposed(const Shape& in, const std::vector<int>& order);

@@ -1,4 +1,4 @@
-// Numbers of elements taken apart into places along axes, the last axis first.
+// unravel_last: converts a linear index to coordinates, the last axis first.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace paddle_mini {
 
-// The place along an axis of `size`; `left` becomes the number among what comes before. 32 bits divide several times
-// faster on a GPU.
+// Returns the coordinate along an axis of `size`; `left` becomes the linear index over the axes before it. 32-bit
+// division is several times faster on a GPU.
 PM_HD inline int64_t unravel_last(int64_t& left, int64_t size) {
   bool small = left <= static_cast<int64_t>(UINT32_MAX) && size <= static_cast<int64_t>(UINT32_MAX);
   int64_t rest = small ? static_cast<uint32_t>(left) / static_cast<uint32_t>(size) : left / size;

@@ -1,5 +1,5 @@
-// What a functor may use. One written for any V runs on Vec<float>, a register of a CPU, in the body of a loop and on a
-// plain T elsewhere, and everywhere on a GPU.
+// The functions that a functor may use. A functor written for any V is instantiated on a CPU for Vec<float> (a
+// register) and, for scalar loops, for a plain T; on a GPU only for T.
 #pragma once
 
 #include "math/number.h"

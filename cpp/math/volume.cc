@@ -20,7 +20,7 @@ VolumeAxes VolumeWindow::axes(const std::array<int64_t, 3>& sizes, const std::ar
   VolumeAxes found;
   for (size_t i = 0; i < 3; ++i) {
     bool pairs = paddings.size() == 6;
-    WindowAttributes one;  // its second axis stays a single pixel
+    WindowAttributes one;  // its second axis remains a single pixel
     one.set_strides({strides[i], 1});
     one.set_dilations({dilations[i], 1});
     one.set_paddings({paddings[pairs ? 2 * i : i], paddings[pairs ? 2 * i + 1 : i], 0, 0});
@@ -42,8 +42,8 @@ Shape VolumeLayout::with(int64_t new_channels, const std::array<int64_t, 3>& s) 
   return channels_last ? Shape{images, s[0], s[1], s[2], new_channels} : Shape{images, new_channels, s[0], s[1], s[2]};
 }
 
-// f(where the line lies in the matrix, image element of its output `begin`, begin, end): the outputs [begin, end) of a
-// row of outputs see the image, the others its padding.
+// Calls f(line's offset in the matrix, image element of its output `begin`, begin, end). The outputs [begin, end) of a
+// row of outputs read the image, the others its padding.
 template <class F>
 void VolumePatches::each_line(F f) const {
   const auto& [depth, height, width] = axes;

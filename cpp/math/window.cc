@@ -1,4 +1,4 @@
-// Sizes and paddings of moving windows.
+// Sizes and paddings of sliding windows.
 #include "math/window.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ std::array<int64_t, 2> two(const std::vector<int32_t>& values, const char* name)
 }  // namespace
 
 int64_t WindowAxis::begin_of(int64_t tap) const {
-  int64_t outside = before - tap * dilation;  // the first output whose input is at least 0
+  int64_t outside = before - tap * dilation;  // input >= 0 if o * stride >= outside
   return std::min(out, outside > 0 ? (outside + stride - 1) / stride : 0);
 }
 
 int64_t WindowAxis::end_of(int64_t tap) const {
-  int64_t last = size - 1 + before - tap * dilation;  // the last output whose input is below size
+  int64_t last = size - 1 + before - tap * dilation;  // input < size if o * stride <= last
   return last < 0 ? begin_of(tap) : std::max(begin_of(tap), std::min(out, last / stride + 1));
 }
 
@@ -42,8 +42,8 @@ WindowAxis WindowAttributes::axis(int i, int64_t size, int64_t window) const {
   if (algorithm == "VALID") a.before = a.after = 0;
   if (size < 0 || window < 0) return a;
   if (algorithm == "SAME") {
-    // As many outputs as strides begin in the image; more padding goes after than before. PaddlePaddle
-    // drops the dilation here.
+    // One output for each stride that begins in the image; excess padding goes after the image. PaddlePaddle ignores
+    // the dilation here.
     a.dilation = 1;
     int64_t total = std::max<int64_t>((size + a.stride - 1) / a.stride * a.stride - a.stride + window - size, 0);
     a.before = total / 2;

@@ -1,4 +1,4 @@
-// Rows of an average that stood still, caught up one by one on a CPU.
+// Catches up the rows of an average that were not updated for some steps, one by one on a CPU.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace paddle_mini {
 
-// The average of a row that stood still, kept * a + (1 - kept) p; a where all is kept, to the bit, and where p is not
-// finite, which p - p tells.
+// The average of a row that was not updated, kept * a + (1 - kept) p. Exactly a if kept is 1, or if p is not finite, in
+// which case p - p is not 0.
 template <class T>
 inline void average_row(KernelContext& context, int64_t width, double kept, const T* p, const T* a, T* to) {
   if (kept == 1) {
@@ -22,11 +22,11 @@ inline void average_row(KernelContext& context, int64_t width, double kept, cons
   map(context, width, towards, to, a, p);
 }
 
-// A row that stood still keeps the part `kept` of its average, a + b.
+// A row that was not updated keeps the fraction `kept` of its average, a + b.
 template <class T>
 inline void catch_up_row(KernelContext& context, int64_t width, double kept, const T* p, T* a, T* b) {
   if (kept == 1) return;
-  if (kept == 0) {  // whatever it was: p to the bit
+  if (kept == 0) {  // the result is exactly p, even if a is not finite
     for (int64_t i = 0; i < width; ++i) {
       if (p[i] - p[i] == T(0)) a[i] = p[i], b[i] = T(0);
     }

@@ -1,4 +1,4 @@
-// The folds of AxisFolds on a CPU.
+// AxisFolds on a CPU.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@ class AxisFolds {
  public:
   AxisFolds(const Shape& x, const std::vector<bool>& reduced);
 
-  // out[j] = the fold by join, from `first` on, of f(x[i], other[j]...) over the i that are folded into j
+  // out[j] = the fold by join, starting from `first`, of f(x[i], other[j]...) over the i that are reduced to j
   template <class F, class Join, class A, class T, class... Others>
   void fold(KernelContext& context, F f, Join join, A first, A* out, const T* x, const Others*... others) const;
 
-  // to[i] = f(x[i], other[j]...) where i is folded into j
+  // to[i] = f(x[i], other[j]...), where i is reduced to j
   template <class F, class To, class T, class... Others>
   void map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const;
 
  private:
-  AxisLoop loop_;  // of X over the result: a reduced axis stands still
-  int64_t numel_ = 1;  // of the result
+  AxisLoop loop_;  // from X to the result; reduced axes have step 0
+  int64_t numel_ = 1;  // result size
 };
 
 inline AxisIndexMaps fold_index_maps(const Shape& x, const std::vector<bool>& reduced) {

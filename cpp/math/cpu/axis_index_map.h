@@ -1,4 +1,4 @@
-// Walks along axes on a CPU: block by block.
+// Axis index maps on a CPU, block by block.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Broadcast's loops on a CPU.
+// Loops of Broadcast on a CPU.
 #pragma once
 
 #include "math/map.h"
@@ -46,7 +46,7 @@ void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, cons
   });
 }
 
-// target[i] = f(in[i]...), or += where several rows of the result meet the same target.
+// target[i] = f(in[i]...), or += if several rows of the result have the same target.
 template <class T, class F, class... Inputs>
 void Broadcast::add_row(KernelContext& context, bool add, T* target, F f, const Inputs*... in) const {
   if (add) {

@@ -1,4 +1,4 @@
-// The loops that multiply filters with patches.
+// Convolution: the loops that multiply filters with patches.
 #include "math/convolution.h"
 
 #include "math/cpu/register_blocks.h"
@@ -8,15 +8,15 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-constexpr int kMostOuts = many_registers<T> ? 6 : 4;  // times kMostTaps: sums of filter_gradient
+constexpr int kMostOuts = many_registers<T> ? 6 : 4;  // filter_gradient keeps kMostOuts * kMostTaps sums
 template <class T>
 constexpr int kMostTaps = many_registers<T> ? 4 : 3;
 
-// What PatchProducts copies for a tap of a window, counted in filters that could have been multiplied with it: by run,
-// input_gradient (the tap's gradient is read, added to and stored) and filter_gradient. Measured.
+// Cost of PatchProducts' copies for one tap of a window, measured in filters that could be multiplied with it in that
+// time: for run, input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
 constexpr int64_t kForwardCopy = 20, kInputCopy = 14, kFilterCopy = 8;
 
-constexpr size_t kSlotsAtOnce = 96;  // so that what filter_gradient reads again and again stays in the nearest cache
+constexpr size_t kSlotsAtOnce = 96;  // so that data that filter_gradient reads repeatedly stays in the L1 cache
 
 // result [rows, 2 registers] = factors' patches; factors [count, rows]
 template <int rows, class T>
@@ -41,8 +41,8 @@ void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, con
   }
 }
 
-// sums[o][t] += outs[o] times what tap t sees, for the slots [begin, end). Windows that are none are taken out by the
-// mask: 0 times infinity would not be 0.
+// sums[o][t] += outs[o] times the input of tap t, for the slots [begin, end). The mask clears lanes that are not
+// windows: 0 times infinity would not be 0.
 template <bool masked, int outs, int taps, class Slots, class T>
 inline void add_products(const Slots& slots, size_t begin, size_t end, const T* panel, int64_t out_step,
                          const T* patches, const int64_t* offsets, Vec<T> (&sums)[outs][taps]) {
@@ -81,7 +81,7 @@ PatchAxis forward_axis(const WindowAxis& axis) {
   return patches;
 }
 
-// The pixels of one axis that see the same taps: input pixel y = o * stride - before + tap * dilation.
+// The pixels of one axis that read the same taps: input pixel y = o * stride - before + tap * dilation.
 struct GradientAxis {
   PatchAxis patches;
   std::vector<int64_t> taps;
@@ -153,8 +153,8 @@ void Convolution<T>::add_input_gradients() {
   every_pixel_seen_ = seen == s_.plane();
 }
 
-// Here lanes of slots are multiplied, there windows and a copy of them. Fewer than six rows take as long as six: what
-// they are multiplied with must be loaded.
+// Compares the cost of multiplying all lanes of slots with that of multiplying only windows plus copying them. Fewer
+// than six rows take as long as six, because loading the other operand dominates.
 template <class T>
 bool Convolution<T>::choose_patches(bool gradients) {
   const int64_t outs = s_.out_channels, windows = s_.images * s_.pixels();
@@ -246,7 +246,7 @@ void Convolution<T>::input_gradient(KernelContext&, const T* filter, const T* ou
   }
 }
 
-// panel [channels, slots, lanes], zeros where no window is
+// panel [channels, slots, lanes], zeros in lanes without a window
 template <class T>
 void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const {
   constexpr int lanes = Vec<T>::size;
@@ -267,7 +267,7 @@ void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& reg
   }
 }
 
-// filter_gradient [outs, taps of all channels] += what is in the panel and the patches, for some channels
+// filter_gradient [outs, taps of all channels] += the products of the panel and the patches, for some channels
 template <class T>
 void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps,
                                          T* filter_gradient) const {

@@ -9,10 +9,10 @@
 
 namespace paddle_mini {
 
-// Products with patches that are never written out (see PatchGrid), sums in registers: a few filters times two
-// registers of neighbouring pixels. The gradient of the image is such a product too: the pixels that a stride brings to
-// the same place under the filter see some of its taps, and see them the other way round. Where that leaves too many
-// lanes of registers idle, or sees far more taps than there are windows, products are PatchProducts'.
+// Direct convolution: products with patches that are never written to memory (see PatchGrid), with sums in registers: a
+// few filters times two registers of neighbouring pixels. The gradient of the image has the same form: pixels with the
+// same offset modulo the stride use the same subset of the taps, in reversed order. If that leaves too many lanes of
+// registers idle, or reads far more taps than there are windows, PatchProducts computes the products.
 template <class T>
 class Convolution {
  public:
@@ -29,9 +29,9 @@ class Convolution {
   struct Product {
     Grid grid;
     int64_t channels, rows, out_plane;
-    std::vector<int64_t> taps;  // elements of one channel's filter
-    int64_t row_step, channel_step;  // of the filter
-    int64_t pixel_step, first;       // of the results
+    std::vector<int64_t> taps;  // indices in one channel's filter
+    int64_t row_step, channel_step;  // filter strides
+    int64_t pixel_step, first;       // result stride and offset
   };
 
   void add_input_gradients();
@@ -45,9 +45,9 @@ class Convolution {
   Product forward_;
   std::vector<Product> input_gradients_;
   bool every_pixel_seen_ = true;
-  int64_t channels_at_once_, outs_at_once_;  // by filter_gradient
+  int64_t channels_at_once_, outs_at_once_;  // used by filter_gradient
   Grid filter_grid_;
-  bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // for these: patch_products_
+  bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
   std::optional<PatchProducts<T>> patch_products_;
   Scratch<T> factors_, patches_, outs_;
 };

@@ -1,4 +1,4 @@
-// Copying and filling arrays on a CPU, where the user may stop it.
+// Copying and filling arrays on a CPU; interruptible.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sums of products over labelled axes on a CPU: loops in loops.
+// Sums of products over labelled axes on a CPU: nested loops.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-inline void require_loops(size_t, size_t) {}  // any number
+inline void require_loops(size_t, size_t) {}  // any number is supported
 
 template <class T>
 void LabelledLoops::run(KernelContext&, const std::vector<const T*>& in, T* to) {

@@ -1,4 +1,4 @@
-// What every softmax does with a row that lies in one piece: its largest element, and the sum of its exponentials.
+// Steps shared by every softmax over a contiguous row: its maximum, and the sum of its exponentials.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace paddle_mini {
 
-// The largest of n > 0 elements, whatever stands beside a NaN: the sum of exponentials is NaN then, and so the row.
-// Four registers, as each maximum waits for the one before.
+// The maximum of n > 0 elements. If one is NaN the result may be any element, because the sum of exponentials is then
+// NaN, and so is the row. Four registers hide the latency of the maximum.
 template <class T>
 T row_max(const T* x, int64_t n) {
   constexpr int64_t step = Vec<T>::size;
@@ -28,7 +28,7 @@ T row_max(const T* x, int64_t n) {
   return max_of_lanes(larger(larger(tops[0], tops[1]), larger(tops[2], tops[3])));
 }
 
-// to[i] = exp(shift(x[i])), of a shift to 0 and below, and their sum, with map_sum's blocks. `to` may be x.
+// to[i] = exp(shift(x[i])), where shift gives values <= 0. Returns their sum, with map_sum's blocks. `to` may be x.
 template <class T, class Shift>
 double exp_sum(int64_t n, const T* x, T* to, Shift shift) {
   constexpr int64_t step = Vec<T>::size, block = 128 * step;

@@ -1,5 +1,5 @@
-// Matrix products: large ones by a block of B that stays in the second cache while A and C go by, each read once;
-// small and narrow ones by Eigen, whose heavy templates are instantiated here and nowhere else.
+// Matrix products. Large ones keep a block of B in the L2 cache while streaming A and C, each once; small and narrow
+// ones use Eigen, whose heavy templates are instantiated only here.
 #include "math/gemm.h"
 
 #include <memory>
@@ -56,15 +56,15 @@ constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
                       : sizeof(Vec<T>) == 32 ? 6
                                              : 4;
 template <class T>
-constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // from depth to depth
+constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // depth stride in packed A
 template <class T>
-constexpr int64_t kDepth = 2048 / sizeof(T);  // of a stretch of k: the rows of A that meet a block of B stay near
+constexpr int64_t kDepth = 2048 / sizeof(T);  // depth of a segment of k: A's rows for a block of B stay in cache
 template <class T>
-constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of B: half of the cache that it stays in
+constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of B: half of the L2 cache
 template <class T>
-constexpr int64_t kTogether = 8 * kRows<T>;  // rows of a transposed A that are laid out at once, whole cache lines
+constexpr int64_t kTogether = 8 * kRows<T>;  // rows of a transposed A that are packed together, in full cache lines
 
-// What one product overwrites. A thread keeps its own from product to product.
+// Buffers for packed operands, one per thread, reused by all products.
 template <class T>
 struct Workspace {
   alignas(64) T b[kBlock<T>];
@@ -77,7 +77,7 @@ Workspace<T>& workspace() {
   return *here;
 }
 
-// Rows of op(A) that is stored transposed, as blocks of kRows: the factors of one depth lie behind each other.
+// Packs rows of an op(A) that is stored transposed into blocks of kRows; the factors of one depth are adjacent.
 template <class T>
 void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
   constexpr int64_t lanes = Vec<T>::size;
@@ -92,7 +92,7 @@ void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
   }
 }
 
-// Columns of op(B) as panels, a few rows of all panels at a time: memory is fast along rows as they are stored.
+// Packs columns of op(B) into panels, a few rows of all panels at a time, because reading along stored rows is fast.
 template <class T>
 void pack_panels(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_t columns, T* to) {
   int64_t step = transposed ? depth : 16;
@@ -104,7 +104,7 @@ void pack_panels(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_
   }
 }
 
-// Columns of a block of B: blocks of about the same width.
+// Columns of a block of B, such that all blocks have about the same width.
 template <class T>
 int64_t columns_of_block(int64_t n, int64_t depth) {
   int64_t most = kBlock<T> / depth / kWidth<T>, panels = (n + kWidth<T> - 1) / kWidth<T>;
@@ -148,7 +148,7 @@ void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
 
 template <class T>
 void Gemm<T>::run(KernelContext&, const T* a, const T* b, T* c) const {
-  // Laying out B costs as much as the product with a few rows of A.
+  // Packing B costs as much as the product with a few rows of A.
   bool large = m >= 2 * kRows<T> && n >= kWidth<T> && k >= 16;
   if (!large) return run_by_eigen(*this, a, b, c);
   if (beta != T(0) && beta != T(1)) {

@@ -1,4 +1,4 @@
-// The inner loops of matrix products: a block of C is kept in registers while k goes by (Goto and van de Geijn 2008).
+// Inner loops of matrix products: a block of C stays in registers during the loop over k (Goto and van de Geijn 2008).
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 namespace paddle_mini {
 namespace gemm_block {
 
-// Columns of a panel of B: its rows lie one behind the other, padded with zeros.
+// Columns of a panel of B. A panel's rows are consecutive and padded with zeros.
 template <class T>
 constexpr int64_t kWidth = 2 * Vec<T>::size;
 
-// c[r][..] = alpha times the sums for `rows` rows of C, or += ; the factor of row r and depth l is at
-// a[r * row_step + l * depth_step]. Where A is far, `fetches` asks for what lies behind these rows, a line a depth: the
-// next rows, when they lie next to each other.
+// c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C. Row r and depth l have the factor
+// a[r * row_step + l * depth_step]. For A in slow memory, `fetches` prefetches the data after these rows, a cache line
+// per depth: the next rows, if rows are contiguous.
 template <int rows, class T, bool fetches>
 void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel, T* c, int64_t ldc,
                     int64_t columns, bool add, T alpha) {
@@ -50,14 +50,14 @@ void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_s
   }
 }
 
-// A block of fewer rows.
+// Dispatches to a block with `count` <= rows rows.
 template <int rows, class T, bool fetches, class... Arguments>
 void multiply_rows(int64_t count, Arguments... arguments) {
   if (count == rows) multiply_block<rows, T, fetches>(arguments...);
   else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetches>(count, arguments...);
 }
 
-// One panel of `columns` columns and `depth` rows. B[l][i] is b[l * ldb + i], or b[i * ldb + l] when transposed.
+// Packs one panel of `columns` columns and `depth` rows. B[l][i] is b[l * ldb + i], or b[i * ldb + l] if transposed.
 template <class T>
 void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_t columns, T* panel) {
   constexpr int64_t width = kWidth<T>, lanes = Vec<T>::size;

@@ -1,4 +1,4 @@
-// Steps of GRU.
+// GruStep: steps of a GRU.
 #include "math/cpu/gru_step.h"
 
 namespace paddle_mini {

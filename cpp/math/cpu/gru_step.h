@@ -1,4 +1,4 @@
-// A step of GRU with the reset gate before the product (Cho et al. 2014), and its gradient:
+// GruStep: one step of a GRU with the reset gate before the product (Cho et al. 2014), and its gradient:
 //   u, r = gate(x + h' W_ur), c = activation(x + (r h') W_c), h = (1 - u) h' + u c, or u h' + (1 - u) c
 #pragma once
 
@@ -12,18 +12,18 @@ template <class T>
 struct GruStep {
   int64_t size;  // elements of a state
   AnyActivation gate, candidate;
-  bool update_keeps;  // u is the share of h', not of c
+  bool update_keeps;  // u is the weight of h', not of c
 
-  // Scratch memory for steps whose gradients' weights see up to `rows` rows of all steps.
+  // Scratch memory, if the gradient of the weights is summed over at most `rows` rows of all steps.
   int64_t scratch_size(int64_t rows) const;
 
-  // Weight is [size, 2 size] for u and r, then [size, size] for c, one after the other.
+  // Weight is [size, 2 size] for u and r, followed by [size, size] for c.
   void pack(const T* weight, T* packed) const;
-  // gates [m, 3 size] are sums before, values after.
+  // gates [m, 3 size] contain the sums before and the gate values after the call.
   void run(KernelContext& context, int64_t m, const T* packed, T* gates, const T* last, T* reset, T* hidden) const;
 
   void pack_gradient(const T* weight, T* packed) const;
-  // The gradient at h, `to_last`, becomes the one at h'.
+  // Replaces `to_last`, the gradient of h, by the gradient of h'.
   void run_gradient(KernelContext& context, int64_t m, const T* packed, const T* gates, const T* last,
                     T* gate_gradients, T* to_last, T* to_reset) const;
   void weight_gradient(int64_t rows, const T* gate_gradients, const T* last, const T* reset, T* packed, T* to) const;

@@ -1,4 +1,4 @@
-// Arrays of numbers of two bytes as floats.
+// Conversion of arrays of 16-bit floats to float.
 #pragma once
 
 #include "core/half.h"

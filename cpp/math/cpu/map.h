@@ -1,4 +1,4 @@
-// map on a CPU: as many elements at once as a register holds.
+// map on a CPU, one register of elements at a time.
 #pragma once
 
 #include <tuple>
@@ -12,8 +12,8 @@ namespace paddle_mini {
 
 namespace map_loop {
 
-#if defined(__AVX512F__) && !defined(__SANITIZE_ADDRESS__)  // which does not see masked stores
-// With masks a row of a few elements costs no more than a whole register.
+#if defined(__AVX512F__) && !defined(__SANITIZE_ADDRESS__)  // AddressSanitizer does not check masked stores
+// With masks a row of a few elements costs no more than a full register.
 inline Vec<float> load_part(const float* from, int64_t count) {
   return Vec<float>::Packet(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from));
 }
@@ -42,7 +42,7 @@ void store_part(Vec<T> value, T* to, int64_t count) {
 }
 #endif
 
-// These take the functor by value: its members then stay in registers, as no store can change them.
+// The functor is passed by value: its members then stay in registers, because stores can't alias them.
 template <class T, class F, class... Inputs>
 void run(int64_t n, F f, T* out, const Inputs*... in) {
   if constexpr (sizeof...(Inputs) == 0) {
@@ -50,7 +50,7 @@ void run(int64_t n, F f, T* out, const Inputs*... in) {
   } else if constexpr (has_vec<T> && (std::is_same_v<T, Inputs> && ...)) {
     constexpr int64_t step = Vec<T>::size;
     int64_t i = 0;
-    // Unrolled, but stored one by one: loads of two registers ahead of the stores cost 7 % of the memory's speed.
+    // Unrolled, but stored one by one: loading two registers before the stores reduces memory throughput by 7 %.
 #pragma GCC unroll 2
     for (; i + step <= n; i += step) f(Vec<T>::load(in + i)...).store(out + i);
     if (i < n) store_part(f(load_part(in + i, n - i)...), out + i, n - i);
@@ -75,9 +75,9 @@ void run(int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inpu
 
 }  // namespace map_loop
 
-// out[i] = f(in[i]...), the same everywhere without inputs. Outputs may be the same arrays as inputs. The last, partial register is
-// computed as a whole one too, so an element's value does not depend on its position. Between slices, which are of whole
-// registers, the user may stop it.
+// out[i] = f(in[i]...); without inputs f() is evaluated once. Outputs may be the same arrays as inputs. The last,
+// partial register is also computed as a full one, so an element's value does not depend on its position. Interruptible
+// between slices, which contain full registers.
 template <class T, class F, class... Inputs>
 void map(KernelContext&, int64_t n, F functor, T* out, const Inputs*... in) {
   auto f = bind_scalars(functor);
@@ -88,7 +88,7 @@ void map(KernelContext&, int64_t n, F functor, T* out, const Inputs*... in) {
   }
 }
 
-// The same with several outputs: f returns a std::tuple, one value for each output.
+// The same with several outputs: f returns a std::tuple with one value for each output.
 template <class T, class F, class... Outputs, class... Inputs>
 void map(KernelContext&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
   auto f = bind_scalars(functor);
@@ -100,8 +100,8 @@ void map(KernelContext&, int64_t n, F functor, std::tuple<Outputs*...> out, cons
   }
 }
 
-// Sum over i of f(in[i]...): 64 additions into each lane of two registers, then the sums of these blocks in double, so
-// that the error does not grow with n and is the same for registers of any size.
+// Sum over i of f(in[i]...): 64 additions per lane of two registers, then the sums of these blocks in double, so that
+// the error does not grow with n and does not depend on the register size.
 template <class T, class F, class... Inputs>
 double map_sum(KernelContext&, int64_t n, F f, const T* first, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size, block = 128 * step;

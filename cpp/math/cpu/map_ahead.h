@@ -1,12 +1,11 @@
-// map_ahead on a CPU: memory is asked for before it is needed.
+// map_ahead on a CPU: prefetches its inputs.
 #pragma once
 
 #include "math/map.h"
 
 namespace paddle_mini {
 
-// Bytes between what is computed and what is asked for: across the end of a page, where the CPU's own reading
-// ahead stops.
+// Prefetch distance in bytes: reaches across the end of a page, where the hardware prefetcher stops.
 inline constexpr int64_t kAhead = 2048;
 
 template <class T>
@@ -14,7 +13,7 @@ inline void ask_ahead(const T* at) {
   __builtin_prefetch(at + kAhead / static_cast<int64_t>(sizeof(T)));
 }
 
-// out[i] = f(in[i]...), as map does it.
+// out[i] = f(in[i]...), like map.
 template <class T, class F, class... Inputs>
 void map_ahead(KernelContext& context, int64_t n, F f, T* out, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size;

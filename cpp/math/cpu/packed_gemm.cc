@@ -1,4 +1,4 @@
-// The loops of PackedGemm around the blocks of gemm_block.h.
+// PackedGemm: the loops around the blocks of gemm_block.h.
 #include "math/cpu/packed_gemm.h"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ using gemm_block::multiply_rows;
 // Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
 template <class T>
 constexpr int kRows = sizeof(Vec<T>) == 64 ? 8 : 4;
-constexpr int64_t kDepth = 256;      // of a stretch of k, so that a panel's stretch stays in the nearest cache
-constexpr int64_t kRowsAtOnce = 32;  // rows of C for which a panel is used while it is near
-constexpr int64_t kTiles = 4;        // of a transposed A that are copied at once, so that whole cache lines are read
+constexpr int64_t kDepth = 256;      // depth of a segment of k, so that its panel stays in L1
+constexpr int64_t kRowsAtOnce = 32;  // rows of C computed per panel while it is in cache
+constexpr int64_t kTiles = 4;        // tiles of a transposed A copied together, to read full cache lines
 
-// Tiles of kRows columns, the row of the next depth behind that of the one before.
+// Tiles of kRows columns; within a tile the rows of consecutive depths are adjacent.
 template <class T>
 void copy_tiles(int64_t depth, int64_t columns, const T* a, int64_t lda, T* tiles) {
   for (int64_t l = 0; l < depth; ++l) {

@@ -1,23 +1,23 @@
-// Products with a matrix that is laid out once and then used many times: the weights of a recurrent layer.
+// PackedGemm: products with a matrix that is packed once and used many times, such as the weights of a recurrent layer.
 #pragma once
 
 #include <cstdint>
 
 namespace paddle_mini {
 
-// C = op(A) B, or C += op(A) B, with op(A) [m, k], B [k, n], C [m, n], row-major. B is laid out in panels of as many
-// columns as two registers hold, padded with zeros, so that the inner loop reads it from front to back.
+// C = op(A) B, or C += op(A) B, with op(A) [m, k], B [k, n], C [m, n], row-major. B is packed into panels as wide as
+// two registers, padded with zeros, so that the inner loop reads it sequentially.
 template <class T>
 struct PackedGemm {
   int64_t k = 0, n = 0;
 
   int64_t packed_size() const;  // elements of the packed B
-  // B[i][j] is b[i * ldb + j], or b[j * ldb + i] when it is stored transposed.
+  // B[i][j] is b[i * ldb + j], or b[j * ldb + i] if it is stored transposed.
   void pack(const T* b, int64_t ldb, bool transposed, T* packed) const;
 
   // A[i][l] is a[i * lda + l].
   void run(int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc, bool add) const;
-  // A[i][l] is a[l * lda + i]; `tile` holds tile_size() elements that are overwritten.
+  // A[i][l] is a[l * lda + i]; `tile` is scratch memory of tile_size() elements.
   void run_transposed(int64_t m, const T* a, int64_t lda, const T* packed, T* tile, T* c, int64_t ldc) const;
   static int64_t tile_size();
 };

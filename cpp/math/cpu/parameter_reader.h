@@ -1,4 +1,4 @@
-// Elements of a parameter as T, whatever they are kept as.
+// Reads elements of a parameter as T, whatever its storage type.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class ParamReader {
       : tensor_(init.input("Param")->tensor), block_(init, is_plain() ? 0 : kBlock) {}
   int64_t numel() const { return tensor_.shape.numel(); }
 
-  // How many of `count` can be read at once: converted ones stay in the first cache.
+  // How many of `count` one read returns: converted elements stay in the L1 cache.
   int64_t most(int64_t count) const { return is_plain() ? count : std::min(count, kBlock); }
 
   const T* read(int64_t at, int64_t count) {

@@ -1,4 +1,4 @@
-// Tiles of pixels, panels of patches, and the loop that multiplies them.
+// PatchProducts: tiles of pixels, panels of patches, and the loop that multiplies them.
 #include "math/cpu/patch_products.h"
 
 #include "math/cpu/register_blocks.h"
@@ -9,7 +9,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr int64_t kMostTiles = 4, kPanelElements = 1 << 17;  // that are computed at once
+constexpr int64_t kMostTiles = 4, kPanelElements = 1 << 17;  // limits of a group of tiles
 
 // sums[i] += sum over k of a[i * row_step + k * k_step] * b[k]; b[k] is two registers.
 template <int rows, class T>
@@ -50,7 +50,7 @@ void pack_block(const T* filter, int64_t row_step, int64_t k_step, int64_t count
   }
 }
 
-// Where the patches of pixels lie in the image.
+// Locates the patches of pixels in the image.
 struct Patches {
   int64_t height, width, step;
   bool padded;
@@ -58,7 +58,7 @@ struct Patches {
   Patches(const ConvolutionSizes& s, bool padded)
       : height(s.height.size), width(s.width.size), step(s.width.stride), padded(padded) {}
 
-  // f(position in the tile, element of the image, count, step) for the pixels of a run whose tap lies inside of the
+  // Calls f(position in the tile, element of the image, count, step) for the pixels of a run whose tap is inside of the
   // image.
   template <class Run, class Tap, class F>
   void each_part(const Run& run, const Tap& tap, F f) const {
@@ -116,7 +116,7 @@ typename PatchProducts<T>::Tile PatchProducts<T>::tile_at(int64_t first) const {
   return tile;
 }
 
-// f(group, the number of tiles): tiles_ holds them.
+// Calls f(group, number of tiles) for each group of tiles; tiles_ then has its tiles.
 template <class T>
 template <class F>
 void PatchProducts<T>::each_tile_group(F f) {
@@ -132,7 +132,7 @@ template <class T>
 void PatchProducts<T>::pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const {
   const T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
   const Patches patches(s_, padded_);
-  Run runs[kTile];  // here no store can change them, so that they are not read again after every store
+  Run runs[kTile];  // a local copy can't alias the stores, so it is not reloaded after each
   std::copy_n(tile.runs, tile.run_count, runs);
   const int run_count = tile.run_count;
   const bool holes = padded_ || tile.pixel_count < kTile;
@@ -149,7 +149,7 @@ void PatchProducts<T>::pack_columns(const T* image, int64_t group, const Tile& t
   }
 }
 
-// The reverse, for some of the taps: what the pixels' patches got is added where they came from.
+// The inverse for some of the taps: adds the patches' values to the image elements that they were read from.
 template <class T>
 void PatchProducts<T>::add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile,
                                    T* image) const {
@@ -169,7 +169,7 @@ void PatchProducts<T>::add_columns(const T* rows, int64_t tap, int row_count, in
   }
 }
 
-// What one output channel has at the pixels of a tile.
+// The values of one output channel at the pixels of a tile.
 template <class T>
 inline void PatchProducts<T>::copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const {
   for (int r = 0; r < tile.run_count; ++r) {
@@ -187,7 +187,7 @@ void PatchProducts<T>::pack_outputs(const T* out, int64_t group, const Tile& til
   }
 }
 
-// panel [padded_outs / tile, pixels of the tile, tile]: output channels side by side, zeros where there are none
+// panel [padded_outs / tile, pixels of the tile, tile]: output channels are contiguous, padded with zeros
 template <class T>
 void PatchProducts<T>::pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const {
   constexpr int lanes = Vec<T>::size;
@@ -235,7 +235,7 @@ void PatchProducts<T>::run(const T* image, const T* filter, T* out) {
   }
 }
 
-// columns' gradient = filter' out's gradient
+// gradient of columns = filter' (gradient of out)
 template <class T>
 void PatchProducts<T>::input_gradient(const T* filter, const T* out_gradient, T* image_gradient) {
   int64_t taps = s_.taps(), outs = s_.out_channels;
@@ -259,7 +259,7 @@ void PatchProducts<T>::input_gradient(const T* filter, const T* out_gradient, T*
   }
 }
 
-// filter's gradient' = sum over the pixels of columns out's gradient'
+// (gradient of filter)' = sum over the pixels of columns (gradient of out)'
 template <class T>
 void PatchProducts<T>::filter_gradient(const T* image, const T* out_gradient, T* filter_gradient) {
   constexpr int lanes = Vec<T>::size;

@@ -1,4 +1,4 @@
-// The products of a convolution, with patches of the image that are written to panels.
+// PatchProducts: the products of a convolution, from patches of the image that are packed into panels.
 #pragma once
 
 #include "core/kernel.h"
@@ -7,10 +7,10 @@
 
 namespace paddle_mini {
 
-// Products of matrices whose operands are never written out whole. The output pixels of all images are
-// taken a tile at a time, as many as two registers hold; what the taps of a filter meet there is copied
-// to a panel [taps, tile] that stays in the cache, and filters are multiplied with it a few at a time,
-// sums in registers. (Goto & van de Geijn 2008, with the patches of the image as the packed operand.)
+// Matrix products whose im2col operand is never materialized as a whole. The output pixels of all images are processed
+// in tiles as wide as two registers: the inputs of all taps of a tile are copied to a panel [taps, tile] that stays in
+// the cache, then multiplied by a few filters at a time, with sums in registers (Goto & van de Geijn 2008, with the
+// patches of the image as the packed operand).
 template <class T>
 class PatchProducts {
  public:
@@ -23,14 +23,14 @@ class PatchProducts {
  private:
   static constexpr int kTile = 2 * Vec<T>::size;
 
-  // One element of a filter: how far from the window's corner on the first channel it lies.
+  // One element of a filter: its offset from the window's corner in the first channel.
   struct Tap {
     int64_t y, x, offset;
   };
   // Output pixels of one row of one image that belong to a tile, from its position `at` on.
   struct Run {
-    int64_t image, pixel;  // which one in its image
-    int64_t y, x, offset;  // where its window's corner lies; offset: in all images
+    int64_t image, pixel;  // pixel: index in its image
+    int64_t y, x, offset;  // the window's corner; offset: in all images
     int at, count;
   };
   struct Tile {
@@ -50,9 +50,9 @@ class PatchProducts {
 
   ConvolutionSizes s_;
   std::vector<Tap> taps_;
-  std::vector<Tile> tiles_;  // those that are computed at once
+  std::vector<Tile> tiles_;  // those of the current group
   bool padded_;
-  int64_t padded_outs_;  // out_channels, in whole tiles
+  int64_t padded_outs_;  // out_channels, rounded up to full tiles
   Scratch<T> filter_, columns_, outs_, sums_;
 };
 

@@ -1,4 +1,4 @@
-// Strips, slots, and the copy of a region into its buffer.
+// PatchGrid: strips, slots, and the copy of a region into its buffer.
 #include "math/cpu/patches.h"
 
 namespace paddle_mini {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr int64_t kRegionElements = 1 << 17, kRegionWindows = 1 << 11;
 
-// Of the positions first + i * step for i < count: those with begin <= i < end lie inside of the image.
+// The range of i in [0, count) for which position first + i * step is inside of the image.
 struct Inside {
   int64_t begin, end;
 
@@ -15,13 +15,13 @@ struct Inside {
         end(first < size ? std::max(std::min((size - first + step - 1) / step, count), begin) : begin) {}
 };
 
-// Zeros in whole registers: what is written beyond `count` is written again afterwards, or is the buffer's end.
+// Writes zeros in full registers. Elements past `count` are overwritten afterwards, or are the slack of the buffer.
 template <class T>
 inline void clear(T* to, int64_t count) {
   for (int64_t i = 0; i < count; i += Vec<T>::size) Vec<T>(T(0)).store(to + i);
 }
 
-// Rows of a strip, one after the other, with zeros around what is inside; `from` may be read up to `from_end`.
+// Copies rows of a strip, consecutively, with zeros for the padding; `from` may be read up to `from_end`.
 template <int known_step, class T>
 void copy_rows(const T* from, int64_t row_step, int64_t column_step, const T* from_end, int64_t rows, Inside columns,
                int64_t pitch, T* to) {
@@ -45,7 +45,7 @@ void copy_rows(const T* from, int64_t row_step, int64_t column_step, const T* fr
 
 }  // namespace
 
-// Taps far apart get strips of their own: the gap between them could be longer than all that is seen.
+// Taps far apart get separate strips: the gap between them could be longer than all the data that is read.
 template <class T>
 PatchGrid<T>::Axis::Axis(const PatchAxis& axis)
     : size(axis.size), stride(axis.stride), windows(std::max<int64_t>(axis.windows, 0)), out_step(axis.out_step),
@@ -97,7 +97,7 @@ int64_t PatchGrid<T>::image_elements() const {
          width_.length();
 }
 
-// Whole images if they fit, or else rows of one, or else a part of one row.
+// A region is several whole images if they fit, else some rows of one image, else a part of one row.
 template <class T>
 void PatchGrid<T>::choose_region() {
   auto fits = [this] {
@@ -123,7 +123,7 @@ int64_t PatchGrid<T>::lanes() const {
   return slots * Vec<T>::size;
 }
 
-// A slot from this position on, counted in the buffer, with the windows of these rows.
+// Adds a slot at this position in the buffer, with the windows of these rows.
 template <class T>
 void PatchGrid<T>::add_slot(Slots& slots, int64_t image, int64_t position, int64_t row, int64_t end_row,
                             int64_t columns) const {
@@ -146,7 +146,7 @@ void PatchGrid<T>::add_slot(Slots& slots, int64_t image, int64_t position, int64
   if (slot.runs > 0) slots.slots.push_back(slot);
 }
 
-// Either every row begins with a slot, or slots go on from row to row, whichever needs fewer.
+// Either every row begins with a new slot, or slots span rows, whichever needs fewer slots.
 template <class T>
 typename PatchGrid<T>::Slots PatchGrid<T>::slots_of(int64_t images, int64_t rows, int64_t columns) const {
   constexpr int64_t lanes = Vec<T>::size;

@@ -1,4 +1,4 @@
-// What windows that move over images see, laid out so that one load reads a tap of neighbouring windows.
+// PatchGrid: inputs of windows that slide over images, packed so that one load reads a tap of neighbouring windows.
 #pragma once
 
 #include "math/vec.h"
@@ -11,21 +11,21 @@
 namespace paddle_mini {
 
 struct PatchAxis {
-  int64_t size = 1;               // of the image
+  int64_t size = 1;               // image size
   int64_t stride = 1, first = 0;  // window o begins at o * stride + first
-  std::vector<int64_t> taps;      // of a window, from where it begins
+  std::vector<int64_t> taps;      // offsets relative to the window's beginning
   int64_t windows = 0;
-  int64_t out_size = 1, out_first = 0, out_step = 1;  // where in the result, of out_size, windows stand
+  int64_t out_size = 1, out_first = 0, out_step = 1;  // window positions in the result, which has size out_size
 };
 
-// Windows are taken a region at a time: some images, or some rows and columns of one. The part of the images that
-// they see is copied to a buffer that stays in the cache, with zeros for the padding. Taps that are a multiple of the
-// stride apart share a strip of every stride-th row (column), so that neighbouring windows are neighbours in the buffer
-// whatever the stride, and a tap of a register full of windows is one load: patches are never written out.
+// Windows are processed in regions: several images, or some rows and columns of one. The inputs of a region's windows
+// are copied to a buffer that stays in the cache, with zeros for the padding. Taps whose distance is a multiple of the
+// stride share a strip of every stride-th row (column), so that neighbouring windows are adjacent in the buffer for any
+// stride, and a tap of a register full of windows is one load. Patches are never materialized.
 template <class T>
 class PatchGrid {
  public:
-  // Windows of one region that are read at once: a register, at `in` of the buffer.
+  // Windows of one region that are read by one load: a register, at offset `in` of the buffer.
   struct Slot {
     int64_t in;
     int run, runs;
@@ -46,14 +46,14 @@ class PatchGrid {
     int64_t to;  // element of the result
   };
 
-  // `in_image` and `out_image` are the distances between images; `channels` are those that a region holds.
+  // `in_image` and `out_image` are the strides between images; `channels` is the number of channels in a region.
   PatchGrid(const PatchAxis& height, const PatchAxis& width, int64_t images, int64_t channels, int64_t in_image,
             int64_t out_image);
 
   int64_t buffer_size() const;
-  int64_t lanes() const;  // of all slots of all regions
+  int64_t lanes() const;  // total of all slots of all regions
   int64_t most_slots() const { return most_slots_; }
-  // Where in the buffer the taps are, from a window on: channels, then taps of the height, then of the width.
+  // Offsets of the taps in the buffer relative to a window, ordered by channel, then tap row, then tap column.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
   void pack(const T* image, const Region& region, int64_t channels, T* buffer) const;
@@ -76,13 +76,13 @@ class PatchGrid {
  private:
   struct Axis {
     int64_t size, stride, windows, out_step, out_size;
-    std::vector<int64_t> begins;                    // of strips: where the first window's lies in the image
-    std::vector<std::pair<int64_t, int64_t>> taps;  // strip, how far in it
-    int64_t reach = 0;                              // of the furthest tap
-    int64_t at_once;                                // windows of a region
+    std::vector<int64_t> begins;                    // by strip: the first window's position in the image
+    std::vector<std::pair<int64_t, int64_t>> taps;  // strip, offset in it
+    int64_t reach = 0;                              // offset of the furthest tap
+    int64_t at_once;                                // windows per region
 
     explicit Axis(const PatchAxis& axis);
-    int64_t length() const { return at_once + reach; }  // of a strip
+    int64_t length() const { return at_once + reach; }  // strip length
   };
 
   int64_t image_elements() const;
@@ -93,7 +93,7 @@ class PatchGrid {
   Axis height_, width_;
   int64_t images_, channels_, in_image_, out_image_, at_once_ = 1, most_slots_ = 0;
   std::vector<int64_t> offsets_;
-  Slots slots_[2][2][2];  // of regions with fewer images, rows, columns than others, or not
+  Slots slots_[2][2][2];  // by whether the region has fewer images, rows, columns
 };
 
 extern template class PatchGrid<float>;

@@ -11,7 +11,7 @@ struct Sigmoid {
   V operator()(V x) const {
     return V(1) / (V(1) + exp(-x));
   }
-  // The derivative from the value y, as below.
+  // The derivative, computed from the value y.
   template <class V>
   V slope(V y) const {
     return y * (V(1) - y);
@@ -40,7 +40,7 @@ struct Relu {
   }
 };
 
-// One that an attribute names.
+// The activation that an attribute names.
 struct AnyActivation {
   enum Kind { kIdentity, kSigmoid, kTanh, kRelu } kind = kIdentity;
 

@@ -1,4 +1,4 @@
-// Sums over axes and their gradients, row by row of the innermost run of axes.
+// Sums over axes and their gradients on a CPU, row by row of the innermost merged axes.
 #include "math/reduce.h"
 
 #include "math/map.h"

@@ -1,4 +1,4 @@
-// Rows of a product, as many at once as registers can hold the sums of.
+// Splits the rows of a product into blocks whose sums fit into registers.
 #pragma once
 
 #include "math/vec.h"
@@ -12,9 +12,9 @@ namespace paddle_mini {
 template <class T>
 constexpr bool many_registers = Vec<T>::size * sizeof(T) == 64;
 template <class T>
-constexpr int kMostRows = many_registers<T> ? 12 : 6;  // of two registers each
+constexpr int kMostRows = many_registers<T> ? 12 : 6;  // a row has two registers
 
-// f(first row, how many rows) for blocks as equal as can be, none larger than `most`.
+// Calls f(first row, count) for blocks of nearly equal size, none larger than `most`.
 template <class F>
 void each_block(int64_t rows, int64_t most, F f) {
   int64_t blocks = (rows + most - 1) / most;
@@ -25,7 +25,7 @@ void each_block(int64_t rows, int64_t most, F f) {
   }
 }
 
-// f(std::integral_constant<int, count>): the number as a constant.
+// Calls f(std::integral_constant<int, count>), turning the number into a constant.
 template <int most, class F>
 inline void with_constant(int count, F f) {
   if constexpr (most > 1) {

@@ -1,4 +1,4 @@
-// The sum over replicas on CPUs.
+// ReplicaSum on CPUs.
 #pragma once
 
 #include "core/communicator.h"
@@ -9,7 +9,7 @@ namespace paddle_mini {
 class HostReplicaSum {
  public:
   static bool wanted(KernelContext&, const bool* condition) { return *condition; }
-  // All replicas' tensors become their sum.
+  // Replaces every replica's tensor by the sum of all.
   void run(KernelContext& context, const Tensor& tensor) { context.communicator->sum(context.rank, tensor); }
 };
 using ReplicaSum = HostReplicaSum;

@@ -1,4 +1,4 @@
-// Layers of rnn. The products with the input are made for all steps at once; a step makes one with the state.
+// Layers of rnn on a CPU. One product with the input covers all steps; each step adds a product with the state.
 //   LSTM (Hochreiter and Schmidhuber 1997): c = f c' + i c~, h = o tanh(c)
 //   GRU (Cho et al. 2014, the reset gate after the product): c~ = tanh(x + r (W_h h' + b_h)), h = (1 - z) c~ + z h'
 #include "math/cpu/rnn_layer.h"
@@ -80,7 +80,7 @@ void RnnLayer<T>::run(KernelContext& context, T* state, T* cell, T* out, int64_t
   int64_t h = size.hidden, gates = size.gate_width();
   bool gru = size.mode == RnnMode::Gru;
   T *bias = scratch, *share = bias + 4 * h, *packed = share + size.batch * gates;
-  // Both biases are added alike, but for the candidate of GRU.
+  // Both biases are added together, except for the candidate of GRU.
   std::copy_n(weights.input_bias, gates, bias);
   add_row(context, gru ? 2 * h : gates, weights.hidden_bias, bias);
   if (gru) std::copy_n(weights.hidden_bias + 2 * h, h, bias + 3 * h);
@@ -100,7 +100,7 @@ void RnnLayer<T>::run(KernelContext& context, T* state, T* cell, T* out, int64_t
   }
 }
 
-// The values of padding are never read, but they are part of an output, so they are written.
+// Padding values are never read, but they are part of an output, so they must be initialised.
 template <class T>
 void RnnLayer<T>::pad_row(int64_t row, T* out) const {
   std::fill_n(out, size.hidden, T(0));
@@ -187,7 +187,7 @@ void RnnLayer<T>::run_row_gradient(KernelContext& context, int64_t t, int64_t b,
   }
 }
 
-// gradients' values with gradients [rows, gates * hidden], values [rows, columns]
+// to [gates * hidden, columns] = gradients' values; gradients [rows, gates * hidden], values [rows, columns]
 template <class T>
 void RnnLayer<T>::weight_gradient(const T* gradients, const T* values, int64_t columns, T* packed, T* tile,
                                   T* to) const {
@@ -196,7 +196,7 @@ void RnnLayer<T>::weight_gradient(const T* gradients, const T* values, int64_t c
   gemm.run_transposed(size.gate_width(), gradients, size.gate_width(), packed, tile, to, columns);
 }
 
-// The sum of all rows: first of the rows of a step, so that the error does not grow with the number of rows.
+// The sum of all rows: first over the rows of a step, so that the error does not grow with the number of rows.
 template <class T>
 void RnnLayer<T>::bias_gradient(KernelContext& context, const T* gradients, T* part, T* to) const {
   int64_t gates = size.gate_width();

@@ -1,4 +1,4 @@
-// A layer of the operator rnn in one direction, and its gradient.
+// RnnLayer: one direction of a layer of the operator rnn, and its gradient.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace paddle_mini {
 enum class RnnMode { Lstm, Gru, Tanh, Relu };
 RnnMode rnn_mode(const std::string& name);
 
-// Rows of time and batch, [steps * batch], are in the order of the steps.
+// Rows are ordered by step, then batch: [steps * batch].
 struct RnnSizes {
   RnnMode mode;
   int64_t steps, batch, hidden;
@@ -18,13 +18,13 @@ struct RnnSizes {
   int64_t rows() const { return steps * batch; }
   int64_t gates() const { return mode == RnnMode::Lstm ? 4 : mode == RnnMode::Gru ? 3 : 1; }
   int64_t gate_width() const { return gates() * hidden; }
-  // Values of a row that the gradient reads: LSTM i f c~ o and then cell, tanh(cell); GRU r z c~ and the state's share
-  // of c~; else the new state.
+  // Values of a row that the gradient reads. LSTM: i f c~ o, then separately cell, tanh(cell). GRU: r z c~ and the
+  // state's contribution to c~. Otherwise: the new state.
   int64_t line() const { return (mode == RnnMode::Gru ? 4 : gates()) * hidden; }
   int64_t kept() const { return line() + (mode == RnnMode::Lstm ? 2 * hidden : 0); }
 };
 
-// W_i [gates * hidden, input], W_h [gates * hidden, hidden] and two biases; of gradients some may be nullptr.
+// W_i [gates * hidden, input], W_h [gates * hidden, hidden] and two biases. As gradients, some may be nullptr.
 template <class T, class P>
 struct RnnWeights {
   P *input, *hidden, *input_bias, *hidden_bias;
@@ -34,20 +34,20 @@ template <class T>
 struct RnnLayer {
   RnnSizes size;
   int64_t input;           // elements of a row of x
-  bool reverse;            // from the last step to the first
-  const int64_t* lengths;  // of each sequence; nullptr: all have `steps`
+  bool reverse;            // processes steps from last to first
+  const int64_t* lengths;  // by sequence; nullptr: all have `steps`
   RnnWeights<T, const T> weights;
   const T* x;              // [rows, input]
   T* kept;                 // [rows, kept()]
   const T *first_state, *first_cell;  // [batch, hidden]
 
-  // Scratch memory: elements that any layer with at most `input` needs.
+  // Elements of scratch memory for any layer with an input size of at most `input`.
   static int64_t scratch_size(const RnnSizes& size, int64_t input, bool gradient);
 
-  // state and cell are [batch, hidden], those of the last step in the end; out's rows lie out_step apart.
+  // state and cell are [batch, hidden] and end as those of the last step; rows of out have stride out_step.
   void run(KernelContext& context, T* state, T* cell, T* out, int64_t out_step, T* scratch) const;
 
-  // The gradients at state and cell become those at first_state and first_cell. x_gradient may be nullptr.
+  // Replaces the gradients of state and cell by those of first_state and first_cell. x_gradient may be nullptr.
   void run_gradient(KernelContext& context, const T* out, const T* out_gradient, int64_t out_step, T* state_gradient,
                     T* cell_gradient, T* x_gradient, bool add_to_x, const RnnWeights<T, T>& weight_gradients,
                     T* scratch) const;
@@ -56,7 +56,7 @@ struct RnnLayer {
   bool is_padding(int64_t t, int64_t b) const { return lengths && t >= lengths[b]; }
   bool is_first(int64_t t, int64_t b) const { return reverse ? t + 1 == (lengths ? lengths[b] : size.steps) : t == 0; }
   int64_t step(int64_t i) const { return reverse ? size.steps - 1 - i : i; }
-  // The row of the step before.
+  // The row of the previous step.
   int64_t before(int64_t t, int64_t b) const { return (reverse ? t + 1 : t - 1) * size.batch + b; }
   T* line(int64_t row) const { return kept + row * size.line(); }
   T* cell_line(int64_t row) const { return kept + size.rows() * size.line() + row * 2 * size.hidden; }

@@ -1,4 +1,4 @@
-// ScalarArg on a CPU: the tensor is read at once.
+// ScalarArg on a CPU: reads the tensor immediately.
 #pragma once
 
 #include "core/kernel.h"

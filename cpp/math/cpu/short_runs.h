@@ -1,4 +1,4 @@
-// Copies and sums of a few neighbouring elements.
+// Copies and sums of a few contiguous elements.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// Runs are short: eight elements at a time cost less than a call. The last eight overlap those before.
+// Runs are short: eight elements at a time cost less than a call. The last eight may overlap the previous ones.
 template <class T>
 struct Eight {
   typedef T Values __attribute__((vector_size(8 * sizeof(T))));

@@ -1,4 +1,4 @@
-// Along the last axis row by row; along another one for many columns at a time, as wide as stays in cache.
+// Softmax on a CPU: row by row along the last axis; along another axis in blocks of columns that stay in cache.
 #include "math/softmax.h"
 
 #include "math/cpu/exp_rows.h"

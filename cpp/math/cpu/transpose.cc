@@ -1,5 +1,5 @@
-// Axes that stay neighbours are walked as one; where the last axis moves, small squares are turned,
-// so that both the reading and the writing side stay in cache.
+// Transposition on a CPU. Adjacent axes that stay adjacent are merged; if the last axis moves, small square tiles are
+// transposed, so that both reads and writes stay in cache.
 #include "math/transpose.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void Transpose::run_as(KernelContext&, const T* in, T* out) const {
     each_outer([&](int64_t from, int64_t to) { std::copy_n(in + from, along_out_.size, out + to); });
     return;
   }
-  constexpr int64_t tile = 128 / sizeof(T) < 16 ? 16 : 128 / sizeof(T);  // two lines of cache
+  constexpr int64_t tile = 128 / sizeof(T) < 16 ? 16 : 128 / sizeof(T);  // two cache lines
   int64_t rows = along_in_.size, columns = along_out_.size, in_step = along_out_.in_step, out_step = along_in_.out_step;
   each_outer([&](int64_t from, int64_t to) {
     for (int64_t i0 = 0; i0 < rows; i0 += tile) {

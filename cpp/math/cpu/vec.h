@@ -1,4 +1,4 @@
-// Vec<T>: as many elements as one register of this machine holds, with the arithmetic of a number.
+// Vec<T>: the elements of one SIMD register of this CPU, with the arithmetic of a number.
 #pragma once
 
 #include <Eigen/Core>
@@ -35,7 +35,7 @@ template <class T> Vec<T> operator+(Vec<T> a, Vec<T> b) { return Eigen::internal
 template <class T> Vec<T> operator-(Vec<T> a, Vec<T> b) { return Eigen::internal::psub(a.p, b.p); }
 template <class T> Vec<T> operator*(Vec<T> a, Vec<T> b) { return Eigen::internal::pmul(a.p, b.p); }
 template <class T> Vec<T> operator/(Vec<T> a, Vec<T> b) { return Eigen::internal::pdiv(a.p, b.p); }
-// a * b + c, rounded once where the machine can: for products of matrices, which Eigen rounds so too.
+// a * b + c, fused if the CPU supports it: for matrix products, which Eigen also rounds so.
 template <class T> Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) { return Eigen::internal::pmadd(a.p, b.p, c.p); }
 template <class T> Vec<T> operator-(Vec<T> a) { return Eigen::internal::pnegate(a.p); }
 template <class T> Mask<T> operator<(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(a.p, b.p)}; }
@@ -52,8 +52,7 @@ template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) {
 template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.p, b.p); }
 template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.p, b.p); }
 
-// The CPU's own square root, rounded right. Eigen's is Newton's method for some registers, and gives
-// NaN for infinity there.
+// The CPU's correctly rounded square root. Eigen uses Newton's method for some registers, which gives NaN for infinity.
 template <class Packet> Packet root_of(Packet a) { return Eigen::internal::psqrt(a); }
 #ifdef __SSE2__
 inline __m128 root_of(__m128 a) { return _mm_sqrt_ps(a); }
@@ -68,7 +67,7 @@ inline __m512d root_of(__m512d a) { return _mm512_sqrt_pd(a); }
 template <class T> Vec<T> sqrt(Vec<T> a) { return root_of(a.p); }
 template <class T> Vec<T> abs(Vec<T> a) { return Eigen::internal::pabs(a.p); }
 
-// f on each lane, where there is no vector form (tanh of double, say).
+// Applies f to each lane, if there is no vector form (such as tanh of double).
 template <class T, class F>
 Vec<T> each_lane(Vec<T> a, F f) {
   T lanes[Vec<T>::size];
@@ -77,7 +76,7 @@ Vec<T> each_lane(Vec<T> a, F f) {
   return Vec<T>::load(lanes);
 }
 
-// Of two numbers.
+// With two operands.
 template <class T, class F>
 Vec<T> each_lane(Vec<T> a, Vec<T> b, F f) {
   T left[Vec<T>::size], right[Vec<T>::size];
@@ -87,8 +86,8 @@ Vec<T> each_lane(Vec<T> a, Vec<T> b, F f) {
   return Vec<T>::load(left);
 }
 
-// Eigen's vector exp clamps its argument, so what overflows, underflows, or is NaN, is put right
-// afterwards. Results below the smallest normal number are 0.
+// Eigen's vector exp clamps its argument, so overflow, underflow and NaN are corrected afterwards. Results below the
+// smallest normal number are flushed to 0.
 template <class T>
 Vec<T> exp(Vec<T> a) {
   const T overflow = sizeof(T) == 4 ? T(88.72283905) : T(709.782712893384);
@@ -99,7 +98,7 @@ Vec<T> exp(Vec<T> a) {
   return select(a == a, result, a);
 }
 
-// Eigen's vector log takes numbers below the smallest normal one for that one: they are scaled up first.
+// Eigen's vector log treats subnormal numbers as the smallest normal one, so they are scaled up first.
 template <class T>
 Vec<T> log(Vec<T> a) {
   const T scale = sizeof(T) == 4 ? T(1 << 24) : T(int64_t{1} << 53);
@@ -121,8 +120,8 @@ template <class T> T sum_of_lanes(Vec<T> a) { return Eigen::internal::predux(a.p
 template <class T> T max_of_lanes(Vec<T> a) { return Eigen::internal::predux_max(a.p); }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"  // those of a register as a template argument
-// to = from', as many rows and columns as a register has lanes; the steps are distances between rows.
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // a register's, as a template argument
+// to = from', a square with as many rows and columns as a register has lanes; from_step and to_step are row strides.
 template <class T>
 void transpose_square(const T* from, int64_t from_step, T* to, int64_t to_step) {
   Eigen::internal::PacketBlock<typename Vec<T>::Packet, Vec<T>::size> block;
@@ -134,7 +133,7 @@ void transpose_square(const T* from, int64_t from_step, T* to, int64_t to_step) 
 }
 #pragma GCC diagnostic pop
 
-// Every second lane of a, then of b: what stands at a distance of 2.
+// Every second lane of a, then of b: elements with a stride of 2.
 template <class T, int... I>
 Vec<T> every_second(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
   return Vec<T>(__builtin_shufflevector(a.p, b.p, (2 * I)...));
@@ -144,7 +143,7 @@ Vec<T> every_second(Vec<T> a, Vec<T> b) {
   return every_second(a, b, std::make_integer_sequence<int, Vec<T>::size>());
 }
 
-// The reverse: the lanes of the first (half 0) or second half of a, with zeros between them.
+// The inverse: the lanes of the first (half 0) or second half of a, interleaved with zeros.
 template <int half, class T, int... I>
 Vec<T> spread_half(Vec<T> a, std::integer_sequence<int, I...>) {
   constexpr int n = Vec<T>::size;

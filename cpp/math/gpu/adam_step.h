@@ -1,4 +1,4 @@
-// Adam's step where all numbers are read in the kernel, and whether the step is taken.
+// Adam's step with all scalars read in the kernel, including whether the step is skipped.
 #pragma once
 
 #include <tuple>
@@ -26,7 +26,7 @@ struct AdamRule {
   }
 };
 
-// A power of beta in the next step.
+// Computes the power of beta for the next step.
 template <class T>
 struct AdvancePower {
   static constexpr bool batchable = true;

@@ -1,4 +1,4 @@
-// The folds of AxisFolds on a GPU.
+// AxisFolds on a GPU.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@ namespace paddle_mini {
 
 namespace axis_folds_gpu {
 
-// f(x[i], other[j]...) where element i of X is folded into element j.
+// f(x[i], other[j]...), where element i of X is reduced to element j.
 template <class F, class T, class... Others>
 struct Meet {
   F f;
@@ -48,21 +48,21 @@ class AxisFolds {
  public:
   AxisFolds(const Shape& x, const std::vector<bool>& reduced);
 
-  // out[j] = the fold by join, from `first` on, of f(x[i], other[j]...) over the i that are folded into j
+  // out[j] = the fold by join, starting from `first`, of f(x[i], other[j]...) over the i that are reduced to j
   template <class F, class Join, class A, class T, class... Others>
   void fold(KernelContext& context, F f, Join join, A first, A* out, const T* x, const Others*... others) const;
 
-  // to[i] = f(x[i], other[j]...) where i is folded into j
+  // to[i] = f(x[i], other[j]...), where i is reduced to j
   template <class F, class To, class T, class... Others>
   void map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const;
 
  private:
-  StridedIndex<2> all_, kept_, folded_;  // of X and of the result
+  StridedIndex<2> all_, kept_, folded_;  // offsets in X and in the result
 };
 
 inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) {
   int64_t step = 1, out_step = 1, size = 1;
-  // Neighbouring axes of one sort are one.
+  // Adjacent axes that are all reduced, or all kept, are merged.
   for (int d = x.rank() - 1; d >= 0; --d) {
     size *= x[d];
     if (d > 0 && reduced[d] == reduced[d - 1]) continue;

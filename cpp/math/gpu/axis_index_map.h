@@ -1,4 +1,4 @@
-// Walks along axes on a GPU: every element of the result, or of the source, finds its way by itself.
+// Axis index maps on a GPU: each thread computes the offset of its element of the result, or of the source.
 #pragma once
 
 #include "math/gpu/fold.h"
@@ -8,7 +8,7 @@ namespace paddle_mini {
 
 namespace axis_index_map_gpu {
 
-// The walks, with those of neighbouring axes in one wherever one after the other is the same.
+// The index maps, with adjacent axes merged where the result is the same.
 struct Axes {
   static constexpr int kMost = 2 * Shape::kMaxRank;
   int rank = 0;
@@ -36,7 +36,7 @@ template <class T>
 struct Copy : Axes {
   const T* in;
   T *out, outside;
-  bool small;  // positions fit into 32 bits, which divide several times faster
+  bool small;  // indices fit into 32 bits, for faster division
 
   PM_DEVICE void operator()(int64_t i) const {
     int64_t from = small ? source(static_cast<uint32_t>(i)) : source(static_cast<uint64_t>(i));
@@ -61,7 +61,7 @@ struct Copy : Axes {
 template <class T>
 struct PutBack {
   Copy<T> index_map;
-  const T* values;  // none: one for all
+  const T* values;  // nullptr: `value` everywhere
   T value;
   T* source;
 
@@ -77,7 +77,7 @@ struct AddBack : Axes {
   const T* out;
   T* source;
 
-  // The first position from `i` on along the axis of the result that comes from j; -1 if none does.
+  // The first index >= i along the result's axis whose source is j; -1 if there is none.
   PM_DEVICE static int64_t next(const AxisIndexMap& axis, int64_t i, int64_t j) {
     using PadMode = AxisIndexMap::PadMode;
     bool inner = axis.pad_mode == PadMode::Replicate && j > 0 && j < axis.in - 1;
@@ -141,8 +141,8 @@ struct Put {
   }
 };
 
-// Where every axis is whole, stretched or repeated, the sums are a fold over the result: `kept` and `folded` get its
-// parts.
+// If every axis is unchanged, broadcast or repeated, each sum is a fold over the result. Returns whether that is so,
+// and sets the indices for the fold, `kept` and `folded`.
 inline bool repeats(const Axes& index_maps, StridedIndex<1>* kept, StridedIndex<1>* folded) {
   int64_t step = 1;
   for (int d = index_maps.rank - 1; d >= 0; --d) {

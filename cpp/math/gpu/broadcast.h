@@ -1,4 +1,4 @@
-// Broadcast's loops on a GPU.
+// Loops of Broadcast on a GPU.
 #pragma once
 
 #include "math/gpu/fold.h"
@@ -7,7 +7,7 @@ namespace paddle_mini {
 
 namespace broadcast_gpu {
 
-// out[i] = f(x, y), or f(x, y, gradient[i]) where there is one.
+// out[i] = f(x, y), or f(x, y, gradient[i]) if has_gradient.
 template <class T, class F, bool has_gradient>
 struct Body {
   StridedIndex<2> index_map;
@@ -59,7 +59,7 @@ void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, cons
   std::vector<Dim> dims(outer_);
   dims.push_back(inner_);
   if (same_shape_) return paddle_mini::map(context, numel_, f, to, x, y, gradient);
-  if (to_numel == numel_) {  // and lies as the result does
+  if (to_numel == numel_) {  // the operand is not broadcast
     StridedIndex<2> index_map;
     for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) index_map.add(dim->size, {dim->x_step, dim->y_step});
     return launch(context, blocks_for(numel_), broadcast_gpu::Body<T, F, true>{index_map, f, x, y, gradient, to});

@@ -1,4 +1,4 @@
-// Conversion on a GPU.
+// Conversion of arrays on a GPU.
 #include "math/gpu/cast.h"
 
 #include "cuda/launch.h"
@@ -43,7 +43,7 @@ struct Body {
 
 template <class To>
 void run(KernelContext& context, DType from_type, int64_t n, const void* from, void* to) {
-  if (from == to) return;  // of one type
+  if (from == to) return;  // only if the types are equal
   launch(context, blocks_for(n), Body<To>{from_type, n, from, static_cast<To*>(to)});
 }
 

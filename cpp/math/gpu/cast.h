@@ -6,7 +6,7 @@
 namespace paddle_mini {
 
 namespace cast_gpu {
-// One kernel for each element type of the result: reading is the same for a whole block.
+// One kernel for each element type of the result; the source type is the same for all threads, so they don't diverge.
 template <class To>
 void run(KernelContext& context, DType from_type, int64_t n, const void* from, void* to);
 }  // namespace cast_gpu

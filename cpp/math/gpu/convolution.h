@@ -1,4 +1,4 @@
-// Convolutions on a GPU, of images and of volumes: which products with taps they and their gradients are.
+// Convolutions of images and volumes on a GPU, expressed, like their gradients, as products with taps.
 #pragma once
 
 #include <numeric>
@@ -12,7 +12,7 @@
 
 namespace paddle_mini {
 
-// The numbers of channels are those of one group.
+// Channel counts are per group.
 struct ConvolvedVolumes {
   int64_t images, groups, in_channels, out_channels;
   VolumeAxes axes;
@@ -63,7 +63,7 @@ class VolumeConvolution {
   }
 
  private:
-  // Images, whose depth is 1 all through, have two axes.
+  // Images, which have depth 1 throughout, have two axes.
   ConvolvedShape shape() const {
     ConvolvedShape s{v_.images, v_.groups, v_.in_channels, v_.out_channels, {}, v_.channels_last};
     const WindowAxis& depth = v_.axes[0];
@@ -96,7 +96,7 @@ class VolumeConvolution {
     return p;
   }
 
-  // The pixels of one axis that see the same taps: input pixel y = o * stride - before + tap * dilation.
+  // The pixels of one axis that read the same taps: input pixel y = o * stride - before + tap * dilation.
   static std::vector<TapAxis> gradient_axes(const WindowAxis& axis) {
     std::vector<TapAxis> axes;
     int64_t common = std::gcd(axis.stride, axis.dilation), apart = axis.stride / common;

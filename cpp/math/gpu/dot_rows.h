@@ -1,4 +1,4 @@
-// Products of rows with rows on a GPU.
+// Dot products of corresponding rows on a GPU.
 #pragma once
 
 #include "math/gpu/fold.h"
@@ -31,7 +31,7 @@ struct Get {
   }
 };
 
-// out[o * step], with an element of `added` where there is one.
+// out[o * step] = the sum, plus *added if given.
 template <class T>
 struct Put {
   T* out;
@@ -44,7 +44,7 @@ struct Put {
 
 }  // namespace dot_gpu
 
-// out[o * step] = the sum of x[o][i] y[o][i] and *added
+// out[o * step] = the sum of x[o][i] y[o][i], plus *added if given
 template <class T>
 void dot_rows(KernelContext& context, int64_t rows, int64_t size, const T* x, const T* y, T* out, int64_t step = 1,
               const T* added = nullptr) {

@@ -13,7 +13,7 @@ struct LabelledSum {
     int64_t size, to_step, steps[kOperands];
   };
 
-  Loop loops[kLoops];  // those that move in the result come first
+  Loop loops[kLoops];  // loops over the result's labels come first
   int count = 0, kept = 0, operands = 0;
   const T* in[kOperands];
   T* to;

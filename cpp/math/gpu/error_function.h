@@ -1,4 +1,4 @@
-// The error function on plain numbers.
+// The error function for scalars.
 #pragma once
 
 #include "math/number.h"

@@ -1,5 +1,5 @@
-// Folds on a GPU: sums and the like over some axes. The order of a fold depends on the sizes alone, so that results are
-// the same every time.
+// Folds on a GPU: reductions such as sums over some axes. The order of evaluation depends only on the sizes, so results
+// are deterministic.
 #pragma once
 
 #include "cuda/launch.h"
@@ -11,18 +11,18 @@ namespace paddle_mini {
 
 namespace fold_gpu {
 
-// How the threads of a block share out the work: `lanes` of them, a power of 2, fold one result together.
+// Distribution of work in a block: `lanes` threads, a power of 2, fold one result together.
 struct Shares {
   int lanes = 1;
-  int64_t slices = 1;  // parts of a fold that different blocks compute
-  bool along_fold = false;  // whether neighbouring threads take neighbouring elements of one fold, not of several
+  int64_t slices = 1;  // segments of a fold, computed by different blocks
+  bool along_fold = false;  // adjacent threads read adjacent elements of one fold, not of several
   int results() const { return kThreads / lanes; }
 };
 
 inline Shares shares(int64_t results, int64_t length, bool along_fold, size_t bytes) {
   Shares s;
   s.along_fold = along_fold;
-  int most = along_fold ? kThreads : 8;  // of 8 lanes, 32 neighbours read together
+  int most = along_fold ? kThreads : 8;  // with 8 lanes, 32 adjacent threads read together
   while (s.lanes < most && s.lanes * (along_fold ? 1 : 16) < length) s.lanes *= 2;
   int64_t blocks = (results + s.results() - 1) / s.results();
   auto room = static_cast<int64_t>(kWorkspace / bytes);
@@ -30,7 +30,7 @@ inline Shares shares(int64_t results, int64_t length, bool along_fold, size_t by
   return s;
 }
 
-// The fold of the values of the lanes with one result, for each of them. All threads of the block call it.
+// Returns the fold over all lanes of a result to each of them. All threads of the block must call it.
 template <class A, class Join>
 PM_DEVICE A fold_lanes(A* shared, int lanes, int results, int lane, int mine, A value, Join join) {
   shared[lane * results + mine] = value;
@@ -46,7 +46,7 @@ PM_DEVICE A fold_lanes(A* shared, int lanes, int results, int lane, int mine, A 
   return total;
 }
 
-// put(o, the fold of get(offsets) over the walk `folded`, from where `kept` leads for o)
+// Calls put(o, the fold of get(offsets) over `folded`, relative to the offsets of o in `kept`)
 template <class A, int arrays, class Get, class Join, class Put>
 struct Body {
   static constexpr bool syncs = true;
@@ -55,7 +55,7 @@ struct Body {
   Join join;
   Put put;
   A first;
-  A* partial;  // of several slices: [slice][result]
+  A* partial;  // if there are several slices: [slice][result]
   int lanes, results;
   int64_t slices;
   bool along_fold;
@@ -89,7 +89,7 @@ struct Body {
   }
 };
 
-// Puts the slices together.
+// Combines the slices.
 template <class A, class Join, class Put>
 struct Slices {
   const A* partial;
@@ -108,8 +108,8 @@ struct Slices {
 
 }  // namespace fold_gpu
 
-// put(o, A) gets the fold by join, from `first` on, of get(offsets): `kept` leads to where the fold of result o begins
-// in each array, `folded` from there to its elements.
+// Calls put(o, A) with the fold by join, starting from `first`, of get(offsets). `kept` gives the offset in each array
+// at which the fold of result o begins, `folded` the offsets of its elements from there.
 template <class A, int arrays, class Get, class Join, class Put>
 void fold(KernelContext& context, const StridedIndex<arrays>& kept, const StridedIndex<arrays>& folded, A first,
           Get get, Join join, Put put) {
@@ -125,7 +125,7 @@ void fold(KernelContext& context, const StridedIndex<arrays>& kept, const Stride
   launch(context, blocks_for(kept.count), fold_gpu::Slices<A, Join, Put>{partial, s.slices, kept.count, join, put});
 }
 
-// What sums of T are kept in.
+// Accumulator type for sums of T.
 template <class T>
 using SumOf = std::conditional_t<std::is_floating_point_v<T>, double, T>;
 

@@ -1,4 +1,4 @@
-// Matrix products on a GPU: by cuBLAS, or where there is none by squares of 64 by 64 elements.
+// Matrix products on a GPU: by cuBLAS, or, if it is not available, by tiles of 64 by 64 elements.
 #include "math/gemm.h"
 
 #include "cuda/cublas.h"
@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// A block computes a square of C; each of its threads every 16th element both ways.
+// A block computes a tile of C; each of its threads computes every 16th element in both directions.
 template <class T>
 struct Squares {
   static constexpr bool syncs = true;
@@ -32,7 +32,7 @@ struct Squares {
     }
   }
 
-  // Rows of op(A), or columns of op(B), from `first` on; `across` where elements of one depth are neighbours.
+  // Loads rows of op(A), or columns of op(B), from `first` on; `across` if elements of one depth are contiguous.
   PM_DEVICE void load(const T* from, int64_t ld, bool across, int64_t first, int64_t end, int64_t depth,
                       T (&to)[kDepth][kSide + 1]) const {
     for (int e = thread_index(); e < kSide * kDepth; e += kThreads) {

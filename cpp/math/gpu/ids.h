@@ -1,11 +1,11 @@
-// Ids and labels in kernels on a GPU, where what is out of range is refused.
+// Ids and labels in GPU kernels, with validation of their range.
 #pragma once
 
 #include "math/gpu/report_fault.h"
 
 namespace paddle_mini {
 
-// Whole numbers that a tensor holds as int32 or int64.
+// A tensor of int32 or int64.
 struct Ids {
   const void* data = nullptr;
   bool wide = false;
@@ -17,7 +17,7 @@ struct Ids {
   }
 };
 
-// Raises for the step that is running.
+// Reports an error for the running step.
 struct Refusal {
   Fault* fault;
   unsigned long long step;
@@ -26,14 +26,14 @@ struct Refusal {
   PM_DEVICE void operator()(int64_t value, int64_t at) const { report_fault(fault, step, value, at); }
 };
 
-// Ids below `height`.
+// Ids in [0, height).
 struct IdsBelow {
   Ids ids;
   int64_t height;
   Refusal refuse;
 
   IdsBelow(const KernelContext& context, const Ids& ids, int64_t height) : ids(ids), height(height), refuse(context) {}
-  // -1: it is out of range, which is refused.
+  // Returns -1 and reports an error if it is out of range.
   PM_DEVICE int64_t operator[](int64_t i) const {
     int64_t id = ids[i];
     if (id >= 0 && id < height) return id;
@@ -42,7 +42,7 @@ struct IdsBelow {
   }
 };
 
-// Labels that name one class for each row.
+// Class labels, one for each row.
 struct LabelsBelow {
   Ids ids;
   int64_t classes, ignored;
@@ -50,9 +50,9 @@ struct LabelsBelow {
 
   LabelsBelow(const KernelContext& context, const Ids& ids, int64_t classes, int64_t ignored)
       : ids(ids), classes(classes), ignored(ignored), refuse(context) {}
-  // -1: the row counts nothing, as its label is ignored, or out of range, which is refused.
+  // Returns -1 for a row without contribution: its label is `ignored`, or out of range, which is reported.
   PM_DEVICE int64_t operator[](int64_t row) const {
-    if (!ids.data) return -1;  // where labels may be of another sort
+    if (!ids.data) return -1;  // the caller uses labels of another form
     int64_t id = ids[row];
     if (id == ignored) return -1;
     if (id >= 0 && id < classes) return id;

@@ -1,4 +1,4 @@
-// Lines of elements along an axis on a GPU: some threads of a block share each line.
+// Lines of elements along an axis on a GPU; several threads of a block share each line.
 #pragma once
 
 #include "math/gpu/fold.h"
@@ -13,23 +13,23 @@ struct Larger {
   }
 };
 
-// What a thread has of a line: its elements lane, lane + lanes and so on, those at `begin` + element * inner.
+// A thread's share of a line: elements lane, lane + lanes and so on; element i is at `begin` + i * inner.
 struct LinePart {
-  int64_t line, begin, size;  // of no line: size 0
+  int64_t line, begin, size;  // size 0 if the line does not exist
   bool exists;
-  int lane, mine;  // which of the line's threads, and which of the block's lines
+  int lane, mine;  // index among the line's threads, and among the block's lines
 };
 
-// What a body over lines derives from.
+// Base class of kernel bodies that work on lines.
 struct Lines {
   static constexpr bool syncs = true;
-  int64_t count, size, inner;  // lines, their length, the distance of their elements
+  int64_t count, size, inner;  // number of lines, their length, the stride of their elements
   fold_gpu::Shares shares;
 
   Lines(int64_t outer, int64_t size, int64_t inner)
       : count(outer * inner), size(size), inner(inner), shares(fold_gpu::shares(count, size, inner == 1, kWorkspace)) {}
 
-  // f(LinePart): all threads of a block call it together.
+  // Calls f(LinePart) for each line. All threads of a block call it together.
   template <class F>
   PM_DEVICE void each(F f) const {
     int t = thread_index(), results = kThreads / shares.lanes;
@@ -41,12 +41,12 @@ struct Lines {
       f(LinePart{line, line / inner * size * inner + line % inner, exists ? size : 0, exists, lane, mine});
     }
   }
-  // f(where it lies, which of the line it is) for the elements of a thread.
+  // Calls f(offset, index in the line) for the thread's elements.
   template <class F>
   PM_DEVICE void each_element(const LinePart& part, F f) const {
     for (int64_t i = part.lane; i < part.size; i += shares.lanes) f(part.begin + i * inner, i);
   }
-  // The fold of the values that the line's threads have.
+  // The fold of the values of all of the line's threads.
   template <class A, class Join>
   PM_DEVICE A fold_line(A* shared, const LinePart& part, A value, Join join) const {
     return fold_gpu::fold_lanes(shared, shares.lanes, kThreads / shares.lanes, part.lane, part.mine, value, join);
@@ -54,19 +54,19 @@ struct Lines {
   int64_t blocks() const { return std::min((count + shares.results() - 1) / shares.results(), kMostBlocks); }
 };
 
-// Of element i of [outer, size, inner]: its line, and which of the line's elements it is.
+// For element i of [outer, size, inner]: its line, and its index in the line.
 struct LinePlace {
   int64_t line, at;
 };
 PM_DEVICE inline LinePlace line_place(int64_t i, int64_t size, int64_t inner) {
-  if (i <= INT32_MAX && size <= INT32_MAX && inner <= INT32_MAX) {  // divides several times faster
+  if (i <= INT32_MAX && size <= INT32_MAX && inner <= INT32_MAX) {  // for faster division
     auto n = static_cast<uint32_t>(inner), s = static_cast<uint32_t>(size), k = static_cast<uint32_t>(i), row = k / n;
     return {row / s * inner + k % n, row % s};
   }
   return {i / inner / size * inner + i % inner, i / inner % size};
 }
 
-// Two sums at once.
+// Two sums in one fold.
 struct TwoSums {
   double first, second;
 };

@@ -1,5 +1,5 @@
-// map on a GPU: chunks of the arrays are shared out among blocks; 16 bytes are loaded at once where all arrays are
-// aligned so. Maps of one kind that wait in a batch become one launch over all their arrays.
+// map on a GPU: blocks process chunks of the arrays with loads of 16 bytes if all arrays are so aligned. Maps of one
+// kind that are pending in a batch become one launch over all their arrays.
 #pragma once
 
 #include <tuple>
@@ -20,7 +20,7 @@ struct alignas(sizeof(T) * n) Pack {
   PM_DEVICE static Pack load(const T* from) { return *reinterpret_cast<const Pack*>(from); }
   PM_DEVICE void store(T* to) const {
 #ifdef __CUDACC__
-    if constexpr (sizeof(Pack) == 16) {  // or nvcc takes it apart into stores of single elements
+    if constexpr (sizeof(Pack) == 16) {  // otherwise nvcc splits it into stores of single elements
       uint4 whole;
       memcpy(&whole, this, sizeof whole);
       __stwb(reinterpret_cast<uint4*>(to), whole);
@@ -92,13 +92,13 @@ struct Item<F, std::tuple<Outs*...>, std::tuple<const Ins*...>> {
   }
 };
 
-// Several maps, as one row of chunks.
+// Several maps as one sequence of chunks.
 template <class Item, int most>
 struct Body {
   static constexpr int64_t kChunk = kThreads * Item::lanes * (most == 1 ? 1 : 4);
 
   Item items[most];
-  int64_t ends[most];  // chunks up to and with each map's last
+  int64_t ends[most];  // by map: index after its last chunk
   int count;
 
   PM_DEVICE void operator()() const {
@@ -116,7 +116,7 @@ struct Body {
   }
 };
 
-// Arguments of a kernel may have 32,764 bytes (CUDA 12.1 and sm_70 on).
+// A kernel's arguments may have at most 32,764 bytes (CUDA 12.1 and sm_70 or later).
 template <class Item>
 inline constexpr int kTogether = static_cast<int>(32000 / (sizeof(Item) + sizeof(int64_t)));
 
@@ -134,7 +134,7 @@ class WaitingMaps : public PendingLaunches {
     using All = Body<Item, kTogether<Item>>;
     for (size_t from = 0; from < items_.size(); from += kTogether<Item>) {
       size_t count = std::min(items_.size() - from, static_cast<size_t>(kTogether<Item>));
-      alignas(All) unsigned char memory[sizeof(All)];  // of which only the items that there are get written
+      alignas(All) unsigned char memory[sizeof(All)];  // only the `count` items are initialised
       All* all = reinterpret_cast<All*>(memory);
       int64_t end = 0;
       for (size_t i = 0; i < count; ++i) {
@@ -150,7 +150,7 @@ class WaitingMaps : public PendingLaunches {
   std::vector<Item> items_;
 };
 
-// Functors of optimizers and averages say `static constexpr bool batchable = true`; others need no second kernel.
+// Functors of optimizers and averages have `static constexpr bool batchable = true`; others need no second kernel.
 template <class F, class = void>
 inline constexpr bool batchable = false;
 template <class F>
@@ -183,7 +183,7 @@ void map(KernelContext& context, int64_t n, F f, T* out, const Inputs*... in) {
   map_gpu::run(context, Item(f, std::tuple<T*>(out), std::tuple<const Inputs*...>(in...), n), f);
 }
 
-// The same with several outputs: f returns a std::tuple, one value for each output.
+// The same with several outputs: f returns a std::tuple with one value for each output.
 template <class T, class F, class... Outputs, class... Inputs>
 void map(KernelContext& context, int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
   using Item = map_gpu::Item<F, std::tuple<Outputs*...>, std::tuple<const T*, const Inputs*...>>;

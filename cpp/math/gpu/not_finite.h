@@ -1,4 +1,4 @@
-// Whether arrays in a GPU's memory are finite; several arrays in one launch (math/batch_launches.h).
+// Tests whether arrays in GPU memory are finite; several arrays in one launch (math/batch_launches.h).
 #pragma once
 
 #include <tuple>
@@ -15,7 +15,7 @@ PM_HD bool is_finite(T x) {
 PM_HD inline bool is_finite(Float16 x) { return (x.bits & 0x7c00u) != 0x7c00u; }
 PM_HD inline bool is_finite(BFloat16 x) { return (x.bits & 0x7f80u) != 0x7f80u; }
 
-// Sets a flag where an element is not finite: whichever threads do, they write the same.
+// Sets a flag if an element is not finite. All threads that write it write the same value.
 struct FlagNotFinite {
   static constexpr bool batchable = true;
   bool *flag, value;

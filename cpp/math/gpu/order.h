@@ -1,4 +1,4 @@
-// Putting keys in order on a GPU; equal keys stay in the order of their positions.
+// Stable sort of keys on a GPU.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace paddle_mini {
 
 struct KeyAt {
-  int64_t key, at;  // at: the key's position before
+  int64_t key, at;  // at: the key's original position
 };
 
 namespace order_gpu {
@@ -20,7 +20,7 @@ struct Begin {
   PM_DEVICE void operator()(int64_t i) const { to[i] = {keys[i], i}; }
 };
 
-// Each element of two neighbouring runs in order finds its place in the run that both become.
+// One step of merge sort: each element of two adjacent sorted runs computes its position in the merged run.
 struct Merge {
   const KeyAt* from;
   KeyAt* to;
@@ -31,7 +31,7 @@ struct Merge {
     int64_t begin = i / run * run;
     bool right = begin / run % 2 == 1;
     int64_t low = right ? begin - run : begin + run, other = low, high = low + run < n ? low + run : n;
-    while (low < high) {  // how many of the other run come before
+    while (low < high) {  // counts the other run's elements that precede it
       int64_t middle = low + (high - low) / 2, key = from[middle].key;
       if (key < mine.key || (right && key == mine.key)) low = middle + 1;
       else high = middle;
@@ -42,7 +42,7 @@ struct Merge {
 
 }  // namespace order_gpu
 
-// `a` and `b` have room for n elements; returns the one that holds keys[0] to keys[n - 1] in order.
+// `a` and `b` are buffers for n elements; returns the one that contains keys[0] to keys[n - 1] sorted.
 template <class Keys>
 const KeyAt* in_order(KernelContext& context, int64_t n, const Keys& keys, KeyAt* a, KeyAt* b) {
   for_each_index(context, n, order_gpu::Begin<Keys>{keys, a});

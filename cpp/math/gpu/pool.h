@@ -1,4 +1,4 @@
-// Pooling on a GPU: a thread computes one element of the result, or of the gradient from all windows that see it.
+// Pooling on a GPU: a thread computes one element of the result, or of the gradient from all windows that contain it.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@ namespace paddle_mini {
 
 namespace pool_gpu {
 
-// Volumes [outer, depth, height, width, inner], and the windows that move over them.
+// Volumes [outer, depth, height, width, inner], and their pooling windows.
 struct Volumes {
   WindowAxis axes[3];
   bool adaptive, exclusive, max;
@@ -30,7 +30,7 @@ struct Volumes {
   PM_DEVICE int64_t output(int64_t plane, int64_t z, int64_t y, int64_t x, int64_t channel) const {
     return (((plane * axes[0].out + z) * axes[1].out + y) * axes[2].out + x) * inner + channel;
   }
-  // What a sum over the window is divided by to be its mean.
+  // The divisor of average pooling.
   template <class T>
   PM_DEVICE T count(const PooledRange& z, const PooledRange& y, const PooledRange& x) const {
     double all = static_cast<double>(exclusive ? z.end - z.begin : z.padded) *
@@ -38,17 +38,17 @@ struct Volumes {
                  static_cast<double>(exclusive ? x.end - x.begin : x.padded);
     return static_cast<T>(all < 1.0 ? 1.0 : all);
   }
-  // The outputs [begin, end) among which are all whose windows see position i.
+  // A range of outputs [begin, end) that includes all whose windows contain position i.
   PM_DEVICE PooledRange seen_by(int axis, int64_t i) const {
     const WindowAxis& a = axes[axis];
     if (adaptive) return {i * a.out / a.size, ((i + 1) * a.out + a.size - 1) / a.size, 0};
-    int64_t past = i + a.before - a.window;  // windows that begin there or earlier end before i
+    int64_t past = i + a.before - a.window;  // windows that begin here or earlier end before i
     int64_t begin = past < 0 ? 0 : past / a.stride + 1, end = (i + a.before) / a.stride + 1;
     return {begin, end < a.out ? end : a.out, 0};
   }
 };
 
-// Where element i lies in a tensor of volumes of these sizes.
+// Coordinates of element i in a tensor of volumes of these sizes.
 struct Position {
   int64_t plane, z, y, x, channel;
 
@@ -87,7 +87,7 @@ struct Backward : Volumes {
   const T *x, *out, *out_gradient;
   T* x_gradient;
 
-  // Whether the element is the first largest one of the window, which gets all.
+  // Whether the element is the first maximum (or NaN) of the window, which receives the whole gradient.
   PM_DEVICE bool first_largest(int64_t mine, T best, const Position& at, const PooledRange& depth,
                                const PooledRange& height, const PooledRange& width) const {
     if (x[mine] != best && x[mine] == x[mine]) return false;
@@ -128,7 +128,7 @@ struct Backward : Volumes {
 
 }  // namespace pool_gpu
 
-// The kernels of pooling whose windows `volumes_of` gives from the attributes and X's shape.
+// Kernels of pooling; `volumes_of` computes the windows from the attributes and X's shape.
 template <pool_gpu::Volumes (*volumes_of)(const KernelInit&, const Shape&)>
 struct PoolKernel {
   template <class T>

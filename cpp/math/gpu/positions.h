@@ -1,4 +1,4 @@
-// Slabs of a tensor that whole numbers in another one name, on a GPU.
+// Slabs of a tensor selected by an integer tensor, on a GPU.
 #pragma once
 
 #include "math/copy.h"
@@ -8,7 +8,7 @@
 
 namespace paddle_mini {
 
-// Where the i-th slab that is named lies; -1 if there is none such, which is refused.
+// The position of the i-th selected slab; -1, with a reported error, if it is out of range.
 struct Positions {
   Ids ids;
   int64_t length;
@@ -55,7 +55,7 @@ struct Zero {
 
 }  // namespace positions_gpu
 
-// Slabs of `bytes`, moved in as large pieces as they allow.
+// Slabs of `bytes`, copied in units as large as alignment and size allow.
 template <class Where>
 void gather_slabs(KernelContext& context, const Where& where, int64_t rows, int64_t picked, int64_t length,
                   size_t bytes, const void* from, void* to) {
@@ -74,7 +74,7 @@ void gather_slabs(KernelContext& context, const Where& where, int64_t rows, int6
   else as(uint8_t{});
 }
 
-// `count` slabs of `width` elements at the positions become 0.
+// Sets `count` slabs of `width` elements at the positions to 0.
 template <class T, class Where>
 void zero_slabs(KernelContext& context, const Where& where, int64_t count, int64_t width, T* to) {
   for_each_index(context, count * width, positions_gpu::Zero<T, Where>{where, width, to});

@@ -1,4 +1,4 @@
-// Random numbers are made on the host and copied.
+// Random numbers for a GPU are generated on the host and copied.
 #pragma once
 
 #include <vector>
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// make(to) writes n elements on the host, which then are where `out` is: the same numbers on every device.
+// make(to) writes n elements on the host, which are copied to `out`: the same numbers on every device.
 template <class T, class Make>
 void make_on_host(KernelContext& context, int64_t n, T* out, Make make) {
   std::vector<T> made(static_cast<size_t>(n));

@@ -1,4 +1,4 @@
-// The sum over replicas on GPUs.
+// ReplicaSum on GPUs.
 #pragma once
 
 #include "cuda/replica_sum.h"

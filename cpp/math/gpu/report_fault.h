@@ -1,4 +1,4 @@
-// Telling the executor that a kernel can't compute with its data.
+// Reports to the executor that a kernel can't compute with its data.
 #pragma once
 
 #include "core/kernel.h"
@@ -6,8 +6,8 @@
 
 namespace paddle_mini {
 
-// Called by a kernel's thread; the first to call in a run is heard, and Kernel::refuse of the step says what it means.
-// A functor holds device.fault and device.step for this.
+// Called by a kernel's threads. Only the first report of a run is stored; the Kernel::refuse of that step turns it into
+// an error. Functors keep context.fault and context.step for this.
 PM_DEVICE inline void report_fault(Fault* fault, unsigned long long step, int64_t value, int64_t at) {
 #ifdef __CUDACC__
   if (atomicCAS(&fault->step, 0ull, step + 1) != 0) return;

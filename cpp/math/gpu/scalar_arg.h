@@ -1,4 +1,4 @@
-// ScalarArg on a GPU: the tensor is read where the functor runs.
+// ScalarArg on a GPU: reads the tensor in the kernel.
 #pragma once
 
 #include "core/kernel.h"
@@ -26,7 +26,7 @@ class ScalarArg {
  private:
   ScalarArg(const void* at, DType dtype) : at_(at), dtype_(dtype) {}
 
-  const void* at_ = nullptr;  // none: the number
+  const void* at_ = nullptr;  // nullptr: use number_
   DType dtype_ = dtype_of<T>::value;
   T number_{};
 };

@@ -1,4 +1,4 @@
-// Running folds along lines of elements on a GPU: sums up to each element and the like.
+// Scans along lines of elements on a GPU: prefix sums and the like.
 #pragma once
 
 #include "cuda/launch.h"
@@ -8,7 +8,7 @@ namespace paddle_mini {
 
 namespace scan_gpu {
 
-// put(at, the fold by join of get(a) over the elements up to `at`) and, for an exclusive scan, without that one.
+// Calls put(at, the fold by join of get(a) over the elements up to `at`); an exclusive scan excludes `at` itself.
 template <class A, class Get, class Join, class Put>
 struct Scan {
   AxisLines lines;
@@ -23,7 +23,7 @@ struct Scan {
   }
 };
 
-// A thread goes along each line.
+// One thread scans a line.
 template <class S>
 struct ByThreads {
   S s;
@@ -42,7 +42,7 @@ struct ByThreads {
   }
 };
 
-// A block goes along each line, 256 elements at a time.
+// One block scans a line, 256 elements at a time.
 template <class S, class A>
 struct ByBlocks {
   static constexpr bool syncs = true;
@@ -75,7 +75,7 @@ struct ByBlocks {
 
 }  // namespace scan_gpu
 
-// `first` joined with a number gives that number, on both sides.
+// `first` is the neutral element of join.
 template <class A, class Get, class Join, class Put>
 void scan(KernelContext& context, const AxisLines& lines, bool reverse, bool exclusive, A first, Get get, Join join,
           Put put) {

@@ -1,5 +1,5 @@
-// Sources that each name a target, on a GPU: sorted by target, so that each target meets its own ones in their order
-// and sums are the same every time.
+// SegmentedScatter: scatters sources to targets on a GPU. Sources are sorted by target, so that each target combines
+// its sources in their original order and sums are deterministic.
 #pragma once
 
 #include "math/for_each_index.h"
@@ -21,7 +21,7 @@ PM_DEVICE inline void order(Pair& a, Pair& b, bool up) {
   a = b, b = kept;
 }
 
-// Bitonic sorting (Batcher 1968): steps `first` to `last` among neighbours that a block can hold.
+// Bitonic sort (Batcher 1968): steps `first` to `last`, among neighbours that fit into a block.
 struct SortNear {
   static constexpr bool syncs = true;
   static constexpr int kMost = 1024;
@@ -69,12 +69,12 @@ struct Fill {
   }
 };
 
-// What the sources of a target make of it.
+// How a target combines its sources.
 enum class Meet {
   Sum,         // their sum
-  AddTo,       // their sum on top of what was there
-  Last,        // the last of them; without any what was there
-  SumInstead,  // their sum; without any what was there
+  AddTo,       // their sum plus the previous value
+  Last,        // the last of them; the previous value if there is none
+  SumInstead,  // their sum; the previous value if there is none
 };
 
 // Targets [rows, length, width], sources [rows, sources, width].
@@ -117,7 +117,7 @@ class SegmentedScatter {
 
   SegmentedScatter(KernelInit& init, int64_t sources) : sources_(sources), pairs_(init, 2 * power_of_2(sources)) {}
 
-  // target(source) is -1 where there is none.
+  // target(source) is -1 if the source has no target.
   template <class Target>
   void sort(KernelContext& context, const Target& target) const {
     using namespace segmented_scatter_gpu;
@@ -131,7 +131,7 @@ class SegmentedScatter {
     }
   }
 
-  // After sort: to [rows, length, width] from [rows, sources, width].
+  // Requires sort(). Scatters to [rows, length, width] from [rows, sources, width].
   template <Meet meet, class T>
   void put(KernelContext& context, int64_t rows, int64_t length, int64_t width, const T* before, const T* from,
            T* to) const {

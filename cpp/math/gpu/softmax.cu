@@ -1,4 +1,4 @@
-// Softmax on a GPU: some threads of a block share a row, or a column where the axis is not the last.
+// Softmax on a GPU: several threads of a block share a row, or a column if the axis is not the last.
 #include "math/softmax.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Order along lines of elements on a GPU: sorted runs are merged, each thread finding the place of one element.
+// Merge sort along lines of elements on a GPU; each thread computes the position of one element in the merged run.
 #pragma once
 
 #include "math/axis_lines.h"
@@ -8,14 +8,14 @@ namespace paddle_mini {
 
 namespace sort_gpu {
 
-inline constexpr int64_t kRun = 16;  // elements that are put in order by counting
+inline constexpr int64_t kRun = 16;  // length of the initial runs, sorted by counting
 
-// Before{...}(line, a, b): whether the element at a of that line comes before the one at b; no two are equal.
+// before(line, a, b): whether the line's element at a precedes the one at b. No two elements are equal.
 template <class Before>
 struct ByCounting {
   int64_t length;
   Before before;
-  int64_t* order;  // [line][place]
+  int64_t* order;  // [line][rank]
 
   PM_HD void operator()(int64_t i) const {
     int64_t line = i / length, at = i % length, begin = at / kRun * kRun, place = begin;
@@ -24,7 +24,7 @@ struct ByCounting {
   }
 };
 
-// Runs of `run` elements become runs of twice as many.
+// Merges pairs of runs of `run` elements.
 template <class Before>
 struct MergeRuns {
   int64_t length, run;
@@ -37,7 +37,7 @@ struct MergeRuns {
     const int64_t* order = from + line * length;
     int64_t middle = pair + run < length ? pair + run : length, end = middle + run < length ? middle + run : length;
     bool first = place < middle;
-    // How many of the other run come before: all below `low` do, none from `high` on.
+    // Counts the other run's elements that precede it: all below `low` do, none from `high` on.
     int64_t other = first ? middle : pair, low = other, high = first ? end : middle;
     while (low < high) {
       int64_t half = low + (high - low) / 2;
@@ -50,7 +50,7 @@ struct MergeRuns {
 
 }  // namespace sort_gpu
 
-// Positions along each line in order, [line][place]; they are in `order` or in `spare`, which are as large.
+// Sorted positions along each line, [line][rank]; returns `order` or `spare`, which have equal size.
 template <class Before>
 const int64_t* sorted_lines(KernelContext& context, int64_t lines, int64_t length, Before before, int64_t* order,
                             int64_t* spare) {

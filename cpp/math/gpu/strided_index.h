@@ -1,4 +1,4 @@
-// Where an element of a walk lies in several arrays: on a GPU every thread works it out from the element's number.
+// StridedIndex: converts a linear index to offsets in several strided arrays; GPU threads compute it per element.
 #pragma once
 
 #include <initializer_list>
@@ -13,10 +13,10 @@ struct StridedIndex {
   static constexpr int kMost = Shape::kMaxRank;
 
   int rank = 0;
-  int64_t count = 1;  // of elements
-  int64_t size[kMost] = {}, step[arrays][kMost] = {};  // from the fastest axis
+  int64_t count = 1;  // number of elements
+  int64_t size[kMost] = {}, step[arrays][kMost] = {};  // fastest axis first
 
-  // The next slower axis.
+  // Adds the next slower axis.
   void add(int64_t n, std::initializer_list<int64_t> steps) {
     size[rank] = n;
     count *= n;
@@ -25,9 +25,9 @@ struct StridedIndex {
     ++rank;
   }
 
-  // Adds to `offsets` where element i lies.
+  // Adds the offsets of element i to `offsets`.
   PM_DEVICE void move(int64_t i, int64_t (&offsets)[arrays]) const {
-    if (count <= INT32_MAX) move_by(static_cast<uint32_t>(i), offsets);  // divides several times faster
+    if (count <= INT32_MAX) move_by(static_cast<uint32_t>(i), offsets);  // for faster division
     else move_by(static_cast<uint64_t>(i), offsets);
   }
 

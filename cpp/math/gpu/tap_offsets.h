@@ -1,4 +1,4 @@
-// Where windows and taps lie, as each thread of a product with taps works it out.
+// Offsets of windows and taps, computed by each thread of a product with taps.
 #pragma once
 
 #include "cuda/launch.h"
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// A window or a tap: where it lies in the image, and in the other operand or the result.
+// A window or a tap: its position in the image, and its offset in the other operand or the result.
 struct Spot {
   int64_t in, other;
   int z, y, x;
@@ -19,9 +19,9 @@ struct TapOffsets : TapProducts<T> {
   explicit TapOffsets(const TapProducts<T>& products)
       : TapProducts<T>(products), window_count(products.windows()), tap_count(products.taps()) {}
 
-  // The last axis first.
+  // Coordinates from a linear index, the last axis first.
   PM_DEVICE static void split(int64_t i, int64_t height, int64_t width, int (&at)[3]) {
-    if (i <= INT32_MAX) {  // divides several times faster
+    if (i <= INT32_MAX) {  // for faster division
       uint32_t left = static_cast<uint32_t>(i), rest = left / static_cast<uint32_t>(width);
       at[2] = static_cast<int>(left - rest * static_cast<uint32_t>(width));
       at[0] = static_cast<int>(rest / static_cast<uint32_t>(height));
@@ -36,7 +36,7 @@ struct TapOffsets : TapProducts<T> {
   }
   PM_DEVICE static Spot nowhere() { return {0, 0, INT32_MIN / 2, 0, 0}; }
 
-  // Of window `i` of all images.
+  // Window `i` of all images.
   PM_DEVICE Spot window(int64_t i) const {
     int64_t image = i / window_count;
     if (image >= this->images) return nowhere();
@@ -53,7 +53,7 @@ struct TapOffsets : TapProducts<T> {
             static_cast<int>(from[2])};
   }
 
-  // Of tap `i` of all channels.
+  // Tap `i` of all channels.
   PM_DEVICE Spot tap(int64_t i) const {
     int64_t channel = i / tap_count;
     if (channel >= this->channels) return nowhere();
@@ -69,7 +69,7 @@ struct TapOffsets : TapProducts<T> {
             static_cast<int>(from[0]), static_cast<int>(from[1]), static_cast<int>(from[2])};
   }
 
-  // What both meet; 0 outside of the image.
+  // The image element at window a and tap b; 0 outside of the image.
   PM_DEVICE T meeting(const T* image, const Spot& a, const Spot& b) const {
     int z = a.z + b.z, y = a.y + b.y, x = a.x + b.x;
     bool inside = z >= 0 && z < this->axes[0].in && y >= 0 && y < this->axes[1].in && x >= 0 && x < this->axes[2].in;

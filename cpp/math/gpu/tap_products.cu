@@ -1,4 +1,4 @@
-// The kernels of products with taps: squares of the product of two matrices of which one is gathered from the image.
+// Kernels of products with taps: tiled matrix products with one operand gathered from the image (implicit GEMM).
 #include "math/gpu/tap_offsets.h"
 
 #include "math/gpu/fold.h"
@@ -8,15 +8,15 @@
 namespace paddle_mini {
 namespace {
 
-// C [rows, columns] = A [rows, depth] B [depth, columns], B gathered from the image. By window: columns are windows
-// and the depth taps; by tap, the filter's gradient: the other way round.
+// C [rows, columns] = A [rows, depth] B [depth, columns], with B gathered from the image. Forward: columns are windows
+// and the depth is taps. by_tap, for the filter's gradient: columns are taps and the depth is windows.
 template <class T, int each, bool by_tap>
 struct TapSquares : TapOffsets<T> {
   static constexpr bool syncs = true;
   static constexpr int kSide = 16 * each, kDepth = 8;
 
   const T *image, *a;
-  T *c, *partial;  // of several slices: [slice][group][row][column]
+  T *c, *partial;  // if there are several slices: [slice][group][row][column]
   int64_t columns, depth, slices;
 
   PM_DEVICE Spot column_spot(int64_t i) const { return by_tap ? this->tap(i) : this->window(i); }
@@ -69,7 +69,7 @@ struct TapSquares : TapOffsets<T> {
     }
   }
 
-  // Neighbouring threads take neighbouring windows.
+  // Adjacent threads load adjacent windows.
   PM_DEVICE void gather(const Spot* at_depth, const Spot* at_column, int64_t group,
                         T (&right)[kDepth][kSide + 4]) const {
     const T* from = image + group * this->in.group;
@@ -79,7 +79,7 @@ struct TapSquares : TapOffsets<T> {
     }
   }
 
-  // Which elements of the square a thread has: runs of 4.
+  // Index in the tile of a thread's i-th element: runs of 4.
   PM_DEVICE static int element(int thread, int i) { return i / 4 * 64 + thread * 4 + i % 4; }
 
   PM_DEVICE void multiply(const T (&left)[kDepth][kSide + 4], const T (&right)[kDepth][kSide + 4],
@@ -114,7 +114,7 @@ struct TapSquares : TapOffsets<T> {
   }
 };
 
-// Puts the slices together.
+// Combines the slices.
 template <class Squares, class T>
 struct TapSlices {
   Squares s;
@@ -128,7 +128,7 @@ struct TapSlices {
   }
 };
 
-// Every element by a thread of its own: where groups have few rows squares would stay empty.
+// One thread per element of the result, for groups with so few rows that tiles would be mostly empty.
 template <class T>
 struct TapSingles : TapOffsets<T> {
   const T *image, *filter;
@@ -174,7 +174,7 @@ struct MeetingProduct {
   const T *image, *gradient;
   int64_t size[3], first[3];
 
-  // Offsets: in the result's gradient, in the image, and the place along each axis.
+  // Offsets: in the result's gradient, in the image, and the position along each axis.
   PM_DEVICE T operator()(const int64_t (&at)[5]) const {
     int64_t z = at[2] + first[0], y = at[3] + first[1], x = at[4] + first[2];
     bool inside = z >= 0 && z < size[0] && y >= 0 && y < size[1] && x >= 0 && x < size[2];
@@ -229,7 +229,7 @@ void TapProducts<T>::filter_gradient(KernelContext& context, const T* image, con
                                      T* gradient) const {
   if (groups * rows * channels * taps() == 0) return;
   if (rows >= kFewRows) return choose_squares<T, true>(context, *this, image, result_gradient, gradient);
-  StridedIndex<5> kept, folded;  // the filter's elements in their order; windows
+  StridedIndex<5> kept, folded;  // the filter's elements in order; windows
   MeetingProduct<T> product{image, result_gradient, {}, {}};
   int64_t in_step = in.pixel, out_step = out.pixel;
   for (int d = 2; d >= 0; --d) {

@@ -1,12 +1,13 @@
-// Products of a filter with what it meets in images or volumes, on a GPU: convolutions and their gradients.
+// TapProducts: products of a filter with the image elements at its taps, on a GPU, for convolutions and their
+// gradients.
 #pragma once
 
 #include "core/kernel.h"
 
 namespace paddle_mini {
 
-// One axis: window o and tap t meet at first + o * stride + t * tap_step. Tap t is the filter's element
-// filter_first + t * filter_step, window o the result's out_first + o * out_step.
+// One axis: window o and tap t read the image at first + o * stride + t * tap_step. Tap t is the filter's element
+// filter_first + t * filter_step, window o the result's element out_first + o * out_step.
 struct TapAxis {
   int64_t in = 1, windows = 1, taps = 1;
   int64_t first = 0, stride = 1, tap_step = 1;
@@ -14,12 +15,12 @@ struct TapAxis {
   int64_t out = 1, out_first = 0, out_step = 1;
 };
 
-// How far things lie apart.
+// Strides.
 struct TapSteps {
   int64_t image, group, channel, pixel;
 };
 
-// out[n, g, r, window] = sum over c, tap of filter[g, r, c, tap] in[n, g, c, where both meet]
+// out[n, g, r, window] = sum over c, tap of filter[g, r, c, tap] in[n, g, c, element of window and tap]
 template <class T>
 struct TapProducts {
   TapAxis axes[3];
@@ -31,7 +32,7 @@ struct TapProducts {
   int64_t taps() const { return axes[0].taps * axes[1].taps * axes[2].taps; }
 
   void run(KernelContext& context, const T* image, const T* filter, T* result) const;
-  // Of all of the filter: its gradient from that of the result.
+  // The gradient of the whole filter from that of the result.
   void filter_gradient(KernelContext& context, const T* image, const T* result_gradient, T* gradient) const;
 };
 

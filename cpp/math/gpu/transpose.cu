@@ -1,5 +1,5 @@
-// Transposition on a GPU: squares of 32 by 32 elements are turned in shared memory, so that both sides are met along
-// their rows.
+// Transposition on a GPU: tiles of 32 by 32 elements are transposed in shared memory, so that both reads and writes are
+// coalesced.
 #include "math/transpose.h"
 
 #include "math/gpu/strided_index.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-// Rows stay rows.
+// The last axis stays last.
 template <class T>
 struct Gather {
   StridedIndex<1> index_map;
@@ -27,13 +27,13 @@ template <class T>
 struct SessionLock {
   static constexpr bool syncs = true;
   static constexpr int kSide = 32;
-  StridedIndex<2> outer;  // of the squares' planes: where they begin in both
+  StridedIndex<2> outer;  // offsets of each matrix of tiles in the input and in the result
   int64_t rows, columns, in_step, out_step;
   const T* in;
   T* out;
 
   PM_DEVICE void operator()() const {
-    PM_SHARED T square[kSide][kSide + 1];  // the odd width keeps columns in different banks
+    PM_SHARED T square[kSide][kSide + 1];  // the odd row size avoids bank conflicts
     int x = thread_index() % kSide, y = thread_index() / kSide;
     int64_t down = (rows + kSide - 1) / kSide, across = (columns + kSide - 1) / kSide;
     for (int64_t task = block_index(); task < outer.count * down * across; task += block_count()) {

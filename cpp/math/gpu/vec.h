@@ -1,4 +1,4 @@
-// A GPU has no Vec: a functor runs on plain numbers, one in each thread.
+// A GPU has no Vec: functors run on scalars, one element per thread.
 #pragma once
 
 #include "math/number.h"

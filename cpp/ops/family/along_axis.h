@@ -1,4 +1,4 @@
-// Elements of a tensor picked along an axis by an Index of as many axes: index_sample, take_along_axis, put_along_axis.
+// Elements of a tensor selected along an axis by an Index of equal rank: index_sample, take_along_axis, put_along_axis.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace paddle_mini {
 
-// Element i of Index, and of what is picked, stands for the element of X at the same place but along the axis,
-// where it is at Index[i].
+// Element i of Index, and of the selection, refers to the element of X with the same coordinates, except along the
+// axis, where its coordinate is Index[i].
 struct AlongAxis {
   IndexIn index;
   Shape x;
@@ -34,7 +34,7 @@ struct AlongAxis {
   void each(F f) const;
 
  private:
-  // Where in X the places lie that Index has along the axes [begin, end).
+  // Offsets in X of all coordinates of Index along the axes [begin, end).
   std::vector<int64_t> offsets(int begin, int end) const {
     std::vector<int64_t> result{0};
     for (int d = begin; d < end; ++d) {
@@ -50,7 +50,7 @@ struct AlongAxis {
   std::vector<int64_t> outer_, inner_;  // on a CPU
 };
 
-// Index must have x's shape but for the axis, or be smaller: what lies beyond it is not looked at.
+// Throws unless Index has x's rank and, except along the axis, at most x's size.
 inline void check_index_along(const InferContext& c, const Shape& x, int64_t axis) {
   require_index(c, "Index");
   const Shape& index = c.shape("Index");
@@ -61,7 +61,7 @@ inline void check_index_along(const InferContext& c, const Shape& x, int64_t axi
                       " not only along axis ", at);
 }
 
-// A rule gives the axis from the attributes, and says whether negative positions count from the end.
+// One rule per operator: its ports, its axis from the attributes, and whether negative positions count from the end.
 struct AlongRule {
   const char *x, *x_gradient, *out, *out_gradient;
   bool negatives_too;

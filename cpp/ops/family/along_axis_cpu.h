@@ -1,4 +1,4 @@
-// The kernels of along_axis on a CPU.
+// Kernels of along_axis on a CPU.
 #pragma once
 
 namespace paddle_mini {
@@ -10,7 +10,7 @@ inline void AlongAxis::check() const {
   }
 }
 
-// f(place in Index, place in X)
+// f(offset in Index, offset in X)
 template <class F>
 void AlongAxis::each(F f) const {
   int64_t i = 0, step = x.numel(axis + 1, x.rank());

@@ -1,4 +1,4 @@
-// The kernels of along_axis on a GPU.
+// Kernels of along_axis on a GPU.
 #pragma once
 
 #include "math/gpu/segmented_scatter.h"
@@ -7,7 +7,7 @@
 
 namespace paddle_mini {
 
-// The element of X that element i of Index stands for; -1 if there is none such, which is refused.
+// Offset in X of the element that element i of Index refers to; -1, with a reported error, if it is out of range.
 struct AlongPositions {
   Positions positions;
   int rank, axis;

@@ -1,4 +1,4 @@
-// arg_max and arg_min: where along an axis the extreme element lies.
+// arg_max and arg_min: the position of the extreme element along an axis.
 #pragma once
 
 #include "core/op_table.h"
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// Better(a, b): whether a goes before b. Of equal elements the first is taken; NaN goes before all numbers.
+// Better(a, b): whether a is preferred to b. Ties select the first element; NaN is preferred to all numbers.
 template <class Better>
 struct ArgExtremeKernel {
   template <class T>
@@ -46,7 +46,7 @@ inline void infer_arg_extreme(InferContext& c) {
   c.set_output("Out", dtype, out);
 }
 
-// A schema that lacks what is the operator's own: doc, kernels.
+// A schema without the operator's own items: doc, kernels.
 inline OpSchema arg_extreme(const char* type) {
   return OpSchema(type)
       .input("X", "any shape")

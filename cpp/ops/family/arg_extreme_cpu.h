@@ -1,4 +1,4 @@
-// The kernels of arg_extreme on a CPU.
+// Kernels of arg_extreme on a CPU.
 #pragma once
 
 namespace paddle_mini {

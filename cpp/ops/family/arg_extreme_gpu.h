@@ -1,4 +1,4 @@
-// The kernels of arg_extreme on a GPU.
+// Kernels of arg_extreme on a GPU.
 #pragma once
 
 #include "math/gpu/fold.h"
@@ -51,7 +51,7 @@ template <class Better>
 template <class T>
 template <class Index>
 void ArgExtremeKernel<Better>::For<T>::run_to(KernelContext& context) {
-  StridedIndex<2> kept, folded;  // of X, and of positions along a line
+  StridedIndex<2> kept, folded;  // offset in X, position along a line
   kept.add(lines.inner, {1, 0});
   kept.add(lines.outer, {lines.length * lines.inner, 0});
   folded.add(lines.length, {lines.inner, 1});

@@ -1,4 +1,4 @@
-// Kernel of transpose and transpose2, and of their gradients, which put the axes back.
+// Kernel of transpose and transpose2, and of their gradients, which apply the inverse permutation.
 #pragma once
 
 #include "core/op_table.h"

@@ -1,4 +1,4 @@
-// Operators that put lines of elements in order and take the first ones of each: top_k, top_k_v2, argsort.
+// Operators that sort lines of elements and return the first ones of each: top_k, top_k_v2, argsort.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace paddle_mini {
 
-// What an operator's attributes say about an X of this shape; count -1: all elements of the line.
+// The operator's attributes for an X of this shape; count -1: all elements of the line.
 struct BestOf {
   int64_t axis = -1, count = -1;
   bool largest = true;
 };
 using BestRule = BestOf (*)(const OpDesc& op);
 
-// K, where the operator has it.
+// The port K, if the operator has it.
 inline const TensorAttrs& best_ports() {
   static const TensorAttrs ports{{"k", "K"}};
   return ports;
@@ -93,7 +93,7 @@ inline Shape best_shape(const InferContext& c, const BestOf& best_of) {
   return out;
 }
 
-// X's shape where it is not known how many are taken along the axis.
+// X's shape with an unknown size along the axis.
 inline Shape like_x(const InferContext& c, int64_t axis) {
   Shape out = c.shape("X");
   check_axis(out, axis);
@@ -126,7 +126,7 @@ void infer_best_grad(InferContext& c) {
   c.set_output("X@GRAD", c.input("X"));
 }
 
-// Records that lack what is the operator's own: doc, attributes, gradient, kernels.
+// Schemas without the operator's own items: doc, attributes, gradient, kernels.
 template <BestRule rule>
 OpSchema taking_best(const char* type) {
   return OpSchema(type)

@@ -1,4 +1,4 @@
-// The kernels of best on a CPU.
+// Kernels of top_k and argsort on a CPU.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// Taking the first elements of ordered lines on a GPU, and giving their gradient back.
+// Kernels of top_k and argsort on a GPU: copy the first elements of sorted lines, and scatter their gradient.
 #pragma once
 
 #include "ops/family/sort_less.h"
@@ -27,7 +27,7 @@ struct TakeBest {
   T* out;
   int64_t* indices;
 
-  PM_HD void operator()(int64_t i) const {  // of Out
+  PM_HD void operator()(int64_t i) const {  // i: element of Out
     int64_t inside = i % lines.inner, j = i / lines.inner % k, o = i / lines.inner / k;
     int64_t line = o * lines.inner + inside, best = order[line * lines.length + j];
     out[i] = x[lines.begin_of(line) + best * lines.inner];
@@ -53,7 +53,7 @@ struct GiveBackBest {
   const T* out_gradient;
   T* x_gradient;
 
-  PM_HD void operator()(int64_t i) const {  // of X
+  PM_HD void operator()(int64_t i) const {  // i: element of X
     int64_t inside = i % lines.inner, at = i / lines.inner % lines.length, o = i / lines.inner / lines.length;
     T sum = 0;
     for (int64_t j = 0; j < k; ++j) {
@@ -64,7 +64,7 @@ struct GiveBackBest {
   }
 };
 
-// Of long lines, of which most is taken: a thread goes along each. X@GRAD is 0 before.
+// For long lines of which most elements are selected: one thread per line. X@GRAD must be 0 before.
 template <class T>
 struct GiveBackLine {
   AxisLines lines;

@@ -1,4 +1,4 @@
-// Labels that name one class for each row: checked before anything is written.
+// Class labels, one for each row, which are checked before anything is written.
 #pragma once
 
 #include "core/kernel.h"

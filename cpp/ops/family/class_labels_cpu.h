@@ -1,9 +1,9 @@
-// The kernels of class_labels on a CPU.
+// Class labels on a CPU.
 #pragma once
 
 namespace paddle_mini {
 
-// Refuses a label that is neither a class of X nor the one that is ignored.
+// Throws if a label is neither a class of X nor the ignored one.
 inline void check_class_labels(const IndexIn& label, int64_t classes, int64_t ignored) {
   for (int64_t i = 0, n = label.numel(); i < n; ++i) {
     int64_t id = label[i];

@@ -1,4 +1,4 @@
-// Losses of labels that name one class for each row, on a GPU.
+// Losses of class labels on a GPU.
 #pragma once
 
 #include "math/for_each_index.h"
@@ -9,7 +9,7 @@ namespace paddle_mini {
 
 namespace class_labels_gpu {
 
-// to[i] = slope(row, i) at the label of row i / classes, and 0 elsewhere.
+// to[i] = slope(row, i) if i is the element of row i / classes at its label, else 0.
 template <class T, class Slope>
 struct AtLabel {
   LabelsBelow labels;

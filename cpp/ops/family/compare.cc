@@ -1,4 +1,4 @@
-// What the schemas of operators that answer true or false, or work on bits, have in common.
+// Schemas shared by the comparison, logical and bitwise operators.
 #include "ops/family/compare.h"
 
 namespace paddle_mini {

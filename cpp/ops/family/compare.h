@@ -1,4 +1,4 @@
-// Operators that answer true or false for each element, and those on the bits of whole numbers.
+// Operators that compute true or false for each element, and bitwise operators on integers.
 #pragma once
 
 #include "core/op_table.h"
@@ -7,10 +7,10 @@
 
 namespace paddle_mini {
 
-// The axis where Y lies against X; operators without the attribute let the last axes lie together.
+// The axis of X at which Y's axes begin; operators without the attribute align the last axes.
 int axis_of(const OpDesc& op);
 
-// Whether what F gives is other than 0.
+// Whether the result of F is nonzero.
 template <class F>
 struct IsTrue {
   template <class... V>
@@ -32,8 +32,8 @@ struct TestKernel {
   };
 };
 
-// Out = F(X, Y) != 0. The functor gives 1 or 0 of the operands' type: where one operand is stretched,
-// those are kept for a moment and then written as true and false.
+// Out = F(X, Y) != 0. The functor returns 1 or 0 in the operands' type. If an operand is broadcast, these values are
+// stored temporarily and then converted to bool.
 template <class F>
 struct CompareKernel {
   template <class T>
@@ -59,7 +59,7 @@ struct CompareKernel {
   };
 };
 
-// Out = F(X, Y), of the operands' type
+// Out = F(X, Y), in the operands' type
 template <class F>
 struct BitwiseKernel {
   template <class T>
@@ -74,19 +74,19 @@ struct BitwiseKernel {
   };
 };
 
-// 1 where x and y are equal, else 0. PaddlePaddle takes floating point numbers less than 1e-8 apart for equal.
+// 1 if x and y are equal, else 0. PaddlePaddle treats floats that differ by less than 1e-8 as equal.
 template <class V>
 PM_HD V equal_or_not(V x, V y) {
   if constexpr (std::is_integral_v<V>) {
     return x == y;
   } else {
     using T = number_of<V>;
-    const V last(sizeof(T) == 4 ? T(1e-8) : T(9.999999999999998e-09));  // the last number below 1e-8
+    const V last(sizeof(T) == 4 ? T(1e-8) : T(9.999999999999998e-09));  // the largest number below 1e-8
     return select(x == y, V(1), select(abs(x - y) <= last, V(1), V(0)));
   }
 }
 
-// Records that lack what is the operator's own: doc and kernels.
+// Schemas without the operator's own items: doc and kernels.
 OpSchema test_of(const char* type);             // X -> Out, bool
 OpSchema comparison(const char* type);          // X, Y, axis -> Out, bool
 OpSchema logical(const char* type);             // X, Y -> Out, bool

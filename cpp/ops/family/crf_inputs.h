@@ -1,11 +1,11 @@
-// What linear_chain_crf and crf_decoding read: rows of scores for each tag, in sequences, and weights between tags.
+// Inputs of linear_chain_crf and crf_decoding: sequences of rows with a score for each tag, and transition weights.
 #pragma once
 
 #include "math/row_spans.h"
 
 namespace paddle_mini {
 
-// Refuses inputs that do not fit together. Returns how many sequences there are, -1 when not known yet.
+// Throws if the inputs do not match. Returns the number of sequences, -1 if unknown.
 inline int64_t require_crf_inputs(const InferContext& c) {
   const Shape &emission = c.shape("Emission"), &transition = c.shape("Transition");
   bool padded = c.has_input("Length");

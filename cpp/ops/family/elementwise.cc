@@ -1,4 +1,4 @@
-// What the schemas of the elementwise operators of two inputs have in common.
+// Schemas shared by the elementwise operators of two inputs.
 #include "ops/family/elementwise.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// Elementwise operators of two inputs: their kernels, and what all their schemas say.
+// Elementwise operators of two inputs: kernels and the shared part of their schemas.
 #pragma once
 
 #include "core/op_table.h"
@@ -21,7 +21,7 @@ struct BinaryKernel {
   };
 };
 
-// The gradient with respect to an operand that is added: passed on as it is.
+// The gradient of an addend: the result's gradient unchanged.
 struct PassGradient {
   template <class V>
   PM_HD V operator()(V, V, V gradient) const {
@@ -29,7 +29,7 @@ struct PassGradient {
   }
 };
 
-// X@GRAD = ToX(X, Y, Out@GRAD), Y@GRAD = ToY(X, Y, Out@GRAD), summed over the axes of the stretching.
+// X@GRAD = ToX(X, Y, Out@GRAD), Y@GRAD = ToY(X, Y, Out@GRAD), summed over the broadcast axes.
 template <class ToX, class ToY>
 struct BinaryGradKernel {
   template <class T>
@@ -44,9 +44,9 @@ struct BinaryGradKernel {
 
     void run(KernelContext& context) override {
       const T* g = out_gradient.data();
-      // Y first: X@GRAD may lie in the memory of Out@GRAD.
+      // Y first: X@GRAD may share the memory of Out@GRAD.
       if (y_gradient) broadcast.sum_to_y(context, ToY{}, x.data(), y.data(), g, y_gradient.data());
-      // Arrays without elements may lie where others begin: one address alone does not make them one array.
+      // An array without elements may have the address of another one, so equal addresses do not imply equal arrays.
       bool there_already = std::is_same_v<ToX, PassGradient> && x_gradient && x_gradient.data() == g &&
                            x_gradient.numel() == out_gradient.numel();
       if (x_gradient && !there_already) broadcast.sum_to_x(context, ToX{}, x.data(), y.data(), g, x_gradient.data());
@@ -54,7 +54,7 @@ struct BinaryGradKernel {
   };
 };
 
-// A schema that lacks what is the operator's own: doc, gradient, kernels.
+// A schema without the operator's own items: doc, gradient, kernels.
 OpSchema binary(const char* type);  // X, Y -> Out
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Folds to the largest or smallest element, and the gradient that equal ones share: reduce_max, reduce_amax, ...
+// Folds to the largest or smallest element; equal elements share the gradient: reduce_max, reduce_amax, ...
 #pragma once
 
 #include "ops/family/extremes.h"
@@ -43,7 +43,7 @@ struct ShareAmongEquals {
   }
 };
 
-// X@GRAD[i] = Out@GRAD[j] / how many elements equal Out[j], where X[i] equals it; j is what i was reduced to.
+// X@GRAD[i] = Out@GRAD[j] / (number of elements equal to Out[j]) if X[i] equals Out[j], where i is reduced to j.
 template <class T>
 struct SharedExtremeGradKernel : Kernel {
   In<T> x, out, out_gradient;

@@ -1,4 +1,4 @@
-// Folds over some axes of a tensor that are no sums: largest, smallest, product, all, any.
+// Reductions other than sums over some axes of a tensor: largest, smallest, product, all, any.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@ inline std::vector<bool> fold_axes(const KernelInit& init, const Shape& x) {
   return reduced_axes(x.rank(), init.attr<std::vector<int32_t>>("dim"), init.attr<bool>("reduce_all"));
 }
 
-// Out = the fold of X by F, beginning with F::first<T>().
+// Out = the fold of X by F, starting from F::first<T>().
 template <class F>
 struct FoldKernel {
   template <class T>
@@ -28,7 +28,7 @@ struct FoldKernel {
   };
 };
 
-// X@GRAD[i] = F(X[i], Out[j], Out@GRAD[j]) where j is what i was reduced to.
+// X@GRAD[i] = F(X[i], Out[j], Out@GRAD[j]), where i is reduced to j.
 template <class F>
 struct FoldGradKernel {
   template <class T>
@@ -46,7 +46,7 @@ struct FoldGradKernel {
   };
 };
 
-// The gradient is shared out to every element that is the extreme one, in full.
+// Every element that equals the extreme receives the full gradient.
 struct ToExtreme {
   template <class T>
   PM_HD T operator()(T x, T out, T gradient) const {
@@ -54,8 +54,7 @@ struct ToExtreme {
   }
 };
 
-// A schema that lacks what is the operator's own: doc, kernels.
-// has_none: whether the fold of no elements is defined.
+// A schema without the operator's own items: doc, kernels. has_none: whether the fold of no elements is defined.
 inline OpSchema fold_reduction(const char* type, bool has_none = true) {
   return reduction(type)
       .infer([has_none](InferContext& c) {
@@ -66,12 +65,12 @@ inline OpSchema fold_reduction(const char* type, bool has_none = true) {
         Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
         bool empty = x.known() && x.numel() == 0 && out.numel() > 0;
         require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ", which has no largest or smallest element");
-        c.set_output("Out", c.input("X").dtype, out);  // whatever out_dtype says, as in PaddlePaddle
+        c.set_output("Out", c.input("X").dtype, out);  // regardless of out_dtype, as in PaddlePaddle
       })
       .gradient(std::string(type) + "_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
 }
 
-// Axes of all and any, which PaddlePaddle keeps as 64-bit numbers.
+// Axes of all and any, which PaddlePaddle stores as 64-bit integers.
 inline std::vector<bool> truth_axes(const OpDesc& op, int rank) {
   std::vector<int32_t> dim;
   for (int64_t axis : attr_of<std::vector<int64_t>>(op, "dim")) {
@@ -87,7 +86,7 @@ struct IsNotZero {
   }
 };
 
-// Out = the fold by F of whether each element of X is other than 0.
+// Out = the fold by F of X != 0.
 template <class F>
 struct TruthKernel {
   template <class T>
@@ -102,7 +101,7 @@ struct TruthKernel {
   };
 };
 
-// A schema that lacks what is the operator's own: doc, kernels.
+// A schema without the operator's own items: doc, kernels.
 inline OpSchema truth_reduction(const char* type) {
   return OpSchema(type)
       .input("X", "any shape")

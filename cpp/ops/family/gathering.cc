@@ -8,7 +8,7 @@
 namespace paddle_mini {
 namespace {
 
-// Of gather; index_select knows no Axis.
+// For gather; index_select has no port Axis.
 const TensorAttrs kPickPorts{{"axis", "Axis"}};
 
 const char* axis_name(const OpDesc& op) { return op.attr("dim") ? "dim" : "axis"; }
@@ -36,7 +36,7 @@ struct Gathering {
   void check() const;
 };
 
-// Index [n], or [n, 1] as older programs write it.
+// Index is [n], or [n, 1] in older programs.
 Shape picked_shape(InferContext& c) {
   require_tensors(c);
   require_index(c, "Index");

@@ -1,4 +1,4 @@
-// The kernels of pick on a CPU.
+// Kernels of gathering on a CPU.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of pick on a GPU.
+// Kernels of gathering on a GPU.
 #pragma once
 
 #include "math/gpu/segmented_scatter.h"

@@ -1,4 +1,4 @@
-// Normalization of groups of channels, each image by itself: group_norm and instance_norm. GroupNormalize<T>.
+// GroupNormalize<T>: normalizes groups of channels of each image separately, for group_norm and instance_norm.
 #pragma once
 
 #include "math/channel_rows.h"

@@ -1,4 +1,4 @@
-// GroupNormalize on a CPU: one group after the other.
+// GroupNormalize on a CPU, one group after the other.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace paddle_mini {
 
-// A parameter of each channel: one number for a row, or a row of its own; nullptr: the number given.
+// A per-channel parameter: one number for a row, or a row of numbers; `otherwise` if `values` is nullptr.
 template <class T>
 struct ChannelValue {
   const T* values;
@@ -25,7 +25,7 @@ class GroupNormalize {
 
   int64_t group_count() const { return rows_.images * groups_; }
 
-  // Two passes, so that a large mean does not eat the variance.
+  // Two passes, so that a large mean does not cancel the digits of the variance.
   void statistics(KernelContext& context, int64_t group, const T* x, T* mean, T* variance) const {
     double sum = 0, squares = 0;
     auto self = [](auto v) { return v; };
@@ -59,8 +59,8 @@ class GroupNormalize {
     });
   }
 
-  // With n elements a group, xhat = (x - m) s, G = g scale (Wu & He 2018):
-  //   bias' += sum of g and scale' += sum of g xhat, channel by channel,
+  // With n elements per group, xhat = (x - m) s, G = g scale (Wu & He 2018):
+  //   bias' += sum of g and scale' += sum of g xhat, per channel,
   //   x' = s (G - sum(G) / n - xhat sum(G xhat) / n)
   // scale, and any of the gradients, may be nullptr; x_gradient may be g.
   void gradients(KernelContext& context, int64_t group, const T* x, const T* g, T m, T s, const T* scale, T* x_gradient,

@@ -1,4 +1,4 @@
-// GroupNormalize on a GPU: all groups at once.
+// GroupNormalize on a GPU, for all groups at once.
 #pragma once
 
 #include "math/channel_rows.h"
@@ -9,7 +9,7 @@ namespace paddle_mini {
 
 namespace group_normalize_gpu {
 
-// Where the elements of groups of channels lie.
+// Memory layout of groups of channels.
 struct Layout {
   bool last;
   int64_t images, channels, pixels, groups, width;
@@ -34,7 +34,7 @@ struct Layout {
   }
 };
 
-// Walks over the channel, the group, the element.
+// Indices with three offsets: channel, group, element.
 struct GroupIndexMaps {
   StridedIndex<3> kept, folded;
 
@@ -57,10 +57,10 @@ struct ChannelIndexMaps {
   }
 };
 
-// One by the deviation of a group.
+// The inverse standard deviation of a group.
 template <class T>
 struct Deviation {
-  const T* values;  // variances, or these numbers themselves
+  const T* values;  // variances, or inverse standard deviations if `inverted`
   T epsilon;
   bool inverted;
   PM_DEVICE T operator()(int64_t group) const {
@@ -101,7 +101,7 @@ template <class T>
 struct Normalize {
   Layout layout;
   Deviation<T> deviation;
-  const T *x, *mean, *scale, *bias;  // scale, bias: may be none
+  const T *x, *mean, *scale, *bias;  // scale, bias: may be nullptr
   T* y;
 
   PM_DEVICE void operator()(int64_t i) const {
@@ -112,7 +112,7 @@ struct Normalize {
   }
 };
 
-// The terms of the gradients: of Y@GRAD, times Scale for the sums over a group.
+// Terms of the gradients: from Y@GRAD, times Scale for the sums over a group.
 template <class T>
 struct Terms {
   Deviation<T> deviation;
@@ -126,7 +126,7 @@ struct Terms {
 template <class T>
 struct PutSums {
   double count;
-  T *first, *second;  // may be none
+  T *first, *second;  // may be nullptr
   PM_DEVICE void operator()(int64_t i, const TwoSums& sums) const {
     if (first) first[i] = static_cast<T>(sums.first / count);
     if (second) second[i] = static_cast<T>(sums.second / count);
@@ -158,8 +158,8 @@ class GpuGroupNormalize {
 
   int64_t group_count() const { return layout_.images * layout_.groups; }
 
-  // Of all groups: the means, and the variances or what `put_spread` makes of the sum of squares. Two passes, so that a
-  // large mean does not eat the variance.
+  // For all groups: the means, and the variances or the values that `put_spread` computes from the sum of squares. Two
+  // passes, so that a large mean does not cancel the digits of the variance.
   template <class PutSpread>
   void statistics(KernelContext& context, const T* x, T* mean, const PutSpread& put_spread) const {
     group_normalize_gpu::GroupIndexMaps index_maps(layout_);
@@ -175,7 +175,7 @@ class GpuGroupNormalize {
     for_each_index(context, layout_.numel(), body);
   }
 
-  // scale, and any of the gradients, may be nullptr; x_gradient may be g. `sums` has room for two numbers a group.
+  // scale, and any of the gradients, may be nullptr; x_gradient may be g. `sums` has space for two numbers per group.
   void gradients(KernelContext& context, const T* x, const T* g, const T* mean, const Deviation& deviation,
                  const T* scale, T* x_gradient, T* scale_gradient, T* bias_gradient, T* sums) const {
     using Terms = group_normalize_gpu::Terms<T>;

@@ -1,11 +1,11 @@
-// Kernel of elementwise operators that divide by Y: whole numbers can't be divided by 0.
+// Kernel of elementwise operators that divide by Y; integers can't be divided by 0.
 #pragma once
 
 #include "ops/family/elementwise.h"
 
 namespace paddle_mini {
 
-// What is computed before somebody hears of the 0 is thrown away.
+// A placeholder result for y = 0, which is discarded when the reported error is read.
 template <class F>
 struct UnlessZero {
   template <class T>

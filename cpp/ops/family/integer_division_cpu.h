@@ -1,4 +1,4 @@
-// The kernels of integer_division on a CPU.
+// Kernels of integer_division on a CPU.
 #pragma once
 
 namespace paddle_mini {

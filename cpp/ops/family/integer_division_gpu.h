@@ -1,4 +1,4 @@
-// The kernels of integer_division on a GPU.
+// Kernels of integer_division on a GPU.
 #pragma once
 
 #include "math/for_each_index.h"

@@ -1,4 +1,4 @@
-// Sizes of images that change, as the attributes of *_interp_v2 say.
+// Sizes of resized images, from the attributes of *_interp_v2.
 #include "ops/family/interpolate.h"
 
 #include <cmath>
@@ -15,12 +15,12 @@ const TensorAttr kSizes{"out_h", nullptr, "SizeTensor"}, kSize{"out_h", "OutSize
 const Variable* value_at(const InferContext& c, const char* port) { return c.value(port); }
 const Variable* value_at(const KernelInit& init, const char* port) { return init.input(port); }
 
-// The axes of pixels: depth, where X has 5 dimensions, height and width.
+// The spatial axes: depth (if X has 5 dimensions), height and width.
 constexpr const char* kAxisNames = "depth, height, width";
 constexpr const char* kSizeAttrs[] = {"out_d", "out_h", "out_w"};
 std::string names_of_last(int axes) { return axes == 3 ? kAxisNames : "height, width"; }
 
-// What is asked of the axes: sizes, or else factors. 0: not said.
+// The requested sizes, or else scale factors. 0: not specified.
 struct Wanted {
   bool known = true;
   std::vector<int64_t> size;
@@ -36,7 +36,7 @@ void set_scale(Wanted* wanted, const Floats& scale) {
   wanted->scale = scale;
 }
 
-// A tensor of one number is about all axes.
+// A single number applies to all axes.
 Floats floats_of(const Tensor& tensor, int axes) {
   int64_t count = tensor.shape.numel();
   require<ShapeError>(count == 1 || count == axes, "Scale has ", count, " numbers, 1 or ", axes, " are needed");
@@ -44,7 +44,7 @@ Floats floats_of(const Tensor& tensor, int axes) {
   return count == 1 ? Floats(static_cast<size_t>(axes), at[0]) : Floats(at, at + axes);
 }
 
-// SizeTensor alone says the sizes; else OutSize does, beside a scale that pixels are laid out by.
+// If SizeTensor is given, only it counts. Otherwise OutSize gives the sizes, and a scale still determines positions.
 template <class Context>
 Wanted wanted_of(const Context& c, int axes) {
   Wanted wanted(axes);
@@ -130,7 +130,7 @@ InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* image
   depth = axes == 3 ? axis(0) : InterpolatedAxis{1, 1, 0};
   height = axis(axes - 2);
   width = axis(axes - 1);
-  if (same_size()) depth.ratio = height.ratio = width.ratio = 1;  // a scale of 1.1 leaves 5 pixels where they are
+  if (same_size()) depth.ratio = height.ratio = width.ratio = 1;  // a scale of 1.1 does not move 5 pixels
   align_corners = init.attr<bool>("align_corners");
   half_pixels = init.attr<int32_t>("align_mode") == 0 && !align_corners;
 }

@@ -1,4 +1,4 @@
-// Images of another size: the operators *_interp_v2. Shapes, positions and what all their schemas say.
+// Resized images, for the operators *_interp_v2: shapes, positions and the shared part of their schemas.
 #pragma once
 
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace paddle_mini {
 
-// One axis of an image: how large it becomes, and how far the input moves with each step of the output.
+// One axis of an image: sizes of input and output, and the step in the input per step in the output.
 struct InterpolatedAxis {
   int64_t in, out;
-  float ratio;  // PaddlePaddle reckons positions in float32
+  float ratio;  // PaddlePaddle computes positions in float32
 };
 
-// Images as [outer, depth, height, width, inner]: inner is 1 where channels come before the pixels, depth where X has 4
+// Images as [outer, depth, height, width, inner]: inner is 1 if channels precede the pixels, depth is 1 if X has 4
 // dimensions.
 struct InterpolatedImages {
   int64_t outer, inner;
   InterpolatedAxis depth, height, width;
-  bool align_corners, half_pixels;  // half_pixels: centers of pixels lie over each other
+  bool align_corners, half_pixels;  // half_pixels: aligns the centers of pixels
 
   InterpolatedImages(const KernelInit& init, const char* images);
   bool same_size() const { return depth.in == depth.out && height.in == height.out && width.in == width.out; }
-  // f(block of x, block of out) for each of `outer`, [depth, height, width, inner] each
+  // Calls f(block of x, block of out) for each of `outer`; blocks are [depth, height, width, inner]
   template <class T, class X, class F>
   void each_block(X* x, T* out, F f) const {
     int64_t from = depth.in * height.in * width.in * inner, to = depth.out * height.out * width.out * inner;
@@ -31,7 +31,7 @@ struct InterpolatedImages {
   }
 };
 
-// Records without doc and kernels; method: "bilinear" or "nearest". most_axes: of pixels, 2 or 3.
+// Schemas without doc and kernels. method: "bilinear" or "nearest"; most_axes: number of spatial axes, 2 or 3.
 OpSchema interpolation(const std::string& method, int most_axes);
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Products of matrices and of stacks of them, for every operator that is one.
+// Products of matrices and batches of matrices, for all operators that compute one.
 #pragma once
 
 #include "core/op_table.h"
@@ -8,8 +8,8 @@
 
 namespace paddle_mini {
 
-// X as [batch..., m, k] and Y as [batch..., k, n], after transposing. A vector X is one row, a vector Y
-// one column; transposing does nothing to them, and their axis of 1 is not in Out.
+// X as [batch..., m, k] and Y as [batch..., k, n], after transposing. A vector X is one row, a vector Y one column;
+// transposing has no effect on them, and Out omits their axis of 1.
 struct MatmulShape {
   bool transpose_x, transpose_y, x_is_vector, y_is_vector;
   int64_t m, k, n;
@@ -42,12 +42,12 @@ struct MatmulShape {
   }
 };
 
-// The products to run. Where all of a stack X meets one Y, its rows are one tall matrix.
+// The products to run. If all matrices of X are multiplied with one Y, the rows of X form one tall matrix.
 struct Products {
   MatmulShape shape;
   int64_t m;
-  std::vector<std::pair<int64_t, int64_t>> batches;  // which matrix of X meets which of Y
-  bool x_repeats, y_repeats;                         // whether one of them meets several
+  std::vector<std::pair<int64_t, int64_t>> batches;  // matrix of X, matrix of Y
+  bool x_repeats, y_repeats;                         // whether one of them occurs in several products
 
   explicit Products(const MatmulShape& the_shape) : shape(the_shape), m(shape.m) {
     int64_t count = shape.batch.numel(), x_count = shape.x_batch.numel(), y_count = shape.y_batch.numel();
@@ -62,7 +62,7 @@ struct Products {
     for (int64_t i = 0; i < count; ++i) batches.emplace_back(matrix_of(shape.x_batch, i), matrix_of(shape.y_batch, i));
   }
 
-  // Which matrix of a stack, stretched to the whole one, is the i-th.
+  // Index of the matrix in a stack for the i-th matrix of the stack broadcast to `batch`.
   int64_t matrix_of(const Shape& stack, int64_t i) const {
     int64_t matrix = 0, step = 1;
     for (int d = stack.rank() - 1, all = shape.batch.rank() - 1; d >= 0; --d, --all) {
@@ -73,7 +73,7 @@ struct Products {
     return matrix;
   }
 
-  // How far apart the matrices are that neighbouring products take; false where that is not the same for all.
+  // The constant distances between the matrices of consecutive products; false if they are not constant.
   bool even_steps(int64_t& x_step, int64_t& y_step) const {
     x_step = batches.size() > 1 ? batches[1].first - batches[0].first : 0;
     y_step = batches.size() > 1 ? batches[1].second - batches[0].second : 0;

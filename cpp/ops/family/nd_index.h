@@ -1,16 +1,16 @@
-// Positions in a tensor that are given by several coordinates at once: gather_nd and scatter_nd_add.
+// Positions in a tensor given by several coordinates each: gather_nd and scatter_nd_add.
 #pragma once
 
 #include "core/op_table.h"
 
 namespace paddle_mini {
 
-// The last axis of Index holds coordinates along the first axes of X; each names a slab of the rest of X.
+// The last axis of Index contains coordinates along the first axes of X; each tuple selects a slab of the other axes.
 struct NdIndex {
   IndexIn index;
   Shape x;
-  int axes;                // coordinates of one slab
-  int64_t slabs, width;    // slabs named; elements of one
+  int axes;                // coordinates per slab
+  int64_t slabs, width;    // number of selected slabs; elements per slab
   bool negatives_too;      // whether negative coordinates count from the end
 
   NdIndex(const KernelInit& init, const Shape& x, bool negatives_too)
@@ -27,13 +27,13 @@ struct NdIndex {
     fail<OpError>("Index has ", value, " for axis ", axis, ": X has ", size, " there, so positions run from ", low,
                   " to ", size - 1);
   }
-  int64_t length() const { return x.numel(0, axes); }  // slabs of X
+  int64_t length() const { return x.numel(0, axes); }  // slabs in X
   // On a CPU:
   void check() const;
   int64_t operator[](int64_t slab) const;
 };
 
-// Index's dimensions without the last, then those of X that it does not name.
+// Index's dimensions without the last, then those of X without the indexed ones.
 inline Shape nd_picked_shape(const InferContext& c, const Shape& x) {
   require_index(c, "Index");
   const Shape& index = c.shape("Index");

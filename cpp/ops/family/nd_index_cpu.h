@@ -1,4 +1,4 @@
-// The kernels of nd_index on a CPU.
+// Kernels of nd_index on a CPU.
 #pragma once
 
 namespace paddle_mini {
@@ -11,7 +11,7 @@ inline void NdIndex::check() const {
   }
 }
 
-// Where in X the slab begins.
+// Offset of the slab in X.
 inline int64_t NdIndex::operator[](int64_t slab) const {
   int64_t at = 0;
   for (int axis = 0; axis < axes; ++axis) {

@@ -1,4 +1,4 @@
-// The kernels of nd_index on a GPU.
+// Kernels of nd_index on a GPU.
 #pragma once
 
 #include "math/gpu/segmented_scatter.h"
@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// The number of the slab that the i-th coordinates name; -1 if there is none such, which is refused.
+// Index of the slab at the i-th coordinates; -1, with a reported error, if they are out of range.
 struct NdPositions {
   Ids ids;
   int axes;

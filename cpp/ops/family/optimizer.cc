@@ -98,7 +98,7 @@ void infer_each(InferContext& c, const char* input, const char* output) {
   for (size_t i = 0; i < from.size(); ++i) {
     require<ShapeError>(c.input(input, i).dtype == c.input(input).dtype, input, " has ", name_of(c.input(input).dtype),
                         " and ", name_of(c.input(input, i).dtype));
-    // One result over the next one's input would be read as that input.
+    // Otherwise one result could overwrite a later input before it is read.
     bool crosses = to[i] != from[i] && std::find(from.begin(), from.end(), to[i]) != from.end();
     require<ProgramError>(!crosses, output, " '", printable(to[i]), "' is the variable of another ", input);
     c.output(output, i) = c.input(input, i);

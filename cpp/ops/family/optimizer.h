@@ -1,4 +1,4 @@
-// What optimizers share: checks of their ports, several parameters at once, and walks along sparse gradients.
+// Shared parts of optimizers: checks of their ports, updates of several parameters, iteration over sparse gradients.
 #pragma once
 
 #include <algorithm>
@@ -12,26 +12,26 @@ namespace paddle_mini {
 
 using Ports = std::initializer_list<const char*>;
 
-// Param and `like_param` are of one dtype and shape, `numbers` have one element of that dtype.
+// Param and `like_param` must have the same dtype and shape; `numbers` must have one element of that dtype.
 void require_state(const InferContext& c, Ports like_param, Ports numbers);
-// Grad has Param's dtype and shape; as selected rows, those of the whole table.
+// Grad must have Param's dtype and shape; if it is selected rows, the shape is that of the whole table.
 void require_gradient(const InferContext& c);
-// SkipUpdate, where the program gives one.
+// Checks SkipUpdate, if the program has it.
 void require_flag(const InferContext& c, const char* port);
-// PortOut is like Port, for those of the ports that the program has.
+// Sets PortOut like Port, for each of the ports that the program has.
 void set_updated(InferContext& c, Ports ports);
 
-// Begins an optimizer's schema: Param, Grad, LearningRate and `state`, arrays like Param; array A is updated as AOut.
-// Doc, attributes and kernels are missing, and infer where there are other inputs.
+// An initial schema of an optimizer: Param, Grad, LearningRate and `state`, arrays like Param; array A is updated as
+// AOut. The caller adds doc, attributes and kernels, and infer if there are other inputs.
 enum class Grads { Dense, Sparse };
 OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grads grads = Grads::Dense);
 // The same with the ports of adam.
 OpSchema adam_optimizer(const char* type, Grads grads = Grads::Dense);
 
-// Each output of a list is like the input at its place, whose variable it may be; all are of one dtype.
+// Each output of a list is like the corresponding input and may be the same variable; all have the same dtype.
 void infer_each(InferContext& c, const char* input, const char* output);
-// The checks above for operators that update several parameters: each port holds as many variables as Param;
-// LearningRate one for all, or as many.
+// The checks above for operators that update several parameters: each port must have as many variables as Param, and
+// LearningRate one, or as many.
 void infer_several(InferContext& c, Ports like_param, Ports numbers);
 
 template <class T>
@@ -50,7 +50,7 @@ void copy_all(KernelContext& context, const In<T>& from, const Out<T>& to) {
   copy_part(context, from, to, 0, from.numel());
 }
 
-// A gradient that may be selected rows. Rows that occur several times count as one, with their sum.
+// A gradient that may be selected rows. Repeated rows are merged into their sum.
 template <class T>
 class SparseGradient {
  public:
@@ -59,8 +59,8 @@ class SparseGradient {
         width_(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
         merge_(grad.is_rows() ? grad.shape()[0] : 0), merged_(init, grad.is_rows() ? grad.numel() : 0), lists_(1) {}
 
-  // Covers all elements, from the first to the last: step(at, count, gradient) for those that the gradient
-  // names, which are all of a dense one, and idle(at, count) for the others.
+  // Covers all elements in order: calls step(at, count, gradient) for those with a gradient, which are all if it is
+  // dense, and idle(at, count) for the others.
   template <class Step, class Idle>
   void index_map(KernelContext& context, Step step, Idle idle) {
     if (!grad_.is_rows()) return step(int64_t{0}, grad_.numel(), grad_.data());

@@ -1,4 +1,4 @@
-// What the schemas of the losses of two tensors have in common.
+// Schemas shared by the losses of two tensors.
 #include "ops/family/pair_loss.h"
 
 namespace paddle_mini {

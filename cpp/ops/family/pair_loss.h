@@ -1,4 +1,4 @@
-// Losses of two tensors of one shape, element by element: their kernels, and what all their schemas say.
+// Elementwise losses of two tensors of equal shape: kernels and the shared part of their schemas.
 #pragma once
 
 #include <cstring>
@@ -15,8 +15,8 @@ struct PairPorts {
   std::string loss_gradient() const { return std::string(loss) + "@GRAD"; }
 };
 
-// What a loss F derives from: it reads attributes in its constructor. One that refuses some x says which fits(x), and
-// what refuse(x, position) tells.
+// Base class of losses F, whose constructors read attributes. A loss that rejects some x sets `refuses` and defines
+// fits(x) and refuse(x, position), which throws.
 struct PairLoss {
   static constexpr bool refuses = false;
   explicit PairLoss(const KernelInit&) {}
@@ -69,7 +69,7 @@ struct PairLossGradKernel {
   };
 };
 
-// Records that lack what is the operator's own: doc, attributes, kernels.
+// Schemas without the operator's own items: doc, attributes, kernels.
 OpSchema pair_loss(const std::string& type, const PairPorts& ports);           // with its gradient
 OpSchema pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports);
 

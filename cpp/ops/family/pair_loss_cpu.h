@@ -1,4 +1,4 @@
-// The kernels of pair_loss on a CPU.
+// Kernels of pair_loss on a CPU.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of pair_loss on a GPU.
+// Kernels of pair_loss on a GPU.
 #pragma once
 
 #include "math/for_each_index.h"

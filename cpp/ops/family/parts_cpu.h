@@ -1,4 +1,4 @@
-// The kernels of parts on a CPU.
+// Kernels of parts on a CPU.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of parts on a GPU.
+// Kernels of parts on a GPU.
 #pragma once
 
 #include "math/copy.h"

@@ -1,4 +1,4 @@
-// What the schemas of reductions say.
+// Schemas of reductions.
 #include "ops/family/reduction.h"
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The operators reduce_sum and reduce_mean: their kernels, and what the schemas of all reductions say.
+// The operators reduce_sum and reduce_mean: their kernels, and the shared part of the schemas of all reductions.
 #pragma once
 
 #include "core/op_table.h"
@@ -7,8 +7,8 @@
 
 namespace paddle_mini {
 
-// Out = sum of X, or mean of X, over the axes that attributes dim, reduce_all name. X of another element
-// type than Out is converted first.
+// Out = sum of X, or mean of X, over the axes in the attributes dim and reduce_all. X is first converted to Out's
+// element type.
 enum class Reduce { Sum, Mean };
 
 template <Reduce what>
@@ -70,7 +70,7 @@ struct ReduceGradKernel {
   };
 };
 
-// Records that lack what is the operator's own: doc, infer of the forward one, gradient, kernels.
+// Schemas without the operator's own items: doc, forward infer, gradient, kernels.
 OpSchema reduction(const char* type);           // X -> Out
 OpSchema reduction_gradient(const OpTable& ops, const char* forward);  // X, Out@GRAD -> X@GRAD
 // Out has X's shape without the reduced axes; its type is `out_dtype`, or `otherwise` if that is -1.

@@ -21,7 +21,7 @@ TensorAttrs repeat_ports_of(const OpDesc& op) {
 AxisIndexMaps repeat_index_maps(const OpDesc& op, const Shape& x) {
   const char* name = times_of(op);
   Ints times = attr_of<Ints>(op, name);
-  // expand, the older of the two, wants a number for each axis.
+  // expand, the older operator, requires a number for each axis.
   if (std::strcmp(name, "expand_times") == 0) {
     require<ShapeError>(static_cast<int>(times.size()) == x.rank(), "expand_times are ", times.size(), ", X ", x.str(),
                         " has ", x.rank(), " dimensions");

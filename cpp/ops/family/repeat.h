@@ -5,8 +5,8 @@
 
 namespace paddle_mini {
 
-// The whole schemas. `times` is the attribute that says how often each axis is repeated; where it is shorter
-// than X has axes it is about the last of them, where it is longer X gets axes of 1 in front.
+// Adds the complete schemas. The attribute `times` has the repetitions of each axis. If it is shorter than X's rank, it
+// applies to the last axes; if it is longer, X gets leading axes of 1.
 void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const char* times);
 
 }  // namespace paddle_mini

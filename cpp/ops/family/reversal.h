@@ -1,4 +1,4 @@
-// The whole schemas of flip and reverse, which turn axes of a tensor back to front.
+// The complete schemas of flip and reverse, which reverse axes of a tensor.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct ReversalKernel : AxisCopyKernel {
                        reversal_index_maps(init.op(), init.input("X")->tensor.shape)) {}
 };
 
-// The gradient is turned back by the operator itself.
+// The operator is its own gradient.
 inline void add_reversal(OpTable& ops, const char* type) {
   ops.add(OpSchema(type)
               .doc("Out = X with each of the axes back to front.")

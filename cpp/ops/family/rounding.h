@@ -1,4 +1,4 @@
-// Operators that round: their gradient is 0 nearly everywhere.
+// Rounding operators: their gradient is 0 almost everywhere.
 #pragma once
 
 #include "math/copy.h"
@@ -14,7 +14,7 @@ struct ZeroGradKernel : Kernel {
   void run(KernelContext& context) override { fill_n(context, x_gradient.data(), x_gradient.numel(), T(0)); }
 };
 
-// Adds an operator, whose schema lacks gradient and kernels, and its gradient, for elements Ts.
+// Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient, for element types Ts.
 template <class F, class... Ts>
 void add_rounding(OpTable& ops, OpSchema forward) {
   std::string type = forward.type();

@@ -1,4 +1,4 @@
-// Sequences one after the other, and the same ones side by side: each padded to one length.
+// Conversion between concatenated sequences and a batch of sequences padded to one length.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ inline int64_t longest_of(const Offsets& offsets) {
   return longest;
 }
 
-// Padded [n, length, ...] from rows. What is beyond a sequence is `pad`, a row or one element; nullptr: zeros.
+// Padded [n, length, ...] from rows. Elements past a sequence are `pad`, a row or one element; nullptr: zeros.
 class PadKernel : public Kernel {
  public:
   PadKernel(const Variable* rows, const Variable* padded, const Variable* pad, const Offsets& offsets)
@@ -34,7 +34,7 @@ class PadKernel : public Kernel {
       std::fill_n(row, bytes_, '\0');
       return;
     }
-    size_t pad_bytes = pad_->tensor.bytes();  // divides those of a row
+    size_t pad_bytes = pad_->tensor.bytes();  // divides the bytes of a row
     for (size_t at = 0; at < bytes_; at += pad_bytes) std::memcpy(row + at, pad_->tensor.data, pad_bytes);
   }
 

@@ -14,7 +14,7 @@ bool slice_holds(const Ints& list, int axis, int rank) {
   return false;
 }
 
-// As Python's slice(start, end, step).indices(size) where step > 0.
+// Like Python's slice(start, end, step).indices(size) if step > 0.
 void cut(AxisIndexMap& index_map, int64_t start, int64_t end, int64_t step) {
   index_map.step = step;
   if (index_map.in < 0) {
@@ -22,7 +22,7 @@ void cut(AxisIndexMap& index_map, int64_t start, int64_t end, int64_t step) {
     return;
   }
   int64_t size = index_map.in, low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  // PaddlePaddle writes x[::-1] with end -1: before the first. Any other end stops at the first at the latest.
+  // PaddlePaddle encodes x[::-1] with end -1, meaning before the first element. Any other end is clamped to 0 or more.
   bool to_the_first = step < 0 && end == -1;
   start = std::max<int64_t>(start < 0 ? start + size : start, 0);
   end = to_the_first ? -1 : std::max<int64_t>(end < 0 ? end + size : end, 0);
@@ -40,7 +40,7 @@ const TensorAttrs& slice_ports_of(bool strided) {
   return strided ? with_strides : plain;
 }
 
-// Along axes whose ends are not known yet the slice may have any length.
+// Axes whose ends are not known yet have an unknown size.
 Shape slice_out_shape(InferContext& c, bool strided) {
   const Shape& x = c.shape("Input");
   if (auto op = settled(c, slice_ports_of(strided))) return sliced_shape(*op, slice_index_maps(*op, x, strided));
@@ -86,7 +86,7 @@ AxisIndexMaps slice_index_maps(const OpDesc& op, const Shape& x, bool strided) {
     seen[axis] = true;
     require<ProgramError>(strides[i] != 0, "strides has 0 for axis ", axis);
     int64_t end = ends[i];
-    // The last element alone, x[-1], is written so.
+    // The encoding of the last element alone, x[-1].
     bool written = strided || (i < flags.size() && flags[i] == -1);
     bool last = written && starts[i] == -1 && end == 0 && strides[i] > 0 && slice_holds(decreased, axis, x.rank());
     cut(index_maps[axis], starts[i], last ? INT32_MAX : end, strides[i]);

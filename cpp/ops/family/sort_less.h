@@ -7,8 +7,8 @@
 
 namespace paddle_mini {
 
-// Whether the element at a comes before that at b: NaN counts as larger than every number, and of
-// equal elements the one at the lower index comes first.
+// Whether the element at a precedes that at b. NaN is larger than every number; among equal elements the lower index
+// comes first.
 template <class T>
 struct ComesBefore {
   const T* line;

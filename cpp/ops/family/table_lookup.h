@@ -1,4 +1,4 @@
-// Rows of a table looked up by ids, and the gradient of the table: both lookup_table operators.
+// Lookup of a table's rows by ids, and the table's gradient, for both lookup_table operators.
 #pragma once
 
 #include "core/op_table.h"
@@ -14,7 +14,7 @@ namespace paddle_mini {
 
 inline int64_t row_width(const Shape& table) { return table.numel(1, table.rank()); }
 
-// Out = W's rows Ids one after another, zeros for padding_idx.
+// Out = the rows of W at Ids, zeros for padding_idx.
 template <class T>
 struct TableLookupKernel : Kernel {
   In<T> table;
@@ -31,9 +31,8 @@ struct TableLookupKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// The gradient of a row is the sum of Out@GRAD over the positions that looked it up. Sparse: these
-// positions' gradients as they are, one row each, in the order of Ids; a padding row's too, as in
-// PaddlePaddle, so that it is trained.
+// The gradient of a row is the sum of Out@GRAD over the positions with its id. Sparse: the gradients of all positions
+// unmerged, one row each, in the order of Ids. As in PaddlePaddle this includes the padding row, so it is trained.
 template <class T>
 struct TableLookupGradKernel : Kernel {
   IndexIn ids;
@@ -42,7 +41,7 @@ struct TableLookupGradKernel : Kernel {
   int64_t padding, height, width;
   bool sparse;
   std::vector<int64_t> touched;
-  Scratch<int64_t> order;  // of positions, on a GPU
+  Scratch<int64_t> order;  // sort buffer for positions, on a GPU
 
   explicit TableLookupGradKernel(KernelInit& init)
       : ids(init, "Ids"), out_gradient(init, "Out@GRAD"), table_gradient(init, "W@GRAD"),
@@ -60,11 +59,11 @@ struct TableLookupGradKernel : Kernel {
   void sum_rows(KernelContext& context);
 };
 
-// What the two operators differ in.
+// The differences between the two operators.
 struct TableLookup {
   std::string type;
   const char *formula, *table, *ids, *out;  // for the docs
-  Shape (*shape)(const InferContext& c);    // of Out
+  Shape (*shape)(const InferContext& c);    // Out's shape
 };
 
 inline void infer_table_gradient(InferContext& c, const TableLookup& lookup) {

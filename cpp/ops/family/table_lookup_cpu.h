@@ -1,4 +1,4 @@
-// The kernels of table_lookup on a CPU.
+// Kernels of table_lookup on a CPU.
 #pragma once
 
 namespace paddle_mini {

@@ -1,4 +1,4 @@
-// The kernels of table lookups on a GPU.
+// Kernels of table_lookup on a GPU.
 #pragma once
 
 #include "math/copy.h"
@@ -24,7 +24,7 @@ struct LookUp {
   }
 };
 
-// Of positions in the order of their ids: the first of each id adds up the gradients of all of them, in their order.
+// Over positions sorted by id: the first position of each id sums the gradients of all positions with it, in order.
 template <class T>
 struct SumRows {
   const KeyAt* order;

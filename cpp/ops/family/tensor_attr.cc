@@ -1,4 +1,4 @@
-// Reading attributes from tensors.
+// Reads attributes from tensors.
 #include "ops/family/tensor_attr.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace {
 
 using Longs = std::vector<int64_t>;
 
-// The port that the numbers come from; nullptr: they are in the attribute.
+// The port that provides the numbers; nullptr: the attribute does.
 template <class Context>
 const char* port_of(const Context& c, const TensorAttr& attr) {
   for (const char* port : {attr.tensor, attr.list}) {
@@ -114,7 +114,7 @@ Shape open_shape(const InferContext& c, const TensorAttr& attr) {
   const char* port = port_of(c, attr);
   if (!port) return Shape(written);
   int64_t count = number_count(c, attr);
-  // Where nobody knows how many dimensions there are the attribute may still have a place for each.
+  // If the number of dimensions is unknown, the attribute may have an element for each.
   if (count < 0) count = std::max<int64_t>(static_cast<int64_t>(written.size()), 1);
   bool beside = is_list(attr, port) && static_cast<int64_t>(written.size()) == count;
   if (!beside) return open_shape(count);
@@ -135,7 +135,7 @@ Shape settled_shape(InferContext& c, const TensorAttr& attr) {
     require<ProgramError>(dim >= 0, "'", attr.attr, "' is ", show(AttrValue(dims)), ": a dimension can't be ", dim);
   }
   Shape shape(dims);
-  shape.numel();  // refuses one that is too large
+  shape.numel();  // throws if it is too large
   return shape;
 }
 

@@ -1,4 +1,4 @@
-// Attributes that a program may give as tensors instead: their numbers are known only while it runs.
+// Attributes that a program may provide as tensors, whose values are known only at run time.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace paddle_mini {
 
-// Where whole numbers may come from. `tensor` holds all of them, each tensor of `list` one; where both are
-// given the tensor counts, and where neither is the attribute. nullptr: the operator has no such port.
+// Sources of integers. `tensor` contains all of them; each tensor of `list` contains one. `tensor` has precedence over
+// `list`, and `list` over the attribute. nullptr: the operator has no such port.
 struct TensorAttr {
-  const char* attr;  // of type INT, LONG, INTS or LONGS
+  const char* attr;  // its type is INT, LONG, INTS or LONGS
   const char* tensor;
   const char* list = nullptr;
-  // Positions may lie far beyond a tensor: they are cut to what the attribute's type holds. Else refused.
+  // Positions may exceed a tensor's size, so they are clamped to the attribute's type. Otherwise that throws.
   bool positions = false;
 };
 using TensorAttrs = std::vector<TensorAttr>;
 
-// The numbers of the tensors at hand. Not given: they are in the attribute. Not known: no values yet.
+// The numbers from the tensors. given is false if the attribute provides them; known is false if values are missing.
 struct TensorNumbers {
   bool given = false, known = true;
   std::vector<int64_t> values;
@@ -28,23 +28,23 @@ struct TensorNumbers {
 TensorNumbers tensor_numbers(const InferContext& c, const TensorAttr& attr);
 TensorNumbers tensor_numbers(const KernelInit& init, const TensorAttr& attr);
 
-// The operator as if the program had written the numbers into its attributes. In `infer`: nothing while they
-// are not there; the operator then waits for them.
+// The operator with the numbers written to its attributes. In `infer`: empty while the values are not known; infer is
+// then called again when they are.
 std::optional<OpDesc> settled(InferContext& c, const TensorAttrs& attrs);
 OpDesc settled(const KernelInit& init, const TensorAttrs& attrs);
 
-// How many numbers there are; -1: not known yet.
+// The number of integers; -1 if unknown.
 int64_t number_count(const InferContext& c, const TensorAttr& attr);
-// The shape that such numbers say before they are there: -1, but for those beside a list that the attribute
-// has, where they are positive.
+// The shape before the numbers are known: -1 for each dimension, or, for a list, the attribute's value where it is
+// positive.
 Shape open_shape(const InferContext& c, const TensorAttr& attr);
-Shape open_shape(int64_t rank);  // of -1
-// The shape that an attribute of dimensions, settled or not, says.
+Shape open_shape(int64_t rank);  // all dimensions are -1
+// The shape from an attribute with dimensions; open_shape while its values are not known.
 Shape settled_shape(InferContext& c, const TensorAttr& attr);
 
 // The optional ports of the attributes, for a forward or a gradient schema.
 OpSchema with_tensor_ports(OpSchema schema, const TensorAttrs& attrs);
-// `inputs` and the ports of the attributes: what a gradient operator gets.
+// `inputs` and the ports of the attributes: the inputs of a gradient operator.
 std::vector<std::string> with_ports(std::vector<std::string> inputs, const TensorAttrs& attrs);
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// What the schemas of the elementwise operators of one input have in common.
+// Schemas shared by the elementwise operators of one input.
 #include "ops/family/unary.h"
 
 namespace paddle_mini {

@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// An AttrCheck for what is divided by.
+// An AttrCheck for divisors.
 inline void not_zero(const std::string& name, const AttrValue& value) {
   require<ProgramError>(std::get<float>(value) != 0, "attribute '", name, "' is 0, and is divided by");
 }
@@ -32,7 +32,7 @@ struct UnaryKernel {
   };
 };
 
-// What a gradient reads of its forward operator.
+// The forward variable that a gradient reads.
 enum class Keeps { X, Out };
 inline const char* port_of(Keeps kept) { return kept == Keeps::X ? "X" : "Out"; }
 
@@ -54,11 +54,11 @@ struct UnaryGradKernel {
   };
 };
 
-// Records that lack what is the operator's own: doc, gradient, kernels.
+// Schemas without the operator's own items: doc, gradient, kernels.
 OpSchema unary(const char* type);                                        // X -> Out
 OpSchema unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
 
-// Adds an operator, whose schema lacks gradient and kernels, and its gradient.
+// Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient.
 template <class F, class Grad, Keeps kept>
 void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();

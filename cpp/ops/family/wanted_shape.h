@@ -1,4 +1,4 @@
-// The shape that `shape`, an attribute or tensors, asks for: reshape and reshape2.
+// The target shape in `shape`, an attribute or tensors, of reshape and reshape2.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace paddle_mini {
 
-// 0 copies X's dimension at the same place; one -1 is worked out from the rest. The dimensions that are
-// copied cancel on both sides, so the rest may be known while they are not.
+// 0 copies X's dimension at that index; a single -1 is computed from the others. Copied dimensions cancel on both
+// sides, so the -1 may be computed even if they are unknown.
 inline Shape reshaped(const Shape& x, const std::vector<int32_t>& wanted) {
   Shape out, x_rest;
   int64_t rest = 1;
