@@ -10,7 +10,7 @@ namespace paddle_mini {
 
 // The tensor's value if the program provides the input, else `otherwise`.
 template <class T, class Input>
-ScalarArg<T> uniform_or(const Input& in, T otherwise) {
+ScalarArg<T> scalar_or(const Input& in, T otherwise) {
   return in ? ScalarArg<T>(in) : ScalarArg<T>(otherwise);
 }
 

@@ -30,7 +30,7 @@ struct AdadeltaKernel : TiledKernel {
   void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
 
   void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
-    AdadeltaRule<T> step{rho, epsilon, uniform_or(learning_rate, T(1))};
+    AdadeltaRule<T> step{rho, epsilon, scalar_or(learning_rate, T(1))};
     map(context, end - begin, step,
         std::tuple(param_out.data() + begin, squared_grad_out.data() + begin, squared_update_out.data() + begin),
         param.data() + begin, squared_grad.data() + begin, squared_update.data() + begin, grad.data() + begin);

@@ -27,7 +27,7 @@ struct AdagradKernel : TiledKernel {
         epsilon(static_cast<T>(init.attr<float>("epsilon"))), gradient(init, param, grad) {}
 
   void run(KernelContext& context) override {
-    gradient.index_map(
+    gradient.for_each_row(
         context, [&](int64_t at, int64_t count, const T* g) { update(context, at, count, g); },
         [&](int64_t at, int64_t count) {
           copy_part(context, param, param_out, at, count);

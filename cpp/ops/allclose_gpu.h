@@ -23,8 +23,8 @@ template <class T>
 void AllcloseKernel<T>::run(KernelContext& context) {
   fill_n(context, out.data(), 1, true);
   for_each_index(context, input.numel(),
-                 FlagApart<T>{uniform_or(rtol_in, rtol), uniform_or(atol_in, atol), equal_nan, input.data(),
-                              other.data(), out.data()});
+                 FlagApart<T>{scalar_or(rtol_in, rtol), scalar_or(atol_in, atol), equal_nan, input.data(), other.data(),
+                              out.data()});
 }
 
 }  // namespace

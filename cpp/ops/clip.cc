@@ -58,7 +58,7 @@ struct Bounds {
   bool may_fail_validation() const { return min || max; }
   template <template <class> class Step>
   WithBounds<T, Step> step() const {
-    return {uniform_or(min, low), uniform_or(max, high)};
+    return {scalar_or(min, low), scalar_or(max, high)};
   }
 
   void check(KernelContext& context) const;

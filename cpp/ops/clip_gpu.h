@@ -26,7 +26,7 @@ struct CheckBounds {
 template <class T>
 void Bounds<T>::check(KernelContext& context) const {
   if (!may_fail_validation()) return;
-  for_each_index(context, 1, CheckBounds<T>{uniform_or(min, low), uniform_or(max, high), context.fault, context.step});
+  for_each_index(context, 1, CheckBounds<T>{scalar_or(min, low), scalar_or(max, high), context.fault, context.step});
 }
 
 }  // namespace

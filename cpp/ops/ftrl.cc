@@ -31,7 +31,7 @@ struct FtrlKernel : TiledKernel {
         power(-static_cast<T>(init.attr<float>("lr_power"))), gradient(init, param, grad) {}
 
   void run(KernelContext& context) override {
-    gradient.index_map(
+    gradient.for_each_row(
         context, [&](int64_t at, int64_t count, const T* g) { update(context, at, count, g); },
         [&](int64_t at, int64_t count) {
           copy_part(context, param, param_out, at, count);

@@ -22,7 +22,7 @@ void LambKernel<T>::run(KernelContext& context) {
 template <class T>
 void LambKernel<T>::step(KernelContext& context, const LambStep<T>& s) {
   param_squares = direction_squares = 0;
-  gradient.index_map(
+  gradient.for_each_row(
       context, [&](int64_t at, int64_t count, const T* g) { moments(context, s, at, count, g); },
       [&](int64_t at, int64_t count) { moments(context, s, at, count, nullptr); });
   if (!adapts) return;

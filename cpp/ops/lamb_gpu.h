@@ -71,7 +71,7 @@ struct LambMoveRule {
 template <class T>
 void LambKernel<T>::run(KernelContext& context) {
   LambRule<T> rule{beta1, beta2, beta1_power, beta2_power, epsilon, decay};
-  ScalarArg<bool> stays = uniform_or(skip_update, false);
+  ScalarArg<bool> stays = scalar_or(skip_update, false);
   int64_t n = param.numel();
   const T *m = moment1_out.data(), *v = moment2_out.data();
   map(context, n, LambMomentsRule<T>{rule, stays}, std::tuple(moment1_out.data(), moment2_out.data()), moment1.data(),

@@ -107,7 +107,7 @@ class GpuBlockAverage {
   void run(KernelContext& context, const P* p) {
     using namespace block_average_gpu;
     Shared<T>* shared = reinterpret_cast<Shared<T>*>(shared_.data());
-    SharedRule<T> all{weight_, uniform_or(roll_, int32_t{0}), sums_.data(), sums_out_.data(), shared};
+    SharedRule<T> all{weight_, scalar_or(roll_, int32_t{0}), sums_.data(), sums_out_.data(), shared};
     map(context, 1, all, sums_out_.data(), sums_.data());
     ElementRule<T> rule{shared, checks_, context.fault, context.step};
     std::tuple outputs(average_out_.data(), block_out_.data());
@@ -225,7 +225,7 @@ struct ParameterAverageKernel : Kernel {
 
   template <template <class> class With>
   AverageRule<T, With> rule(const KernelContext& context) const {
-    return {weight, uniform_or(roll, int32_t{0}), checks, static_cast<bool>(residue), context.fault, context.step};
+    return {weight, scalar_or(roll, int32_t{0}), checks, static_cast<bool>(residue), context.fault, context.step};
   }
 
   template <class P>

@@ -37,7 +37,7 @@ struct Pooling2d {
   // complete windows that begin at this one, many(the same arguments, count). `many` may read and write
   // `lanes` columns even if `count` is less: the rest are processed later, and all accesses stay inside the tensors.
   template <class One, class Many>
-  void index_map(int64_t lanes, One one, Many many) const {
+  void for_each_window(int64_t lanes, One one, Many many) const {
     int64_t outputs = static_cast<int64_t>(columns.size()), at = 0, end = planes * plane_size;
     int64_t total = planes * static_cast<int64_t>(rows.size()) * outputs;
     for (int64_t p = 0; p < planes; ++p) {
@@ -101,16 +101,18 @@ struct Pool2dKernel : Kernel {
       out[at] = max ? largest(plane, row, column) : mean(plane, row, column);
     };
     if (max) {
-      pooling.index_map(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
-        reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
-          return maximum(a, b);
-        }).store(out.data() + at);
-      });
+      pooling.for_each_window(
+          lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+            reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
+              return maximum(a, b);
+            }).store(out.data() + at);
+          });
     } else {
-      pooling.index_map(lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
-        Vec<T> sum = reduce(plane, row, column, Vec<T>(T(0)), [](auto a, auto b) { return a + b; });
-        (sum / Vec<T>(static_cast<T>(pooling.count(row, column)))).store(out.data() + at);
-      });
+      pooling.for_each_window(
+          lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+            Vec<T> sum = reduce(plane, row, column, Vec<T>(T(0)), [](auto a, auto b) { return a + b; });
+            (sum / Vec<T>(static_cast<T>(pooling.count(row, column)))).store(out.data() + at);
+          });
     }
   }
 
@@ -162,11 +164,11 @@ struct Pool2dGradKernel : Kernel {
     constexpr int64_t lanes = Vec<T>::size;
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     if (max) {
-      pooling.index_map(
+      pooling.for_each_window(
           lanes, [this](auto... window) { to_largest(window...); },
           [this](auto... window) { to_largest_of_many(window...); });
     } else {
-      pooling.index_map(
+      pooling.for_each_window(
           lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
     }
   }

@@ -20,7 +20,7 @@ struct PowerRule {
 
 template <class T, class... Inputs>
 void Factor::map_power(KernelContext& context, int64_t n, T* out, const Inputs*... in) const {
-  ScalarArg<double> factor = uniform_or(tensor, static_cast<double>(attr));
+  ScalarArg<double> factor = scalar_or(tensor, static_cast<double>(attr));
   map(context, n, PowerRule<T>{factor}, out, in...);
 }
 

@@ -48,7 +48,7 @@ struct RmspropKernel : TiledKernel {
 
   // Every row is updated: a row that a sparse gradient does not contain has gradient 0, and its averages decay.
   void run(KernelContext& context) override {
-    gradient.index_map(
+    gradient.for_each_row(
         context, [&](int64_t at, int64_t n, const T* g) { update(context, at, n, g); },
         [&](int64_t at, int64_t n) { update(context, at, n); });
   }

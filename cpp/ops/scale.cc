@@ -40,7 +40,7 @@ struct ScaleKernel : Kernel {
         bias_after_scale(init.attr<bool>("bias_after_scale")) {}
 
   void run(KernelContext& context) override {
-    Scaling<T> scaling{uniform_or(scale_tensor, scale), bias, bias_after_scale};
+    Scaling<T> scaling{scalar_or(scale_tensor, scale), bias, bias_after_scale};
     map(context, x.numel(), scaling, out.data(), x.data());
     if (x.is_rows()) out.variable().set_rows(x.variable().rows);
   }

@@ -71,7 +71,7 @@ struct UpdateLossScalingKernel : Kernel {
   void run(KernelContext& context) override {
     batch_launches(context, [&] { clear(context); });
     for_each_index(context, 1,
-                   ScalingStep<T>{found, uniform_or(stop, always_stops), scale.data(), good.data(), bad.data(),
+                   ScalingStep<T>{found, scalar_or(stop, always_stops), scale.data(), good.data(), bad.data(),
                                   scale_out.data(), good_out.data(), bad_out.data(), good_needed, bad_needed, growth,
                                   fall});
   }

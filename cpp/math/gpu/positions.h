@@ -60,7 +60,7 @@ template <class Where>
 void gather_slabs(KernelContext& context, const Where& where, int64_t rows, int64_t picked, int64_t length,
                   size_t bytes, const void* from, void* to) {
   if (bytes == 0) return;
-  uintptr_t batch_launches = bytes | reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to);
+  uintptr_t alignment = bytes | reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to);
   auto as = [&](auto piece) {
     using T = decltype(piece);
     int64_t width = static_cast<int64_t>(bytes / sizeof(T));
@@ -68,9 +68,9 @@ void gather_slabs(KernelContext& context, const Where& where, int64_t rows, int6
         where, picked, length, width, static_cast<const T*>(from), static_cast<T*>(to)};
     for_each_index(context, rows * picked * width, gather);
   };
-  if (batch_launches % 8 == 0) as(uint64_t{});
-  else if (batch_launches % 4 == 0) as(uint32_t{});
-  else if (batch_launches % 2 == 0) as(uint16_t{});
+  if (alignment % 8 == 0) as(uint64_t{});
+  else if (alignment % 4 == 0) as(uint32_t{});
+  else if (alignment % 2 == 0) as(uint16_t{});
   else as(uint8_t{});
 }
 

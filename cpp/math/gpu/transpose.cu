@@ -24,7 +24,7 @@ struct Gather {
 };
 
 template <class T>
-struct SessionLock {
+struct TransposeTiles {
   static constexpr bool syncs = true;
   static constexpr int kSide = 32;
   StridedIndex<2> outer;  // offsets of each matrix of tiles in the input and in the result
@@ -64,9 +64,9 @@ void Transpose::run_as(KernelContext& context, const T* in, T* out) const {
   }
   StridedIndex<2> outer;
   for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) outer.add(dim->size, {dim->in_step, dim->out_step});
-  SessionLock<T> turn{outer, along_in_.size, along_out_.size, along_out_.in_step, along_in_.out_step, in, out};
-  int64_t squares = (turn.rows + 31) / 32 * ((turn.columns + 31) / 32) * outer.count;
-  launch(context, std::min(squares, kMostBlocks), turn);
+  TransposeTiles<T> tiles{outer, along_in_.size, along_out_.size, along_out_.in_step, along_in_.out_step, in, out};
+  int64_t squares = (tiles.rows + 31) / 32 * ((tiles.columns + 31) / 32) * outer.count;
+  launch(context, std::min(squares, kMostBlocks), tiles);
 }
 
 void Transpose::run(KernelContext& context, const void* in, void* out) const {

@@ -62,7 +62,7 @@ class SparseGradient {
   // Covers all elements in order: calls step(at, count, gradient) for those with a gradient, which are all if it is
   // dense, and idle(at, count) for the others.
   template <class Step, class Idle>
-  void index_map(KernelContext& context, Step step, Idle idle) {
+  void for_each_row(KernelContext& context, Step step, Idle idle) {
     if (!grad_.is_rows()) return step(int64_t{0}, grad_.numel(), grad_.data());
     lists_[0] = {&grad_.variable().rows, grad_.data()};
     merge_.run(context, lists_, width_, merged_.data());
