@@ -24,7 +24,7 @@ CHAPTERS = [
 
 
 class Asked(Exception):
-    """What a chapter gives to be fitted."""
+    """The samples, inputs and loss of a chapter for fit()."""
 
 
 def chapter_to_train(monkeypatch, number, *argv, hidden=None):

@@ -1,6 +1,6 @@
-# E5: what can go wrong around training leaves averages and parameters the same bits.
-"""The network of stopped_training.py has dropout, Adam, a falling learning rate and four averages; processes of it are
-killed, go on from a checkpoint, or go on from the saved program."""
+# E5: failures and restarts around training leave averages and parameters with the same bits.
+"""The network of stopped_training.py has dropout, Adam, a falling learning rate and four averages; its processes are
+killed, resume from a checkpoint, or resume from the saved program."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Lengths are steps, however they are written; what is wrong is refused with what to write instead."""
+"""Lengths are in steps, in every notation; errors say what to write instead."""
 
 import inspect
 import re

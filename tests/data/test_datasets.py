@@ -1,4 +1,4 @@
-# Data sets: the original files, written small, and what stands for them.
+# Data sets: the original files, written small, and their generated substitutes.
 import gzip
 import io
 import struct
