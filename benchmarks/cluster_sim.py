@@ -161,7 +161,7 @@ class Job:
                 begin(self._fail(server, cluster.mean_life / self.scale))
 
     def run(self, seconds: float, warm: float = 0.0) -> Job:
-        """Runs the simulation. `seconds` is the job's time; counts and the use of queues cover the time after `warm`."""
+        """Simulates `warm` and then `seconds` of the job's time; counts and the use of queues cover only the latter."""
         self.simulation.run(warm)
         for queue in self.queues():
             queue.busy, queue.entered, queue.stayed = 0.0, 0, 0.0

@@ -28,7 +28,7 @@ def spans(updates, rule):
 
 
 def of_updates(scheme, n, every):
-    """What each of n updates, the newest last, weighs."""
+    """The weight of each of n updates, the newest last."""
     u = np.arange(1, n + 1, dtype="float64")
     if isinstance(scheme, (Uniform, Tail)):
         return np.full(n, 1 / n)

@@ -12,7 +12,7 @@ def bits_of(numbers):
     numbers = np.asarray(numbers, "float32")
     below = numbers.view("uint32") >> 16  # towards zero
     low, high = numbers_of(below).astype("float64"), numbers_of(below + 1).astype("float64")
-    high = np.where(np.isinf(high), np.copysign(2.0**128, high), high)  # what a reader expects
+    high = np.where(np.isinf(high), np.copysign(2.0**128, high), high)  # 2^128, which rounds to infinity
     first, second = np.abs(numbers - low), np.abs(high - numbers)
     up = (second < first) | ((second == first) & (below % 2 == 1))
     return (below + up).astype("uint16")

@@ -24,7 +24,7 @@ CHAPTERS = [
 
 
 class Asked(Exception):
-    """The samples, inputs and loss of a chapter for fit()."""
+    """Carries the arguments of fit() out of a chapter."""
 
 
 def chapter_to_train(monkeypatch, number, *argv, hidden=None):

@@ -9,7 +9,7 @@ L = pm.layers
 
 
 class Inputs:
-    """Makes the data of a program, and keeps a value for each."""
+    """Creates the data layers of a program, and stores a value for each."""
 
     def __init__(self):
         self.values = {}

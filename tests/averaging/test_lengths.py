@@ -95,7 +95,7 @@ def test_a_half_life_is_one_whatever_every_is(half_life, every):
 
 @pytest.mark.parametrize("part", [0.01, 0.05, 0.3])
 def test_a_half_life_that_grows_with_the_run(part):
-    """Of the weights, half lie in about the newest `part` of the run, after 500 steps as after 2,000."""
+    """Half of the weights are in about the newest `part` of the run, after 500 steps as after 2,000."""
     model = Walk(Exponential(half_life=fraction(part)), "float64", size=1, rate=1.0, begin=0.0)
     for number in range(1, 2001):
         model.step([number])

@@ -122,7 +122,7 @@ SHORT = [Exponential(decay) for decay in (0.2, 0.5, 0.72, 0.8, 0.85, 0.9, 0.938,
 @pytest.mark.parametrize("kind", [Steps, LibrarySteps])
 @pytest.mark.parametrize("shake", [0, 1e-2])
 def test_averages_of_few_steps(kind, shake):
-    """Weights that dithering cannot represent: any of 4,096 elements is right at any time."""
+    """Few steps cannot be dithered: each of 4,096 elements is right at any time."""
     random, schemes = np.random.RandomState(1), [*SHORT, Window(2), Window(20), Window(60)]
     noise = (shake / UNIT * random.standard_normal((260, 4096))).astype("int32").clip(-(2**20), 2**20)
     values = as_float32(random.randint(1 << 20, 7 << 20, 4096) + noise)

@@ -52,7 +52,7 @@ def test_means_go_on():
 
 @pytest.mark.parametrize("steps", [1, 30, 64, 65, 100, 128, 170])
 def test_windows_go_on(steps, tmp_path):
-    """In the middle of a generation and just after one has ended; the old rounding errors leave with it."""
+    """In the middle of a generation and just after one has ended; its old rounding errors end with that generation."""
     path, scheme = slow_path(steps + 200), Window(64)
     model, plain = made(scheme, path), PlainWindow(64, np.ones_like(path[0]))
     for values in path[:steps]:

@@ -14,7 +14,7 @@ from paddle_mini.cluster.convert import read_parameters
 
 SLOTS, STEPS, TRAINERS = 400, 20, 2
 SEEDS = int(os.environ.get("PM_CHAOS_SEEDS", "25"))
-"""Requests of each of the two tests; 100 and more for a long run."""
+"""Runs of each of the two tests; 100 and more for a long run."""
 PARTS = ["server 0", "server 1", "trainer 0", "trainer 1", "coordinator"]
 
 

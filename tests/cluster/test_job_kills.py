@@ -12,7 +12,7 @@ from cluster_moments import TIMEOUT, at, die, note, notes, ticket
 from paddle_mini.cluster.convert import read_parameters
 
 RUNS = int(os.environ.get("PM_KILL_RUNS", "4"))
-"""Kills per test; 20 and more for a long run."""
+"""Runs of each test; 20 and more for a long run."""
 TRAINERS, PUSHES = 2, 120
 PARTS = ["server 0", "trainer 1", "coordinator", "server 1", "trainer 0"]
 GOES_ON = 10.0

@@ -89,7 +89,7 @@ def begun(job, count=2, step=0):
 
 
 def step(*ranks):
-    """All arrive at a step; `of` names those whose gradients form it."""
+    """All arrive at a step; returns those whose gradients form it."""
     replies = [rank.arrive() for rank in ranks[:-1]]
     assert replies == [WAIT] * len(replies)
     replies = [ranks[-1].arrive(), *(rank.again() for rank in ranks[:-1])]

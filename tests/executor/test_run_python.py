@@ -1,4 +1,4 @@
-# Executor.run from Python: feeds, fetches, scopes, and what it refuses.
+# Executor.run from Python: feeds, fetches, scopes, and rejected arguments.
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-# What the tests of reductions of X over the axes `dim` share.
+# Shared tests of reductions of X over the axes `dim`.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def reduction_cases(draw: Callable[..., np.ndarray] = array) -> Cases:
 
 
 def folding_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Tests reduce_prod and those that find an extreme: reduce_max, reduce_min, reduce_amax, reduce_amin."""
+    """Tests reduce_prod and the extremes: reduce_max, reduce_min, reduce_amax, reduce_amin."""
     integers = {"whole numbers": ({"X": ints(3, 4, high=3)}, {})}
     return op_tests(op_type, reduction(function), reduction_cases(), ["X"], REFUSALS, values_only=integers)
 

@@ -38,7 +38,7 @@ MOST_FINDINGS = 50  # of one worker
 
 
 class Progress:
-    """What a worker has done, in a file that its parent sees also when the worker has died."""
+    """Progress of a worker, in a file that its parent can read after the worker has died."""
 
     NAMES = ("number", "accepted", "refused")
 
@@ -116,7 +116,7 @@ class Run:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def go(self, mutants, seconds):
-        """Tries so many mutants, or for so long."""
+        """Tries this many mutants, or for this time."""
         begin, start = 0, time.monotonic()
         while begin < mutants and time.monotonic() - start < seconds and len(self.findings()) < MOST_FINDINGS:
             if not self.one_worker(begin, mutants, start + seconds):

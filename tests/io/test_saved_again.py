@@ -1,4 +1,4 @@
-"""A program that is read, written and read again is the same program: all of it, and what is left for each fetch."""
+"""A program that is read, written and read again is the same program: as a whole, and pruned for each fetch."""
 
 import json
 import pathlib
@@ -236,7 +236,7 @@ def test_variables_called_feed_and_fetch(tmp_path):
 
 
 def test_what_paddlepaddle_keeps_of_parameters_is_kept(tmp_path):
-    """A pickled file that jit.load reads: nothing of it is run here."""
+    """A pickled file that jit.load reads: none of its code is run here."""
     model = SmallModel()
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope)
     entries = {

@@ -1,4 +1,4 @@
-# Schedulers: PaddlePaddle's tables step by step, how the Executor writes the rate, states, refusals.
+# Schedulers: PaddlePaddle's tables step by step, how the Executor writes the rate, states, rejected arguments.
 import json
 import math
 import pathlib

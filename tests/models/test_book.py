@@ -1,4 +1,4 @@
-# The chapters of the book, with fewer passes: each learns what its data has to be learnt, and uses the saved model.
+# The chapters of the book, with fewer passes: each learns the structure of its data, and uses the saved model.
 import importlib.util
 import pathlib
 
