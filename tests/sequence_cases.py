@@ -1,4 +1,4 @@
-# What the tests of operators on sequences share.
+# Cases for the tests of operators on sequences.
 from __future__ import annotations
 
 import numpy as np
@@ -8,7 +8,7 @@ from harness import array
 
 
 def sequences(*lengths: int, width: int = 3, seed: int = 0) -> pm.LoDTensor:
-    """Random rows, so many in each sequence."""
+    """Random rows, with the given number in each sequence."""
     return lod_tensor(array(sum(lengths), width, seed=seed), lengths)
 
 

@@ -1,6 +1,6 @@
-"""Ports and attributes: every one of PaddlePaddle's operators is known here, or it is said why not.
+"""Ports and attributes: every one of PaddlePaddle's operators is known here, or its absence has a reason.
 
-operator_ports.json is made by tests/paddle/operator_ports.py, which asks PaddlePaddle.
+operator_ports.json is made by tests/paddle/operator_ports.py, which queries PaddlePaddle.
 """
 
 import json
@@ -41,7 +41,7 @@ UNKNOWN_PORTS = {
     "save": {"kLookupTablePath"},
     "sequence_conv": {"PaddingData"},
 }
-# Attributes that say how its own servers or kernels work, not what an operator computes.
+# Attributes for its own servers or kernels, which do not affect an operator's result.
 UNKNOWN_ATTRS = {
     "adam": {"min_row_size_to_use_multithread"},
     "adamw": {"min_row_size_to_use_multithread"},

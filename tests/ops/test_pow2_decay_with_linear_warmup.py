@@ -1,4 +1,4 @@
-"""pow2_decay_with_linear_warmup: a learning rate that rises in a line, then falls like a parabola."""
+"""pow2_decay_with_linear_warmup: a learning rate that rises linearly, then falls quadratically."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A call of backward or minimize that fails leaves no trace, and can be made again."""
+"""A call of backward or minimize that fails leaves no trace, and can be repeated."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Names and texts of others, through every door: each is taken, or refused by an error of the project's that can be shown."""
+"""Names and texts of users through every entry point: each is accepted, or rejected by an error of the project's that
+can be printed."""
 
 import contextlib
 import io
@@ -20,7 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
 from properties import check_message
 
 L = pm.layers
-# Zero and other controls, ends of lines, halves of characters, what turns text around or can't be seen, and text.
+# Zero and other control characters, line ends, lone surrogates, characters that reverse text or are invisible, and
+# text.
 PARTS = [
     "\0",
     "\x07",
@@ -146,7 +148,7 @@ def test_names_are_taken_or_refused(door, name):
 @settings(max_examples=25, deadline=None, database=None)
 @given(name=NAMES)
 def test_paths_are_refused(tmp_path_factory, reader, name):
-    """Of no such file; each is below a file, so that a name as ".." leads nowhere either."""
+    """Names of missing files; each is below a file, so that a name like ".." does not exist either."""
     file = tmp_path_factory.getbasetemp() / "file"
     file.touch()
     with pytest.raises(pm.Error) as error:

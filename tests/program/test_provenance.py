@@ -1,4 +1,4 @@
-"""Program.provenance: it stays with the program in copies and files, and is no part of what the program computes."""
+"""Program.provenance: copies and files of the program contain it, and it does not affect the computation."""
 
 import re
 
@@ -58,7 +58,7 @@ def test_without_it_the_bytes_are_what_they_were(model):
 
 
 def test_a_file_comes_back_byte_for_byte(model, tmp_path):
-    """Its text too, however it was written."""
+    """Its text too, for every way of writing it."""
     for text in (b'{"b":1,   "a": [1.0]}', '{"name": "é"}'.encode(), b"no JSON", b"{}"):
         data = with_text(model, text)
         program = pm.Program.from_bytes(data)
