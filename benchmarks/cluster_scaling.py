@@ -20,11 +20,11 @@ RAY = Costs(**FACTS["ray"])
 WIDE = Model(
     "wide & deep", compute=FACTS["measured"]["threads 1+1"]["compute"], dense=1.97e6, rows=6634, row_bytes=68, table=68e6
 )
-"""As measured: batch 256."""
+"""The measured workload: batch 256."""
 LARGE = Model("wide & deep, large", compute=0.4, dense=8e6, rows=100_000, row_bytes=68, table=1e11)
 """A batch of 4,096, and tables of 100 GB."""
 DENSE = Model("dense, 100 MB", compute=1.0, dense=1.02e8)
-"""About ResNet-50."""
+"""Sizes close to those of ResNet-50."""
 MODELS = (WIDE, LARGE, DENSE)
 DAY = 86400.0
 

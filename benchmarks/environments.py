@@ -68,7 +68,7 @@ def python_of(environment: str) -> Path:
 
 
 def command_of(name: str) -> list[str]:
-    """The command line that starts a peer."""
+    """The command line that starts a peer's process."""
     peer = PEERS[name]
     return [str(python_of(peer.environment)), str(Path(__file__).parent / "peers" / peer.script), *peer.arguments]
 

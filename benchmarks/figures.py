@@ -15,7 +15,7 @@ from worker import Worker, WorkerError
 
 
 class Comparison(NamedTuple):
-    """The same workload in several runtimes, round by round in turn: A B C A B C …"""
+    """The same workload in several runtimes, which alternate in each round: A B C A B C …"""
 
     title: str
     unit: str

@@ -2,8 +2,8 @@
 """An emulated device with links of several bandwidths trains a network; its averages are stored on the CPU.
 
 Copies of the parameters take T_link = bytes / bandwidth, and averaging them T_cpu; both can overlap the next step's
-forward and backward pass, which takes T_step without the update. The remaining stall is max(0, max(T_link, T_cpu) -
-T_step).
+forward and backward pass, which takes T_step without the update. The remaining stall is
+max(0, max(T_link, T_cpu) - T_step).
 
     python benchmarks/offload.py
 """

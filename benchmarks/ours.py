@@ -127,7 +127,7 @@ def resnet():
 
 
 def recurrent(x, work):
-    """The output [time, batch, hidden] of layers of LSTM over x [time, batch, in]."""
+    """The output [time, batch, hidden] of LSTM layers over x [time, batch, in]."""
     _, batch, inputs = x.shape
     hidden, layers = workloads.LSTM_HIDDEN, workloads.LSTM_LAYERS
     names = [f"{layer}.{end}" for pair in (("wi", "wh"), ("bi", "bh")) for layer in range(layers) for end in pair]

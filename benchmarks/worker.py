@@ -29,7 +29,7 @@ ONE_THREAD = {
 
 
 def serve(workloads: Mapping[str, Callable[[], Run]]) -> None:
-    """Answers requests on standard input until it ends; `workloads` make functions that run steps."""
+    """Replies to requests on standard input until it ends; `workloads` make functions that run steps."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # output of libraries must not mix with replies
     run: Run = lambda steps: 0.0

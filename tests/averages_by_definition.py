@@ -36,7 +36,7 @@ def of_updates(scheme, n, every):
         return np.where(u > n - scheme.k, 1 / min(n, scheme.k), 0)
     if isinstance(scheme, Polynomial):
         return from_newest((scheme.eta + 1) / (u + scheme.eta))
-    if isinstance(scheme, Power):  # the first u updates weigh (u/n)^(gamma + 1) together
+    if isinstance(scheme, Power):  # the first u updates together have the weight (u/n)^(gamma + 1)
         return np.diff(np.append(0, (u / n) ** (scheme.exponent + 1)))
     if isinstance(scheme, Window):
         limits = (scheme.min_size, scheme.max_size) if scheme.size is None else (scheme.size, scheme.size)

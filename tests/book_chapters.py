@@ -1,4 +1,4 @@
-"""The chapters of the book as programs to train, without training them."""
+"""Builds the chapters of the book as programs to train, without training them."""
 
 import importlib.util
 import pathlib

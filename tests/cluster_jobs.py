@@ -7,7 +7,7 @@ import paddle_mini as pm
 from paddle_mini.thread_state import own_state
 
 INPUTS, HIDDEN, CLASSES, ROWS, WORDS = 64, 400, 3, 96, 50
-"""INPUTS * HIDDEN elements are enough to be cut in blocks for up to three servers."""
+"""INPUTS * HIDDEN elements are enough to be split into blocks for up to three servers."""
 
 
 def data():
@@ -32,7 +32,7 @@ def classifier(minimize):
 
 
 def begun(seed=3):
-    """A Trainer, when the startup program has run."""
+    """A Trainer, after the startup program has run."""
     exe = pm.Executor()
     pm.seed(seed)
     exe.run(pm.default_startup_program())

@@ -23,7 +23,7 @@ from one_op import OneOp, Rows, array, array_of, cast, each, generator, ints, ru
 from paddle_mini.contracts import contract, defaults
 from value_checks import check_infer, check_same, check_value
 
-# One table: |value - reference| <= tolerance * (1 + |reference|).
+# One table of tolerances for all operators: |value - reference| <= tolerance * (1 + |reference|).
 TOLERANCES = {"cpu": {"float16": 2e-3, "float32": 2e-6, "float64": 1e-12}}
 
 TESTS = str(pathlib.Path(__file__).resolve().parent)
@@ -157,7 +157,7 @@ def _questions(facts: Facts, name: str, with_gradient: bool) -> list[Question]:
 
 
 def ask_values(facts: Facts, inputs: Any, attrs: Any, dtype: str | None) -> None:
-    """Values, dtypes, shapes and sequences, in every way that a program may run the operator."""
+    """Checks values, dtypes, shapes and sequences, in every way that a program may run the operator."""
     op_type, inputs = facts.op_type, facts.typed(inputs, dtype)
     expected, counts = facts.expected(inputs, attrs)
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)

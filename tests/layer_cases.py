@@ -35,7 +35,7 @@ class Inputs:
         return var
 
 
-# One line a case.
+# One line per case.
 # fmt: off
 def along(rank, build, label="axis"):
     """A case for each negative axis."""

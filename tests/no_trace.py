@@ -31,7 +31,7 @@ def programs():
 
 
 def leaves_no_trace(call, kind=Exception):
-    """The error of a call, which has to raise one."""
+    """The error that a call must raise."""
     before = programs()
     with pytest.raises(kind) as raised:
         call()

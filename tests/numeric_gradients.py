@@ -48,7 +48,7 @@ def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int],
 
 
 def analytic_gradients(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.ndarray]:
-    """All gradients at once, and each alone, which must be the same."""
+    """Computes all gradients at once, and each alone; both must be the same."""
     available = {name for op in ops for _, outs in op["outputs"] for name in outs}
     for name in names:
         assert name + "@GRAD" in available, f"the record's gradient does not compute {name}@GRAD"

@@ -35,7 +35,7 @@ def ints(*shape: int, low: int = 0, high: int = 10, dtype: str = "int64", seed: 
 
 
 def array_of(value: Any) -> np.ndarray:
-    """The numbers of a value of any kind."""
+    """The numeric array of a value of any kind."""
     if isinstance(value, Rows):
         return np.asarray(value.values)
     return np.asarray(value.array if isinstance(value, pm.LoDTensor) else value)
@@ -111,7 +111,7 @@ class OneOp:
         return names
 
     def put(self, name: str, value: Any) -> None:
-        """A persistable variable with this value."""
+        """Creates a persistable variable with this value."""
         self.values[name] = value
         values = array_of(value)
         lod = value.lod if isinstance(value, pm.LoDTensor) else []

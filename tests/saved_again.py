@@ -71,7 +71,7 @@ def assert_the_same_model(program, values, names, feeds, fetch, folder):
     for name, value in values.items():
         scope.set(name, value)
     if fetch not in {name for op in program.clone(for_test=True).global_block().ops for name in op.output_names}:
-        return  # a number of training
+        return  # a value that exists only in training
     pm.io.save_inference_model(folder / "first", names, [block.var(fetch)], scope=scope, program=program)
     generations = []
     for source, target in (("first", "second"), ("second", "third"), ("third", None)):

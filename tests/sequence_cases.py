@@ -13,7 +13,7 @@ def sequences(*lengths: int, width: int = 3, seed: int = 0) -> pm.LoDTensor:
 
 
 def lod_tensor(rows: np.ndarray, *levels: list[int]) -> pm.LoDTensor:
-    """Rows in sequences of these lengths; further levels group the sequences of the one after."""
+    """Rows in sequences of these lengths; further levels group the sequences of the next one."""
     return pm.LoDTensor(rows, [[0, *(int(end) for end in np.cumsum(lengths))] for lengths in levels])
 
 

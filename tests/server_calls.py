@@ -28,7 +28,7 @@ def config(kind="SGD", rate=0.1, **fields):
 
 
 def call(server, name, arrays=(), job=JOB, **fields):
-    """The reply's header and arrays; errors are raised."""
+    """The reply's header and arrays; raises errors."""
     return understood(*server.handle(request(job, name, **fields), list(arrays)))
 
 

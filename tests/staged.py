@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def stage(build):
-    """The directory to put first on Python's path."""
+    """The directory that must be first on Python's path."""
     package = Path(build).resolve() / "package"
     target = package / "paddle_mini"
     target.mkdir(parents=True, exist_ok=True)

@@ -175,7 +175,7 @@ def test_servers_that_are_not_simulated_count(sim, model, costs):
 
 
 def test_fewer_messages_with_local_steps(sim, model, costs):
-    """A server has a tenth of the work for a step when there is an exchange every ten steps."""
+    """A server has a tenth of the work per step if there is an exchange every ten steps."""
 
     def work(**facts):
         job = sim.Job(model, sim.Cluster(2, 1, **facts), costs).run(20.0)

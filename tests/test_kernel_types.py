@@ -1,6 +1,6 @@
-"""Element types: every one that PaddlePaddle's kernels for CPUs have, and what is computed in a wider one.
+"""Element types: every one that PaddlePaddle's kernels for CPUs have, and those that are computed in a wider one.
 
-element_types.json is made by tests/paddle/element_types.py, which asks PaddlePaddle.
+element_types.json is made by tests/paddle/element_types.py, which queries PaddlePaddle.
 """
 
 import json
@@ -197,7 +197,7 @@ def test_a_parameter_of_16_bits_is_updated_in_place():
 
 @pytest.mark.parametrize("dtype", ["float16", "int8"])
 def test_shapes_that_depend_on_data(dtype):
-    """Such operators run outside of plans."""
+    """These operators run outside of plans."""
     x = np.array([[1, 0], [0, 3]], dtype)
     out = run_op("masked_select", {"X": x, "Mask": x > 0}, {}, ["Y"])["Y"]
     assert out.dtype == dtype

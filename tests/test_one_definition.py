@@ -88,7 +88,7 @@ def test_objects_that_cmake_makes_for_itself_have_no_source():
 def conflicts(build):
     """Functions and tables of paddle_mini that objects of two sources define, and one entry for all others: inline
     functions and templates are defined wherever they are used, in the same way."""
-    others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers: the same names again
+    others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers have the same names again
     objects = {}
     for path in build.rglob("*.o"):
         if "CMakeFiles" in path.parts and path.relative_to(build).parts[0] not in others:

@@ -13,7 +13,7 @@ from paddle_mini.contracts import contract
 
 TABLE = json.loads((pathlib.Path(__file__).parent / "operator_ports.json").read_text())
 
-MASTER = {"MasterParam", "MasterParamOut"}  # copies in float32 of parameters of 16 bits
+MASTER = {"MasterParam", "MasterParamOut"}  # float32 copies of 16-bit parameters
 AXES = {"AxisTensor", "AxisTensorList"}  # axes that are known only while a program runs
 UNKNOWN_PORTS = {
     **dict.fromkeys(
@@ -35,7 +35,7 @@ UNKNOWN_PORTS = {
     ),
     **dict.fromkeys(["reduce_all", "reduce_amax", "reduce_amin", "reduce_any"], AXES),
     "batch_norm": {"MomentumTensor"},
-    "conv2d_transpose": {"Bias"},  # of its kernels for oneDNN
+    "conv2d_transpose": {"Bias"},  # attributes of its kernels for oneDNN
     "depthwise_conv2d_transpose": {"Bias"},
     "pad2d": {"Paddings"},
     "save": {"kLookupTablePath"},

@@ -191,7 +191,7 @@ def test_the_optimizer_asks_about_the_models_own_parameters():
 
 
 def test_a_parameters_own_rate_is_not_its_weight():
-    """The first parameter does not move; the others are averaged as without it."""
+    """The first parameter does not move; the others are averaged as usual."""
     attrs = {"param_attr": pm.ParamAttr(learning_rate=0.0)}
     rate = pm.lr.LinearWarmup(0.3, 5, 0.1, 0.3)
     model = SmallModel(ScheduleFree(O.SGD(rate)).minimize, "float64", **attrs)

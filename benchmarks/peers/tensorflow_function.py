@@ -1,4 +1,4 @@
-# TensorFlow: one tf.function a step, with TensorFlow's own fused optimizer kernels; --jit compiles it with XLA.
+# TensorFlow: one tf.function per step, with TensorFlow's own fused optimizer kernels; --jit compiles it with XLA.
 import sys
 
 import tensorflow as tf

@@ -1,4 +1,4 @@
-# Digits with wrong labels, and the training of many classifiers of them side by side (E3).
+# Digits with wrong labels, and the training of many classifiers side by side (E3).
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.datasets import load_digits

@@ -23,7 +23,7 @@ def start(*words):
 
 
 def result(process):
-    """The sums that a child prints."""
+    """The checksums that a child process prints."""
     text, _ = process.communicate()
     if process.returncode != 0:
         raise RuntimeError(f"{process.args} ended with {process.returncode}")
@@ -42,7 +42,7 @@ def killed_and_gone_on_with(folder, step):
 
 
 def evaluation_that_raises(training):
-    """The variables before and after."""
+    """The variables before and after the events."""
     before = sums(training.values())
     try:
         with training.average.apply(training.exe, training.scope):

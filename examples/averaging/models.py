@@ -50,9 +50,9 @@ class Models:
 
 
 def least_squares(groups, members, dimensions):
-    """groups x members regressions y = w . x that begin at 0, each with the loss rate (w . x - y)^2 / 2: with sgd's own
-    rate 1, `rate` is the step size. The members of a group see the same x [groups, 1, d] and y [groups, 1]; rate
-    [1, members] is an input, so that it may follow any schedule."""
+    """groups x members regressions y = w . x that start at 0, each with the loss rate (w . x - y)^2 / 2: with sgd's own
+    rate 1, `rate` is the step size. The members of a group share x [groups, 1, d] and y [groups, 1]; rate [1, members]
+    is an input, so that it may follow any schedule."""
 
     def build():
         x = pm.layers.data("x", [groups, 1, dimensions])

@@ -1,4 +1,4 @@
-# Report: the tables, criteria and figures of the experiments.
+# Report of the experiments: their tables, criteria and figures.
 import csv
 
 import numpy as np

@@ -1,5 +1,6 @@
 # A training that is stopped and resumed, in a process that E5 starts.
-"""stopped_training.py train FOLDER [--hold STEP] [--go-on]      # from the same code
+"""
+    stopped_training.py train FOLDER [--hold STEP] [--go-on]      # from the same code
     stopped_training.py program FOLDER                            # from the saved program
 
 At the end it prints a checksum of the bits of every variable, by name."""

@@ -166,7 +166,7 @@ def test_a_skipped_step_is_a_step():
     model.step([np.nan, 0, 0])
     model.scope.set("p", raw)
     model.walk(4)
-    del model.history[3]  # of steps 1 to 8
+    del model.history[3]  # the average of steps 1 to 8
     np.testing.assert_allclose(model.value(), np.mean(model.history[1:], 0), rtol=1e-6)
     latest = np.mean([model.history[t] for t in (2, 3, 5)], 0)
     np.testing.assert_allclose(model.value(Latest(9, every=2)), latest, rtol=1e-6)

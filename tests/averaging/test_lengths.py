@@ -90,7 +90,7 @@ def test_a_window_in_a_program_that_averages_every_third_step():
 def test_a_half_life_is_one_whatever_every_is(half_life, every):
     scheme = Exponential(half_life=half_life)
     assert scheme.decay**half_life == pytest.approx(0.5, rel=1e-9)
-    assert scheme.attrs(every) == scheme.attrs(1)  # average_weight takes decay^every
+    assert scheme.attrs(every) == scheme.attrs(1)  # average_weight applies decay^every
 
 
 @pytest.mark.parametrize("part", [0.01, 0.05, 0.3])

@@ -1,4 +1,5 @@
-"""Averages over long runs are those of their definitions to two last digits of float32, in programs and in the C library."""
+"""Averages over long runs equal their definitions to two units in the last place of float32, in programs and in the C
+library."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Statistics of an average against its weights by definition, for every scheme."""
+"""Statistics of an average are compared with its weights by definition, for every scheme."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from small_model import assert_same_bits
 
 
 def by_definition(scheme, steps, every=1, start=0):
-    """Updates, effective length and mean age after so many steps."""
+    """Updates, effective length and mean age after this many steps."""
     every = scheme.own_every or every
     averaged = averaged_steps(steps, every, max(start, scheme.start))
     if not averaged:

@@ -1,4 +1,4 @@
-"""A client: repeats requests until it gets a reply, waits when a reply tells it to, and names the origin of an error."""
+"""A client: repeats requests until it gets a reply, waits if the reply requires it, and names the origin of an error."""
 
 import logging
 

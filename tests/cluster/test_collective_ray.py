@@ -1,4 +1,4 @@
-"""Collective mode on Ray: the bits of threads, also when processes are killed."""
+"""Collective mode on Ray: the same bits as on threads, also when processes are killed."""
 
 import os
 import signal

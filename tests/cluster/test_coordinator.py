@@ -209,7 +209,7 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
             ("leave", {"role": "trainer", "number": 0, "incarnation": 1}),
         ]:
             if name == "set_data":
-                job.ask(name, **fields)  # changes nothing, so there is nothing to write
+                job.ask(name, **fields)  # changes nothing, so nothing is written
                 continue
             with pytest.raises(StorageError, match="No space left on device"):
                 job.ask(name, **fields)

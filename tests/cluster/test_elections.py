@@ -147,7 +147,7 @@ def test_a_server_that_comes_back_with_its_parameters_needs_none(job):
     finish(job, a, token, [(0, 1), (1, 2)])
     job.server("v", 1, token)
     assert job.ask("view")["initialised"] is True and begin(job, a)["token"] is None
-    job.server("w", 0)  # its checkpoints are lost
+    job.server("w", 0)  # the server's checkpoints are lost
     assert job.ask("view")["initialised"] is False
     again = begin(job, a)
     assert again["token"] > token and [row["server"] for row in again["servers"]] == [0]

@@ -1,4 +1,4 @@
-"""Sync mode: the bits of one machine, the mean of all trainers, two optimizers and a table."""
+"""Sync mode: the same bits as one machine, the mean of all trainers, two optimizers and a table."""
 
 import time
 

@@ -18,7 +18,7 @@ from paddle_mini.cluster.trainers.trainer import save_if_elected
 
 
 def writing(text):
-    """A model of two files, which must be of one save."""
+    """A model of two files, which must come from one save."""
 
     def write(folder):
         assert os.listdir(folder) == []
@@ -30,7 +30,7 @@ def writing(text):
 
 
 def model_in(path):
-    """The values passed to writing(); None if there is no model."""
+    """The values passed to writing(); None if the model is absent."""
     if not os.path.isdir(path):
         return None
     texts = {(path / name).read_text() for name in ("model.pdmodel", "model.pdiparams")}

@@ -201,7 +201,7 @@ def test_a_checkpoint_of_all_servers_stays_the_newest_until_something_changes(tm
 
 
 def test_servers_write_at_the_same_moments(tmp_path):
-    """Trainers wait for each server that writes: a server that was restarted keeps the common times."""
+    """Trainers wait for each server that writes, so a restarted server writes at the common times."""
     now = [100.0]
     group = Group(2, BOTH, directory=str(tmp_path), clock=lambda: now[0], checkpoint_seconds=60)
     now[0] = 110.0

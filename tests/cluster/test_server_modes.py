@@ -141,7 +141,7 @@ def test_what_trainers_that_optimize_can_not_have():
 
 @pytest.mark.parametrize("mode, updates", [("async", 6), ("sync", 2)])
 def test_schedules_count_the_updates_of_a_server(mode, updates):
-    """With three trainers async makes three updates where sync makes one."""
+    """With three trainers async makes three updates for each one that sync makes."""
     policy = {"lr_policy": "Linear", "linear_lr": {"learning_rate": 1.0, "lr_decay_a": 0.1, "lr_decay_b": 0.0}}
     group = Group(1, {"w": (np.zeros(40, "float32"), config(**policy))}, 3, mode=mode)
     for step in range(2):

@@ -63,7 +63,7 @@ def test_loads(infos, servers):
     count = {info.name: sum(block.parameter == info.name for block in plan) for info in infos}
     few = [info for info in infos if count[info.name] < servers]
     uncut = max((info.units * info.unit_bytes // count[info.name] for info in few), default=0)
-    uneven = sum(info.unit_bytes for info in infos if info not in few)  # blocks differ by one element or row
+    uneven = sum(info.unit_bytes for info in infos if info not in few)  # block sizes differ by one element or row
     found = loads(infos, plan, servers)
     allowed = uncut + max([info.unit_bytes for info in infos], default=0) + uneven
     assert max(found) - min(found) <= allowed

@@ -107,7 +107,7 @@ def test_a_bad_task_is_left_out_after_the_limit_and_holds_nobody_up():
         (tasks.fail if got.task == 0 else tasks.finish)(got.task, got.epoch)
     assert order == [0, 1, 2, 0, 0]
     assert tasks.counts() == {"pass": 0, "todo": 0, "pending": 0, "done": 2, "failed": 1}
-    assert [tasks.get("0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass tries it again
+    assert [tasks.get("0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass retries it
 
 
 def test_all_failed():

@@ -86,7 +86,7 @@ def test_a_trainer_and_servers_do_what_one_machine_does(kind):
     assert main.to_bytes() == before
     start, rate = beginning(split), getattr(optimizer, "learning_rate", 0)
     got = trainer_and_servers(main, batches(), start)
-    if kind == "scheduled":  # servers take a step of the schedule with every update
+    if kind == "scheduled":  # servers advance the schedule with every update
 
         def stepping():
             for feed in batches():

@@ -37,7 +37,7 @@ AROUND = {
 @pytest.mark.parametrize("around", AROUND)
 def test_a_label_out_of_range_in_one_part_of_the_batch(around, count):
     model, other = (Replicated(count, AROUND[around], pm.optimizer.Adam(0.05), layer=pm.layers.batch_norm) for _ in range(2))
-    for row in (0, ROWS - 1, 5):  # also in the very first run
+    for row in (0, ROWS - 1, 5):  # also in the first run
         before = model.everything()
         rank, row_there = divmod(row, ROWS // count)
         with pytest.raises(pm.OpError) as raised:

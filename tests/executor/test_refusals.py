@@ -1,5 +1,5 @@
-"""What operators guarantee to the executor, which backs up only values that a rejection would leave changed: an
-operator that rejects its data has written nothing, and its gradient accepts all data that it has accepted."""
+"""Guarantees of operators to the executor, which backs up only values that a rejection would leave changed: an operator
+that rejects its data has written nothing, and its gradient accepts all data that it has accepted."""
 
 import numpy as np
 

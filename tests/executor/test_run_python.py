@@ -8,7 +8,7 @@ from programs import start
 
 @pytest.fixture
 def double():
-    """Data x and n, and twice each."""
+    """Data x and n, and the double of each."""
     x, n = pm.layers.data("x", [-1, 2]), pm.layers.data("n", [-1], dtype="int64")
     return x * 2.0, n * 2
 

@@ -115,7 +115,7 @@ def test_a_run_inside_a_hold_is_refused():
 
 
 def test_threads_without_python(tmp_path):
-    """The C++ executor's lock excludes the threads: there is no GIL here."""
+    """The C++ executor's lock serializes the calls; a GIL does not exist here."""
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     if compiler is None:
         pytest.skip("there is no compiler for C++")

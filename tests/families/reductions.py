@@ -104,7 +104,7 @@ def check_out_dtype_of_sums(op_type: str, function: Function, gradient: np.ndarr
 
 
 def check_of_nothing(op_type: str) -> None:
-    """An extreme of no elements raises."""
+    """An extreme of zero elements raises an error."""
     for inputs, attrs in (
         (array(0, 4), {}),
         (array(2, 0), {"dim": [1]}),

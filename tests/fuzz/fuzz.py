@@ -33,8 +33,8 @@ KINDS = {
     "optimizers": "mutated_optimizers",
 }
 SILENCE = 10.0  # seconds
-MEMORY = 1 << 30  # bytes of address space beyond what a worker begins with
-MOST_FINDINGS = 50  # of one worker
+MEMORY = 1 << 30  # bytes of address space in addition to those at a worker's start
+MOST_FINDINGS = 50  # per worker
 
 
 class Progress:
@@ -126,7 +126,7 @@ class Run:
         return self
 
     def one_worker(self, begin, end, stop_at):
-        """Whether the mutants after this worker's last one need another worker."""
+        """Whether mutants remain after this worker's last one, which need another worker."""
         self.progress["number"] = begin
         words = [sys.executable, __file__, "--worker", self.kind, str(self.seed), str(begin), str(end), str(self.folder)]
         with open(self.folder / "said", "wb") as said:

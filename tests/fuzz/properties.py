@@ -4,7 +4,7 @@ import paddle_mini as pm
 
 
 class Violation(Exception):
-    """A mutant showed a defect."""
+    """Raised when a mutant shows a defect."""
 
 
 def require(condition, *text):

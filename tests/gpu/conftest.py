@@ -27,7 +27,7 @@ def three_gpus():
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory):
-    """stand_in("nccl"): a library with the entry points of NVIDIA's, for the emulation; "" has none."""
+    """stand_in("nccl"): a library with the entry points of NVIDIA's, for the emulation; "" selects none."""
     if "on_host" not in os.environ.get("PM_CUDA_LIBRARY", ""):
         pytest.skip("stand-ins can't follow a GPU's memory")
     folder = tmp_path_factory.mktemp("stand_ins")

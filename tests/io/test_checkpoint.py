@@ -91,7 +91,7 @@ def test_sequences_and_selected_rows_come_back(tmp_path):
     assert numbers.tolist() == [8, 0, 8] and height == 9 and values.tolist() == [[0, 1], [2, 3], [4, 5]]
     for name in ("words", "half", "none"):
         assert_same_bits({name: found.get(name)}, {name: scope.get(name)})
-    # The tensors' file is a file of parameters.
+    # The file of tensors is a file of parameters.
     pm.io.load_parameters(tmp_path / "checkpoint-000001-step-4/variables.pdiparams", program(), pm.Scope())
 
     other = program()

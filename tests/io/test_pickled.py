@@ -26,7 +26,7 @@ ARRAYS = {
 
 
 class Calls:
-    """Pickles as a call of any function."""
+    """Pickles as a call of an arbitrary function."""
 
     def __init__(self, function, *arguments):
         self.call = function, arguments

@@ -27,7 +27,7 @@ def parts():
 
 @pytest.fixture(scope="module")
 def quick(parts, tmp_path_factory):
-    """The folder of a quick run, its criteria, and the programs that ran."""
+    """The folder of a quick run, its criteria, and the programs that it ran."""
     folder = tmp_path_factory.mktemp("results")
     with programs_that_run() as ran:
         return folder, parts["run"].main(["--quick", "--out", str(folder)]), ran

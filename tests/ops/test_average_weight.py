@@ -64,7 +64,7 @@ def reference(inputs, attrs):
         weight = 1 / count[1] if attrs["scheme"] == "window" else WEIGHTS[attrs["scheme"]](count[0], state, attrs)
     elif count[0] == 0 and attrs["scheme"] != "constant":
         weight = 1.0
-    if count[0]:  # before the first update there is no state, so the step is not recorded
+    if count[0]:  # the average stores nothing before the first update, so the step is not recorded
         state[0] += FORGET if weight == 1 else math.log(1 - weight)
     state[1] = (1 - weight) ** 2 * state[1] + weight**2
     state[2] *= 1 - weight

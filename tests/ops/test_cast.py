@@ -166,7 +166,7 @@ def test_random_floats_of_every_size_become_the_halves_of_numpy():
 
 @pytest.mark.parametrize("kind", HALVES)
 def test_nan_stays_nan(kind):
-    # Also for NaN whose only bits are those that a half does not have.
+    # Also for NaN whose mantissa has only bits that a half does not have.
     x = np.array([0x7F800001, 0xFF800001, 0x7FC00000, 0x7FFFFFFF, 0xFFFFFFFF], "uint32").view("float32")
     assert np.isnan(cast(cast(x, "float32", kind), kind, "float32")).all()
     np.testing.assert_array_equal(cast(HALVES[kind][0], kind, "bool"), HALVES[kind][1] != 0)

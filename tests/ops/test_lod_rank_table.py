@@ -9,7 +9,7 @@ from rank_programs import RankProgram
 
 
 def steps(lod, level=0):
-    """The sequence of each row of each step identifies the table."""
+    """The sequences of the rows of each step, which show the order of the table."""
     rows = lod[-1][-1]
     program = RankProgram(pm.LoDTensor(np.arange(rows, dtype="float32").reshape(-1, 1), lod), level)
     program.op("lod_tensor_to_array", {"X": "x", "RankTable": "table"}, "steps", kind=13)

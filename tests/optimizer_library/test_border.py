@@ -225,7 +225,7 @@ def test_a_second_release_is_refused():
     assert C.paddle_release_optimizer(handle) == ERROR and message()
     assert update(handle, np.ones(3, "float32")) == ERROR
     again = create()
-    assert C.paddle_release_optimizer(handle) == ERROR  # also where its place was taken
+    assert C.paddle_release_optimizer(handle) == ERROR  # also if its slot was reused
     assert C.paddle_release_optimizer(again) == OK
 
 

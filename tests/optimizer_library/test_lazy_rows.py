@@ -68,7 +68,7 @@ def test_decay_beside_the_gradient(steps, rate, kind):
         before = plain.parameter()
         for found in (lazy, plain):
             found.update_rows(rows, gradient_of(number, rows))
-        moved = plain.parameter() - before  # does not depend on the parameter
+        moved = plain.parameter() - before  # this difference does not depend on the parameter
         p = p - lazy.learning_rate * 0.1 * p + moved
     np.testing.assert_allclose(lazy.parameter(), p, rtol=1e-6, atol=1e-9)
 

@@ -48,7 +48,7 @@ def native(policy, field, message, **others):
 
 
 def after(library, updates):
-    """The rate of that update; 0: before the first one."""
+    """The rate of this update; 0: before the first one."""
     while library.updates < updates:
         library.update(np.zeros(1))
     return library.learning_rate

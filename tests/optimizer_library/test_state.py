@@ -58,7 +58,7 @@ def everything(found, averages="without"):
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_goes_on(kind, policy, averages):
-    """k updates, save, load, k updates are the same bits as 2k updates."""
+    """k updates, save, load, k updates give the same bits as 2k updates."""
     begin, steps = values(), gradients(2 * STEPS)
     through, first = native(kind, begin, policy, averages), native(kind, begin, policy, averages)
     for gradient in steps[:STEPS]:

@@ -1,4 +1,4 @@
-"""Whole networks, small: each trains alike here and in PaddlePaddle 2.6.2."""
+"""Whole small networks: each trains equally here and in PaddlePaddle 2.6.2."""
 
 import numpy as np
 import pytest

@@ -101,7 +101,7 @@ def operators(folder, cases):
     """Each case is a program, case.pb, with its variables and feeds, case.npz, and its fetches. Writes case.out.npz, or
     case.error if PaddlePaddle rejects it; after a crash the first case without either caused it."""
     for case, names in cases.items():
-        signal.alarm(60)  # ends the process: some of its loops never do
+        signal.alarm(60)  # ends the process, because some of PaddlePaddle's loops never end
         scope = paddle.static.Scope()
         try:
             program = program_in(folder, case + ".pb")
@@ -125,7 +125,7 @@ def operators(folder, cases):
 
 
 def save_vars(folder, to, filename=None):
-    """The values of init.npz as the persistables of main.pb, in separate files or one."""
+    """Writes the values of init.npz as the persistables of main.pb, in separate files or one."""
     set_all(folder)
     program = program_in(folder)
     names = set(persistables(program))
@@ -244,7 +244,7 @@ def load_inference_model(folder, source, names):
 
 
 def predict(folder, model, params):
-    """paddle.inference's Predictor, with its fusions, on feeds.npz."""
+    """Runs paddle.inference's Predictor, with its fusions, on feeds.npz."""
     config = paddle.inference.Config(model, params) if params else paddle.inference.Config(model)
     config.disable_gpu()
     config.disable_glog_info()

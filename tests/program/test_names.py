@@ -190,7 +190,7 @@ def test_commands(tmp_path_factory, words, name):
 
 @pytest.mark.parametrize("name", ["a\x1b[31m\n", "\u202e\u061c", "\udcff", "n" * 200])
 def test_files_of_such_names_are_read(tmp_path, name):
-    """Names of files are bytes, which need not be text."""
+    """File names are bytes, which may be invalid text."""
     path = str(tmp_path / name)
     pm.io.save_state(path + ".pdparams", {"w": np.ones(2)})
     np.testing.assert_array_equal(pm.io.load_state(path + ".pdparams")["w"], [1, 1])

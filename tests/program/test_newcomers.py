@@ -85,7 +85,7 @@ def test_a_scope_takes_what_numpy_makes_an_array_of():
         scope.set("w", value)
         assert scope.get("w").dtype == dtype and np.array_equal(scope.get("w"), np.asarray(value))
     scope.set("n", [1, 2])
-    assert scope.get("n").dtype == np.asarray([1, 2]).dtype  # NumPy's, for an empty location
+    assert scope.get("n").dtype == np.asarray([1, 2]).dtype  # NumPy's, because the variable had no value
     before = scope.get("w")
     for wrong in (
         None,
@@ -183,7 +183,7 @@ def test_what_leaves_the_label_out_is_said_where_it_is_missing():
     assert exe.run(program.prune([x], [out]), feed, [out])[0].shape == (1, 3)
 
 
-# Names from outside in messages
+# Foreign names in messages
 
 KNOWN = "\u202e\u009b" + "n" * 1000  # a name that a program may have, and no message prints unescaped
 NASTY = ["x\x1b[31m\n  added at fake.py:1", "n" * 10**6, "\x00\x07\r", "\x9b é"]

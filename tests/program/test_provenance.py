@@ -9,7 +9,7 @@ from paddle_mini.cli import main
 from small_model import SmallModel, batch
 
 FACTS = {"parameters": "average", "scheme": "Window(4)", "steps": 14, "length": 5.5, "averaged": ["é", "b"], "of": {"a": None}}
-FIELD = bytes([(1000 << 3 | 2) & 0x7F | 0x80, (1000 << 3 | 2) >> 7])  # number 1000, of bytes
+FIELD = bytes([(1000 << 3 | 2) & 0x7F | 0x80, (1000 << 3 | 2) >> 7])  # field number 1000, of bytes
 
 
 def with_text(model, text):

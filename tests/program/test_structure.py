@@ -102,7 +102,7 @@ def test_a_variable_without_description_is_refused():
 
 
 def program_desc():
-    """An empty ProgramDesc, by protobuf itself."""
+    """An empty ProgramDesc, from protobuf itself."""
     from pathlib import Path
 
     files = descriptor_pb2.FileDescriptorSet.FromString((Path(__file__).parents[2] / "proto/framework.desc").read_bytes())
