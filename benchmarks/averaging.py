@@ -1,4 +1,4 @@
-# The figures of averaging: alone, behind optimizers, several at once, beside peers, in a model, on the disk.
+# Figures of averaging: alone, around optimizers, several at once, against peers, in a model, on disk.
 from __future__ import annotations
 
 import sys
@@ -10,21 +10,22 @@ from environments import NotInstalled, command_of, compiled
 from measuring import HERE, Row, Settings, in_turn, start
 from worker import Worker, WorkerError
 
-# What the same run's update loop takes moves 12 bytes a parameter; so does an average alone, and 8 more in every 16th step.
+# The update loop of the same run moves 12 bytes a parameter. An average alone also moves 12, and 8 more in every 16th
+# step.
 UPDATE_BYTES, AVERAGE_BYTES = 12, 12.5
-# Each average behind an optimizer that has the parameter in its cache: it is read and written. A decay of 0.9, which the
-# fourth has, makes blocks of 4 steps.
+# Each average follows an optimizer that has the parameter in its cache: the average is read and written. The fourth has
+# a decay of 0.9, which makes blocks of 4 steps.
 FUSED_BYTES, SHORT_BLOCK_BYTES = 8.5, 10
 
 
 class Times(NamedTuple):
-    """Seconds a step by name, and why others have none."""
+    """Seconds per step by name, and the reasons why some names have none."""
 
     seconds: dict[str, float]
     absent: dict[str, str]
 
     def of_bytes(self, moved: float) -> float:
-        """Seconds that so many bytes a parameter take at the speed of the update loop."""
+        """Seconds that this number of bytes per parameter takes at the speed of the update loop."""
         return self.seconds["STREAM update"] * moved / UPDATE_BYTES
 
 
@@ -40,12 +41,13 @@ def averaging(settings: Settings) -> Iterator[Row]:
     yield from disk(settings)
 
 
-# What fused and separate move, for each parameter: (b + 8) / (b + 12) is the ideal ratio.
+# Bytes moved per parameter, fused and separate: (b + 8) / (b + 12) is the ideal ratio.
 OPTIMIZERS: dict[str, tuple[int, float | None]] = {"sgd": (12, 0.85), "momentum": (20, None), "adam": (28, 0.92)}
 
 
 def alone_and_behind(tensors: int, settings: Settings) -> Iterator[Row]:
-    """The average's operators against their bytes, and run part by part with the optimizer's against by themselves."""
+    """The average's operators against their bytes, and fused with the optimizer's tile by tile against executed
+    separately."""
     few, _ = workloads.OPTIMIZER_TENSORS
     names = [f"alone_{tensors}_exponential", *(f"{name}_{tensors}" for name in OPTIMIZERS)]
     names += [f"alone_{few}_exponential"] if tensors != few else []
@@ -79,7 +81,7 @@ def alone_and_behind(tensors: int, settings: Settings) -> Iterator[Row]:
 
 
 def several(tensors: int, settings: Settings) -> Iterator[Row]:
-    """What each average more costs behind sgd, when all read the parameters once."""
+    """The cost of each further average around sgd; all averages read the parameters once."""
     numbers = ("one", "two", "three", "four")
     names = [f"sgd_{tensors}", f"sgd_{tensors}_exponential", *(f"sgd_{tensors}_{number}" for number in numbers[1:])]
     times = timed({"STREAM update": ("stream", "update"), **_ours(*names)}, settings)
@@ -94,7 +96,7 @@ def several(tensors: int, settings: Settings) -> Iterator[Row]:
         )
 
 
-# Bytes that the operator moves: the parameter in; the average, and what rounding added, in and out.
+# Bytes that the operator moves: the parameter is read; the average and its rounding errors are read and written.
 OTHER_BYTES = {"bfloat16": 2 + FUSED_BYTES, "float16": 2 + FUSED_BYTES, "compensated": 4 + 16, "window": AVERAGE_BYTES}
 
 
@@ -107,7 +109,7 @@ def halves(tensors: int, settings: Settings) -> Iterator[Row]:
 
 
 def beside_peers(tensors: int, settings: Settings) -> Iterator[Row]:
-    """Our operators alone beside the peers' update alone; beside Keras what an average adds to a step of sgd."""
+    """Our operators alone against the peers' update alone; against Keras, the time that an average adds to a step of sgd."""
     ours, window = f"alone_{tensors}_exponential", f"alone_{tensors}_window"
     plain, behind = f"sgd_{tensors}", f"sgd_{tensors}_exponential"
     peers = {
@@ -134,7 +136,7 @@ def beside_peers(tensors: int, settings: Settings) -> Iterator[Row]:
 
 
 def model(settings: Settings) -> Iterator[Row]:
-    """A step of wide & deep, whose tables are averaged row by row."""
+    """A step of wide & deep with tables that are averaged row by row."""
     schemes = ("exponential", "uniform")
     names = ["wide_deep", *(f"wide_deep_{scheme}" for scheme in schemes)]
     peer = "torch AveragedModel"
@@ -150,7 +152,7 @@ def model(settings: Settings) -> Iterator[Row]:
 
 
 def disk(settings: Settings) -> Iterator[Row]:
-    """A checkpoint saved and read back, beside as many bytes in a file that are written and on the disk."""
+    """Saving and loading a checkpoint, against writing the same number of bytes to a file and to disk."""
     write, *names = "disk_write", "checkpoint_save", "checkpoint_restore"
     times = timed(_ours(write, *names), settings._replace(rounds=min(settings.rounds, 7)))
     speed = {name: workloads.CHECKPOINT_BYTES / 1e9 / seconds for name, seconds in times.seconds.items()}
@@ -166,14 +168,14 @@ def disk(settings: Settings) -> Iterator[Row]:
 
 
 def timed(asked: dict[str, tuple[str, str]], settings: Settings, steps: int = 1) -> Times:
-    """asked: runtime and workload by name; they take turns. WorkerError where it is ours that fails."""
+    """asked: runtime and workload by name; the runtimes alternate. Raises WorkerError if ours fails."""
     workers: dict[str, Worker] = {}
     absent: dict[str, str] = {}
     try:
         for name, (runtime, workload) in asked.items():
             try:
                 workers[name] = start(runtime, _command(runtime), workload, settings)
-                # The first update may be another one; our averages have short blocks until the 64th.
+                # The first update may differ from later ones; our averages have short blocks until the 64th.
                 workers[name].result(66 if runtime == "ours" else 2)
             except (NotInstalled, WorkerError) as error:
                 if runtime in ("ours", "stream"):

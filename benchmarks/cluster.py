@@ -1,4 +1,4 @@
-# Jobs of parameter servers: bytes a second beside bare Ray, how soon a job begins, and what a step is made of.
+# Jobs of parameter servers: bytes per second against bare Ray, the time until a job starts, and the parts of a step.
 """Prints one table and writes it to results/cluster.md.
 
 python benchmarks/cluster.py --rounds 5
@@ -34,7 +34,7 @@ def job(engine: str, steps: int, computes: bool) -> list[Timing]:
 
 
 def seconds_to_begin(engine: str) -> float:
-    """From run() to the moment when the last trainer can begin."""
+    """Seconds from run() until the last trainer can start."""
     import paddle_mini as pm
 
     begin = time.monotonic()
@@ -42,7 +42,7 @@ def seconds_to_begin(engine: str) -> float:
 
 
 def in_rounds(steps: int, barrier: int, core: str) -> dict[str, list[object]]:
-    """What each measurement gave, once a round in turn."""
+    """The result of each measurement; rounds alternate between the measurements."""
     found: dict[str, list[object]] = {}
 
     def note(name: str, measure: Callable[[], object]) -> None:

@@ -1,5 +1,5 @@
-# Two trainers and two servers that are nothing but Ray actors: the messages of a wide & deep step, and no more.
-"""Answers benchmarks/cluster.py, which has written the messages' shapes to SHAPES before."""
+# Two trainers and two servers as bare Ray actors that exchange the messages of a wide & deep step and do nothing else.
+"""Runs for benchmarks/cluster.py, which first writes the messages' shapes to SHAPES."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worker import Run, serve
 
 SHAPES = FOLDER / "cluster_messages.json"
 TABLE_ROWS = 500_000
-"""Of a table's half, which is what one of two servers has."""
+"""Rows of a table on each of two servers, which hold one half each."""
 
 
 def random_ids(count: int) -> np.ndarray:
@@ -25,12 +25,12 @@ def random_ids(count: int) -> np.ndarray:
 
 
 def filled(message: Message) -> list[np.ndarray]:
-    """Arrays as a message has them: numbers of rows, which rise, and values."""
+    """Arrays as in a message: row numbers, sorted ascending, and values."""
     return [random_ids(shape[0]) if dtype == "<i8" else np.full(shape, 1e-3, dtype) for shape, dtype in message.sent]
 
 
 class Server:
-    """Adds what is pushed to arrays, and gives copies of them; rows of tables by their numbers."""
+    """Adds pushed values to arrays and returns copies of them; rows of tables are addressed by their numbers."""
 
     def __init__(self, pushed: Message):
         before, self.dense, self.tables = "", [], []
@@ -54,14 +54,14 @@ class Server:
 
 
 class Trainer:
-    """steps: pull from all servers at once, then, computes, the model's forward and backward pass, then push."""
+    """Each step pulls from all servers at once, then runs `computes`, the model's forward and backward pass, then pushes."""
 
     def __init__(self, servers: Sequence[Any], pulls: list[Message], pushes: list[Message], computes: bool):
         self.servers, self.computes = servers, _model() if computes else lambda step: None
         self.rows, self.gradients = [filled(one) for one in pulls], [filled(one) for one in pushes]
 
     def steps(self, count: int) -> list[float]:
-        """When each ended, and before them, when the first one began."""
+        """The time at which each step ended, preceded by the time at which the first one began."""
         ends = [time.monotonic()]
         for step in range(count):
             ray.get([server.pull.remote(rows) for server, rows in zip(self.servers, self.rows)])
@@ -84,7 +84,7 @@ def _model() -> Callable[[int], Any]:
 
 
 def prepare(computes: bool) -> Run:
-    """Steps of all trainers, which give bytes a second."""
+    """Steps of all trainers, from which bytes per second follow."""
     pulls, pushes = ([Message(*one) for one in some] for some in json.loads(SHAPES.read_text()))
     ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=1 << 30)
     actors = {kind: ray.remote(num_cpus=0)(kind) for kind in (Server, Trainer)}

@@ -1,6 +1,6 @@
-# What messages cost at trainers, servers and the coordinator: measured here, for the model in cluster_sim.py.
-"""Writes results/cluster_costs.json. What is measured is the least of many times, or seconds of processor time: what
-else this machine does is not part of it.
+# Cost of messages at trainers, servers and the coordinator, measured here for the model in cluster_sim.py.
+"""Writes results/cluster_costs.json. Each figure is the minimum of many times, or seconds of CPU time, so that other work
+on this machine does not count.
 
     python benchmarks/cluster_costs.py
 """
@@ -44,10 +44,10 @@ ELEMENTS, ROWS, TABLE = 1 << 20, 4096, 1_000_000
 TABLES = {"deep": 16, "wide": 1}
 """Width of each."""
 BLOCKS = 8
-"""In a message, one of which is large."""
+"""Arrays in a message, one of which is large."""
 TIMES, CALLS = 25, 400
 SIZES = (100, 1000, 10_000)
-"""Trainers that a coordinator knows."""
+"""Numbers of trainers that a coordinator knows."""
 
 
 def least_seconds(call: Callable[[], Any]) -> float:
@@ -62,7 +62,7 @@ def _seconds(call: Callable[[], Any]) -> float:
 
 
 class DirectLink(Link):
-    """To one server that is an object; inside: seconds in it."""
+    """Calls one server as an object; `inside` sums the seconds spent in it."""
 
     def __init__(self, server: ParameterServer):
         self._server, self.inside = server, 0.0
@@ -75,8 +75,8 @@ class DirectLink(Link):
 
 
 class OneServer:
-    """A server with small parameters and a large one, adagrad's, and the two tables of wide & deep, one adagrad's and
-    one ftrl's; and its client."""
+    """A server, and its client, with small parameters and a large one, updated by adagrad, and the two tables of wide &
+    deep, updated by adagrad and by ftrl."""
 
     def __init__(self, directory: str):
         adagrad, ftrl = (one.to_config().SerializeToString() for one in (pm.optimizer.Adagrad(0.01), pm.optimizer.Ftrl(0.01)))
@@ -93,8 +93,8 @@ class OneServer:
         self._draw, self._step = np.random.default_rng(0), 0
 
     def seconds(self, name: str, large: bool = False, rows: bool = False) -> tuple[float, float]:
-        """Of a "pull" or a "push" of all small parameters and these: at the client, at the server. The rows are others
-        each time, as those of batches are."""
+        """Cost of a "pull" or a "push" of all small parameters and these: at the client, at the server. The rows differ
+        each time, as those of batches do."""
         names = [one for one in self.values if one.startswith("small") or (large and one == "large")]
         samples = []
         for _ in range(TIMES):
@@ -128,7 +128,7 @@ class OneServer:
 
 
 def costs_of_threads() -> Costs:
-    """Where messages are calls."""
+    """Costs of an engine whose messages are calls."""
     with tempfile.TemporaryDirectory() as directory:
         one = OneServer(directory)
         measured = {
@@ -161,7 +161,7 @@ def costs_of_threads() -> Costs:
 
 
 def costs_of_ray(threads: Costs) -> Costs:
-    """Half of what all processes of Ray work for a call, and for its bytes, is each end's."""
+    """Each end is charged half of the CPU time that all processes of Ray spend for a call and for its bytes."""
     import ray
 
     class Echo:
@@ -195,7 +195,7 @@ def costs_of_ray(threads: Costs) -> Costs:
 
 
 def processor_seconds() -> float:
-    """That this process and all that it began have worked, those of them that still are there."""
+    """CPU time of this process and of its descendants that are still alive."""
     parents, worked = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
@@ -210,8 +210,8 @@ def processor_seconds() -> float:
 
 
 def coordinator_seconds(trainers: int) -> dict[str, float]:
-    """Of one trainer's requests, when a coordinator knows so many and each has 10 tasks. ask_save: of one that is not
-    elected."""
+    """Cost of one trainer's requests when a coordinator knows this many trainers and each has 10 tasks. ask_save: for a
+    trainer that is not elected."""
     with tempfile.TemporaryDirectory() as directory:
         coordinator = Coordinator(CoordinatorSettings("job", trainers + 1, 1, lease=1e9), directory)
         for number in range(trainers):
@@ -233,8 +233,8 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
 
 
 def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
-    """Of a job of wide & deep: processor time of a trainer's step, at all parts together, and of what a trainer does by
-    itself (compute); and the job's steps a second, which are fewer where others use the machine."""
+    """Costs of a job of wide & deep: CPU time of a trainer's step in all processes together, and CPU time of the
+    trainer's own work (compute); and the job's steps per second, which are fewer when other programs use the machine."""
     samples: list[tuple[float, float]] = []
     ended = threading.Event()
 

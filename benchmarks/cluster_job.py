@@ -1,4 +1,4 @@
-# Wide & deep as a job of trainers and servers, timed from within: what benchmarks/cluster.py runs on each engine.
+# Wide & deep as a job of trainers and servers with timers inside, which benchmarks/cluster.py runs on each engine.
 from __future__ import annotations
 
 import math
@@ -12,9 +12,9 @@ import paddle_mini as pm
 import workloads
 
 POOL = 16
-"""Batches that are trained on in turn, so that steps name different rows."""
+"""Number of batches that are used in turn, so that steps name different rows."""
 WARM = 24
-"""Steps before those that count: every plan is made by then."""
+"""Steps of warm-up, after which every plan exists."""
 PARTS = ("pull", "write rows", "forward and backward", "push")
 
 Arrays = list[np.ndarray]
@@ -22,7 +22,7 @@ Shapes = list[tuple[tuple[int, ...], str]]
 
 
 class Message(NamedTuple):
-    """Shapes and dtypes of what one message to a server has, and of its reply's."""
+    """Shapes and dtypes of one message to a server and of its reply."""
 
     server: int
     sent: Shapes
@@ -30,8 +30,8 @@ class Message(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """ends: when each step ended, on a clock of the machine. parts: seconds of each step, by PARTS. messages: of one
-    step, those of its pull and those of its push. joined: when the trainer could begin."""
+    """ends: the time at which each step ended, on a clock of the machine. parts: seconds of each step, by PARTS.
+    messages: of one step, those of its pull and those of its push. joined: the time at which the trainer could start."""
 
     ends: list[float]
     parts: dict[str, list[float]]
@@ -40,7 +40,7 @@ class Timing(NamedTuple):
 
 
 def rate(timings: Sequence[Timing]) -> float:
-    """Bytes a second that all trainers moved through servers, while all of them trained."""
+    """Bytes per second that all trainers moved through servers while all of them trained."""
     begin, end = max(one.ends[0] for one in timings), min(one.ends[-1] for one in timings)
     steps = [sum(begin < moment <= end for moment in one.ends) for one in timings]
     return sum(count * step_bytes(one.messages) for count, one in zip(steps, timings)) / (end - begin)
@@ -53,7 +53,7 @@ def step_bytes(messages: list[list[Message]]) -> int:
 
 def build() -> tuple[Any, list[dict[str, np.ndarray]]]:
     """The loss, minimized by two optimizers, ftrl for the wide part and adagrad for the deep one, and batches. Values
-    are not those of workloads.wide_deep(), but sizes, and ids' distribution, are."""
+    differ from those of workloads.wide_deep(); sizes and the distribution of ids are the same."""
     work = workloads.wide_deep()
     ids, dense, label = (pm.layers.data(name, [-1, *array.shape[1:]], str(array.dtype)) for name, array in work.feeds.items())
     deep, wide = (
@@ -78,14 +78,14 @@ def _batches(feeds: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
 
 
 def train(steps: int, computes: bool) -> Timing:
-    """computes: False leaves the forward and backward pass out, and pushes gradients that it gave before, so that what
-    is left is pulling, writing and pushing."""
+    """computes: False omits the forward and backward pass and pushes gradients of an earlier step, which leaves
+    pulling, writing and pushing."""
     loss, batches = build()
     exe = pm.Executor()
     exe.run(pm.default_startup_program())
     trainer = pm.cluster.join(exe=exe)
     joined = time.monotonic()
-    train_step = trainer._train_step  # its parts are timed from here, so that a step need not know of clocks
+    train_step = trainer._train_step  # timed from outside, so that a step contains no clocks
     if not computes:
         train_step._exe = _Remembering(exe)
     messages: list[list[Message]] = []
@@ -103,7 +103,7 @@ def train(steps: int, computes: bool) -> Timing:
 
 
 def begin() -> float:
-    """A job's function that only joins, with a model of one layer: when it could begin."""
+    """A job's function that joins with a model of one layer and returns the time at which it could start."""
     x = pm.layers.data("x", [-1, 8])
     pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.fc(x, 1)))
     exe = pm.Executor()
@@ -113,7 +113,7 @@ def begin() -> float:
 
 
 class _Remembering:
-    """An executor that runs a program once for each batch; later the results are those."""
+    """An executor that runs a program once for each batch; afterwards it returns the same results again."""
 
     def __init__(self, exe: pm.Executor):
         self._exe, self._results = exe, {}
@@ -125,7 +125,7 @@ class _Remembering:
 
 
 class _Recording:
-    """A link that notes what passes to and from servers."""
+    """A link that records the messages to and from servers."""
 
     def __init__(self, link: Any, messages: list[list[Message]]):
         self.link, self._messages = link, messages
@@ -147,7 +147,7 @@ def _shapes(arrays: Arrays) -> Shapes:
 
 
 def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> None:
-    """Every call is timed; of a step's tables, all together."""
+    """Times every call; the tables of a step are timed together."""
 
     def timed(owner: Any, name: str, part: str, first: bool = True) -> None:
         call: Callable[..., Any] = getattr(owner, name)
@@ -171,7 +171,7 @@ def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> None:
 
 
 class _Called:
-    """An executor of its own for `timed`, as the tables have the same one."""
+    """A separate executor for `timed`, because the tables share one."""
 
     def __init__(self, exe: Any):
         self.run = exe.run

@@ -20,18 +20,18 @@ RAY = Costs(**FACTS["ray"])
 WIDE = Model(
     "wide & deep", compute=FACTS["measured"]["threads 1+1"]["compute"], dense=1.97e6, rows=6634, row_bytes=68, table=68e6
 )
-"""As measured: batch 256."""
+"""The measured workload: batch 256."""
 LARGE = Model("wide & deep, large", compute=0.4, dense=8e6, rows=100_000, row_bytes=68, table=1e11)
 """A batch of 4,096, and tables of 100 GB."""
 DENSE = Model("dense, 100 MB", compute=1.0, dense=1.02e8)
-"""About ResNet-50."""
+"""Sizes close to those of ResNet-50."""
 MODELS = (WIDE, LARGE, DENSE)
 DAY = 86400.0
 
 
 class Outcome(NamedTuple):
-    """efficiency: the share of the time in which trainers compute. limit: what besides trainers' cores was used
-    most, where that was more than half of the time."""
+    """efficiency: the fraction of time in which trainers compute. limit: the resource other than trainers' cores with
+    the highest use, if that use is above half of the time."""
 
     efficiency: float
     limit: str
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
 
 
 def simulated(model: Model, cluster: Cluster, steps: float) -> Outcome:
-    """For about so many steps of each trainer, after half as many that do not count."""
+    """Simulates about this many steps of each trainer, after half as many steps of warm-up."""
     at_trainer = 2 * cluster.servers * RAY.client_message / cluster.cores
     at_server = 2 * cluster.trainers * RAY.server_message / cluster.local_steps
     moved = (model.dense + model.rows * model.row_bytes) * cluster.trainers / cluster.servers
@@ -58,7 +58,7 @@ def table(headings: list[str], lines: Iterator[list[Any]]) -> str:
 
 
 def validation() -> Iterator[list[Any]]:
-    """Processor time, as the machine was not the jobs' alone."""
+    """CPU time, because the machine also ran other programs."""
     for name, measured in FACTS["measured"].items():
         engine, parts = name.split()
         trainers, servers = map(int, parts.split("+"))
@@ -109,7 +109,7 @@ def modes() -> Iterator[list[Any]]:
 
 
 def with_servers(servers: int, seconds: float, **facts: Any) -> Outcome:
-    """Of LARGE and one trainer: what checkpoints and failures cost does not depend on the trainers' number."""
+    """For LARGE and one trainer, because the cost of checkpoints and failures does not depend on the number of trainers."""
     cluster = Cluster(1, servers, **facts)
     job = Job(LARGE, cluster, RAY).run(seconds)
     plain = Job(LARGE, replace(cluster, checkpoint_seconds=None, mean_life=None), RAY).run(100.0)
@@ -125,7 +125,7 @@ def disks() -> Iterator[list[Any]]:
 
 
 def failures() -> Iterator[list[Any]]:
-    """Beside a job that writes checkpoints at the same moments, and in which nothing fails."""
+    """Compared with a job that writes checkpoints at the same times and has no failures."""
     for servers in (8, 64, 512):
         facts = {"checkpoint_seconds": 600.0, "together": True}
         one = with_servers(servers, 36_000.0, mean_life=7 * DAY, **facts)

@@ -1,18 +1,17 @@
-# A model of jobs with parameter servers, of discrete events, for more machines than there are here.
-"""
-What is assumed:
+# A discrete-event model of jobs with parameter servers, for more machines than are available.
+"""Assumptions:
 
-* Each trainer, each server and the coordinator has a machine of its own, with cores, a full-duplex link and, where it
-  is a server, a disk; or all are on one machine, without links (shared). Whatever is used is used in the order of
-  arrival. What is between links has no limit.
-* A message takes processor time at its sender, the sender's link, the latency, the receiver's link, and processor time
-  at the receiver, one after the other, as a whole. A server does one request at a time.
+* Each trainer, each server and the coordinator has its own machine, with cores, a full-duplex link and, for a server, a
+  disk; or all share one machine, without links (shared). Every resource serves requests in the order of arrival. The
+  network between links has no limit.
+* A message takes CPU time at its sender, the sender's link, the latency, the receiver's link, and CPU time at the
+  receiver, one after the other, as a whole. A server executes one request at a time.
 * A step's forward and backward pass takes a time with a lognormal distribution, on one core.
 * Blocks are even and rows are named evenly, so that servers are alike. At most SAMPLED of them are simulated. A
-  trainer's processor and link have the messages of all of them to do, and failures and checkpoints come to those few as
-  often as they come to all: a step needs every server.
-* A server that fails is away for `restart` seconds and as long as it reads its checkpoint; trainers wait for it, and
-  what was pushed since its newest checkpoint is lost. A trainer that fails is away for `restart` seconds.
+  trainer's CPU and link carry the messages of all servers, and failures and checkpoints hit the simulated ones as often
+  as they would hit all: a step needs every server.
+* A server that fails is away for `restart` seconds plus the time to read its checkpoint; trainers wait for it, and
+  pushes since its newest checkpoint are lost. A trainer that fails is away for `restart` seconds.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from paddle_mini.cluster.job_settings import JobSettings
 
 SAMPLED = 8
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
-"""Seconds between two requests of a client for what is not there yet: doubled each time."""
+"""Seconds between two polls of a client for a result that is not ready; doubled each time."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds of a core, as cluster_costs.py measures them, with what the engine does: of a message at its client and
-    at its server, and of each of its bytes at either; of each dense byte and row that a server gives (pull) and applies
-    (push), and of each byte that it adds to those of others in sync mode (sum); of each byte of a checkpoint; of a heartbeat
-    at the coordinator, and for each member that it knows. message_wait: of no core, until a message is there and its
-    reply is back."""
+    """Seconds of a core, as cluster_costs.py measures them, including the engine's work: for a message at its client
+    and at its server, and for each of its bytes at either; for each dense byte and row that a server returns (pull) and
+    applies (push), and for each byte that it adds to those of others in sync mode (sum); for each byte of a checkpoint;
+    for a heartbeat at the coordinator, and for each member that it knows. message_wait: seconds without a core until a
+    message has arrived and its reply is back."""
 
     client_message: float
     client_byte: float
@@ -54,9 +53,9 @@ class Costs:
 
 @dataclass(frozen=True)
 class Model:
-    """compute: seconds of a core for a step's forward and backward pass, in the mean; spread: standard deviation of its
-    logarithm. dense: bytes of parameters that are moved whole. rows: of tables, that a step names, each of row_bytes.
-    table: bytes of all rows."""
+    """compute: mean seconds of a core for a step's forward and backward pass; spread: standard deviation of its
+    logarithm. dense: bytes of parameters that are moved whole. rows: number of rows of tables that a step names, each
+    of row_bytes. table: bytes of all rows."""
 
     name: str
     compute: float
@@ -69,10 +68,10 @@ class Model:
 
 @dataclass(frozen=True)
 class Cluster:
-    """cores: of each machine. bandwidth: bytes a second of a link, each way; latency: seconds. disk: bytes a second.
-    state: bytes of a checkpoint for each of a parameter. checkpoint_seconds, save_seconds: from one checkpoint, or
-    saved model, to the next; None: there are none. together: whether all servers write at the same time. mean_life:
-    seconds until a machine fails; None: it does not."""
+    """cores: of each machine. bandwidth: bytes per second of a link, each way; latency: seconds. disk: bytes per
+    second. state: bytes of a checkpoint for each byte of a parameter. checkpoint_seconds, save_seconds: from one
+    checkpoint, or saved model, to the next; None: there are none. together: whether all servers write at the same time.
+    mean_life: mean seconds until a machine fails; None: machines do not fail."""
 
     trainers: int
     servers: int
@@ -102,8 +101,8 @@ class Machine:
 
 
 class Server:
-    """version: pushes that were applied, or steps that were made; saved: that of the newest checkpoint. waiting: pushes
-    of the step that is not made yet. handler: one request at a time."""
+    """version: applied pushes, or finished steps; saved: the version of the newest checkpoint. waiting: pushes of the
+    unfinished step. handler: executes one request at a time."""
 
     def __init__(self, simulation: Simulation, machine: Machine):
         self.machine, self.handler = machine, Queue(simulation)
@@ -112,7 +111,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Request:
-    """To one server: bytes of the message and of the reply, and what the server does, in seconds of a core."""
+    """A request to one server: bytes of the message and of the reply, and the server's work in seconds of a core."""
 
     name: str
     sent: float
@@ -121,15 +120,15 @@ class Request:
 
 
 class Job:
-    """A simulated job. steps: that trainers made. staleness: of each push in async mode, how many others were applied
-    since the pull that it was made from. polls: requests for what was not there yet. lost: pushes that were gone with
-    servers, where each server has an equal part of one. saves: models that were saved."""
+    """A simulated job. steps: finished by trainers. staleness: for each push in async mode, the number of other pushes
+    applied since its pull. polls: requests for results that were not ready. lost: pushes lost with servers, where each
+    server has an equal part of one. saves: saved models."""
 
     def __init__(self, model: Model, cluster: Cluster, costs: Costs, seed: int = 0):
         self.model, self.cluster, self.costs = model, cluster, costs
         self.simulation = Simulation(seed)
         sampled = min(cluster.servers, SAMPLED)
-        self.scale = cluster.servers / sampled  # servers that each simulated one stands for
+        self.scale = cluster.servers / sampled  # servers that each simulated one represents
         shared = self._machine() if cluster.shared else None
         self.trainers = [shared or self._machine() for _ in range(cluster.trainers)]
         self.servers = [Server(self.simulation, shared or self._machine()) for _ in range(sampled)]
@@ -162,7 +161,7 @@ class Job:
                 begin(self._fail(server, cluster.mean_life / self.scale))
 
     def run(self, seconds: float, warm: float = 0.0) -> Job:
-        """Of the job's time; what is counted, and how busy queues were, is of those after `warm`."""
+        """Simulates `warm` and then `seconds` of the job's time; counts and the use of queues cover only the latter."""
         self.simulation.run(warm)
         for queue in self.queues():
             queue.busy, queue.entered, queue.stayed = 0.0, 0, 0.0
@@ -175,7 +174,7 @@ class Job:
             yield from group
 
     def groups(self) -> dict[str, list[Queue]]:
-        """What may be the limit."""
+        """The resources that may be the limit."""
         own = {
             "trainers' links": [link for one in self.trainers for link in (one.sends, one.receives)],
             "servers' links": [link for one in self.servers for link in (one.machine.sends, one.machine.receives)],
@@ -184,7 +183,7 @@ class Job:
         return {**own, "servers": [one.handler for one in self.servers], "coordinator": [self.coordinator]}
 
     def busy(self) -> dict[str, float]:
-        """How much of the time, 0 ... 1, the busiest of each group was used."""
+        """The fraction of time, 0 ... 1, in which the busiest of each group was used."""
         return {name: max(one.busy / one.places for one in group) / self.seconds for name, group in self.groups().items()}
 
     def _train(self, number: int, machine: Machine) -> Process:
@@ -244,7 +243,7 @@ class Job:
         answered.done()
 
     def _handled(self, server: Server, index: int, request: Request, versions: list[int]) -> float:
-        """What a request does to a server, and the seconds of a core that this takes."""
+        """The effect of a request on a server, and the seconds of a core that it takes."""
         work = request.work + self.costs.server_byte * (request.sent + request.received)
         if request.name == "pull":
             versions[index] = server.version
@@ -259,7 +258,7 @@ class Job:
         return work
 
     def _move(self, sends: Queue, out: float, receives: Queue, into: float) -> Process:
-        """out, into: bytes that either link has to do."""
+        """out, into: bytes that either link has to carry."""
         if not self.cluster.shared:
             yield from sends.use(out / self.cluster.bandwidth)
             yield float(self.cluster.latency)

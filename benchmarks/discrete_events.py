@@ -1,4 +1,4 @@
-# Discrete events: processes that take time, wait for each other and stand in queues.
+# Discrete-event simulation: processes that take time, wait for each other and queue.
 from __future__ import annotations
 
 import heapq
@@ -8,12 +8,12 @@ from collections.abc import Generator
 from typing import Any
 
 Process = Generator[Any, None, None]
-"""Yields seconds, as a float, to wait, or a Queue or Latch that it waits for."""
+"""A generator that yields the seconds (float) it waits, or a Queue or Latch it waits for."""
 
 
 class Simulation:
-    """Processes in the order of their moments; those of the same moment in the order in which they were planned, so
-    that a seed has one result. now: seconds."""
+    """Runs processes in the order of their times, and those of the same time in the order in which they were scheduled,
+    so that a seed has one result. now: seconds."""
 
     def __init__(self, seed: int):
         self.now, self.random = 0.0, random.Random(seed)
@@ -37,8 +37,8 @@ class Simulation:
 
 
 class Queue:
-    """So many processes at a time; the others wait in the order in which they came. busy: seconds that its places were
-    used, all together; entered and stayed: how many came, and the seconds that all of them were there."""
+    """Admits this many processes at a time; the others wait in the order of their arrival. busy: seconds for which its
+    places were used, summed; entered and stayed: number of arrivals, and the sum of the seconds they were present."""
 
     def __init__(self, simulation: Simulation, places: int = 1):
         self._simulation, self._free, self.places = simulation, places, places
@@ -54,14 +54,14 @@ class Queue:
         return False
 
     def release(self) -> None:
-        """By whoever was admitted; the next one is."""
+        """Called by the process that was admitted; admits the next one."""
         if self._waiting:
             self._simulation.begin(self._waiting.popleft())
         else:
             self._free += 1
 
     def use(self, seconds: float) -> Process:
-        """Waits for a place, uses it and gives it back."""
+        """Waits for a place, uses it and frees it."""
         came = self._simulation.now
         yield self
         yield float(seconds)
@@ -72,7 +72,7 @@ class Queue:
 
 
 class Latch:
-    """Opens when count things are done."""
+    """Opens when `count` events have happened."""
 
     def __init__(self, simulation: Simulation, count: int):
         self._simulation, self._left = simulation, count

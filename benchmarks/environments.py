@@ -1,4 +1,4 @@
-# The peers: what each is made of, pinned, and one environment for each under build/bench.
+# The peers: pinned packages of each, and one virtual environment for each under build/bench.
 from __future__ import annotations
 
 import subprocess
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parent.parent / "build" / "bench"
 
-# One environment each; newer or older ones are other figures. onnxruntime-training imports torch.
+# One environment each; other versions give other figures. onnxruntime-training imports torch.
 PACKAGES: dict[str, list[str]] = {
     "torch": ["torch==2.13.0", "numpy==2.4.6"],
     "timm": ["timm==1.0.31", "torch==2.13.0", "numpy==2.4.6"],
@@ -21,7 +21,7 @@ PACKAGES: dict[str, list[str]] = {
 
 
 class Peer(NamedTuple):
-    """A way to run a workload: an environment of PACKAGES and a script in peers/ with its arguments."""
+    """How to run a workload: an environment of PACKAGES and a script in peers/ with its arguments."""
 
     environment: str
     script: str
@@ -45,17 +45,17 @@ PEERS: dict[str, Peer] = {
 
 
 class NotInstalled(Exception):
-    """Why an environment could not be made."""
+    """The reason why an environment could not be created."""
 
 
 def is_made(environment: str) -> bool:
-    """Whether the environment is there, of the packages listed now."""
+    """Whether the environment exists with the packages that are listed now."""
     made_of = FOLDER / environment / "made-of.txt"
     return made_of.exists() and made_of.read_text() == "\n".join(PACKAGES[environment])
 
 
 def python_of(environment: str) -> Path:
-    """The interpreter of an environment, which is made, or made again when its list has changed."""
+    """The interpreter of an environment, which is created first, or recreated if its list has changed."""
     folder = FOLDER / environment
     python = folder / "bin" / "python"
     if is_made(environment):
@@ -68,7 +68,7 @@ def python_of(environment: str) -> Path:
 
 
 def command_of(name: str) -> list[str]:
-    """The command line that starts a peer."""
+    """The command line that starts a peer's process."""
     peer = PEERS[name]
     return [str(python_of(peer.environment)), str(Path(__file__).parent / "peers" / peer.script), *peer.arguments]
 
@@ -77,7 +77,7 @@ def compiled(source: Path, *options: str) -> list[str]:
     """The command line of a C program, compiled for this machine; `options` of gcc, after the source."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     program = FOLDER / source.stem
-    # Without that pass a loop that copies stays a loop, not a call of memcpy.
+    # With that pass, gcc would replace a loop that copies by a call of memcpy.
     _call(["gcc", "-O3", "-march=native", "-fno-tree-loop-distribute-patterns", "-o", str(program), str(source), *options])
     return [str(program)]
 

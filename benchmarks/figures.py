@@ -1,4 +1,4 @@
-# What is measured, against whom, and what it must reach: every figure becomes rows of the table.
+# The figures: for each, the measurement, the peers and the target; every figure becomes rows of the table.
 from __future__ import annotations
 
 import statistics
@@ -15,14 +15,14 @@ from worker import Worker, WorkerError
 
 
 class Comparison(NamedTuple):
-    """The same workload in several runtimes, round by round in turn: A B C A B C …"""
+    """The same workload in several runtimes, which alternate in each round: A B C A B C …"""
 
     title: str
     unit: str
-    per_second: float  # seconds a step times this are the unit
-    steps: int  # of one round
-    bars: dict[str, float | None]  # times as fast as this peer; None: only shown
-    limit: float | None = None  # in the unit
+    per_second: float  # unit = seconds per step times this
+    steps: int  # steps in one round
+    bars: dict[str, float | None]  # required speed relative to this peer; None: only shown
+    limit: float | None = None  # required value, in the unit
 
 
 COMPARISONS: dict[str, Comparison] = {
@@ -51,7 +51,7 @@ COMPARISONS: dict[str, Comparison] = {
     "lenet": Comparison(
         "LeNet, batch 64, momentum", "ms/step", 1e3, 4, {"torch eager": 1.5, "tf.function": None, "tf.function jit": None}
     ),
-    # The bar is the better of the first two; the others show where the field is.
+    # The target refers to the faster of the first two; the others are shown for comparison.
     "resnet": Comparison(
         "ResNet for 32x32 images, batch 64, momentum",
         "ms/step",
@@ -152,7 +152,7 @@ def optimizers(name: str, settings: Settings) -> Iterator[Row]:
 
 
 def sparse_growth(settings: Settings) -> Iterator[Row]:
-    """The same rows looked up and changed in tables of each size: what a step costs more in the largest."""
+    """The same rows looked up and updated in tables of each size: the ratio of a step's time in the largest."""
     first, *larger = workloads.SPARSE_ROWS
     for name in ("sgd", "adagrad"):
         workers = {rows: start_ours(f"sparse_{name}_{rows}", settings) for rows in workloads.SPARSE_ROWS}

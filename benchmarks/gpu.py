@@ -1,4 +1,4 @@
-# One short visit to a machine with a GPU: builds, checks and times everything, and prints one table.
+# One short session on a machine with a GPU: builds, checks and times everything, and prints one table.
 """python benchmarks/gpu.py [--eigen DIR] [--protobuf SDIST] [--no-build] [--out DIR]
 
 Needs nvcc of CUDA 13, CMake, ninja, pybind11, numpy, protobuf and pytest; no network where --eigen names a directory with Eigen's
@@ -23,7 +23,7 @@ PACKAGE = BUILD / "package"
 
 
 def build(eigen, protobuf):
-    """Compiles for this machine and lays the package out in BUILD/package; nothing is installed."""
+    """Compiles for this machine and lays the package out in BUILD/package, without installing it."""
     given = [f"-D{name}={value}" for name, value in (("PM_EIGEN", eigen), ("PM_PROTOBUF_SDIST", protobuf)) if value]
     pybind11 = subprocess.check_output([sys.executable, "-m", "pybind11", "--cmakedir"], text=True).strip()
     subprocess.run(
@@ -48,7 +48,7 @@ def build(eigen, protobuf):
 
 
 def checked(seconds):
-    """The tests on the GPU."""
+    """Runs the tests on the GPU."""
     command = [sys.executable, ROOT / "tests/staged.py", BUILD, "tests/gpu", "--maxfail=20"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
     print(run.stdout[-6000:], run.stderr[-1000:])
@@ -66,7 +66,7 @@ def best(function, repeat=7):
 
 
 def memory_limit(torch, floats):
-    """Bytes a second that torch's copy moves on the device, read and written."""
+    """Bytes per second that torch's copy moves on the device, read and written."""
     a, b = torch.empty(floats, device="cuda"), torch.empty(floats, device="cuda")
 
     def copy():
@@ -78,7 +78,7 @@ def memory_limit(torch, floats):
 
 
 def updates(pm, averages, tensors, floats):
-    """A function that runs one update of so many tensors on the GPU, without forward and backward pass."""
+    """A function that runs one update of this many tensors on the GPU, without forward and backward pass."""
     main, scope, exe = pm.Program(), pm.Scope(), pm.Executor(pm.CUDAPlace(0))
     block = main.global_block()
 

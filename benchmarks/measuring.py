@@ -1,4 +1,4 @@
-# How a figure is measured: runtimes that take turns on one core, and the rows of the table that come of it.
+# How a figure is measured: runtimes that alternate on one core, and the resulting rows of the table.
 from __future__ import annotations
 
 import statistics
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 class Row(NamedTuple):
-    """One line of the table. `ratio` is how much better ours is, unless the bar begins with ≤."""
+    """One line of the table. `ratio` is above 1 if ours is better, unless the target begins with ≤."""
 
     figure: str
     unit: str
@@ -29,11 +29,11 @@ class Row(NamedTuple):
 
 class Settings(NamedTuple):
     rounds: int
-    core: int | str  # a number, or as taskset names several
+    core: int | str  # a CPU's number, or several as taskset writes them
 
 
 def in_turn(measures: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """The median of each, measured once a round in turn, so that a slow minute hits all alike."""
+    """The median of each, measured in alternating rounds, so that a slow minute affects all alike."""
     times: dict[str, list[float]] = {name: [] for name in measures}
     for measure in measures.values():
         measure()

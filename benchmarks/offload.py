@@ -1,8 +1,9 @@
-# What averages on the processor cost while training runs on a device: measured, and what the formula says.
-"""An emulated device with links of several bandwidths trains a network; its averages are kept on the processor.
+# The cost of averages on the CPU while a device trains: measured, and predicted by the formula.
+"""An emulated device with links of several bandwidths trains a network; its averages are stored on the CPU.
 
-Copies of the parameters take T_link = bytes / bandwidth, and averaging them T_cpu; both may hide behind the next step's
-forward and backward pass, T_step without the update. What can't hide is the stall: max(0, max(T_link, T_cpu) - T_step).
+Copies of the parameters take T_link = bytes / bandwidth, and averaging them T_cpu; both can overlap the next step's
+forward and backward pass, which takes T_step without the update. The remaining stall is
+max(0, max(T_link, T_cpu) - T_step).
 
     python benchmarks/offload.py
 """
@@ -18,7 +19,7 @@ import paddle_mini as pm
 
 PLACE, RESULTS = pm.EmulatedPlace(0), pathlib.Path(__file__).parent / "results"
 WIDTH, LAYERS, BATCH, STEPS, ROUNDS = 1000, 4, 256, 16, 7
-FACTORS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 1.5, 2.0, 3.0)  # of T_link to the step
+FACTORS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 1.5, 2.0, 3.0)  # ratio of T_link to the step
 
 
 class Training:
@@ -38,7 +39,7 @@ class Training:
         self.feed = {"x": np.random.RandomState(0).randn(BATCH, WIDTH).astype("float32")}
 
     def seconds(self):
-        """Of one step among many: the first ones fill the queues and do not count."""
+        """Seconds of one step among many; the first ones fill the queues and are not counted."""
         for _ in range(4):
             self.exe.run(self.main, self.feed, [self.loss], self.scope)
         start = time.perf_counter()

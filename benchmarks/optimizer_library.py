@@ -1,4 +1,4 @@
-# The optimizers' C library: how near to the memory's speed it updates, what a call costs, threads, rows, states.
+# The optimizers' C library: its bandwidth against the memory's, the cost of a call, threads, rows, states.
 """Prints one table; with everything measured in full size it is written to results/optimizer_library.md."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from worker import Worker, WorkerError
 
 ELEMENTS = 32_000_000
 TABLE_ROWS, WIDTH = 1_000_000, 16
-# Bytes that an update of one float32 parameter must move: everything is read once, and what changes is written once.
+# Bytes that an update of one float32 parameter must move: each array is read once and written once if it changes.
 BYTES = {
     "sgd": 12,
     "momentum": 20,
@@ -46,7 +46,7 @@ class Setting(NamedTuple):
 
 
 def timed(workers: dict[str, Worker], steps: dict[str, int], rounds: int) -> dict[str, float]:
-    """Seconds a step of each, by name; then the workers are closed."""
+    """Seconds per step of each worker, by name; closes the workers."""
 
     def one(name: str) -> Callable[[], float]:
         return lambda: workers[name].seconds(steps.get(name, 1))
@@ -59,7 +59,7 @@ def timed(workers: dict[str, Worker], steps: dict[str, int], rounds: int) -> dic
 
 
 def torch_beside(workers: dict[str, Worker], name: str, elements: int, settings: Settings) -> str:
-    """PyTorch's optimizer among the workers, if it agrees with ours about the parameter; or why it is not."""
+    """Adds PyTorch's optimizer to the workers if it agrees with ours about the parameter; else returns the reason."""
     try:
         worker = start("torch optimizers", command_of("torch.optim fused"), f"{name}:{elements}", settings)
         ours, theirs = workers["ours"].result(5), worker.result(5)
@@ -73,7 +73,7 @@ def torch_beside(workers: dict[str, Worker], name: str, elements: int, settings:
 
 
 def update(now: Setting) -> Iterator[Row]:
-    """Large dense updates beside STREAM and PyTorch, all on one core."""
+    """Large dense updates against STREAM and PyTorch, all on one core."""
     for name, moved in BYTES.items():
         workers = {"ours": now.library(f"update:{name}:{now.elements}")}
         why_not = torch_beside(workers, name, now.elements, now.settings) if name in FUSED_IN_TORCH else ""
@@ -97,7 +97,7 @@ def update(now: Setting) -> Iterator[Row]:
 
 
 def call(now: Setting) -> Iterator[Row]:
-    """An update of 16 elements is mostly the call."""
+    """An update of 16 elements: most of its time is the call."""
     for name in ("sgd", "momentum", "adam", "adagrad", "averaged_adam"):
         workers = {"ours": now.library(f"update:{name}:16")}
         why_not = torch_beside(workers, name, 16, now.settings) if name in FUSED_IN_TORCH else ""
@@ -112,7 +112,7 @@ def call(now: Setting) -> Iterator[Row]:
 
 
 def threads(now: Setting) -> Iterator[Row]:
-    """One object each: how much more two threads do than one, beside what this machine gives to two threads."""
+    """One object per thread: throughput of two threads relative to one, against the same ratio of a loop on this machine."""
     cores = sorted(os.sched_getaffinity(0))[-2:]
     if len(cores) < 2:
         yield Row("adam: 2 threads", "of 1", None, note="not measured: there is one core")
@@ -139,7 +139,7 @@ def threads(now: Setting) -> Iterator[Row]:
 
 
 def rows(now: Setting) -> Iterator[Row]:
-    """Lazy updates follow the rows that they name, not the table's."""
+    """The time of lazy updates depends on the rows that they name, not on the table."""
     table = min(TABLE_ROWS, now.elements)
     for name in ("sgd", "adagrad", "adam"):
         named = [count for count in (100, 1_000, 10_000, 100_000) if count <= table]
@@ -161,7 +161,7 @@ def rows(now: Setting) -> Iterator[Row]:
 
 
 def state(now: Setting) -> Iterator[Row]:
-    """Everything that Adam keeps, to bytes and back, beside a loop that copies."""
+    """The whole state of Adam to bytes and back, against a loop that copies."""
     workers = {what: now.library(f"{what}:adam:{now.elements}") for what in ("save", "load")}
     workers["copy"] = start("stream", compiled(HERE / "stream.c"), "copy", now.settings)
     gigabytes, copied = workers["save"].result(1), workers["copy"].result(1) / 3

@@ -1,4 +1,4 @@
-# paddle_mini itself, through its public names, as a runtime that benchmarks/run.py asks.
+# paddle_mini itself, through its public names, as a runtime of benchmarks/run.py.
 
 import os
 
@@ -10,7 +10,7 @@ PLACE = pm.CUDAPlace(0) if os.environ.get("PM_BENCH_PLACE") == "gpu" else pm.CPU
 
 
 class Built:
-    """A main and a startup program, and what runs them."""
+    """A main and a startup program, and their executor."""
 
     def __init__(self):
         self.main, self.startup, self.scope = pm.Program(), pm.Program(), pm.Scope()
@@ -20,7 +20,7 @@ class Built:
         return pm.program_guard(self.main, self.startup)
 
     def steps(self, feed, result):
-        """After the startup program: a function that runs the main program and fetches each time."""
+        """Runs the startup program; returns a function that runs the main program and fetches each time."""
 
         def run(steps):
             for _ in range(steps):
@@ -30,7 +30,7 @@ class Built:
         return run
 
     def updates(self):
-        """Runs the startup program; a function that runs the main program and fetches nothing."""
+        """Runs the startup program; returns a function that runs the main program and fetches nothing."""
         self.exe.run(self.startup, scope=self.scope)
 
         def run(steps):
@@ -87,7 +87,7 @@ def lenet():
 
 
 def model(work, network, optimizer):
-    """network(feeds) gives the loss; its parameters bear the names of work.params."""
+    """network(feeds) returns the loss; its parameters have the names of work.params."""
     built = Built()
     with built.guard():
         loss = network({name: pm.layers.data(name, list(array.shape), str(array.dtype)) for name, array in work.feeds.items()})
@@ -127,7 +127,7 @@ def resnet():
 
 
 def recurrent(x, work):
-    """The output [time, batch, hidden] of layers of LSTM over x [time, batch, in]."""
+    """The output [time, batch, hidden] of LSTM layers over x [time, batch, in]."""
     _, batch, inputs = x.shape
     hidden, layers = workloads.LSTM_HIDDEN, workloads.LSTM_LAYERS
     names = [f"{layer}.{end}" for pair in (("wi", "wh"), ("bi", "bh")) for layer in range(layers) for end in pair]
@@ -199,7 +199,7 @@ def gpt():
 
 
 def wide_deep(around=lambda optimizer: optimizer):
-    """around: what is put around the optimizer."""
+    """around: the wrapper of the optimizer."""
     work = workloads.wide_deep()
 
     def network(feeds):
@@ -232,7 +232,7 @@ OPTIMIZERS = {"sgd": pm.optimizer.SGD, "momentum": pm.optimizer.Momentum, "adam"
 
 
 def optimizer_step(optimizer, tensors):
-    """The operators of optimizer(rate) on given gradients, and nothing else."""
+    """The operators of optimizer(rate) on given gradients, without other operators."""
     built = Built()
     size = workloads.OPTIMIZER_ELEMENTS // tensors
     one = pm.initializer.Constant(1.0)
@@ -255,7 +255,7 @@ SPARSE_OPTIMIZERS = {"sgd": pm.optimizer.SGD, "adagrad": pm.optimizer.Adagrad}
 
 
 def sparse_step(name, rows):
-    """Rows looked up in a table and changed: nothing else."""
+    """Only looks rows up in a table and updates them."""
     ids, built = workloads.sparse_ids(), Built()
     with built.guard():
         looked_up = pm.layers.embedding(

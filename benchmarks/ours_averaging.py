@@ -1,4 +1,4 @@
-# Averaging in paddle_mini, as a runtime that benchmarks/run.py asks: averages alone and behind optimizers, checkpoints.
+# Averaging in paddle_mini, as a runtime of benchmarks/run.py: averages alone and around optimizers, checkpoints.
 import os
 import tempfile
 from functools import partial
@@ -15,7 +15,7 @@ from worker import serve
 
 
 class Unchanging:
-    """An optimizer without operators: what is averaged behind it is averaged alone."""
+    """An optimizer without operators, so that its averages run alone."""
 
     def __init__(self, rate):
         pass
@@ -39,13 +39,13 @@ SCHEMES = {
 
 
 def averaged(optimizer, scheme, tensors, separate=False):
-    """separate: two walks over the parameters, the optimizer's and the average's."""
+    """separate: two passes over the parameters, the optimizer's and the average's."""
     os.environ["PM_FUSE"] = "0" if separate else "1"
     return optimizer_step(lambda rate: pm.optimizer.ParameterAverage(optimizer(rate), SCHEMES[scheme]), tensors)
 
 
 def averaged_halves(tensors, dtype):
-    """Averages alone, of parameters of two bytes."""
+    """Averages alone, of 16-bit parameters."""
     os.environ["PM_FUSE"] = "0"
     built = Built()
     size = workloads.OPTIMIZER_ELEMENTS // tensors
@@ -86,7 +86,7 @@ def averaged_wide_deep(scheme):
 
 
 class State:
-    """Variables that a checkpoint holds, and a folder for it on the disk."""
+    """Variables for a checkpoint, and a folder on the disk."""
 
     def __init__(self):
         self.built = Built()
@@ -100,7 +100,7 @@ class State:
         for name, array in zip(names, self.arrays):
             self.built.scope.set(name, array)
         FOLDER.mkdir(parents=True, exist_ok=True)
-        self.folder = tempfile.TemporaryDirectory(dir=FOLDER)  # gone when the process ends
+        self.folder = tempfile.TemporaryDirectory(dir=FOLDER)  # removed when the process ends
         self.manager = pm.io.CheckpointManager(self.folder.name, keep=1)
 
     def call(self, method, *arguments):
@@ -133,7 +133,7 @@ def checkpoint_restore():
 
 
 def disk_write():
-    """As much into one file, on the disk when it ends; the one before it goes, as with a checkpoint."""
+    """Writes the same number of bytes into one file and syncs it to disk; removes the previous file, as a checkpoint does."""
     state = State()
     path = Path(state.folder.name) / "file"
 

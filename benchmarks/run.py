@@ -56,7 +56,7 @@ def cells(row: Row) -> tuple:
 
 
 def processor_facts() -> dict[str, str]:
-    """What /proc/cpuinfo says about the first processor."""
+    """A field of /proc/cpuinfo for the first CPU."""
     text = Path("/proc/cpuinfo").read_text().split("\n\n")[0]
     return {key.strip(): value.strip() for key, value in (line.split(":", 1) for line in text.splitlines() if ":" in line)}
 

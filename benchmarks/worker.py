@@ -1,8 +1,8 @@
-# One runtime in a process of its own, alive during the benchmark: the side that serves and the side that asks.
+# One runtime in its own process, alive during the benchmark: the serving side and the requesting side.
 #
 # Lines over pipes:   prepare WORKLOAD  ->  ok | error REASON
 #                     run STEPS         ->  ok SECONDS RESULT | error REASON
-# RESULT is the loss of the last step, or what else the workload computes.
+# RESULT is the loss of the last step, or another result of the workload.
 from __future__ import annotations
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 Run = Callable[[int], float]
 
-# One thread each: every library is told in the words it knows.
+# One thread each: every library reads its own variables.
 ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -29,9 +29,9 @@ ONE_THREAD = {
 
 
 def serve(workloads: Mapping[str, Callable[[], Run]]) -> None:
-    """Answers requests on standard input until it ends; `workloads` make functions that run steps."""
+    """Replies to requests on standard input until it ends; `workloads` make functions that run steps."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # output of libraries must not mix with replies
     run: Run = lambda steps: 0.0
     for line in sys.stdin:
         word, argument = line.split()
@@ -48,11 +48,11 @@ def serve(workloads: Mapping[str, Callable[[], Run]]) -> None:
 
 
 class WorkerError(Exception):
-    """What a runtime said instead of an answer."""
+    """The text of a runtime's error reply."""
 
 
 class Worker:
-    """A runtime, started on one core."""
+    """A runtime in a process on one core."""
 
     def __init__(self, command: Sequence[str], core: int | str, log: Path):
         here = Path(__file__).parent
@@ -71,11 +71,11 @@ class Worker:
         self._ask(f"prepare {workload}")
 
     def result(self, steps: int) -> float:
-        """The last result of `steps` steps."""
+        """Runs `steps` steps; returns the last result."""
         return float(self._ask(f"run {steps}")[1])
 
     def seconds(self, steps: int) -> float:
-        """How long one of `steps` steps took."""
+        """Seconds per step of `steps` steps."""
         return float(self._ask(f"run {steps}")[0]) / steps
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-# What every runtime computes: shapes, data and initial values, in NumPy. Rules of the steps stand beside them.
+# The workloads of all runtimes: shapes, data and initial values, in NumPy, each with the rule of its steps.
 from __future__ import annotations
 
 import itertools
@@ -10,7 +10,7 @@ Layer = tuple[np.ndarray, np.ndarray]  # weight, bias
 
 
 class Training(NamedTuple):
-    """A network, one batch that is learned again and again, and a learning rate small enough for it to last.
+    """A network, one batch that is learned repeatedly, and a learning rate small enough for many repetitions.
 
     The loss is the mean over the batch of the softmax cross entropy.
     """
@@ -23,7 +23,7 @@ class Training(NamedTuple):
 
 # p ← p - rate g
 def tiny_mlp() -> Training:
-    """64-128-10, relu between, batch 32, sgd."""
+    """64-128-10 with relu between the layers, batch 32, sgd."""
     return _mlp([64, 128, 10], batch=32, rate=0.01)
 
 
@@ -32,7 +32,7 @@ ADAM = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 
 
 def mlp() -> Training:
-    """784-512-512-10, relu between, batch 128, adam."""
+    """784-512-512-10 with relu between the layers, batch 128, adam."""
     return _mlp([784, 512, 512, 10], batch=128, rate=1e-5)
 
 
@@ -53,7 +53,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class Model(NamedTuple):
-    """A larger network: its parameters by name, one batch that is learned again and again, and the rate.
+    """A larger network: its parameters by name, one batch that is learned repeatedly, and the rate.
 
     Weights [in, out] are NAME.w and biases NAME.b; filters are [out, in, height, width].
     """
@@ -112,7 +112,7 @@ def lstm() -> Model:
 
 
 GPT_BLOCKS, GPT_HEADS, GPT_WIDTH, GPT_WORDS = 4, 8, 256, 8000
-# Loshchilov & Hutter 2019, of all parameters
+# Loshchilov & Hutter 2019, for all parameters
 GPT_DECAY = 0.01
 
 
@@ -139,14 +139,14 @@ def gpt() -> Model:
 
 
 def causal_mask(time: int) -> np.ndarray:
-    """[time, time]: what is added to scores so that no word sees a later one."""
+    """[time, time]: added to scores, so that a word does not depend on later ones."""
     return np.triu(np.full((time, time), -1e9, np.float32), 1)
 
 
 def wide_deep() -> Model:
     """Batch 256 of 26 ids in tables of 1,000,000 rows and of 13 numbers; deep: a table of width 16, then fc
     429-400-400-400-1, relu between; wide: a table of width 1, summed, and fc 13-1; the loss is the mean of the sigmoid
-    cross entropy of their sum; sgd, which changes only rows that the batch names."""
+    cross entropy of their sum; sgd, which changes only the rows named by the batch."""
     draw, rows = np.random.default_rng(7), 1_000_000
     params = {"wide_table": np.zeros((rows, 1), np.float32), "deep_table": _normal(draw, (rows, 16), 0.1)}
     sizes = [26 * 16 + 13, 400, 400, 400, 1]
@@ -184,15 +184,15 @@ def chain() -> Chain:
     return Chain(_normal(draw, (8,), 1.0), np.full(8, 0.99, np.float32), np.full(8, 0.01, np.float32), 1000)
 
 
-# Parameters of the optimizer's step alone: so many elements in so many tensors.
+# Parameters of the optimizer's step alone: number of elements, in this number of tensors.
 OPTIMIZER_ELEMENTS = 32_000_000
 OPTIMIZER_TENSORS = (8, 1000)
 
-# Of exponential averages, ours and the peers'.
+# Exponential averages, ours and the peers'.
 DECAY = 0.999
-# Steps after which a window begins anew: more than a benchmark makes.
+# Steps after which a window restarts: more than a benchmark runs.
 WINDOW = 10_000
-# What a checkpoint holds.
+# Contents of a checkpoint.
 CHECKPOINT_BYTES = 400_000_000
 
 
@@ -203,7 +203,7 @@ def _mlp(sizes: list[int], batch: int, rate: float) -> Training:
 
 
 def _layer(draw: np.random.Generator, shape: tuple[int, ...]) -> Layer:
-    filters = len(shape) == 4  # [out, in, height, width]; else [in, out]
+    filters = len(shape) == 4  # [out, in, height, width]; otherwise [in, out]
     fan_in = int(np.prod(shape[1:])) if filters else shape[0]
     outputs = shape[0] if filters else shape[1]
     return _normal(draw, shape, (2.0 / fan_in) ** 0.5), np.zeros(outputs, np.float32)

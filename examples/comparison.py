@@ -1,4 +1,4 @@
-# The statistics of a comparison over seeds, and how it is shown.
+# The statistics of a comparison over seeds, and their display.
 import sys
 
 import numpy as np
@@ -23,7 +23,7 @@ def plus_minus(values, digits):
 
 
 def paired(values, baseline, digits):
-    """Mean of the differences with its interval, and in how many runs `values` is the lower one."""
+    """Mean of the differences with its interval, and the number of runs in which `values` is lower."""
     difference = np.asarray(values) - np.asarray(baseline)
     return [plus_minus(difference, digits), f"{np.sum(difference < 0)} of {len(difference)}"]
 
@@ -40,6 +40,6 @@ def print_table(title, head, rows):
 
 
 def progress(total, what, unit):
-    """A bar on a terminal; elsewhere a line now and then."""
+    """A progress bar on a terminal; elsewhere a line at intervals."""
     seconds = 0.1 if sys.stderr.isatty() else 10
     return tqdm(total=total, desc=what, unit=f" {unit}", mininterval=seconds, dynamic_ncols=True)

@@ -1,4 +1,4 @@
-# Handwritten digits, a fifth of whose training labels are wrong: what averaging the parameters buys.
+# Handwritten digits with a fifth of the training labels wrong: the benefit of averaging the parameters.
 """Trains a small network many times and compares the last iterate with averages of its trajectory;
 saves the averaged model and runs it, and its training program, with pm_run.
 
@@ -20,7 +20,7 @@ import paddle_mini as pm
 from comparison import interval, paired, plus_minus, print_table, progress, set_rate
 from paddle_mini.averaging import Exponential, Uniform, Window
 
-# Fixed before the first run and not tuned: lengths of averages were not chosen on test data.
+# Set before the first run and not tuned: lengths of averages were not chosen on test data.
 SETTINGS = {
     "seeds": 40,
     "training images": 1257,
@@ -43,7 +43,7 @@ SAVED = next(iter(AVERAGES))
 
 
 class Model:
-    """A network of 64, 64 and 10 units with softmax, its optimizer, and averages beside it."""
+    """A network of 64, 64 and 10 units with softmax, its optimizer, and averages of its parameters."""
 
     def __init__(self, averages):
         self.main, self.startup, self.scope = pm.Program(), pm.Program(), pm.Scope()
@@ -54,7 +54,7 @@ class Model:
             self.logits = pm.layers.fc(hidden, 10)
             self.loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(self.logits, self.label))
             optimizer = pm.optimizer.Momentum(SETTINGS["learning rate"], SETTINGS["momentum"])
-            # Averages never touch training, so all of them, and the last iterate, are compared on one trajectory.
+            # Averages do not affect training, so all of them, and the last iterate, are compared on one trajectory.
             self.average = pm.optimizer.ParameterAverage(optimizer, list(averages.values())) if averages else optimizer
             self.average.minimize(self.loss)
         test = self.main.clone(for_test=True).prune([self.x], [self.logits])
@@ -94,7 +94,7 @@ class Data:
         self.label = label
 
     def batches(self):
-        """Every epoch its own order."""
+        """A separate order for every epoch."""
         order, size = self.random.permutation(len(self.x)), SETTINGS["batch"]
         x, label = self.x[order], self.label[order]
         for start in range(0, STEPS_AN_EPOCH * size, size):
@@ -128,15 +128,15 @@ def compare(averaged, plain, wrong, bar):
 
 
 def costs(plain):
-    """{name: (milliseconds a step, bytes that averages keep for a parameter)}. The programs take turns of 200 steps; of 25
-    turns the fastest counts, which other work on the machine disturbed least."""
+    """{name: (milliseconds per step, bytes that averages store per parameter)}. The programs alternate in rounds of 200
+    steps; the fastest of 25 rounds counts, because other work on the machine disturbed it least."""
     models = {"last iterate": plain, "linear decay": plain}
     models.update({name: Model({name: kind}) for name, kind in AVERAGES.items()})
     x, label = next(Data(0, 0).batches())
     times = {name: [] for name in models}
     for _ in range(25):
         for name, model in models.items():
-            model.start(0)  # anew: after thousands of steps on one batch the gradients would be denormal, which is slow
+            model.start(0)  # restart: after thousands of steps on one batch the gradients would be denormal, which is slow
             begin = time.perf_counter()
             for _ in range(200):
                 if name == "linear decay":
@@ -204,7 +204,7 @@ def pm_run(*words):
 
 
 def run_without_python(model, out):
-    """The averaged model, and training from its saved beginning, in Python and in pm_run."""
+    """The averaged model, and training from its saved initial state, in Python and in pm_run."""
     data = Data(SETTINGS["seeds"] - 1, SETTINGS["share of wrong labels"])
     np.save(out / "x.npy", data.test_x)
     model.average.save(out / "digits", [model.x], [model.logits], model.exe, scope=model.scope, scheme=AVERAGES[SAVED])
@@ -261,7 +261,7 @@ def digits(out):
     with progress(4 * SETTINGS["seeds"] * SETTINGS["epochs"], "training", "epochs") as bar:
         clean = compare(averaged, plain, 0.0, bar)
         noisy = compare(averaged, plain, SETTINGS["share of wrong labels"], bar)
-    # `averaged` still holds the last seed's run, the one that is saved.
+    # `averaged` still holds the last seed's run, which is the saved one.
     cost = costs(plain)
     report(noisy, clean, cost)
     plot(noisy, clean, out / "digits.png")

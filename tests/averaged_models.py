@@ -1,4 +1,4 @@
-# Models with averaged parameters, and what is in their scopes: what the tests of averaging train.
+# Models with averaged parameters, which the tests of averaging train, and access to the averages in their scopes.
 import numpy as np
 
 import paddle_mini as pm
@@ -6,7 +6,7 @@ from paddle_mini.averaging import Exponential, Polynomial, Power, Tail, Uniform,
 from paddle_mini.optimizer import ParameterAverage
 from small_model import SmallModel
 
-# One of every kind that averages rows of tables when they change.
+# One scheme of every kind that averages rows of tables when they change.
 LAZY = [
     Uniform(),
     Tail(4),
@@ -22,7 +22,7 @@ COUNTERS = ("updates", "newer", "older", "steps", "skipped")
 
 
 def averaged_model(scheme, optimizer=None, dtype="float32", attrs=None, **arguments):
-    """A SmallModel; `average` is what it is averaged by."""
+    """A SmallModel; `average` is the object that averages it."""
     average = ParameterAverage(optimizer or pm.optimizer.SGD(0.2), scheme, **arguments)
     model = SmallModel(average.minimize, dtype, **(attrs or {}))
     model.average = average
@@ -30,7 +30,7 @@ def averaged_model(scheme, optimizer=None, dtype="float32", attrs=None, **argume
 
 
 class Walk:
-    """One parameter p that SGD pulls to what is fed as x, with its averages; history: p after every step."""
+    """One parameter p that SGD pulls towards the fed x, with its averages; history: p after every step."""
 
     def __init__(self, scheme, dtype="float32", size=3, rate=0.2, begin=3.0, optimizer=None, **arguments):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
@@ -75,7 +75,7 @@ def applied(model, scheme=None):
 
 
 def counters(scope, number=0):
-    """What the average of this number counts, by name."""
+    """The counters of the average with this number, by name."""
     return dict(zip(COUNTERS, scope.get(f"average_counters_{number}").tolist()))
 
 

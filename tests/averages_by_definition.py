@@ -1,4 +1,5 @@
-# Averages from the definitions of their schemes, in float64 from a whole history: what the tests of averaging expect.
+# Averages computed from the definitions of their schemes, in float64 from a whole history: the reference of the tests
+# of averaging.
 import numpy as np
 
 from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window, fraction
@@ -10,14 +11,14 @@ def averaged_steps(steps, every=1, start=0):
 
 
 def from_newest(new):
-    """How much every update weighs when a <- a + w (p - a) with these weights w, the first of which is 1."""
+    """The weight of every update if a <- a + w (p - a) with these weights w, the first of which is 1."""
     new = np.asarray(new, "float64")
     later = np.append(np.cumprod((1 - new)[:0:-1])[::-1], 1.0)
     return new * later
 
 
 def spans(updates, rule):
-    """How many updates a window holds: rule(members, updates so far) says whether a generation is over."""
+    """Number of updates in a window: rule(members, updates so far) returns whether a generation is complete."""
     newer = older = 0
     for u in range(1, updates + 1):
         newer += 1
@@ -27,7 +28,7 @@ def spans(updates, rule):
 
 
 def of_updates(scheme, n, every):
-    """What each of n updates, the newest last, weighs."""
+    """The weight of each of n updates, the newest last."""
     u = np.arange(1, n + 1, dtype="float64")
     if isinstance(scheme, (Uniform, Tail)):
         return np.full(n, 1 / n)
@@ -35,7 +36,7 @@ def of_updates(scheme, n, every):
         return np.where(u > n - scheme.k, 1 / min(n, scheme.k), 0)
     if isinstance(scheme, Polynomial):
         return from_newest((scheme.eta + 1) / (u + scheme.eta))
-    if isinstance(scheme, Power):  # the first u updates weigh (u/n)^(gamma + 1) together
+    if isinstance(scheme, Power):  # the first u updates together have the weight (u/n)^(gamma + 1)
         return np.diff(np.append(0, (u / n) ** (scheme.exponent + 1)))
     if isinstance(scheme, Window):
         limits = (scheme.min_size, scheme.max_size) if scheme.size is None else (scheme.size, scheme.size)
@@ -77,19 +78,19 @@ def expected(scheme, history, every=1, start_step=0):
 
 
 def digits_off(found, wanted):
-    """How far from it, in last digits of the float32 nearest to what is wanted."""
+    """Distance from the wanted value, in units in the last place of the nearest float32."""
     wanted = np.asarray(wanted, np.longdouble)
     return np.abs((found.astype(np.longdouble) - wanted) / np.spacing(np.abs(wanted).astype("float32")))
 
 
 class PlainWindow:
-    """A window of two generations as float32 kept it before averages had blocks: a <- a + w (p - a), rounded after each
-    operation; a generation that ends is written where the one before it was, and `average` then stays."""
+    """A window of two generations as float32 stored it before averages had blocks: a <- a + w (p - a), rounded after
+    each operation; a generation that ends replaces the previous one, and `average` then stays."""
 
     def __init__(self, size, begin):
         self.size, self.average, self.previous = size, begin.copy(), begin.copy()
         self.counters = np.zeros(5, "int64")  # updates; members of this generation and the previous one; steps; skipped
-        self.state = np.zeros(7)  # log kept; squares of weights; mean age; that of the previous generation; unused ones
+        self.state = np.zeros(7)  # stored logarithm; squares of weights; mean age; that of the previous generation; unused ones
 
     def step(self, p):
         self.counters += [1, 1, 0, 1, 0]

@@ -1,4 +1,4 @@
-"""The chapters of the book as programs to train, without training them."""
+"""Builds the chapters of the book as programs to train, without training them."""
 
 import importlib.util
 import pathlib
@@ -24,7 +24,7 @@ CHAPTERS = [
 
 
 class Asked(Exception):
-    """What a chapter gives to be fitted."""
+    """Carries the arguments of fit() out of a chapter."""
 
 
 def chapter_to_train(monkeypatch, number, *argv, hidden=None):

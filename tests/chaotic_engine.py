@@ -1,4 +1,5 @@
-# ChaoticThreads: a job on threads whose messages are lost, doubled, late, and whose parts stop, die, and have no disk.
+# ChaoticThreads: a job on threads with lost, duplicated and late messages, and with processes that stop, die, and have
+# no disk.
 import errno
 import os
 import random
@@ -13,11 +14,11 @@ _fsync = os.fsync
 
 
 class ChaoticThreads(ThreadEngine):
-    """Of each 100 requests, by a seed, `lost` do not arrive, as many have no reply, as many come twice, once more at a
-    later time, only then, when their sender has sent others, or late. deaths: {number of the request: name of a part
-    that dies then}; a service is back `absent` seconds later. stops: {number of the request: name of a service that
-    does nothing for `absent` seconds}. full: numbers of requests at which the disk is full, and not any more, by
-    turns; fsync() is that of this disk."""
+    """Chosen by a seed, of each 100 requests `lost` do not arrive, as many have no reply, as many arrive twice, once
+    more at a later time, only later, after its sender has sent others, or late. deaths: {number of the request: name of
+    a process that dies then}; a service is back `absent` seconds later. stops: {number of the request: name of a
+    service that hangs for `absent` seconds}. full: numbers of requests at which the disk alternates between full and
+    not full; fsync() is that of this disk."""
 
     def __init__(self, seed, lost=3, deaths=None, absent=0.05, stops=None, full=()):
         super().__init__()

@@ -1,9 +1,9 @@
-"""What test_checkpoint_crashes.py starts: processes that save checkpoints, and are killed while they do.
+"""Processes that save checkpoints and are killed while they do; test_checkpoint_crashes.py starts them.
 
     python checkpoint_children.py MODE FOLDER [ARGUMENT]
 
 Each mode forks its children, because that takes a millisecond and starting Python three hundred. A child saves values
-that are all equal to the step, so that a mixture of two checkpoints shows.
+that are all equal to the step, so that a mixture of two checkpoints is detected.
 """
 
 import os
@@ -16,7 +16,7 @@ import numpy as np
 
 import paddle_mini as pm
 
-# All that changes files, and what is read to decide: a save calls each as os.NAME.
+# All functions that change files, and those whose results a save depends on: a save calls each as os.NAME.
 CALLS = (
     "open",
     "write",
@@ -50,7 +50,7 @@ def fill(scope, step):
 
 
 class Saver:
-    """Saves by steps in a folder, and checks what is there after a child died."""
+    """Saves by steps in a folder, and checks its contents after a child died."""
 
     def __init__(self, folder, keep):
         self.folder, self.program, self.exe, self.scope = folder, program(), pm.Executor(), pm.Scope()
@@ -69,7 +69,7 @@ class Saver:
         return restored.step
 
     def tidy(self, step):
-        """One save later nothing is left of those that died."""
+        """After one more save, no files of the killed processes remain."""
         self.save(step)
         names = sorted(os.listdir(self.folder))
         if len(names) != 1 + self.manager.keep or names[0] != ".checkpoints":
@@ -77,7 +77,7 @@ class Saver:
 
 
 def forked(action):
-    """The id of a child that does this and exits with 0."""
+    """The id of a child that calls the function and exits with 0."""
     child = os.fork()
     if child:
         return child
@@ -90,7 +90,7 @@ def forked(action):
 
 
 def at_call(number, act):
-    """Counts calls of os.NAME; the one with this number is act(call, arguments)."""
+    """Counts calls of os.NAME; the call with this number is act(call, arguments)."""
     count = [0]
 
     def counted(call):
@@ -120,7 +120,7 @@ def die_halfway(call, arguments):
 
 
 def points(folder, way):
-    """Kills a save at its n-th call, for every n: before it, after it, or with half of what it writes."""
+    """Kills a save at its n-th call, for every n: before it, after it, or after half of the bytes it writes."""
     act = {"before": die, "after": die_after, "halfway": die_halfway}[way]
     saver, step, killed = Saver(folder, keep=1), 1, 0
     saver.save(step)
@@ -146,7 +146,7 @@ def points(folder, way):
 
 
 def moments(folder, count):
-    """Kills a process that saves without end, `count` times, at any moment."""
+    """Kills a process that saves in a loop, `count` times, at any moment."""
     random.seed(0)
     saver, last = Saver(folder, keep=2), 4
     begin = time.perf_counter()

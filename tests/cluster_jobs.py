@@ -1,4 +1,4 @@
-# What jobs of tests train: the same function in a job and alone.
+# Functions that jobs of tests train: the same function in a job and alone.
 import threading
 
 import numpy as np
@@ -7,7 +7,7 @@ import paddle_mini as pm
 from paddle_mini.thread_state import own_state
 
 INPUTS, HIDDEN, CLASSES, ROWS, WORDS = 64, 400, 3, 96, 50
-"""INPUTS * HIDDEN elements are enough to be cut in blocks for up to three servers."""
+"""INPUTS * HIDDEN elements are enough to be split into blocks for up to three servers."""
 
 
 def data():
@@ -32,7 +32,7 @@ def classifier(minimize):
 
 
 def begun(seed=3):
-    """A Trainer, when the startup program has run."""
+    """A Trainer, after the startup program has run."""
     exe = pm.Executor()
     pm.seed(seed)
     exe.run(pm.default_startup_program())
@@ -44,14 +44,14 @@ def values():
 
 
 def everything():
-    """All that persists."""
+    """All persistable values."""
     names = sorted(var.name for var in pm.default_main_program().list_vars() if var.persistable)
     return {name: pm.global_scope().get(name) for name in names}
 
 
 def train(steps, optimizer, size=8, share=None):
-    """Trains the classifier, on the whole of each batch or, share=n, on the n-th part of it that is this trainer's;
-    returns the parameters."""
+    """Trains the classifier, on the whole of each batch or, with share=n, on this trainer's n-th part of it; returns
+    the parameters."""
     _, _, loss = classifier(lambda loss: optimizer().minimize(loss))
     trainer = begun()
     for step in range(steps):
@@ -75,7 +75,7 @@ class ByPasses(pm.lr.LRScheduler):
 
 
 def alone(function, *args):
-    """What a function returns that trains with programs and a scope of its own, outside of a job."""
+    """The result of a function that trains outside of a job, with separate programs and a separate scope."""
     with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
         return function(*args)
 

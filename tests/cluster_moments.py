@@ -1,4 +1,4 @@
-# How the trainers of a job, wherever they run, meet each other and the test that began the job: by files.
+# Synchronization by files: between the trainers of a job, wherever they run, and the test that started the job.
 import os
 import threading
 import time
@@ -8,11 +8,11 @@ from paddle_mini.cluster import StorageError
 from paddle_mini.cluster.thread_engine import ThreadEngine
 
 TIMEOUT = 60.0
-"""Seconds in which a meeting must have come about."""
+"""Seconds before a missing moment is an error."""
 
 
 def wait_for(path, stop=None):
-    """Returns when there is such a file, False when `stop` is set before."""
+    """Waits until the file exists and returns True; returns False if `stop` is set before."""
     deadline = time.monotonic() + TIMEOUT
     while not path.exists():
         if stop is not None and stop.is_set():
@@ -23,15 +23,15 @@ def wait_for(path, stop=None):
 
 
 def reach(moment):
-    """Says that a trainer is at a moment, and returns when the test has done what it does then: at once, where it was
-    done before, so that a moment comes once, however often a trainer begins again."""
+    """Signals that a trainer has reached a moment, and returns when the test has acted: at once if it has acted before,
+    so that a moment happens once even if trainers restart."""
     moment.touch()
     wait_for(moment.with_name(moment.name + ".done"))
 
 
 @contextmanager
 def at(moment, act):
-    """act() is called, in a thread of the test's process, when a trainer reaches the moment; it must do so."""
+    """Calls act() in a thread of the test's process when a trainer reaches the moment, which must happen."""
     stop, problems = threading.Event(), []
 
     def wait():
@@ -54,7 +54,7 @@ def at(moment, act):
 
 
 def ticket(folder, first=0):
-    """A number, from `first`, that nobody else gets there."""
+    """A number, from `first`, that no other caller gets there."""
     while True:
         try:
             os.close(os.open(folder / f"ticket {first}", os.O_CREAT | os.O_EXCL))
@@ -64,7 +64,7 @@ def ticket(folder, first=0):
 
 
 def note(path, word):
-    """Adds a line to a file, which several may do at a time."""
+    """Appends a line to a file; safe for concurrent callers."""
     with open(path, "a") as file:
         file.write(f"{word}\n")
 
@@ -74,14 +74,14 @@ def notes(path):
 
 
 def die(engine, name, absent=0.05):
-    """A part is killed. A service is begun again: by itself on Ray; on threads after so many seconds."""
+    """Kills a process of the job. A service is restarted: by Ray itself; on threads after this many seconds."""
     engine.kill(name)
     if isinstance(engine, ThreadEngine) and not name.startswith("trainer "):
         threading.Timer(absent, begin_again, [engine, name]).start()
 
 
 def begin_again(engine, name):
-    """A service of a ThreadEngine, which can't begin as long as its disk is full."""
+    """A service of a ThreadEngine, which can't start while its disk is full."""
     while True:
         try:
             return engine.restart(name)

@@ -5,7 +5,8 @@ import pytest
 
 import paddle_mini as pm
 
-# A shell that runs the tests in the background ignores Ctrl-C for them, and so would the programs they start and stop.
+# A shell that runs the tests in the background ignores Ctrl-C for them, and the programs that they start would inherit
+# that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

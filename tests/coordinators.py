@@ -1,4 +1,4 @@
-# Coordinators for tests, asked as a job asks them, and a way to a service.
+# Coordinators for tests, with requests as in a job, and a connection to a service.
 from fake_clock import Clock
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
@@ -8,7 +8,7 @@ from raw_messages import request, understood
 
 
 class Asked:
-    """A coordinator in a directory, and a clock that a test moves; restart() makes another one that goes on."""
+    """A coordinator in a directory, and a clock that a test moves; restart() creates another one that resumes."""
 
     def __init__(self, directory, trainers=2, servers=2, **settings):
         self.directory, self.clock = str(directory), Clock()
@@ -28,7 +28,7 @@ class Asked:
         return decode_reply(request.reply, *self.service.handle(*encode("job", request)))
 
     def trainer(self, key, number=None):
-        """A trainer that has joined: what its requests say of it."""
+        """A trainer that has joined, and its requests."""
         reply = self.ask("join", key=key, trainer=number)
         return {"trainer": reply["number"], "incarnation": reply["incarnation"]}
 
@@ -41,7 +41,7 @@ class Asked:
 
 
 class ToService(Link):
-    """The way to one service."""
+    """The connection to one service."""
 
     def __init__(self, service):
         self.service = service

@@ -1,4 +1,4 @@
-# Programs as plain data, for tests of what bytes can claim.
+# Programs as plain data, for tests of invalid descriptions.
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,5 @@
-# What an operator must bear: dimensions of zero, scalars, indices out of range, axes counted from the end.
-# It may compute or refuse; it may neither fall over nor make something else than `infer` says.
+# Edge cases of operators: dimensions of zero, scalars, indices out of range, axes counted from the end. An operator may
+# compute or reject them; it may not crash or give a result that differs from `infer`.
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ AXES = ("axis", "dim", "dims", "axes", "begin_norm_axis", "begin_axis", "axis1",
 
 
 def variants(inputs: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The inputs with one of them changed: (what, inputs)."""
+    """The inputs with one of them changed: (description, inputs)."""
     for port, value in inputs.items():
         items = value if isinstance(value, list) else [value]
         for i, item in enumerate(items):
@@ -42,7 +42,7 @@ def _changed(item: Any) -> Iterator[tuple[str, Any]]:
 
 
 def ask_edges(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
-    # What asks for huge results is refused by the executor: 2**31 positions are not worth the time.
+    # The executor rejects huge results: computing 2**31 positions would take too long.
     for what, changed in variants(inputs):
         try:
             one = OneOp(op_type, changed, attrs, counts, aliased=False)
@@ -85,7 +85,7 @@ def _bear_gradient(one: OneOp, found: dict[str, Any]) -> None:
 
 
 def ask_negative_axes(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
-    """An axis counted from the end gives the same bits, or is refused."""
+    """An axis counted from the end gives the same bits, or is rejected."""
     ports = [port["name"] for port in contract(op_type)["inputs"] if port["name"] in inputs]
     if not ports or isinstance(inputs[ports[0]], list) or not array_of(inputs[ports[0]]).ndim:
         return
@@ -110,5 +110,5 @@ def ask_negative_axes(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any
                 np.testing.assert_array_equal(array_of(same), array_of(one), f"{port} differs with {name}={other}")
 
 
-# Their axes count those of the result, or of something else than the first input.
+# Their axes count those of the result, or of something other than the first input.
 COUNT_OTHER_AXES = {"stack", "unsqueeze2", "one_hot_v2"}

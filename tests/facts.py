@@ -1,4 +1,4 @@
-# The facts that tests/ops and tensor_attrs state, for tests that ask something else about the same cases, and about their
+# The facts of tests/ops and tensor_attrs, for tests that ask other questions about the same cases and about their
 # gradients.
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tensor_attrs import CASES
 
 Case = tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]  # type, inputs, attrs, {output: number of variables}
 
-# Its shapes must be known, so that the harness can't ask about it.
+# Its shapes must be known, so the harness can't test it.
 GATHER_ND: Case = ("gather_nd", {"X": array(5, 4), "Index": np.array([[3, 1], [0, 0]])}, {}, {"Out": 1})
 
 
 @cache
 def all_facts() -> dict[str, list[Facts]]:
-    """What is stated of each operator."""
+    """The stated facts of each operator."""
     facts = {op_type: list(stated) for op_type, stated in facts_of_ops().items()}
     for name, (op_type, inputs, attrs, tensors, left, _) in CASES.items():
         first = facts[op_type][0]
@@ -41,14 +41,14 @@ def all_facts() -> dict[str, list[Facts]]:
 
 
 def _by_attributes(op_type: str, reference: Reference, attrs: dict[str, Any], tensors: dict[str, Any]) -> Reference:
-    """The reference, which is given these attributes instead of the tensors."""
+    """The reference, which receives these attributes instead of the tensors."""
     said = {**defaults(op_type), **attrs}
     return lambda inputs, _: reference({port: value for port, value in inputs.items() if port not in tensors}, said)
 
 
 @cache
 def facts_of_ops() -> dict[str, list[Facts]]:
-    """What the files of tests/ops state, and no other test that is in this process."""
+    """The facts of the files of tests/ops, without those of other tests in this process."""
     with mock.patch.dict(FACTS, clear=True):
         for path in sorted((pathlib.Path(__file__).resolve().parent / "ops").glob("test_*.py")):
             spec = importlib.util.spec_from_file_location(f"facts_of_{path.stem}", path)
@@ -58,8 +58,8 @@ def facts_of_ops() -> dict[str, list[Facts]]:
 
 
 def cases_of(op_type: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, int], list[str]]]:
-    """(name, inputs, attrs, {output: number of variables}, outputs that the reference gives). Floats are of the first
-    type that the harness asks about."""
+    """(name, inputs, attrs, {output: number of variables}, outputs that the reference gives). Floats have the first
+    type that the harness tests."""
     for facts in all_facts()[op_type]:
         for name, (inputs, attrs) in facts.cases.items():
             dtype = dtypes_to_test(op_type, inputs)[0]
@@ -75,8 +75,8 @@ def all_cases() -> list[Case]:
 def gradient_cases(
     op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int], types: Container[str] | None = None
 ) -> Iterator[Case]:
-    """The operators of the gradient, those of these types, with values of a run; the gradients that flow in are what the
-    operator made."""
+    """The operators of the gradient, those of these types, with values of a run; the gradients that flow in are the
+    operator's outputs."""
     if contract(op_type)["no_gradient"] is not None:
         return
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)

@@ -1,5 +1,5 @@
-# Libraries of GPU kernels with one operator, compiled for the emulation on the host (cpp/cuda/on_host.h): small enough to be
-# made by a test.
+# Libraries of GPU kernels with one operator, compiled for the emulation on the host (cpp/cuda/on_host.h): small enough
+# to be built by a test.
 from __future__ import annotations
 
 import pickle
@@ -18,7 +18,7 @@ from paddle_mini import _core
 CPP = ROOT / "cpp"
 PACKAGE = Path(_core.__file__).parent
 
-# Runs in a process of its own, as a kernel that follows addresses of the GPU ends it.
+# Runs in a separate process, because a kernel that dereferences addresses of the GPU ends it.
 RUN_CASES = """
 import pickle, sys
 said = open(sys.argv[1], "rb")
@@ -31,7 +31,7 @@ for op_type, inputs, attrs, counts in pickle.load(said):
 
 
 def compiled(folder: Path, name: str, text: str) -> Path:
-    """The object file of a source with this text."""
+    """The object file compiled from this source text."""
     (folder / f"{name}.cc").write_text(text)
     words = ["-std=c++17", "-O0", "-w", "-fPIC", "-fvisibility=hidden", "-DPM_GPU", "-DPM_CUDA_ON_HOST", f"-I{CPP}"]
     run(tool("c++"), *words, "-c", folder / f"{name}.cc", "-o", folder / f"{name}.o")
@@ -40,7 +40,7 @@ def compiled(folder: Path, name: str, text: str) -> Path:
 
 @cache
 def runtime() -> tuple[list[Path], tempfile.TemporaryDirectory[str]]:
-    """What all these libraries have besides operators. The folder lives as long as the process."""
+    """The contents of all these libraries besides operators. The folder lives as long as the process."""
     folder = tempfile.TemporaryDirectory(prefix="paddle_mini_gpu_")
     with ThreadPoolExecutor(2) as threads:
         files = sorted(CPP.glob("cuda/*.cc"))
@@ -72,7 +72,7 @@ def sources_below(file: Path) -> Iterator[Path]:
 
 
 def library_of(op_type: str, folder: Path) -> Path:
-    """A library with the operators of this file of cpp/ops, where each record says that they run on GPUs."""
+    """A library with the operators of this file of cpp/ops, with schemas that state that they run on GPUs."""
     file = CPP / "ops" / f"{op_type}.cc"
     text = "".join(f'#include "{path}"\n' for path in sources_below(file))
     text += re.sub(r"\.cpu_only\(.*?\)", ".on_gpu()", file.read_text())
@@ -87,7 +87,7 @@ def library_of(op_type: str, folder: Path) -> Path:
 
 
 def check_runs(op_type: str, cases: Iterable[Case]) -> None:
-    """AssertionError where the operator does not compile for GPUs, or does not run there."""
+    """Raises AssertionError if the operator does not compile for GPUs, or does not run there."""
     with tempfile.TemporaryDirectory() as folder:
         library, said = library_of(op_type, Path(folder)), Path(folder) / "cases"
         said.write_bytes(pickle.dumps(sys.path) + pickle.dumps(list(cases)))

@@ -1,11 +1,11 @@
-# The questions that every operator is asked; an operator's test states facts only.
+# The test harness of operators, which asks the same questions about each; an operator's test states facts only.
 #
 #     test_relu = op_tests("relu", reference, cases={"matrix": ({"X": array(3, 4)}, {})}, gradients=["X"])
 #
-# Each case is run for each float type that the record has kernels for, and its outputs are held
-# against `reference(inputs, attrs)` in float64, against `infer`, against the program after a round
-# trip through bytes, and against a run on temporaries, where kernels may write over their inputs.
-# Gradients are held against numeric ones in float64. `families` has the cases of operators that are alike.
+# Each case is run for each float type that the schema has kernels for, and its outputs are compared with
+# `reference(inputs, attrs)` in float64, with `infer`, with the program after a round trip through bytes,
+# and with a run on temporaries, where kernels may write over their inputs. Gradients are compared with
+# numeric ones in float64. `families` has the cases of similar operators.
 from __future__ import annotations
 
 import pathlib
@@ -23,7 +23,7 @@ from one_op import OneOp, Rows, array, array_of, cast, each, generator, ints, ru
 from paddle_mini.contracts import contract, defaults
 from value_checks import check_infer, check_same, check_value
 
-# One table: |value - reference| <= tolerance * (1 + |reference|).
+# One table of tolerances for all operators: |value - reference| <= tolerance * (1 + |reference|).
 TOLERANCES = {"cpu": {"float16": 2e-3, "float32": 2e-6, "float64": 1e-12}}
 
 TESTS = str(pathlib.Path(__file__).resolve().parent)
@@ -34,7 +34,7 @@ Cases = dict[str, tuple[dict[str, Any], dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Facts:
-    """What a test states about an operator: the arguments of `op_tests`, and the calls (file, line) that led to it."""
+    """The facts of a test about an operator: the arguments of `op_tests`, and the calls (file, line) that led to it."""
 
     op_type: str
     reference: Reference
@@ -49,23 +49,23 @@ class Facts:
     calls: Sequence[tuple[str, int]] = ()
 
     def expected(self, inputs: dict[str, Any], attrs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, int]]:
-        """What the reference makes of the inputs in float64, and the number of variables of each output."""
+        """The reference's results for the inputs in float64, and the number of variables of each output."""
         expected = self.reference(each(inputs, lambda item: cast(item, "float64")), {**defaults(self.op_type), **attrs})
         counts = {port: len(value) if isinstance(value, list) else 1 for port, value in expected.items()}
         return expected, {**dict.fromkeys(self.unchecked, 1), **counts}
 
     def typed(self, inputs: dict[str, Any], dtype: str | None) -> dict[str, Any]:
-        """The inputs in a float type, but those that are float64 whatever is tested."""
+        """The inputs in a float type, except those that are always float64."""
         return {**each(inputs, lambda item: cast(item, dtype)), **{port: inputs[port] for port in self.float64 if port in inputs}}
 
 
-# What the tests state, by operator: tests/paddle asks PaddlePaddle about the same cases.
+# The tests' facts by operator: tests/paddle runs the same cases in PaddlePaddle.
 FACTS: dict[str, list[Facts]] = {}
 
 
 @dataclass(frozen=True)
 class Question:
-    """One test: a function that asks about a case."""
+    """One test: a function that asks questions about a case."""
 
     facts: Facts
     name: str
@@ -84,7 +84,7 @@ class Question:
         return f"<{self.id} of {self.facts.op_type}>"
 
     def said(self) -> str:
-        """The place where the case was written, and the test that asked."""
+        """The location where the case was written, and the test that failed."""
         test = "{}:{}".format(*self.facts.calls[-1])
         places = [f"{file}:{line}" for file, call in self.facts.calls for line in _lines_of(self.name, file, call)]
         return f'the case "{self.name}" of {self.facts.op_type}: {places[0] if places else test}, asked by {test}'
@@ -105,16 +105,16 @@ def op_tests(
 ) -> Callable[..., None]:
     """One pytest function that asks every question about an operator.
 
-    cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}; where it
-    gives float64 the output must have the tested float type, else the reference's type.
+    cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}; if it
+    returns float64 the output must have the tested float type, else the reference's type.
     gradients: inputs with a gradient; gradient_of: outputs it flows from (None: those that the
-    gradient operator reads). values_only: more cases, whose gradients are not asked (kinks, infinities, integers).
+    gradient operator reads). values_only: more cases, without gradients (kinks, infinities, integers).
     refusals: {name: (inputs, attrs, error class, words in the message)}.
-    unchecked: outputs that the reference does not give. Output ports that share a variable
-    with an input are known from the record. tolerance: {dtype: wider tolerance}. open_shapes: shapes
-    depend on data, so that `infer` may leave dimensions open before a run; so they do where an input
-    is a LoDTensor. A reference gives a LoDTensor where the output must have sequences. float64: ports that
-    are float64 whatever type is tested.
+    unchecked: outputs that the reference does not return. Output ports that share a variable
+    with an input are known from the schema. tolerance: {dtype: wider tolerance}. open_shapes: shapes
+    depend on data, so that `infer` may leave dimensions open before a run; this is implied if an input
+    is a LoDTensor. A reference returns a LoDTensor if the output must have sequences. float64: ports that
+    are float64 for every tested type.
     """
     assert not cases.keys() & values_only.keys(), f"two cases of one name: {sorted(cases.keys() & values_only.keys())}"
     facts = Facts(
@@ -157,7 +157,7 @@ def _questions(facts: Facts, name: str, with_gradient: bool) -> list[Question]:
 
 
 def ask_values(facts: Facts, inputs: Any, attrs: Any, dtype: str | None) -> None:
-    """Values, dtypes, shapes and sequences, in every way that a program may run the operator."""
+    """Checks values, dtypes, shapes and sequences, in every way that a program may run the operator."""
     op_type, inputs = facts.op_type, facts.typed(inputs, dtype)
     expected, counts = facts.expected(inputs, attrs)
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
@@ -200,7 +200,7 @@ def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) 
     missing = [word for word in words.split() if word not in str(caught.value)]
     assert not missing, f"{missing} not in the message: {caught.value}"
     if one is not None:
-        one.written = set()  # an operator that refuses has written nothing
+        one.written = set()  # an operator that rejects has written nothing
         one.check_inputs_unchanged()
 
 
@@ -234,7 +234,7 @@ def _calls() -> list[tuple[str, int]]:
 
 
 def _lines_of(name: str, file: str, call: int) -> list[int]:
-    """Where a file has the case of this name: within the call first, then above it, the nearest first, then below it."""
+    """The file's case of this name: inside the call first, then above it, the nearest first, then below it."""
     lines = pathlib.Path(file).read_text().splitlines()
     depth = lambda i: len(lines[i]) - len(lines[i].lstrip())
     end = next((i for i in range(call, len(lines)) if lines[i] and depth(i) <= depth(call - 1)), len(lines))

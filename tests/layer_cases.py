@@ -9,7 +9,7 @@ L = pm.layers
 
 
 class Inputs:
-    """Makes the data of a program, and keeps a value for each."""
+    """Creates the data layers of a program, and stores a value for each."""
 
     def __init__(self):
         self.values = {}
@@ -35,7 +35,7 @@ class Inputs:
         return var
 
 
-# One line a case.
+# One line per case.
 # fmt: off
 def along(rank, build, label="axis"):
     """A case for each negative axis."""

@@ -18,7 +18,7 @@ def power_loop(x, w, n):
 
 
 def doubled_in_a_loop(x, steps=3):
-    """Doubles x in each step, in place: the loop's block is planned apart."""
+    """Doubles x in each step, in place: the loop's block is planned separately."""
     i, n = L.fill_constant([1], "int64", 0), L.fill_constant([1], "int64", steps)
     below = L.less_than(i, n)
     with L.While(below).block():

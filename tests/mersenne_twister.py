@@ -1,4 +1,4 @@
-# The random numbers of the C++ standard library, in Python: what operators with a seed must draw.
+# The random numbers of the C++ standard library, in Python: the reference for operators with a seed.
 import numpy as np
 
 _SIZE, _MIDDLE, _WORD = 312, 156, (1 << 64) - 1

@@ -1,4 +1,5 @@
-"""A failed call must leave no trace in the default programs: neither bytes, nor names, nor what only Python knows."""
+"""A failed call must leave no trace in the default programs: neither bytes, nor names, nor state that exists only in
+Python."""
 
 import pytest
 
@@ -8,7 +9,7 @@ from paddle_mini.transaction import transaction
 
 
 class Fault(Exception):
-    """Nothing that the package raises or catches by itself."""
+    """Exceptions that the package neither raises nor catches itself."""
 
 
 def state_of(program):
@@ -30,7 +31,7 @@ def programs():
 
 
 def leaves_no_trace(call, kind=Exception):
-    """The error of a call, which has to raise one."""
+    """The error that a call must raise."""
     before = programs()
     with pytest.raises(kind) as raised:
         call()
@@ -39,7 +40,7 @@ def leaves_no_trace(call, kind=Exception):
 
 
 class FailAfter:
-    """Lets so many operators be appended, to any program, and raises once the last of them is there; None: never."""
+    """Allows this many operators to be appended, to any program, and raises after the last one; None: never."""
 
     def __init__(self, monkeypatch, count=None):
         self.count, self.seen, insert = count, 0, Block.insert_op
@@ -55,7 +56,7 @@ class FailAfter:
 
 
 def fails_after_each_operator(monkeypatch, call, kind=Fault):
-    """Fails the call behind every operator that it appends; afterwards it gives what it gives in a new program."""
+    """Makes the call fail after every operator that it appends; afterwards it has the same result as in a new program."""
     with monkeypatch.context() as patch:
         counter = FailAfter(patch)
         before = programs()

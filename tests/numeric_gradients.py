@@ -1,4 +1,4 @@
-# The gradients of an operator, held against central differences in float64.
+# The gradients of an operator, compared with central differences in float64.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from paddle_mini import _core, dtypes
 from paddle_mini.contracts import contract
 
 TOLERANCE = 2e-6
-PLACES = 40  # elements of an input that are moved, at most
+PLACES = 40  # maximum number of perturbed elements of an input
 
 
 def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int], wanted: Sequence[str], gradient_of: Any) -> None:
-    """counts: how many variables each output has; wanted, gradient_of: as op_tests takes them."""
+    """counts: number of variables of each output; wanted, gradient_of: as in op_tests."""
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     values = one.run()
     ops = _core.gradient(one.op.describe())
@@ -48,7 +48,7 @@ def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int],
 
 
 def analytic_gradients(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.ndarray]:
-    """All gradients at once, and each alone, which must be the same."""
+    """Computes all gradients at once, and each alone; both must be the same."""
     available = {name for op in ops for _, outs in op["outputs"] for name in outs}
     for name in names:
         assert name + "@GRAD" in available, f"the record's gradient does not compute {name}@GRAD"
@@ -76,7 +76,7 @@ def _run_gradient(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.
 
 
 def _poisoned(program: pm.Program, op_type: str, port: str, names: list[str]) -> list[str]:
-    """NaN instead of values of which the record says that only their shape is looked at."""
+    """NaN in place of values of which, according to the schema, only the shape is read."""
     record = contract(op_type)
     if not any(one["name"] == port and one["shape_only"] for one in record["inputs"]):
         return names

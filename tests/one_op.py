@@ -35,14 +35,14 @@ def ints(*shape: int, low: int = 0, high: int = 10, dtype: str = "int64", seed: 
 
 
 def array_of(value: Any) -> np.ndarray:
-    """The numbers of a value of any kind."""
+    """The numeric array of a value of any kind."""
     if isinstance(value, Rows):
         return np.asarray(value.values)
     return np.asarray(value.array if isinstance(value, pm.LoDTensor) else value)
 
 
 def with_array(value: Any, numbers: np.ndarray) -> Any:
-    """A value of the same kind, with the same rows or sequences, that has other numbers."""
+    """A value of the same kind, with the same rows or sequences and other numbers."""
     if isinstance(value, Rows):
         return Rows(value.rows, numbers, value.height)
     return pm.LoDTensor(numbers, value.lod) if isinstance(value, pm.LoDTensor) else numbers
@@ -56,7 +56,7 @@ def each(inputs: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]
 
 
 def cast(value: Any, dtype: str | None) -> Any:
-    """The value in a float type, if it is of one and a type is given."""
+    """The value in a float type, if it is a float and a type is given."""
     numbers = array_of(value)
     return with_array(value, numbers.astype(dtype) if dtype and numbers.dtype.kind == "f" else numbers)
 
@@ -111,7 +111,7 @@ class OneOp:
         return names
 
     def put(self, name: str, value: Any) -> None:
-        """A persistable variable with this value."""
+        """Creates a persistable variable with this value."""
         self.values[name] = value
         values = array_of(value)
         lod = value.lod if isinstance(value, pm.LoDTensor) else []

@@ -1,4 +1,4 @@
-# One parameter and gradients that are given: a program's operators and the C library take the same steps.
+# One parameter with given gradients: a program's operators and the C library take the same steps.
 import re
 
 import numpy as np
@@ -8,7 +8,7 @@ from one_op import generator
 from paddle_mini.optimizer.config import config_class
 
 ROWS, WIDTH = 7, 5
-# An optimizer of each kind, and of each number of arrays that it keeps: fields of its message.
+# An optimizer of each kind, and for each number of arrays that it stores: fields of its message.
 KINDS = {
     **{name: {} for name in config_class().Optimizer.DESCRIPTOR.values_by_name},
     "SGD with momentum": {"momentum": 0.9},
@@ -22,7 +22,7 @@ KINDS = {
 
 
 class Program:
-    """A program that changes its one parameter by gradients it is fed. sparse: by selected rows."""
+    """A program that updates its one parameter by fed gradients. sparse: by selected rows."""
 
     def __init__(self, minimizer, value, sparse=False, **training):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
@@ -54,7 +54,7 @@ class Program:
             return self.scope.get("w")
 
     def native(self, value):
-        """An object of the library that does the same."""
+        """An object of the library with the same update."""
         return pm.optimizer.NativeOptimizer(self.minimizer.to_config(self.parameter), value)
 
 
@@ -81,7 +81,7 @@ def gradients(count, dtype="float32", shape=(ROWS, WIDTH), seed=1):
 
 
 def row_gradients(count, dtype="float32", seed=2, distinct=False):
-    """(rows, values) pairs; rows are named more than once, unless they are distinct, and in any order."""
+    """(rows, values) pairs; rows occur more than once, unless they are distinct, and in any order."""
     random = generator((count,), seed)
     for _ in range(count):
         rows = random.choice(ROWS, random.integers(1, 6), replace=not distinct)

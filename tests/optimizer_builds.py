@@ -1,4 +1,4 @@
-# The optimizers' C library as other languages meet it: where it is installed, how programs are built with it.
+# The optimizers' C library for programs in other languages: where it is installed, how programs are built with it.
 import os
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ NAME = "paddle_mini_optimizer"
 
 
 def tool(name):
-    """The path of a program, beside this Python or of the system; the test is skipped where there is none."""
+    """The path of a program, next to this Python or of the system; the test is skipped if there is none."""
     beside = Path(sys.executable).parent / name
     found = str(beside) if beside.exists() else shutil.which(name)
     if not found:
@@ -27,7 +27,7 @@ def tool(name):
 
 
 def run(*command, status=0, timeout=300, **options):
-    """What a command prints, standard error included; `env` is added to the environment."""
+    """The output of a command, including standard error; `env` is added to the environment."""
     environment = {**os.environ, **options.pop("env", {})}
     done = subprocess.run(
         [str(word) for word in command],
@@ -43,7 +43,7 @@ def run(*command, status=0, timeout=300, **options):
 
 
 def install(folder):
-    """The prefix of `cmake --install`, moved to where nobody said it would be."""
+    """The prefix of `cmake --install`, moved to a folder that the installation does not know."""
     if BUILD is None:
         pytest.skip("there is no build directory to install from")
     run(tool("cmake"), "--install", BUILD, "--component", "optimizer", "--prefix", folder / "first")

@@ -1,4 +1,4 @@
-# Every optimizer, and a model with a table: what tests of what is put around optimizers train.
+# Every optimizer, and a model with a table, which tests of optimizer wrappers train.
 import numpy as np
 import pytest
 
@@ -23,12 +23,12 @@ OPTIMIZERS = {
     "RMSProp": lambda **k: O.RMSProp(0.05, momentum=0.5, **k),
     "SGD": lambda **k: O.SGD(0.2, **k),
 }
-# Rows of the table, one list a batch.
+# Rows of the table, one list per batch.
 SPARSE = [[3, 1, 3, 0], [1, 1, 2, 6], [5, 5, 5, 5], [0, 1, 2, 3]]
 
 
 class Table:
-    """The mean square of the rows of a table that ids name, sparse; and of a weight beside it."""
+    """The mean square of the rows of a table that ids name, sparse; and of a weight."""
 
     def __init__(self, minimize, is_sparse=True):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
@@ -51,7 +51,7 @@ def assert_close(found, wanted, tolerance=1e-6):
 
 
 def goes_on_from_a_checkpoint(folder, through, first, second):
-    """Three models alike: one trains through, one stops after 10 steps, one goes on from there; the same bits."""
+    """Three equal models: one trains through, one stops after 10 steps, one resumes from there; the same bits."""
     manager = pm.io.CheckpointManager(folder)
     for number in range(23):
         through.step(number)
@@ -65,7 +65,7 @@ def goes_on_from_a_checkpoint(folder, through, first, second):
 
 
 def gets_no_second_optimizer(first, second):
-    """first: around SGD. Its model refuses the second, and has no more operators than before."""
+    """first: around SGD. Its model rejects the second, and has no more operators than before."""
     model = SmallModel(first.minimize)
     with pytest.raises(pm.ProgramError, match="already"), pm.program_guard(model.main, model.startup):
         second.minimize(model.loss)

@@ -1,4 +1,4 @@
-# Running the default programs of a test.
+# Runs the default programs of a test.
 import paddle_mini as pm
 
 
@@ -10,7 +10,7 @@ def start():
 
 
 def run(*fetches, **feed):
-    """Runs the startup program and then the main program once; returns what is fetched."""
+    """Runs the startup program and then the main program once; returns the fetched values."""
     return start().run(feed=feed, fetch_list=list(fetches))
 
 

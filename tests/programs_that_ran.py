@@ -1,4 +1,4 @@
-"""What executors run while an example does its work: its programs, to be asked for more."""
+"""Collects the programs that executors run during an example, for further tests."""
 
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import paddle_mini as pm
 
 
 class Ran(NamedTuple):
-    """A program, the values in its scope before it ran, and what it was fed and asked for."""
+    """A program, the values in its scope before it ran, and its feeds and fetches."""
 
     program: pm.Program
     values: dict
@@ -20,7 +20,7 @@ class Ran(NamedTuple):
 
 @contextmanager
 def programs_that_run():
-    """A list that gets every program when it has run for the first time: one entry for each content."""
+    """A list that gets every program after its first run: one entry for each content."""
     ran, known, run = [], set(), pm.Executor.run
 
     def recorded(exe, program=None, feed=None, fetch_list=None, scope=None, *options, **more):

@@ -1,4 +1,4 @@
-# Programs around a rank table: x, its table, and the operators asked for.
+# Programs around a rank table: x, its table, and the requested operators.
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +9,7 @@ import paddle_mini as pm
 
 
 class RankProgram:
-    """x with sequences, and a rank table of them; gradients of what is made from x."""
+    """x with sequences, and a rank table of them; gradients of values computed from x."""
 
     def __init__(self, x: pm.LoDTensor, level: int = 0):
         self.program, self.feed = pm.Program(), {}
@@ -28,13 +28,13 @@ class RankProgram:
         return name
 
     def op(self, op_type: str, inputs: dict[str, str], out: str, dtype: str = "float32", kind: int = 7, rank: int = 2) -> str:
-        """An operator with one output Out, and so that its operator's gradient may follow."""
+        """Appends an operator with one output Out, so that its gradient can follow."""
         self.block.create_var(out, shape=[-1] * rank, dtype=dtype, kind=kind)
         self.last = self.block.append_op(op_type, inputs, {"Out": out}, {})
         return out
 
     def gradient(self, kinds: dict[str, int]) -> None:
-        """Appends what the record of the last operator gives as its gradient; kinds of the variables it makes."""
+        """Appends the gradient given by the last operator's schema; kinds of the variables it makes."""
         from paddle_mini import _core
 
         for op in _core.gradient(self.last.describe()):

@@ -10,7 +10,7 @@ def request(job, name, **fields):
 
 
 def understood(header, arrays):
-    """A reply's header and arrays; an error in it is raised."""
+    """A reply's header and arrays; raises the error it contains."""
     reply = unpack(header)
     if "error" in reply:
         raise ERRORS[reply["error"]["kind"]](reply["error"]["text"])

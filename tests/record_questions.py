@@ -1,4 +1,4 @@
-# Questions about what a record states, each held against what the operator does.
+# Questions about the facts of a schema, each checked against the operator.
 from __future__ import annotations
 
 import os
@@ -18,11 +18,11 @@ from one_op import OneOp, Rows, array_of, with_array
 from paddle_mini.contracts import contract
 
 BY_CHANCE = {"dpsgd", "dropout", "gaussian_random", "truncated_gaussian_random", "uniform_random"}  # other numbers in each run
-LARGE = 5_003  # elements: three parts, the last one short
+LARGE = 5_003  # elements: three tiles, the last one short
 
 
 def bits(outputs: dict[str, Any]) -> dict[str, Any]:
-    """Of each output its values: dtype, shape and bytes, rows, sequences."""
+    """The values of each output: dtype, shape and bytes, rows, sequences."""
 
     def one(value: Any) -> tuple[Any, ...]:
         numbers = array_of(value)
@@ -39,7 +39,7 @@ def unlike(value: Any) -> Any:
 
 
 def spoiled(inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The inputs, where the last element of one of them is a number that some operators refuse."""
+    """The inputs, with the last element of one of them replaced by a number that some operators reject."""
     for port, value in inputs.items():
         items = listed(value)
         for i, item in enumerate(items):
@@ -82,7 +82,7 @@ def check_memory(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], co
 
 
 def check_refusals(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
-    """checks_data: what was written before an operator that refuses its data is put back."""
+    """checks_data: writes before an operator that rejects its data are undone."""
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     one.put("steps", np.zeros(1, "float32"))
     one.block.prepend_op("increment", {"X": "steps"}, {"Out": "steps"}, {"step": 1.0})
@@ -98,7 +98,7 @@ def check_refusals(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], 
 
 
 def check_tiles(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> bool:
-    """tiled: in parts with another operator there are the bits that it makes alone. False: the case has no parts."""
+    """tiled: tile by tile with another operator it gives the same bits as alone. False: the case has only one tile."""
     size = array_of(listed(inputs["Param"])[0]).size
     if size < 2 or any(isinstance(value, Rows) for value in inputs.values()):
         return False
@@ -126,7 +126,7 @@ def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], c
     if op_type in BY_CHANCE or len(counts) < 2:
         return
     record = contract(op_type)
-    states = {port for source, port in record["updates"] if source in inputs}  # are given with their inputs or not at all
+    states = {port for source, port in record["updates"] if source in inputs}  # are passed with their inputs or not at all
     optional = [port["name"] for port in record["outputs"] if port["optional"] and port["name"] in {*counts} - states]
     whole = bits(OneOp(op_type, inputs, attrs, counts, aliased=False).run()) if optional else {}
     for port in optional:
@@ -136,14 +136,15 @@ def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], c
 
 
 def cases_and_gradients(op_type: str) -> Iterator[Case]:
-    """The cases that ask the operator itself: its own, or for a gradient those of its operator."""
+    """The cases that test the operator itself: its own, or for a gradient those of its operator."""
     plain = op_type[: -len("_grad")] if op_type.endswith("_grad") else op_type
     for case in [GATHER_ND] if plain == GATHER_ND[0] else [(plain, *case[1:4]) for case in cases_of(plain)]:
         yield from [case] if plain == op_type else gradient_cases(*case, types={op_type})
 
 
 def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """What records allow and no case does: (type, port, what). A gradient's inputs are given as its operator's are."""
+    """Features that schemas allow and no case has: (type, port, feature). A gradient's inputs are given as its
+    operator's are."""
     for op_type in op_types:
         record, cases = contract(op_type), list(cases_and_gradients(op_type))
         for port in record["inputs"]:
@@ -160,7 +161,7 @@ def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
                 yield op_type, port["name"], "is a list"
 
 
-# --- of one operator, by all its cases -----------------------------------------------------------------
+# --- for one operator, with all its cases ---------------------------------------------------------------
 
 
 def ask_values(op_type: str) -> None:
@@ -203,7 +204,7 @@ def check_place(op_type: str) -> None:
 
 
 def check_on_gpu(op_type: str) -> None:
-    """on_gpu: compiled for a GPU, the operator's cases run where the host can't follow addresses of the device."""
+    """on_gpu: compiled for a GPU, the operator's cases run although the host can't dereference addresses of the device."""
     if contract(op_type)["on_gpu"]:
         cases = cases_and_gradients(op_type)
         tensors = [case for case in cases if not any(isinstance(item, Rows) for item in case[1].values())]
@@ -211,7 +212,7 @@ def check_on_gpu(op_type: str) -> None:
 
 
 def stated() -> list[str]:
-    """What a record states, by the names of contract(); of ports "inputs.list" and its like."""
+    """The facts of a schema, by the names of contract(); of ports "inputs.list" and its like."""
     record = contract("adam")
     ports = [f"{side}.{fact}" for side in ("inputs", "outputs") for fact in record[side][0]]
     return sorted([*(fact for fact in record if fact not in ("inputs", "outputs")), *ports])

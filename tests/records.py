@@ -1,4 +1,4 @@
-# Records of operators with one fact changed, for tests that must notice a record that is wrong.
+# Schemas of operators with one fact changed, for tests that must detect a wrong schema.
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from paddle_mini.contracts import contract
 
 @contextmanager
 def altered(op_type: str, facts: dict[str, Any]) -> Iterator[None]:
-    """Inside, the record of the operator says this, by the names of contract(); "inputs.list" are the names of the inputs
-    that are lists. dtype_from is (port or "", whether it is an output); control is the address of a
+    """Inside the context, the operator's schema has these facts, by the names of contract(); "inputs.list" are the
+    names of the inputs that are lists. dtype_from is (port or "", whether it is an output); control is the address of a
     function, 0 for none."""
     before = {}
     try:

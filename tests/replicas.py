@@ -1,10 +1,10 @@
-# A small classifier trained by replicas on emulated devices, or by one executor: what tests of DataParallel share.
+# A small classifier trained by replicas on emulated devices, or by one executor, for tests of DataParallel.
 import numpy as np
 
 import paddle_mini as pm
 from small_model import CLASSES, INPUTS, batch
 
-ROWS = 12  # of a batch: two and three replicas can share them
+ROWS = 12  # size of a batch: two and three replicas can share it
 kind = pm.EmulatedPlace  # tests/gpu: CUDAPlace
 
 
@@ -13,7 +13,7 @@ def device(index):
 
 
 class Replicated:
-    """`count` replicas, or 0: one executor without any. `around` gets an optimizer, and what it returns is minimized."""
+    """`count` replicas, or 0: one executor without any. `around` receives an optimizer, and its result is minimized."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Replicated:
             self.exe.run(self.startup, scope=self.scope)
 
     def step(self, number, feed=None, fetch=None):
-        """The loss of each replica, or what is to be fetched."""
+        """The loss of each replica, or the given fetches."""
         feed = feed or batch(number, self.dtype, ROWS)
         if self.replicas:
             return self.replicas.run(self.main, feed, fetch or [self.loss])[0]

@@ -1,4 +1,4 @@
-"""Programs that are read and written again: what must come out of each, to the bit."""
+"""Round trips of programs through files: each must give the same results, to the bit."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from small_model import assert_same_bits
 
 
 def run_from(program, values, feeds, fetches):
-    """What a program gives at each step from these values of its variables, and its persistable variables at the end."""
+    """The results of a program at each step from these values of its variables, and its persistable variables at the end."""
     exe, scope = pm.Executor(pm.CPUPlace()), pm.Scope()
     for name, value in values.items():
         scope.set(name, value)
@@ -34,7 +34,7 @@ def as_arrays(key, value):
 
 
 def assert_the_same_when_saved_again(program, values, feeds, fetches, folder):
-    """The whole program, all of it for one fetch, and its model for inference, each read and written twice."""
+    """The whole program, the program pruned for one fetch, and its model for inference, each read and written twice."""
     expected, at_the_end = run_from(program, values, feeds, fetches)
     again = saved_whole(saved_whole(program, at_the_end, folder), at_the_end, folder)
     assert again.to_bytes() == pm.Program.from_bytes(program.to_bytes()).to_bytes()
@@ -58,7 +58,7 @@ def assert_the_same_when_saved_again(program, values, feeds, fetches, folder):
 
 
 def saved_whole(program, values, folder):
-    """The program after a way through its files."""
+    """The program after a round trip through its files."""
     scope = pm.Scope()
     for name, value in values.items():
         scope.set(name, value)
@@ -71,7 +71,7 @@ def assert_the_same_model(program, values, names, feeds, fetch, folder):
     for name, value in values.items():
         scope.set(name, value)
     if fetch not in {name for op in program.clone(for_test=True).global_block().ops for name in op.output_names}:
-        return  # a number of training
+        return  # a value that exists only in training
     pm.io.save_inference_model(folder / "first", names, [block.var(fetch)], scope=scope, program=program)
     generations = []
     for source, target in (("first", "second"), ("second", "third"), ("third", None)):

@@ -1,4 +1,4 @@
-# What the tests of operators on sequences share.
+# Cases for the tests of operators on sequences.
 from __future__ import annotations
 
 import numpy as np
@@ -8,12 +8,12 @@ from harness import array
 
 
 def sequences(*lengths: int, width: int = 3, seed: int = 0) -> pm.LoDTensor:
-    """Random rows, so many in each sequence."""
+    """Random rows, with the given number in each sequence."""
     return lod_tensor(array(sum(lengths), width, seed=seed), lengths)
 
 
 def lod_tensor(rows: np.ndarray, *levels: list[int]) -> pm.LoDTensor:
-    """Rows in sequences of these lengths; further levels group the sequences of the one after."""
+    """Rows in sequences of these lengths; further levels group the sequences of the next one."""
     return pm.LoDTensor(rows, [[0, *(int(end) for end in np.cumsum(lengths))] for lengths in levels])
 
 

@@ -1,4 +1,4 @@
-# Calls of parameter servers as a client makes them, for tests: whole parameters go in and come out.
+# Calls of parameter servers as a client makes them, for tests: whole parameters are sent and returned.
 import base64
 
 import numpy as np
@@ -14,7 +14,7 @@ JOB = "job"
 
 
 def generator(seed):
-    """A random generator that a text names."""
+    """A random generator seeded by a text."""
     return np.random.default_rng(list(seed.encode()))
 
 
@@ -28,7 +28,7 @@ def config(kind="SGD", rate=0.1, **fields):
 
 
 def call(server, name, arrays=(), job=JOB, **fields):
-    """The reply's header and arrays; errors are raised."""
+    """The reply's header and arrays; raises errors."""
     return understood(*server.handle(request(job, name, **fields), list(arrays)))
 
 
@@ -36,7 +36,7 @@ W = generator("w").standard_normal((30, 7)).astype("float32")
 T = generator("t").standard_normal((20, 3)).astype("float32")
 AVERAGES = [{"scheme": "uniform", "start_step": 2}, {"scheme": "exponential", "decay": 0.9}]
 BOTH = {"w": (W, config("Adam", averaging=AVERAGES), False), "t": (T, config("Adagrad"), True)}
-"""Of a small job: a dense parameter with averages and a table."""
+"""Parameters of a small job: a dense parameter with averages and a table."""
 SMALL = {"w": (np.arange(6, dtype="float32"), config(), False), "t": (np.zeros((5, 2), "float32"), config("Adagrad"), True)}
 OTHER = np.ones(6, "float32")
 ROWS = (np.array([3, 1]), np.ones((2, 2), "float32"))
@@ -56,7 +56,7 @@ def train(group, begin, end):
 
 
 def new_block(info, block, config):
-    """A block as "init" has it."""
+    """A block as in "init"."""
     return {"info": list(info), "block": list(block), "config": base64.b64encode(config).decode()}
 
 
@@ -137,6 +137,6 @@ class Group:
 
 
 def untouched(group):
-    """What a refused request must leave as it was."""
+    """The state that a rejected request must not change."""
     status = group.status()
     return {name: value.tobytes() for name, value in group.pull().items()}, status["version"], status["pushes"]

@@ -1,4 +1,4 @@
-# Checkpoints of servers, for tests: what is in them, and how they are damaged.
+# Checkpoints of servers, for tests: their contents, and ways to damage them.
 import os
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def files(directory, pattern="*"):
 
 
 def expected(step):
-    """Bits of BOTH after so many steps without an interruption."""
+    """Bits of BOTH after this many steps without an interruption."""
     if not EXPECTED:
         THROUGH.append(Group(1, BOTH))
     for number in range(len(EXPECTED), step + 1):

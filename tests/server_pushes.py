@@ -1,4 +1,4 @@
-# What several trainers push to servers, for tests.
+# Pushes of several trainers to servers, for tests.
 from server_calls import config, generator
 
 VALUE = generator("value").standard_normal(40).astype("float32")

@@ -1,4 +1,4 @@
-# A small classifier with its data: what tests of files, commands and averaging train.
+# A small classifier with its data, which tests of files, commands and averaging train.
 import numpy as np
 
 import paddle_mini as pm

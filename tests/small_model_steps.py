@@ -12,7 +12,7 @@ def begin(model):
 
 
 def gradients(values, number, dtype="float32"):
-    """Of the mean cross-entropy of a batch."""
+    """The gradients of the mean cross-entropy of a batch."""
     x, label = (batch(number, dtype)[name] for name in ("x", "label"))
     x = x.astype("float64")
     hidden = np.tanh(x @ values[W0] + values[B0])
@@ -30,7 +30,7 @@ def merged(values, numbers, dtype="float32"):
 
 
 def single(number):
-    """As operators' attributes keep it."""
+    """The number as operators' attributes store it."""
     return float(np.float32(number))
 
 
@@ -55,7 +55,7 @@ def momentum(rate, mu):
 
 
 def adam(rate, beta1, beta2, epsilon=1e-8, decay=0.0):
-    power1, power2 = beta1, beta2  # begin with all digits
+    power1, power2 = beta1, beta2  # start with all digits
     beta1, beta2, epsilon, decay = map(single, (beta1, beta2, epsilon, decay))
 
     def step(p, g, kept, t):
@@ -69,7 +69,7 @@ def adam(rate, beta1, beta2, epsilon=1e-8, decay=0.0):
 
 
 class Descent:
-    """What an optimizer does to values: step(gradients), with its memory by parameter."""
+    """The update of an optimizer: step(gradients), with its state by parameter."""
 
     def __init__(self, rule, regularization=0.0, clip=None):
         self.rule, self.regularization, self.clip = rule, single(regularization), clip
@@ -89,6 +89,6 @@ def assert_model_has(model, expected, dtype):
 
 
 def of(minimize, dtype="float32"):
-    """The model, and its parameters before the first step in float64."""
+    """The model, and its initial parameters in float64."""
     model = SmallModel(minimize, dtype)
     return model, begin(model)

@@ -1,6 +1,7 @@
-# The tests on a build that is not installed: python tests/staged.py [--preload LIBRARY] BUILD [arguments of pytest]
-"""BUILD is a build directory of CMake. Its libraries and the package's files are laid out in BUILD/package, which comes
-before what is installed. --preload: libtsan.so or libasan.so, of the compiler that built it."""
+# Runs the tests on a build that is not installed: python tests/staged.py [--preload LIBRARY] BUILD [arguments of
+# pytest]
+"""BUILD is a build directory of CMake. Its libraries and the package's files are laid out in BUILD/package, which
+precedes the installed package on the path. --preload: libtsan.so or libasan.so, of the compiler that built it."""
 
 import os
 import subprocess
@@ -11,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def stage(build):
-    """The directory to put first on Python's path."""
+    """The directory that must be first on Python's path."""
     package = Path(build).resolve() / "package"
     target = package / "paddle_mini"
     target.mkdir(parents=True, exist_ok=True)
@@ -44,14 +45,14 @@ def main():
     preload = words.pop(1) if words[:1] == ["--preload"] else None
     words = words[1:] if preload else words
     package = stage(words[0])
-    # An editable install answers for its package before PYTHONPATH does: it is left out with -S, and the rest put back.
+    # An editable install takes precedence over PYTHONPATH for its package: -S disables it, and the rest is added again.
     site = next(path for path in sys.path if path.endswith("site-packages"))
     code = (
         f"import sys; sys.path[:] = [path for path in sys.path if path] + [{site!r}]; import pytest; "
         "sys.exit(pytest.main(sys.argv[1:]))"
     )
-    fixed = ["setarch", "-R"] if preload == "libtsan.so" else []  # where memory lies is not random: libtsan asks for it
-    # What a sanitizer writes before it ends the process must not be captured with it.
+    fixed = ["setarch", "-R"] if preload == "libtsan.so" else []  # addresses are not randomized: libtsan requires it
+    # Output of a sanitizer before it ends the process must not be captured by pytest.
     command = [
         *fixed,
         sys.executable,

@@ -1,4 +1,4 @@
-# Operators that take numbers from attributes or from tensors: both ways must do the same.
+# Operators that take numbers from attributes or from tensors: both ways must give the same results.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ V = {"X": array(1, 2, 3, 4, 5)}
 I = {"X": array(1, 2, 4, 5)}
 near = dict(interp_method="nearest", align_corners=False)
 S = dict(axes=[0, 1])
-# name: (operator, inputs, attributes, tensors that say what some of these do, the attributes beside them, inputs with a
+# name: (operator, inputs, attributes, tensors that replace some of these, the remaining attributes, inputs with a
 # gradient).
 CASES: dict[str, Any] = {
     "slice": (
@@ -178,7 +178,7 @@ def check_tensors(
     outputs: Any = None,
     gradients: Sequence[str] = (),
 ) -> None:
-    """`tensors` are inputs that say what some of `attrs` say; `left` are the attributes given beside them.
+    """`tensors` are inputs that replace some of `attrs`; `left` are the remaining attributes.
 
     Runs the operator with `attrs`, then with `tensors` and `left`; outputs and the gradients of the inputs
     named in `gradients` must be the same, bit for bit."""

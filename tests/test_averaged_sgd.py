@@ -1,4 +1,4 @@
-"""AveragedSGD: its steps fall as the formula says, and its average is that of all parameters."""
+"""AveragedSGD: its learning rate follows the formula, and its average covers all parameters."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from small_model_steps import NAMES, Descent, gradients, merged, of, sgd
 
 O = pm.optimizer
 AveragedSGD = O.AveragedSGD
-# The schedule is float32 whatever the parameters are.
+# The schedule is float32 for every type of the parameters.
 TOLERANCE = {"float32": 3e-4, "float64": 1e-6}
 
 

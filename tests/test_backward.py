@@ -1,4 +1,4 @@
-# append_backward: which operators, which names, and gradients against numeric ones.
+# append_backward: the operators and names it appends, and gradients against numeric ones.
 import numpy as np
 import pytest
 
@@ -92,7 +92,7 @@ def test_branches_meet_and_a_loss_of_several_elements():
     w, v = parameter("w", (2, 2)), parameter("v", (2,))
     h = pm.layers.matmul(x, w) + v
     out = pm.layers.concat([pm.layers.sigmoid(h), h * pm.layers.tanh(h)], axis=1)
-    pairs = pm.append_backward(out)  # its gradient begins with ones
+    pairs = pm.append_backward(out)  # its gradient starts with ones
     check_numerically(out, pairs, x=X)
 
 

@@ -247,7 +247,7 @@ def test_stopping_saves_a_whole_step(folder, number, status):
         process.stdout.readline()
     process.send_signal(number)
     with process.stdout:
-        lines = 20 + len(process.stdout.readlines()) - 1  # the last one says what is saved
+        lines = 20 + len(process.stdout.readlines()) - 1  # the last one names the saved files
     assert process.wait(timeout=10) == status
     scope = pm.Scope()
     pm.io.load_program(path / "stopped", scope)

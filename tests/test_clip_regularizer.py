@@ -9,7 +9,7 @@ A, B = np.array([3.0, -4.0], "float32"), np.array([[12.0]], "float32")
 
 
 def step(clip=None, regularization=None, **attr):
-    """One step of SGD with rate 1 on loss = Σ ½a² + Σ ½b²; returns what was subtracted from a, b."""
+    """One step of SGD with rate 1 on loss = Σ ½a² + Σ ½b²; returns the amounts subtracted from a, b."""
     parameters = [
         pm.layers.create_parameter(
             value.shape, attr=pm.ParamAttr(name, pm.initializer.NumpyArrayInitializer(value), **(attr if name == "b" else {}))

@@ -45,12 +45,12 @@ def costs(sim):
 
 @pytest.fixture
 def model(sim):
-    """Always as long to compute, so that a step can be added up."""
+    """A constant time of computation, so that a step's time can be computed as a sum."""
     return sim.Model("model", compute=0.01, dense=2e6, rows=1000, row_bytes=64, table=64e6, spread=0.0)
 
 
 def one_queue(events, arrivals, service, until, places=1):
-    """Who comes by themselves, at random, to a queue with random times of service."""
+    """Processes that arrive at random at a queue with random service times."""
     simulation = events.Simulation(5)
     queue, draw = events.Queue(simulation, places), simulation.random
 
@@ -66,14 +66,14 @@ def one_queue(events, arrivals, service, until, places=1):
 
 @pytest.mark.parametrize("load", [0.3, 0.8])
 def test_a_queue_of_random_arrivals(events, load):
-    """M/M/1: the place is used for the share `load` of the time, and one is there for 1 / (1 - load) services."""
+    """M/M/1: the place is used for the fraction `load` of the time, and a process stays for 1 / (1 - load) service times."""
     queue = one_queue(events, load, 1.0, 100_000)
     assert queue.busy / 100_000 == pytest.approx(load, rel=0.03)
     assert queue.stayed / queue.entered == pytest.approx(1 / (1 - load), rel=0.06)
 
 
 def test_littles_law(events):
-    """How many are there, on average, is how many come a second times how long each stays: counted, and looked at."""
+    """Little's law: the mean number present is the arrival rate times the mean time of stay; counted, and sampled."""
     simulation = events.Simulation(5)
     queue, draw, inside, seen = events.Queue(simulation, 2), simulation.random, [0], []
 
@@ -113,7 +113,7 @@ def test_places_are_given_in_order(events):
 
 
 def step_seconds(model, cluster, costs):
-    """One trainer and one server: everything after each other."""
+    """One trainer and one server: all parts run one after the other."""
     moved = model.dense + model.rows * model.row_bytes
     pulled, pushed = 8 * model.rows + moved, 8 * model.rows + moved
     work = {
@@ -138,7 +138,7 @@ def test_one_trainer_and_one_server_are_the_sum_of_their_parts(sim, model, costs
 
 
 def test_a_step_of_two_in_step_waits_for_the_slower_one(sim, model, costs):
-    """sync: both make as many steps, though each computes for a time of its own; nobody is faster for it."""
+    """sync: both make as many steps, though each has its own computation time; neither makes more."""
     model = replace(model, spread=1.0)
     runs = {mode: sim.Job(model, sim.Cluster(2, 1, mode), costs, seed=1).run(60.0) for mode in ("sync", "async")}
     assert runs["sync"].steps < 0.9 * runs["async"].steps and runs["sync"].polls > 0
@@ -147,14 +147,14 @@ def test_a_step_of_two_in_step_waits_for_the_slower_one(sim, model, costs):
 
 
 def test_pushes_are_stale_by_those_of_the_others(sim, model, costs):
-    """In the time of a step all others push once; where nearly all of it is between a pull and a push, these are late
-    by as many."""
+    """In the time of a step all others push once; if nearly all of it is between a pull and a push, the push is late by
+    their number."""
     job = sim.Job(replace(model, compute=1.0, spread=0.3), sim.Cluster(5, 1), costs).run(500.0, warm=5.0)
     assert sum(job.staleness) / len(job.staleness) == pytest.approx(4, rel=0.03)
 
 
 def test_no_more_than_the_limit(sim, model, costs):
-    """Sixty trainers: a server is busy all the time, and steps a second are what it can do; with two, twice that."""
+    """Sixty trainers: a server is always busy, and its capacity limits the steps per second; two servers double it."""
     one, two = (sim.Job(model, sim.Cluster(60, servers), costs).run(10.0, warm=3.0) for servers in (1, 2))
     moved = model.dense + model.rows * model.row_bytes
     work = 2 * costs.server_message + costs.server_byte * 2 * (moved + 8 * model.rows)
@@ -175,7 +175,7 @@ def test_servers_that_are_not_simulated_count(sim, model, costs):
 
 
 def test_fewer_messages_with_local_steps(sim, model, costs):
-    """A server has a tenth of the work for a step when there is an exchange every ten steps."""
+    """A server has a tenth of the work per step if there is an exchange every ten steps."""
 
     def work(**facts):
         job = sim.Job(model, sim.Cluster(2, 1, **facts), costs).run(20.0)
@@ -185,7 +185,8 @@ def test_fewer_messages_with_local_steps(sim, model, costs):
 
 
 def test_failures_and_checkpoints_take_what_they_take(sim, model, costs):
-    """A server that is half of the time away, or writes, halves the steps; what was not in a checkpoint is lost."""
+    """A server that is away, or writes, for half of the time halves the steps; pushes that were not in a checkpoint are
+    lost."""
     plain = sim.Job(model, sim.Cluster(1, 1), costs).run(500.0)
     cluster = sim.Cluster(1, 1, disk=1e9, checkpoint_seconds=1.0, together=True)
     writes = (model.dense + model.table) * cluster.state * (costs.checkpoint_byte + 1 / cluster.disk)

@@ -1,4 +1,4 @@
-"""What the documents say is so: commands exist, the program in the README runs, the list of operators is the records'."""
+"""Claims of the documents: commands exist, the program in the README runs, the list of operators matches the schemas."""
 
 import importlib.util
 import os
@@ -16,7 +16,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def blocks(language):
-    """The fenced parts of the README in this language."""
+    """The fenced code blocks of the README in this language."""
     return [body for name, body in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M) if name == language]
 
 
@@ -100,7 +100,7 @@ def test_versions_agree():
 
 @pytest.mark.parametrize("module", ["torch", "onnx"])
 def test_lives_in_one_process_with_other_users_of_protobuf(module):
-    """Either import first; a program is read and written on both sides."""
+    """Either may be imported first; a program is read and written on both sides."""
     if importlib.util.find_spec(module) is None:
         pytest.skip(f"{module} is not installed here")
     use = (

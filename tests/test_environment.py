@@ -1,4 +1,4 @@
-"""The environment variables that the code reads stand in one table, which doctor prints and docs/security.md shows."""
+"""The environment variables that the code reads are in one table, which doctor prints and docs/security.md shows."""
 
 import pathlib
 import re
@@ -33,7 +33,7 @@ def test_every_variable_that_is_read_is_in_the_table():
         if indirect:
             others[str(path.relative_to(ROOT))] = indirect
     assert found == set(environment.VARIABLES)
-    # Names that these are given stand as text in the sources, and so are found above.
+    # Variable names passed to these are literals in the sources, and so are found above.
     assert set(others) == {"cpp/cuda/vendor_library.cc", "paddle_mini/environment.py"}
 
 
@@ -53,7 +53,7 @@ def test_doctor_and_the_document_say_what_each_does(name, capsys, monkeypatch):
         "PM_LOG",
         "PM_FILL",
         "PM_CUDA_LIBRARY",
-    ):  # these are read when the process begins, or change what doctor finds
+    ):  # these are read at the start of the process, or change the results of doctor
         monkeypatch.setenv(name, "a\x1b[31m")
     assert cli.main(["doctor"]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line.strip().startswith(name))

@@ -1,4 +1,4 @@
-"""The house: arrows go down, one file has one home, nothing is called util."""
+"""Architecture rules: includes point downwards, every file belongs to one layer, no file is named util."""
 
 import ast
 import pathlib
@@ -8,8 +8,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
-# proto < core < cuda < math < {ops, program, optimizer} < executor < {capi, python, tools}: what each floor may include;
-# the library of optimizers includes its own header from capi.
+# proto < core < cuda < math < {ops, program, optimizer} < executor < {capi, python, tools}: the allowed includes of
+# each layer; the library of optimizers includes its own header from capi.
 BELOW = {
     "core": {"core"},
     "cuda": {"core", "cuda"},
@@ -28,7 +28,7 @@ SOURCES = sorted(
 MODULES = sorted((ROOT / "paddle_mini").rglob("*.py"))
 
 
-# What an include chooses by device (cpp/core/target.h), and where the files of each device lie.
+# Includes chosen by device (cpp/core/target.h), and the locations of each device's files.
 DEVICES = ("cpu", "gpu")
 CHOSEN = re.compile(r"^#include PM_(LAUNCHERS|KERNELS|FAMILY)\((\w+)\)$", re.M)
 PLACES = {"LAUNCHERS": "math/{device}/{name}.h", "KERNELS": "ops/{name}_{device}.h", "FAMILY": "ops/family/{name}_{device}.h"}
@@ -41,7 +41,7 @@ def includes_of(text):
 
 
 def device_of(name):
-    """The device whose file this is: "gpu" for math/gpu/map.h and ops/adam_gpu.h, "" for files of all devices."""
+    """The device of this file: "gpu" for math/gpu/map.h and ops/adam_gpu.h, "" for files of all devices."""
     found = re.search(r"/(cpu|gpu)/|_(cpu|gpu)\.h$", name)
     return (found[1] or found[2]) if found else "gpu" if name.startswith("cuda/") else ""
 
@@ -61,7 +61,7 @@ def test_includes_go_down():
 
 
 def circles(arrows):
-    """Names that can be reached from themselves."""
+    """Names that are reachable from themselves."""
 
     def reach(start):
         seen, todo = set(), list(arrows.get(start, ()))
@@ -84,7 +84,7 @@ def test_no_circle_of_includes():
 
 
 def test_one_place_chooses_between_devices():
-    """What differs is in a file for each device; sources that all devices share do not ask which one it is."""
+    """Differences are in a file for each device; sources shared by all devices do not test which one it is."""
     asks = [path for folder in ("math", "ops") for path in (ROOT / "cpp" / folder).rglob("*") if path.is_file()]
     assert [str(path.relative_to(ROOT)) for path in asks if "PM_GPU" in path.read_text()] == []
 
@@ -98,7 +98,7 @@ def test_each_device_has_what_is_chosen_by_device():
 
 
 def test_no_file_includes_those_of_another_device():
-    """Nor do sources that all devices share include those of a GPU, but by the choice above."""
+    """Sources shared by all devices do not include those of a GPU either, except by the choice above."""
     wrong = []
     for folder in ("math", "ops"):
         for path in (ROOT / "cpp" / folder).rglob("*"):
@@ -116,7 +116,7 @@ def test_math_has_no_records():
 
 
 def module_imports(path):
-    """Modules of the package that importing this one imports; what only type checkers read is left out."""
+    """Modules of the package that are imported by this one; imports for type checkers only are excluded."""
     package = ("paddle_mini",) + path.relative_to(ROOT / "paddle_mini").parts[:-1]
     found = set()
     for node in ast.parse(path.read_text()).body:
@@ -140,7 +140,8 @@ NAMES = {name_of(path) for path in MODULES}
 
 def test_no_circle_of_imports():
     arrows = {name_of(path): module_imports(path) for path in MODULES}
-    # Importing a module imports the packages around it, but for those around the module that does: they are there before.
+    # Importing a module imports the packages around it, except those around the importing module, which are already
+    # loaded.
     for name in arrows:
         here = {name.rsplit(".", count)[0] for count in range(name.count(".") + 1)}
         arrows[name] |= {target.rsplit(".", 1)[0] for target in arrows[name] if target.count(".") > 1} - here
@@ -170,7 +171,7 @@ def test_the_first_line_says_what_the_file_is():
 
 
 def test_nothing_dangerous():
-    """No code that runs text, or a shell, or aborts on input."""
+    """The code never executes text, starts a shell, or aborts on input."""
     bad = re.compile(r"\b(eval|exec)\(|os\.system|shell=True|\bpickle\b|\babort\(|\bassert\(")
     hits = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
@@ -185,7 +186,7 @@ METHOD = re.compile(r"^(?!using|friend|static_assert|struct|class|enum)[^=(]*?(~
 
 
 def methods_of(body):
-    """The names of the functions that the body of a class declares, without those of classes inside it and without overrides."""
+    """The names of the functions that the body of a class declares, without those of nested classes and without overrides."""
     own, depth = "", 0
     for character in body:
         depth -= character == "}"
@@ -193,11 +194,11 @@ def methods_of(body):
         depth += character == "{"
     lines = (re.sub(r"\b(public|private|protected)\s*:|template\s*<[^>]*>", "", line).strip() for line in re.split(r"[;{}]", own))
     found = (METHOD.match(line) for line in lines if "= delete" not in line and not line.endswith("override"))
-    return {match.group(1) for match in found if match} - {"void"}  # "void" is of a member that is a std::function
+    return {match.group(1) for match in found if match} - {"void"}  # "void" belongs to a member that is a std::function
 
 
 def large_classes(text, most=15):
-    """Names of classes with more methods, each with whether the comment in front of it says why."""
+    """Names of classes with more methods, each with whether the preceding comment gives the reason."""
     code = re.sub(r"//[^\n]*", lambda comment: " " * len(comment.group()), text)
     for begin in re.finditer(r"^(?:class|struct) ([\w:]+)[^;{}()]*\{", code, re.M):
         depth, end = 1, begin.end()

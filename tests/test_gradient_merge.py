@@ -1,4 +1,4 @@
-"""GradientMerge: k runs are one run of a batch k times as large, and between steps nothing moves."""
+"""GradientMerge: k runs equal one run of a batch k times as large, and between steps nothing changes."""
 
 import subprocess
 import sys
@@ -253,7 +253,7 @@ def test_a_clone_for_tests_has_none_of_it(tmp_path):
 
 
 def test_two_optimizers_in_one_program():
-    """As the two halves of an adversarial network."""
+    """As in the two halves of an adversarial network."""
     first, second = pm.layers.create_parameter([3], name="a"), pm.layers.create_parameter([3], name="b")
     loss = pm.layers.mean(first * second)
     for parameter, k in ((first, 2), (second, 3)):

@@ -1,4 +1,4 @@
-# The harness itself: it must notice what is wrong.
+# Tests of the harness itself: it must detect errors.
 import pathlib
 
 import numpy as np
@@ -46,7 +46,7 @@ def test_a_wrong_value_is_noticed(reference, words):
 
 
 def test_a_wrong_gradient_is_noticed():
-    # At the kink the record says 0 and the central difference ½.
+    # At the kink the schema's gradient is 0 and the central difference ½.
     with pytest.raises(AssertionError, match="numerically"):
         ask_all(harness.op_tests("relu", RELU, {"kink": ({"X": np.zeros(3)}, {})}, gradients=["X"]))
 

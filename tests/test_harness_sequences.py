@@ -1,4 +1,4 @@
-# The harness must notice sequences that are wrong.
+# Tests of the harness: it must detect wrong sequences.
 import numpy as np
 import pytest
 

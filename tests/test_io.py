@@ -1,4 +1,4 @@
-"""Files: what is saved comes back bit for bit, PaddlePaddle's files are read, and damaged ones change nothing."""
+"""Files: saved values are loaded bit for bit, PaddlePaddle's files are read, and damaged ones change nothing."""
 
 import json
 import pathlib
@@ -25,7 +25,7 @@ def everything(scope):
 
 
 def refused(path, program, error=pm.Error, words=None):
-    """Loading fails, says so in few lines, and leaves the scope alone; returns the message."""
+    """Loading fails with a short error, and does not change the scope; returns the message."""
     names = pm.io.parameters.parameter_names(program)
     scope = pm.Scope()
     for number, name in enumerate(names):
@@ -153,7 +153,7 @@ def test_every_truncation_of_a_parameter_file_is_refused(tmp_path, model):
 
 
 def test_no_changed_byte_of_a_header_goes_unseen(tmp_path, model):
-    """Every other value of every byte of the first tensor's header: refused, or the same tensor."""
+    """Every other value of every byte of the first tensor's header: rejected, or the same tensor."""
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], model.exe, scope=model.scope)
     program, path = pm.io.read_program(tmp_path / "m"), tmp_path / "flipped"
     data = (tmp_path / "m.pdiparams").read_bytes()

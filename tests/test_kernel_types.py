@@ -1,6 +1,6 @@
-"""Element types: every one that PaddlePaddle's kernels for CPUs have, and what is computed in a wider one.
+"""Element types: every one that PaddlePaddle's kernels for CPUs have, and those that are computed in a wider one.
 
-element_types.json is made by tests/paddle/element_types.py, which asks PaddlePaddle.
+element_types.json is made by tests/paddle/element_types.py, which queries PaddlePaddle.
 """
 
 import json
@@ -18,7 +18,7 @@ from paddle_mini.contracts import contract
 
 TABLE = json.loads((pathlib.Path(__file__).parent / "element_types.json").read_text())
 
-# Types that PaddlePaddle registers and that are left out here.
+# Types that PaddlePaddle registers and that are omitted here.
 LEFT_OUT = {
     "beam_search": ({"int32", "int64"}, "its scores are logarithms of probabilities"),
     "reduce_sum": ({"bool"}, "the sum of bool is int64, whose kernel it is"),
@@ -47,7 +47,7 @@ def numbers_as(numbers, dtype):
 
 
 def rounded(value, dtype):
-    """What a value of a wider type is in this one: floats rounded once, integers cut."""
+    """A value of a wider type in this one: floats rounded once, integers truncated."""
     numbers = array_of(value)
     with np.errstate(over="ignore", invalid="ignore"):
         return with_array(value, numbers_as(numbers, dtype))
@@ -79,7 +79,7 @@ def test_16_bit_floats_are_computed_in_float32_and_rounded_once(op_type):
         wide = each(inputs, lambda item: widened(rounded(item, dtype), dtype) if is_float(item) else item)
         try:
             found = OneOp(op_type, narrow, attrs, counts, aliased=False).run()
-        except pm.Error as error:  # ports that are float32 whatever the others are
+        except pm.Error as error:  # ports that are always float32
             assert "is float16" in str(error) or "is bfloat16" in str(error), error
             assert dtype not in TABLE.get(op_type, ()), error
             continue
@@ -176,7 +176,7 @@ def test_labels_of_any_integer_type(dtype):
 
 
 def test_fill_constant_and_casts_in_a_block():
-    """Widened operators within a loop, whose steps are planned apart."""
+    """Widened operators within a loop, whose steps are planned separately."""
     main = pm.Program()
     with pm.program_guard(main):
         x = doubled_in_a_loop(pm.layers.fill_constant([2], "float16", 1.5))
@@ -197,7 +197,7 @@ def test_a_parameter_of_16_bits_is_updated_in_place():
 
 @pytest.mark.parametrize("dtype", ["float16", "int8"])
 def test_shapes_that_depend_on_data(dtype):
-    """Such operators run outside of plans."""
+    """These operators run outside of plans."""
     x = np.array([[1, 0], [0, 3]], dtype)
     out = run_op("masked_select", {"X": x, "Mask": x > 0}, {}, ["Y"])["Y"]
     assert out.dtype == dtype

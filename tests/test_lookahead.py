@@ -1,4 +1,4 @@
-"""Lookahead against its formulas, around and inside other wrappers, and where it is refused."""
+"""Lookahead against its formulas, around and inside other wrappers, and rejected combinations."""
 
 import numpy as np
 import pytest
@@ -136,7 +136,7 @@ def test_training_goes_on_from_a_checkpoint(tmp_path):
 
 
 def test_a_table_with_sparse_gradients_is_refused():
-    """Its operators are not begun; a dense gradient, and a table that another optimizer has, are right."""
+    """Its operators have not been appended; a dense gradient, and a table of another optimizer, are accepted."""
     for make in (
         lambda: Lookahead(O.SGD(0.1)),
         lambda: LossScaling(Lookahead(O.SGD(0.1))),

@@ -1,4 +1,4 @@
-"""LossScaling: the optimizer's bits where gradients are finite, nothing where they are not, PaddlePaddle's scale."""
+"""LossScaling: the optimizer's bits if gradients are finite, no update if they are not, PaddlePaddle's scale."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def step(model, number, poison=False, fetches=(), dtype="float32"):
 
 
 def simulated(flags, scale, good_needed, bad_needed, growth, fall):
-    """The scale, the good and the bad runs in a row after each run, by PaddlePaddle's rule, in float32."""
+    """The scale and the numbers of consecutive good and bad runs after each run, by PaddlePaddle's rule, in float32."""
     scale, good, bad, rows = np.float32(scale), 0, 0, []
     for infinite in flags:
         if infinite:
@@ -172,7 +172,7 @@ def test_an_overflow_in_one_row_is_found():
 
 
 def test_rows_whose_sum_overflows_are_found():
-    """As the same gradient would be, were it dense."""
+    """The same as for an equal dense gradient."""
     for is_sparse in (True, False):
         with pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
             ids = pm.layers.data("ids", [-1], dtype="int64")
@@ -198,7 +198,7 @@ def test_a_scaled_merge_leaves_infinite_batches_out():
 
 
 def test_a_merge_of_scaled_gradients_leaves_out_the_whole_merge():
-    """The scale adapts once a merge, so that the gradients that are added up have one scale."""
+    """The scale adapts once per merge, so that all added gradients have one scale."""
     merge = GradientMerge(LossScaling(O.Momentum(0.1), incr_every_n_steps=1), 2)
     model, plain = SmallModel(merge.minimize), SmallModel(GradientMerge(O.Momentum(0.1), 2).minimize)
     flags, scales = [], []

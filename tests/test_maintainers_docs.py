@@ -43,7 +43,7 @@ def test_the_diagram_of_python_is_what_is_imported():
     assert edges("Folders of Python") == {(folder, other) for folder, other in pairs if folder and other and folder != other}
 
 
-# What the code defines: for `path:name` in a page.
+# Definitions in the code: for `path:name` in a page.
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def cpp_text(path):
 
 
 def bodies_of(text, kind):
-    """From each brace that opens a class, structure or enumeration of this name to the one that closes it."""
+    """From each brace that opens a class, structure or enumeration of this name to its closing brace."""
     bodies = []
     for begin in re.finditer(rf"^\s*(?:class|struct|enum class|enum) {kind}\b[^;{{]*{{", text, re.M):
         depth, end = 1, begin.end()
@@ -110,7 +110,7 @@ def test_files_and_functions_that_are_named_exist(page):
 
 
 def test_what_is_not_there_is_found_missing():
-    """The test above can fail: names of other files, of members that are not there, of what only a comment says."""
+    """The test above can fail: names of other files, of missing members, of comments."""
     run = ROOT / "cpp/executor/run.cc"
     assert defines(run, "Plan::run") and not defines(run, "Plan::unbind") and not defines(run, "Session::run")
     executor = ROOT / "cpp/executor/executor.cc"
@@ -136,7 +136,7 @@ def test_each_decision_has_its_parts_and_is_listed():
 
 
 def terms():
-    """Of each line of the glossary: the word, and the identifiers of its second column."""
+    """For each line of the glossary: the word, and the identifiers of its second column."""
     rows = re.findall(r"^\| ([^|]+) \| (`[^|]+) \| [^|]+ \| [^|]*\|$", (DOCS / "glossary.md").read_text(), re.M)
     return [(word, re.findall(r"`([^`]+)`", code)) for word, code in rows]
 

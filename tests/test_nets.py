@@ -1,4 +1,4 @@
-"""Parts of networks: their layers, their arguments, against NumPy where it says more."""
+"""Parts of networks: their layers and arguments, and some results against NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""One class, one name: a qualified name of C++ is defined in one source, so that libraries may be linked in any way."""
+"""One definition rule: a qualified name of C++ is defined in one source, so that libraries may be linked in any way."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?)\s+(\w+)\s*(?:fina
 
 def types_in(text):
     """Qualified names of the types that are defined in namespaces with a name."""
-    scopes, found = [], set()  # a scope is a name, or None where names are the file's own or a type's
+    scopes, found = [], set()  # a scope is a name, or None if names are local to the file or a type's
     for before, sign in BRACE.findall(NOT_CODE.sub(" ", text)):
         if sign == "}":
             scopes.pop()
@@ -51,8 +51,8 @@ def test_each_type_is_defined_in_one_file():
 
 
 def without_device(path):
-    """The path without its device: of math/cpu/gemm.cc and math/gpu/gemm.cu, of adam_cpu.h and adam_gpu.h, a kernel library
-    has one."""
+    """The path without its device: for math/cpu/gemm.cc and math/gpu/gemm.cu, or adam_cpu.h and adam_gpu.h, a kernel
+    library has one."""
     return re.sub(r"/(cpu|gpu)/|_(cpu|gpu)$", lambda found: "/" if found[1] else "", str(path.relative_to(ROOT).with_suffix("")))
 
 
@@ -63,7 +63,7 @@ def test_a_file_for_each_device_counts_as_one():
 
 
 def source_of(path):
-    """The source of an object file. None for files that CMake makes of several, or to learn what a compiler is."""
+    """The source of an object file. None for files that CMake makes of several, or to identify a compiler."""
     parts = re.fullmatch(r"(.*?)CMakeFiles/[^/]+\.dir/(.*)\.o", path)
     if parts is None:
         return None
@@ -86,9 +86,9 @@ def test_objects_that_cmake_makes_for_itself_have_no_source():
 
 
 def conflicts(build):
-    """Functions and tables of paddle_mini that objects of two sources define, and one of them for all others: inline ones
-    and those of templates are defined wherever they are used, in the same way."""
-    others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers: the same names again
+    """Functions and tables of paddle_mini that objects of two sources define, and one entry for all others: inline
+    functions and templates are defined wherever they are used, in the same way."""
+    others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers have the same names again
     objects = {}
     for path in build.rglob("*.o"):
         if "CMakeFiles" in path.parts and path.relative_to(build).parts[0] not in others:

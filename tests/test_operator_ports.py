@@ -1,6 +1,6 @@
-"""Ports and attributes: every one of PaddlePaddle's operators is known here, or it is said why not.
+"""Ports and attributes: every one of PaddlePaddle's operators is known here, or its absence has a reason.
 
-operator_ports.json is made by tests/paddle/operator_ports.py, which asks PaddlePaddle.
+operator_ports.json is made by tests/paddle/operator_ports.py, which queries PaddlePaddle.
 """
 
 import json
@@ -13,7 +13,7 @@ from paddle_mini.contracts import contract
 
 TABLE = json.loads((pathlib.Path(__file__).parent / "operator_ports.json").read_text())
 
-MASTER = {"MasterParam", "MasterParamOut"}  # copies in float32 of parameters of 16 bits
+MASTER = {"MasterParam", "MasterParamOut"}  # float32 copies of 16-bit parameters
 AXES = {"AxisTensor", "AxisTensorList"}  # axes that are known only while a program runs
 UNKNOWN_PORTS = {
     **dict.fromkeys(
@@ -35,13 +35,13 @@ UNKNOWN_PORTS = {
     ),
     **dict.fromkeys(["reduce_all", "reduce_amax", "reduce_amin", "reduce_any"], AXES),
     "batch_norm": {"MomentumTensor"},
-    "conv2d_transpose": {"Bias"},  # of its kernels for oneDNN
+    "conv2d_transpose": {"Bias"},  # attributes of its kernels for oneDNN
     "depthwise_conv2d_transpose": {"Bias"},
     "pad2d": {"Paddings"},
     "save": {"kLookupTablePath"},
     "sequence_conv": {"PaddingData"},
 }
-# Attributes that say how its own servers or kernels work, not what an operator computes.
+# Attributes for its own servers or kernels, which do not affect an operator's result.
 UNKNOWN_ATTRS = {
     "adam": {"min_row_size_to_use_multithread"},
     "adamw": {"min_row_size_to_use_multithread"},

@@ -12,7 +12,7 @@ START = np.array([1.0, -2.0, 0.5], "float32")
 
 
 def gradient(p):
-    """Of mean(square(p))."""
+    """The gradient of mean(square(p))."""
     return 2 * p / 3
 
 
@@ -168,7 +168,7 @@ def test_what_is_no_loss(loss, words):
 def test_a_parameter_has_one_optimizer():
     w, v = weight(), pm.layers.create_parameter([3], name="v")
     loss = pm.layers.mean(w * v)
-    for parameter in (w, v):  # as the two halves of an adversarial network
+    for parameter in (w, v):  # as in the two halves of an adversarial network
         pm.optimizer.SGD(0.1, parameter_list=[parameter]).minimize(loss)
     with pytest.raises(pm.ProgramError, match="'v' is changed by an operator sgd already"):
         pm.optimizer.Adam(0.1, parameter_list="v").minimize(loss)

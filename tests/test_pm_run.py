@@ -33,7 +33,7 @@ def refused(*words, status=1, lines=12, **environment):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A training program and an inference model with arrays to feed them; `model` is where they come from."""
+    """A training program and an inference model with arrays to feed them; `model` is their origin."""
     model = SmallModel(pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.05), Window(2)).minimize)
     pm.io.save_program(tmp_path / "train", model.main, model.scope)
     pm.io.save_inference_model(tmp_path / "infer", [model.x], [model.logits], model.exe, scope=model.scope)
@@ -145,7 +145,7 @@ def test_only_what_another_program_declares_is_saved(folder):
 
 
 def test_batches_begin_again_at_the_end(folder):
-    """24 rows: two batches of 10 and a rest that is left out."""
+    """24 rows: two batches of 10 and a remainder that is dropped."""
     path, _ = folder
     lines = done(*inference(path), "--steps", 4, "--batch", 10).splitlines()
     values = [line.split(" ", 2)[2] for line in lines]
@@ -157,7 +157,7 @@ DTYPES = ["float32", "float64", "float16", "int64", "int32", "int16", "int8", "u
 
 @pytest.mark.parametrize("shape", [(), (0,), (4, 0, 3), (1,), (2, 3, 4)], ids=str)
 def test_npy_files_go_in_and_out(tmp_path, shape):
-    """All dtypes in one run: what is fed is fetched."""
+    """All dtypes in one run: the fed values are fetched."""
     arrays = {dtype: np.asarray(np.random.RandomState(0).randint(0, 2, shape).astype(dtype)) for dtype in DTYPES}
     program, words = pm.Program(), []
     for dtype, array in arrays.items():

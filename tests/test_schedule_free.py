@@ -1,4 +1,4 @@
-"""ScheduleFree against its formulas, with warm-up, clipping and other wrappers; its averages; where it is refused."""
+"""ScheduleFree against its formulas, with warm-up, clipping and other wrappers; its averages; rejected combinations."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ CASES = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("case", CASES)
 def test_every_step_is_that_of_the_formulas(case, dtype, warms_up):
-    """Both x and y; the warm-up begins with a rate of 0, and falls at the end, where the largest rate stays."""
+    """Both x and y; the warm-up begins with a rate of 0, and the rate falls at the end, while the largest rate stays."""
     optimizer, rule, rate, beta, facts = CASES[case]
     schedule = pm.lr.LinearWarmup(pm.lr.PiecewiseDecay([200], [rate, rate / 2]), 20, 0.0, rate) if warms_up else None
     free = ScheduleFree(optimizer(schedule if warms_up else rate), beta)
@@ -191,7 +191,7 @@ def test_the_optimizer_asks_about_the_models_own_parameters():
 
 
 def test_a_parameters_own_rate_is_not_its_weight():
-    """The first parameter does not move; the others are averaged as without it."""
+    """The first parameter does not move; the others are averaged as usual."""
     attrs = {"param_attr": pm.ParamAttr(learning_rate=0.0)}
     rate = pm.lr.LinearWarmup(0.3, 5, 0.1, 0.3)
     model = SmallModel(ScheduleFree(O.SGD(rate)).minimize, "float64", **attrs)
@@ -295,7 +295,8 @@ def test_a_step_that_is_not_finite_is_an_error():
 
 
 def test_the_average_of_a_long_run_is_exact():
-    """z rises by a digit every second step: 12,000 steps of which a float32 average would not see the later ones."""
+    """z rises by a unit in the last place every second step: 12,000 steps, of which a float32 average would lose the
+    later ones."""
     main, startup, scope, exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
     begin = np.random.RandomState(1).uniform(1, 1.9, 8).astype("float32")
     with pm.program_guard(main, startup):

@@ -1,5 +1,5 @@
-"""What is loaded into a process can't have its tables of addresses written to: relocations are read-only, bound at the start.
-What reads files of others sees an overflow of its stack."""
+"""Hardening of loaded libraries: relocations are read-only and bound at the start, so that address tables can't be
+overwritten. Code that reads foreign files has stack protection."""
 
 import pathlib
 import struct
@@ -50,5 +50,5 @@ def test_it_is_sealed(path):
     "path", [path for path in FILES if "kernels" not in path.name and "cuda" not in path.name], ids=lambda path: path.name
 )
 def test_its_stack_is_guarded(path):
-    """It calls what ends a process whose stack was written over."""
+    """It calls the function that ends a process whose stack was overwritten."""
     assert b"__stack_chk_fail" in path.read_bytes()

@@ -1,4 +1,4 @@
-# paddle_mini/_core.pyi says of the C++ module what it is.
+# paddle_mini/_core.pyi describes the C++ module correctly.
 import importlib.util
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Numbers given as tensors do what the same numbers do as attributes."""
+"""Numbers given as tensors have the same effect as in attributes."""
 
 import pytest
 

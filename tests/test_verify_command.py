@@ -1,4 +1,4 @@
-"""paddle-mini verify: what is protected, what is not, and what is damaged."""
+"""paddle-mini verify: reports files as protected, unprotected or damaged."""
 
 import re
 
@@ -13,7 +13,7 @@ from small_model import SmallModel
 
 @pytest.fixture
 def files(tmp_path):
-    """A file of each kind, by name; the names of those without a checksum say so."""
+    """A file of each kind, by name; the names of those without a checksum show it."""
     model = SmallModel()
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope)
     pm.io.save_inference_model(tmp_path / "old", [model.x], [model.logits], scope=model.scope, model_filename="__model__")

@@ -1,4 +1,4 @@
-"""Works in threads of their own, for tests of what threads share."""
+"""Runs work in threads of their own, for tests of state that threads share."""
 
 import faulthandler
 import sys
@@ -8,7 +8,7 @@ import paddle_mini as pm
 
 
 def together(*works):
-    """Runs functions in threads of their own; raises what one of them raised."""
+    """Runs functions in threads of their own; raises an exception of one of them."""
     failures = []
 
     def guarded(work):
@@ -34,7 +34,7 @@ def together(*works):
 
 
 def repeated(work, times, counts=None):
-    """Calls work so often; ScopeInUse is an answer, which is counted."""
+    """Calls `work` this many times; ScopeInUse is an accepted outcome, which is counted."""
 
     def all_of_them():
         for _ in range(times):

@@ -1,4 +1,4 @@
-# A network with dropout, a schedule and averages, with a checkpoint or two: what tests of checkpoints train.
+# A network with dropout, a schedule and averages, with a checkpoint or two, which tests of checkpoints train.
 import inspect
 import json
 import pathlib
@@ -43,7 +43,8 @@ def optimizer_of(name, rate):
 class Run:
     """A network with dropout, a schedule and averages, in a scope and an executor of its own.
 
-    place: the executor's. optimizer, scheme: names of classes, schemes joined by "+"; the scheme is not that of AVERAGED
+    place: the executor's. optimizer, scheme: names of classes, schemes joined by "+"; the scheme is not that of
+    AVERAGED
     optimizers. table: also looks rows up, with sparse gradients.
     """
 
@@ -124,7 +125,7 @@ def folder_of(manager, step):
 
 
 def refused(run, manager, words, error=pm.ProgramError, **arguments):
-    """An error, and nothing has changed."""
+    """Expects an error, and an unchanged state."""
     before = run.everything()
     with pytest.raises(error, match=words) as caught:
         run.restore(manager, **arguments)

@@ -1,4 +1,4 @@
-"""Trajectories of parameters, and averages of them kept step by step from the schemes' definitions."""
+"""Trajectories of parameters, and averages of them tracked step by step from the schemes' definitions."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def exponent(scheme):
 
 
 def weights(scheme, steps, every=1, start_step=0):
-    """How much each of the steps weighs in the average, found update by update."""
+    """The weight of each step in the average, found update by update."""
     if scheme is not None:
         every, start_step = scheme.own_every or every, max(start_step, scheme.start)
     result, updates = np.zeros(steps), [t for t in range(start_step + 1, steps + 1) if (t - start_step) % every == 0]
@@ -62,7 +62,7 @@ def checkpoint(path, step, average=None, **arguments):
 
 
 def tracked(path, scheme, step):
-    """The average, kept step by step."""
+    """The average, tracked step by step."""
     value = np.zeros(path.shape[1])
     for w, parameters in zip(recursion(scheme, step), path):
         value = value + w * (parameters - value)

@@ -1,4 +1,4 @@
-# Memory that has not been written yet, filled with one pattern and then another: what is computed must not depend on it.
+# Fills unwritten memory with one pattern and then another: results must not depend on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ PATTERNS = (0x55, 0xAA)  # as floats a large number and a small one; as integers
 
 @contextmanager
 def filled(pattern: int) -> Iterator[None]:
-    """Inside, unwritten memory holds this byte."""
+    """Inside the context, unwritten memory holds this byte."""
     _core.set_fill_pattern(pattern)
     try:
         yield
@@ -21,7 +21,7 @@ def filled(pattern: int) -> Iterator[None]:
 
 
 def under_each(run: Callable[[], Any]) -> list[Any]:
-    """What run() gives under each pattern."""
+    """The result of run() under each pattern."""
     results = []
     for pattern in PATTERNS:
         with filled(pattern):

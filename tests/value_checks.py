@@ -1,4 +1,4 @@
-# What an operator made, held against its reference, against `infer` and against another run.
+# Checks of an operator's outputs: against its reference, against `infer` and against another run.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from paddle_mini import _core
 
 
 def check_infer(one: OneOp, found: dict[str, Any], open_shapes: bool) -> None:
-    """`infer` must be right, and must not fall over dimensions that are not known."""
+    """`infer` must be right, and must not fail on unknown dimensions."""
 
     def agree(inferred: Sequence[int], shape: Sequence[int]) -> bool:
         return len(inferred) == len(shape) and all(a in (-1, b) for a, b in zip(inferred, shape))

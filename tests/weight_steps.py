@@ -1,4 +1,4 @@
-# average_weight step by step, and what its schemes are made of.
+# average_weight step by step, and the numbers that define its schemes.
 import numpy as np
 
 import paddle_mini as pm
@@ -9,7 +9,7 @@ def window(size, **attrs):
 
 
 def decay_of(u, attrs):
-    """What the average keeps in the u-th update, with numbers of many digits."""
+    """The decay of the average in the u-th update, with numbers of many digits."""
     b, steps = np.longdouble(attrs["decay"]), np.longdouble(u * attrs["every"])
     if attrs["warmup"] == "ratio":
         b = min(b, (1 + steps) / (10 + steps))
@@ -19,7 +19,7 @@ def decay_of(u, attrs):
 
 
 class Weights:
-    """average_weight step by step, its state fed back."""
+    """Runs average_weight step by step, with its state fed back."""
 
     def __init__(self, attrs, **others):
         self.program, self.scope, self.executor = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())

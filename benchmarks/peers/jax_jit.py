@@ -18,7 +18,7 @@ def loss_of(params, x, label):
 
 
 def training(work, initial, update):
-    """update(params, gradients, state) gives params and state."""
+    """update(params, gradients, state) returns params and state."""
     params = jax.tree.map(jnp.asarray, work.layers)
     x, label = jnp.asarray(work.x), jnp.asarray(work.label)
 
@@ -30,7 +30,7 @@ def training(work, initial, update):
 
 
 def stepping(step, params, state, feeds):
-    """step(params, state, *feeds) gives params, state and loss."""
+    """step(params, state, *feeds) returns params, state and loss."""
     compiled = jax.jit(step, donate_argnums=(0, 1)).lower(params, state, *feeds).compile()
 
     def run(steps):
@@ -196,7 +196,7 @@ def wide_deep():
     def step(params, tables, feeds):
         rows = {name: table[feeds["ids"]] for name, table in tables.items()}
         loss, (gradients, of_rows) = jax.value_and_grad(loss_of, argnums=(0, 1))(params, rows, feeds)
-        # The gradient of the rows, not of the table: as large as the batch.
+        # The gradient of the looked-up rows, not of the table: its size is that of the batch.
         tables = {name: table.at[feeds["ids"]].add(-work.rate * of_rows[name]) for name, table in tables.items()}
         return jax.tree.map(lambda p, g: p - work.rate * g, params, gradients), tables, loss
 

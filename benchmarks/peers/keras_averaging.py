@@ -27,7 +27,7 @@ def sgd(tensors, **average):
     def run(steps):
         for _ in range(steps):
             compiled(gradients)
-        return float(params[-1].value[0])  # waits
+        return float(params[-1].value[0])  # blocks until the result is ready
 
     return run
 

@@ -1,4 +1,4 @@
-# ONNX Runtime: its training API on artifacts it makes itself, and an inference session for the chain.
+# ONNX Runtime: its training API on artifacts generated here, and an inference session for the chain.
 import tempfile
 from pathlib import Path
 

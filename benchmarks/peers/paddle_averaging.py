@@ -1,4 +1,4 @@
-# PaddlePaddle's averages in static programs of nothing else.
+# PaddlePaddle's averages alone, in static programs.
 import paddle
 import workloads
 from worker import serve

@@ -14,7 +14,7 @@ def assigned(array):
 
 
 def program(build, feed, params=None):
-    """build() gives the variable to fetch; the step runs the program it made. `params` are set by name first."""
+    """build() returns the variable to fetch; the step runs the program that it built. Sets `params` by name first."""
     main, startup = paddle.static.Program(), paddle.static.Program()
     with paddle.static.program_guard(main, startup):
         result = build()
@@ -54,7 +54,7 @@ def tiny_mlp():
 
 
 def model(work, network, optimizer):
-    """network(feeds) gives the loss; its parameters bear the names of work.params."""
+    """network(feeds) returns the loss; its parameters have the names of work.params."""
 
     def build():
         loss = network(
@@ -100,7 +100,7 @@ def lstm():
     def network(feeds):
         x = static.embedding(feeds["ids"], params["embedding"].shape, param_attr="embedding")
         recurrent = paddle.nn.LSTM(x.shape[-1], hidden, layers, time_major=True)
-        # paddle.nn names its parameters itself.
+        # paddle.nn chooses the names of its parameters.
         theirs = {"wi": "weight_ih", "wh": "weight_hh", "bi": "bias_ih", "bh": "bias_hh"}
         for layer in range(layers):
             for end, name in theirs.items():

@@ -1,4 +1,4 @@
-# TensorFlow: one tf.function a step, with TensorFlow's own fused optimizer kernels; --jit compiles it with XLA.
+# TensorFlow: one tf.function per step, with TensorFlow's own fused optimizer kernels; --jit compiles it with XLA.
 import sys
 
 import tensorflow as tf
@@ -111,7 +111,7 @@ def gpt():
         return linear(p, f"{name}.out", tf.reshape(mixed, [batch * time, width]))
 
     def logits_of(p, feeds):
-        # Rows of all texts in one matrix: products of two axes are the ones that are fast here.
+        # One matrix holds the rows of all texts, because products of rank 2 are the fast ones here.
         x = tf.reshape(tf.gather(p["words"], feeds["ids"]) + p["positions"], [batch * time, width])
         for block in (f"block{i}" for i in range(workloads.GPT_BLOCKS)):
             x = x + attention(p, block, norm(p, f"{block}.norm1", x))
@@ -145,7 +145,7 @@ def wide_deep():
 
 
 def adam(rate, parameters):
-    """The update of so many parameters, of which the last ends the step."""
+    """The update rule for this many parameters; the update of the last one ends the step."""
     beta1, beta2, epsilon = (workloads.ADAM[key] for key in ("beta1", "beta2", "epsilon"))
     powers = tf.Variable([beta1, beta2])
     applied = 0

@@ -1,4 +1,4 @@
-# PyTorch's and timm's averages: their update alone, and behind a step of wide & deep.
+# PyTorch's and timm's averages: their update alone, and after a step of wide & deep.
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def averaged_model(module):
 
 
 def model_ema_v3(module):
-    # This file alone: `import timm` also imports torchvision, which there may be only for another build of torch.
+    # Loads this file alone: `import timm` also imports torchvision, which may be installed for another build of torch.
     path = Path(find_spec("timm").origin).parent / "utils" / "model_ema.py"
     spec = spec_from_file_location("model_ema", path)
     loaded = module_from_spec(spec)

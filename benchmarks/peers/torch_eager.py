@@ -40,7 +40,7 @@ def training(work, modules, make_optimizer):
 
 
 class Named:
-    """Makes modules that begin with the named parameters of a workloads.Model."""
+    """Makes modules whose initial values are the named parameters of a workloads.Model."""
 
     def __init__(self, params):
         self.params = params
@@ -52,7 +52,7 @@ class Named:
         return torch.nn.Embedding.from_pretrained(torch.from_numpy(self.params[name]), freeze=False, sparse=sparse)
 
     def layer_norm(self, name):
-        return torch.nn.LayerNorm(len(self.params[f"{name}.w"]))  # ones and zeros, as the workload has them
+        return torch.nn.LayerNorm(len(self.params[f"{name}.w"]))  # ones and zeros, as in the workload
 
     def convolution(self, name, stride=1):
         weight = self.params[f"{name}.w"]
@@ -180,7 +180,7 @@ class WideDeep(torch.nn.Module):
 
 
 def wide_deep(average=None):
-    """average(module) gives what is called after each step."""
+    """average(module) returns the function to call after each step."""
     work = workloads.wide_deep()
     module = WideDeep(work.params)
     after = {} if average is None else {"after_step": average(module)}

@@ -1,4 +1,4 @@
-# Digits with wrong labels, and the training of many classifiers of them side by side (E3).
+# Digits with wrong labels, and the training of many classifiers side by side (E3).
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.datasets import load_digits
@@ -29,7 +29,7 @@ class Digits:
         (self.train_label, self.validation_label, self.test_label) = np.split(label, cuts, 1)
 
     def batches(self, size, epochs):
-        """Every epoch and seed its own order; the same for every call."""
+        """A separate order for every epoch and seed; the same in every call."""
         random, (seeds, n) = np.random.RandomState(1000), self.train_label.shape
         every = np.arange(seeds)[:, None]
         for _ in range(epochs):
@@ -56,7 +56,7 @@ def models_of(task, seeds, schemes):
 
 
 def train(task, digits, schemes, decays, snapshots=0, widths=()):
-    """Results of every arm after every epoch {scheme: [epochs, 3, seeds]}; averages kept on the way, for synthesis."""
+    """Results of every arm after every epoch {scheme: [epochs, 3, seeds]}; averages saved during training, for synthesis."""
     seeds, n = digits.train_label.shape
     models = models_of(task, seeds, schemes)
     an_epoch, x = n // task["batch"], np.concatenate([digits.validation_x, digits.test_x], 1)
@@ -71,13 +71,13 @@ def train(task, digits, schemes, decays, snapshots=0, widths=()):
         if (step + 1) % an_epoch == 0:
             for scheme, found in curve.items():
                 started = scheme is None or scheme.start <= step
-                # A tail that has not begun is the last iterate.
+                # A tail that has not started is the last iterate.
                 found.append(digits.judge(models.outputs(x, scheme if started else None)))
     return {scheme: np.array(found) for scheme, found in curve.items()}, kept, models
 
 
 def exact(digits):
-    """The minimum of the training loss, by another solver: [3, seeds]."""
+    """The minimum of the training loss, found by another solver: [3, seeds]."""
     found = []
     for seed in range(len(digits.train_x)):
         solver = LogisticRegression(C=1e6, max_iter=2000).fit(digits.train_x[seed], digits.train_label[seed])

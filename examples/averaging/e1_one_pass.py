@@ -1,7 +1,7 @@
 # E1: one pass of gradient descent with a constant step, averaged, is as good as solving least squares exactly.
-"""Polyak and Juditsky 1992; Xu 2011; Bach and Moulines 2013. x has independent inputs with the variances 1/i^power,
-y = x . truth + noise of variance 1, and w begins at 0, about `distance` away from the truth. Every number is the excess
-risk (w - truth)' Sigma (w - truth) as a multiple of d/n, which is what theory gives the exact solver."""
+"""Polyak and Juditsky 1992; Xu 2011; Bach and Moulines 2013. x has independent inputs with the variances 1/i^power, y =
+x . truth + noise of variance 1, and w starts at 0, at a distance of about `distance` from the truth. Every number is
+the excess risk (w - truth)' Sigma (w - truth) as a multiple of d/n, the theoretical value for the exact solver."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def samples(settings, variances, distance):
 
 
 def one_pass(settings, power, distance):
-    """{(schedule, arm): excess risks [seeds]}; the exact solver's; and those of some arms on the way."""
+    """{(schedule, arm): excess risks [seeds]}; the exact solver's; and those of some arms during the pass."""
     n, d, seeds = settings["samples"], settings["dimensions"], settings["seeds"]
     variances = np.arange(1.0, d + 1) ** -power
     x, y, truth, exact = samples(settings, variances, distance)

@@ -1,4 +1,4 @@
-# E2: diabetes: whatever the step size, gradient descent with a constant step and an average ends at least squares.
+# E2: diabetes: with any step size, gradient descent with a constant step and an average reaches least squares.
 """442 patients, 10 measurements (Efron et al. 2004), standardized on the training part. The trajectories of all splits
 and step sizes run side by side, with the same order of samples for all step sizes of a split."""
 
@@ -12,7 +12,7 @@ from settings import e2_schemes
 
 
 class Splits:
-    """Arrays of all splits: train_x [splits, n, 10] and so on, `order` of the steps, and what least squares finds."""
+    """Arrays of all splits: train_x [splits, n, 10] and so on, `order` of the steps, and the least-squares solution."""
 
     def __init__(self, settings):
         x, y = load_diabetes(return_X_y=True)

@@ -1,6 +1,6 @@
-# E3: handwritten digits, a fifth of whose labels are wrong: softmax regression and a network; and with clean labels.
-"""1797 images of 8 x 8 (scikit-learn). Test labels are clean; validation labels are as wrong as those of training, and
-choose among the averages, by log-loss ('average chosen on validation'). Seeds run side by side."""
+# E3: handwritten digits with a fifth of the labels wrong: softmax regression and a network; and with clean labels.
+"""1797 images of 8 x 8 (scikit-learn). Test labels are clean; validation labels have the same error rate as those of
+training, and select an average by log-loss ('average chosen on validation'). Seeds run side by side."""
 
 import numpy as np
 
@@ -16,26 +16,26 @@ METRICS = ("test error, %", "test log-loss")
 
 
 def chosen(arms, schemes):
-    """For each seed the average of the least log-loss on validation."""
+    """For each seed the average with the lowest log-loss on validation."""
     found = np.stack([arms[repr(scheme)] for scheme in schemes])
     best = found[:, 2].argmin(0)
     return found[best, :, np.arange(len(best))].T
 
 
 def mean_age(scheme, steps):
-    """How many steps old the parameters in an average are, in the mean."""
+    """Mean age in steps of the parameters in an average."""
     return float(share(scheme, steps, np.arange(steps), every=scheme.own_every or 1, start_step=scheme.start).sum())
 
 
 def synthesized(digits, kept, models, curve, schemes, wrong):
-    """Averages made from the snapshots of two power profiles, against those really tracked."""
+    """Averages made from the snapshots of two power profiles, against averages tracked during training."""
     rows, last = [], models.values()
     x = np.concatenate([digits.validation_x, digits.test_x], 1)
     flat = {scheme: np.concatenate([value.ravel() for value in models.values(scheme).values()]) for scheme in schemes}
     end = np.concatenate([value.ravel() for value in last.values()])
     for scheme in schemes:
         if scheme.own_every is not None:
-            continue  # of parameters that are taken now and then
+            continue  # for parameters sampled at intervals
         plan = synthesize(kept, scheme, tolerance=1.0)
         made = plan.state()
         off = np.concatenate([made[name].ravel() for name in last]) - flat[scheme]
@@ -94,7 +94,7 @@ def judge(report, rows, synthesis):
 
 
 def tell_curves(report, settings, curves):
-    """After every epoch, also where an average would have been best: no arm is stopped there."""
+    """After every epoch, also where an average was best: no arm is stopped early."""
     rows = []
     for wrong in settings["wrong"]:
         for name, values in list(curves["network", wrong].items())[:8]:
@@ -116,7 +116,7 @@ def tell_curves(report, settings, curves):
 
 
 def draw_lengths(report, settings, curves, ages):
-    """The error over the mean age of the steps in an average: one length for all schemes."""
+    """The error over the mean age of the steps in an average: one measure of length for all schemes."""
 
     def draw(axes):
         for axis, (kind, wrong) in zip(axes, [("softmax", 0.2), ("network", 0.2), ("network, small steps", 0.2)]):
@@ -160,7 +160,7 @@ def run(settings, report):
             arms = {name: values[-1] for name, values in found.items()}
             arms["average chosen on validation"] = chosen(arms, schemes)
             arms.update({f"linear decay and {scheme!r}": decayed[scheme][-1] for scheme in decayed if scheme})
-            if kind == "softmax" and wrong:  # clean labels can be told apart: their loss has no minimum
+            if kind == "softmax" and wrong:  # clean labels can be separated: their loss has no minimum
                 arms["exact"] = exact(digits)
             for number, metric in enumerate(METRICS):
                 rows += rows_of(

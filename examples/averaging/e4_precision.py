@@ -1,16 +1,16 @@
-# E4: what precision does to an average: kept in bfloat16 it stands still, kept in float32 it does not.
+# E4: the effect of precision on an average: stored in bfloat16 it stops moving, in float32 it does not.
 """A float32 parameter follows a target by gradient descent; the model has it in bfloat16, rounded after every step. Its
-average is kept four ways in one program: in bfloat16; in float32, of the bfloat16 parameter, which is what
-ParameterAverage does, also with compensated=True; in float32, of the float32 parameter. The reference is the average of
-the float32 parameter in float64, outside. Errors are root mean squares, as a share of what averaging changes: average
-minus last parameter."""
+average is stored four ways in one program: in bfloat16; in float32, of the bfloat16 parameter, which is the method of
+ParameterAverage, also with compensated=True; in float32, of the float32 parameter. The reference is the average of the
+float32 parameter in float64, computed outside. Errors are root mean squares, as a fraction of the change by averaging:
+average minus last parameter."""
 
 import numpy as np
 
 import paddle_mini as pm
 from paddle_mini.averaging import Exponential
 
-# The variables that hold them, and bytes a parameter.
+# The variables of each arm, and bytes per parameter.
 ARMS = {
     "bfloat16 average": ("naive", 2),
     "float32 average of the bfloat16 parameter": ("rounded_average_0", 8),
@@ -55,7 +55,7 @@ class Follower:
             rounded, naive = (self.main.global_block().create_var(name, **facts) for name in ("rounded", "naive"))
             for variable in (rounded, naive):
                 cast(self.startup, exact.name, self.startup.global_block().create_var(variable.name, **facts), BFLOAT16)
-            rounded.do_model_average = True  # as the parameter that it is for the model
+            rounded.do_model_average = True  # as the parameter that the model uses
             loss = pm.layers.reduce_sum(pm.layers.square(exact - target) * 0.5)
             schemes = [Exponential(decay, bias_correction=False, compensated=more) for more in (False, True)]
             pm.optimizer.ParameterAverage(Rounding(pm.optimizer.SGD(rate), exact, rounded), schemes).minimize(loss)
@@ -69,7 +69,7 @@ class Follower:
         return self.exe.run(self.main, {"target": target}, ["exact"], self.scope)[0]
 
     def value(self, name):
-        """What the variables of an average stand for: docs/averaging.md, "Precision"."""
+        """The numbers that the variables of an average represent: docs/averaging.md, "Precision"."""
         average = self.scope.get(name)
         for op in self.main.global_block().ops:
             if op.type == "parameter_average" and op.input("Average") == [name] and op.input("Block"):
@@ -79,7 +79,7 @@ class Follower:
 
     def averages(self):
         values = {name: self.value(variable) for name, (variable, _) in ARMS.items()}
-        # NumPy has no bfloat16: its bits come as uint16.
+        # NumPy has no bfloat16: its bits are returned as uint16.
         return {
             name: (value.astype("uint32") << 16).view("float32") if value.dtype == np.uint16 else value
             for name, value in values.items()
@@ -98,7 +98,7 @@ def drifting(settings, decay, steps):
 
 
 def jump(decay, steps):
-    """The parameter is 1 once and then 2: where the averages are on the way, {arm: [51]}."""
+    """The parameter is 1 once and then 2: the averages after each step, {arm: [51]}."""
     follower, marks = Follower(4, 1.0, decay), set(np.linspace(0, steps - 1, 51, dtype=int))
     path = {name: [] for name in ARMS}
     for step in range(steps):

@@ -1,6 +1,6 @@
-# E5: what can go wrong around training leaves averages and parameters the same bits.
-"""The network of stopped_training.py has dropout, Adam, a falling learning rate and four averages; processes of it are
-killed, go on from a checkpoint, or go on from the saved program."""
+# E5: failures and restarts around training leave averages and parameters with the same bits.
+"""The network of stopped_training.py has dropout, Adam, a falling learning rate and four averages; its processes are
+killed, resume from a checkpoint, or resume from the saved program."""
 
 import json
 import pathlib
@@ -23,7 +23,7 @@ def start(*words):
 
 
 def result(process):
-    """The sums that a child prints."""
+    """The checksums that a child process prints."""
     text, _ = process.communicate()
     if process.returncode != 0:
         raise RuntimeError(f"{process.args} ended with {process.returncode}")
@@ -42,7 +42,7 @@ def killed_and_gone_on_with(folder, step):
 
 
 def evaluation_that_raises(training):
-    """The variables before and after."""
+    """The variables before and after the events."""
     before = sums(training.values())
     try:
         with training.average.apply(training.exe, training.scope):

@@ -1,6 +1,6 @@
-# E6: a large table of which a step changes few rows: their averages are brought up to date when rows change.
+# E6: a large table of which a step changes few rows: their averages are updated when the rows change.
 """The same training twice: with sparse gradients, where only rows that are named are averaged, and with dense ones,
-where every step averages the whole table. Both give the same averages; what they cost is timed."""
+where every step averages the whole table. Both give the same averages; the costs are timed."""
 
 import time
 
@@ -38,7 +38,7 @@ class Table:
 
 
 def ids_of(settings):
-    """Words come as in texts: the r-th in the share 1/r."""
+    """Words are distributed as in texts: the r-th has a share proportional to 1/r."""
     random = np.random.RandomState(0)
     ranks = settings["rows"] ** random.rand(settings["steps"], settings["batch"])
     return (ranks.astype("int64") * 7919) % settings["rows"]
@@ -54,7 +54,8 @@ def differences(settings):
 
 
 def milliseconds(settings, is_sparse):
-    """{scheme: (of a step, of apply and restore, bytes)}; None: no average. Programs take turns; the fastest turn."""
+    """{scheme: (seconds of a step, of apply and restore, bytes)}; None: no average. Programs alternate; the fastest
+    round counts."""
     tables = {scheme: Table(settings, [scheme] if scheme else [], is_sparse) for scheme in [None, *settings["schemes"]]}
     ids = ids_of(settings)[: 20 if is_sparse else 5]
     steps, applied = {scheme: [] for scheme in tables}, {scheme: [] for scheme in tables}

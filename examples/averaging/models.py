@@ -1,7 +1,7 @@
-# Many models side by side in one program: every parameter has one more axis, along which models never meet.
+# Many models side by side in one program: every parameter has one more axis, along which models are independent.
 """The loss is the sum of the models' losses, so each model's gradient is its own; optimizers and averages work element
-by element. So a row of the tensors is exactly the run that it would be alone, at a small part of the time. All
-averages are of one trajectory: it is the same bits with and without them."""
+by element. So a row of the tensors equals a separate run of that model, at a small part of the time. All averages are
+of one trajectory, which has the same bits with and without them."""
 
 import time
 
@@ -50,9 +50,9 @@ class Models:
 
 
 def least_squares(groups, members, dimensions):
-    """groups x members regressions y = w . x that begin at 0, each with the loss rate (w . x - y)^2 / 2: with sgd's own
-    rate 1, `rate` is the step size. The members of a group see the same x [groups, 1, d] and y [groups, 1]; rate
-    [1, members] is an input, so that it may follow any schedule."""
+    """groups x members regressions y = w . x that start at 0, each with the loss rate (w . x - y)^2 / 2: with sgd's own
+    rate 1, `rate` is the step size. The members of a group share x [groups, 1, d] and y [groups, 1]; rate [1, members]
+    is an input, so that it may follow any schedule."""
 
     def build():
         x = pm.layers.data("x", [groups, 1, dimensions])
@@ -68,7 +68,7 @@ def least_squares(groups, members, dimensions):
 
 
 def classifiers(count, inputs, hidden, classes):
-    """count networks with one hidden layer of relu, or none; x [count, batch, inputs], label [count, batch, 1]."""
+    """`count` networks with one hidden layer of relu, or none; x [count, batch, inputs], label [count, batch, 1]."""
 
     def layer(x, name, rows, columns):
         w = pm.layers.create_parameter(
@@ -95,8 +95,8 @@ def classifiers(count, inputs, hidden, classes):
 
 
 def costs(make, schemes, feed, turns, steps=100):
-    """{arm: (milliseconds a step, bytes a parameter)} of the program with no average and with each scheme alone. The
-    programs take turns; of all turns the fastest, which other work on the machine disturbed least."""
+    """{arm: (milliseconds per step, bytes per parameter)} of the program with no average and with each scheme alone.
+    The programs alternate; the fastest round counts, because other work on the machine disturbed it least."""
     names = ["last iterate", *map(repr, schemes)]
     models = dict(zip(names, [make([]), *(make([scheme]) for scheme in schemes)]))
     times = {name: [] for name in names}
@@ -110,5 +110,5 @@ def costs(make, schemes, feed, turns, steps=100):
             times[name].append((time.perf_counter() - begin) / steps * 1e3)
     plain = models["last iterate"]
     size = sum(plain.scope.get(name).size for name in plain.parameters)
-    # The counters, 96 bytes a scheme, are no part of what grows with the parameters.
+    # The counters, 96 bytes per scheme, do not grow with the parameters and are not counted.
     return {name: (min(times[name]), np.round((models[name].bytes() - plain.bytes()) / size, 1)) for name in names}

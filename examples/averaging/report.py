@@ -1,4 +1,4 @@
-# Report: the tables, criteria and figures of the experiments.
+# Report of the experiments: their tables, criteria and figures.
 import csv
 
 import numpy as np
@@ -9,8 +9,8 @@ LONG = 30
 
 
 def rows_of(arms, costs=None, **facts):
-    """One row for each arm {name: values of one metric, one for each seed}: mean and 95 % interval, and the
-    differences to the arms 'last iterate', 'linear decay' and 'exact', seed by seed, where there are such."""
+    """One row for each arm {name: values of one metric, one for each seed}: mean and 95 % interval, and the differences
+    to the arms 'last iterate', 'linear decay' and 'exact', seed by seed, if those arms exist."""
     rows = []
     for name, values in arms.items():
         mean, half = interval(values)
@@ -28,7 +28,7 @@ def rows_of(arms, costs=None, **facts):
 
 
 def clearly_below(row, other):
-    """Whether the 95 % intervals of two rows do not overlap, the first one lower."""
+    """Whether the 95 % intervals of two rows do not overlap and the first one is lower."""
     return row["mean"] + row["ci95"] < other["mean"] - other["ci95"]
 
 
@@ -40,7 +40,7 @@ class Report:
         folder.mkdir(parents=True, exist_ok=True)
 
     def table(self, name, rows):
-        """NAME.csv, with the columns of all rows; printed too when it is not long."""
+        """Writes NAME.csv, with the columns of all rows; prints it too if it is short."""
         columns = list(dict.fromkeys(column for row in rows for column in row))
         lines = [columns, *([_text(row.get(column, "")) for column in columns] for row in rows)]
         with open(self.folder / f"{name}.csv", "w", newline="") as file:
@@ -55,12 +55,12 @@ class Report:
         print(f"  {'met   ' if met else 'MISSED'}  {wanted}: {found}")
 
     def told(self, name, what, found):
-        """What is no criterion: it is said whichever way it comes out."""
+        """A result without a criterion, reported whatever its outcome."""
         self.criteria.append({"experiment": name, "wanted": f"told, either way: {what}", "found": found, "met": "-"})
         print(f"  told    {what}: {found}")
 
     def figure(self, name, draw, columns=1, size=(5.2, 4.0), **shared):
-        """NAME.svg; draw(axes) fills it. The same numbers give the same file."""
+        """Writes NAME.svg, which draw(axes) fills. The same numbers give the same file."""
         import matplotlib
 
         matplotlib.use("Agg")

@@ -1,8 +1,8 @@
-# Sizes, seeds, learning rates and averages of all experiments; nothing here was chosen for what it gives.
-"""Lengths are in steps; turns: how often a cost is measured, of which the least counts. QUICK changes sizes and nothing
-else, for a look that takes seconds.
+# Sizes, seeds, learning rates and averages of all experiments; none of them was tuned to the results.
+"""Lengths are in steps; turns: number of measurements of a cost, of which the minimum counts. QUICK changes only sizes,
+for a run of seconds.
 
-What was added or set after a first run, beside what was there: in E1 the far start and linear decay from 1/(4R^2), as
+Added or set after a first run, next to the original settings: in E1 the far start and linear decay from 1/(4R^2), as
 harder tests; in E3 the network on pixels of 0..1, that of ../digits.py, for which the criterion was written: the first
 run had it on inputs of length 1 only ("small steps"), where the criterion is missed; the choice on validation is among
 averages alone, at first also the last iterate and linear decay; in E4 the bound of float32, which is 6e-5, not 1e-5.
@@ -10,15 +10,15 @@ averages alone, at first also the last iterate and linear decay; in E4 the bound
 
 from paddle_mini.averaging import Exponential, Latest, Polynomial, Power, Tail, Uniform, Window
 
-# Least squares in one pass, one sample a step. cases: input i of x has the variance 1 / i^power; the truth's distance
-# from where training begins. Rates: see e1_one_pass.py.
+# Least squares in one pass, one sample a step. cases: input i of x has the variance 1 / i^power; the distance of the
+# truth from the initial point. Rates: see e1_one_pass.py.
 E1 = {"seeds": 30, "dimensions": 50, "samples": 20_000, "cases": [(1, 1.0), (2, 1.0), (2, 7.0)], "turns": 15}
 
 # Diabetes, ten passes, one sample a step. Rates are in units of 1 / R^2, R^2 the mean squared length of an input.
 E2 = {"splits": 40, "train": 300, "passes": 10, "rates": [0.02, 0.05, 0.1, 0.25, 0.5, 1.0], "turns": 15}
 
-# Digits; `wrong` is the share of training and validation labels that are replaced by another digit. Pixels go up to
-# 1 / scale: 16 gives 0..1, 55 inputs of about length 1, on which the same rates are smaller steps.
+# Digits; `wrong` is the fraction of training and validation labels that are replaced by another digit. Pixels are in
+# [0, 16] / scale: 16 gives 0..1; 55 gives inputs of length about 1, on which the same rates are smaller steps.
 E3 = {
     "seeds": 20,
     "train": 1257,
@@ -34,10 +34,10 @@ E3 = {
     "turns": 15,
 }
 
-# A parameter that follows a drifting, noisy target, its model in bfloat16. decays: (decay, steps).
+# A parameter that follows a drifting, noisy target, with its model in bfloat16. decays: (decay, steps).
 E4 = {"elements": 512, "rate": 0.1, "drift": 1e-4, "noise": 0.3, "decays": [(0.99, 20_000), (0.999, 20_000), (0.9999, 50_000)]}
 
-# A network with dropout and Adam, stopped and gone on with.
+# A network with dropout and Adam that is stopped and resumed.
 E5 = {
     "steps": 200,
     "checkpoint every": 25,
@@ -82,7 +82,7 @@ def e2_schemes(steps, a_pass):
 
 
 def e3_schemes(steps, an_epoch):
-    """The first six are in the figures; all are in the tables, and the validation set chooses among all."""
+    """The first six are in the figures; all are in the tables, and the validation set selects among all."""
     main = [
         Uniform(),
         Tail(steps // 2),

@@ -1,9 +1,9 @@
-# A training that is stopped and gone on with: what E5 starts as a process of its own.
+# A training that is stopped and resumed, in a process that E5 starts.
 """
     stopped_training.py train FOLDER [--hold STEP] [--go-on]      # from the same code
     stopped_training.py program FOLDER                            # from the saved program
 
-prints at the end which bits all variables have, by name."""
+At the end it prints a checksum of the bits of every variable, by name."""
 
 import argparse
 import hashlib
@@ -18,7 +18,7 @@ import settings
 
 
 class Training:
-    """The network in a scope of its own; averages: whether they are there."""
+    """The network in its own scope; averages: whether to add averages."""
 
     def __init__(self, averages=True):
         own = settings.E5
@@ -63,7 +63,7 @@ def sums(values):
 
 
 def child(folder, go_on, hold):
-    """Trains to the end; go_on: from the newest checkpoint; hold: sleeps after that step, to be killed there."""
+    """Trains to the end; go_on: from the newest checkpoint; hold: sleeps after that step until it is killed."""
     training, own = Training(), settings.E5
     manager = pm.io.CheckpointManager(folder / "checkpoints", every_steps=own["checkpoint every"])
     first = 0
@@ -81,7 +81,7 @@ def child(folder, go_on, hold):
 
 
 def child_of_program(folder):
-    """Goes on with the saved program: nothing of the code that built it is used."""
+    """Resumes from the saved program, without the code that built it."""
     program, scope, exe = pm.io.read_program(folder / "train"), pm.Scope(), pm.Executor(pm.CPUPlace())
     step = pm.io.CheckpointManager(folder / "middle").restore(program, exe, scope).step
     for number in range(step, settings.E5["steps"]):

@@ -1,4 +1,4 @@
-# Chapter 1: the price of a house is a line through 13 facts about it.
+# Chapter 1: predicts the price of a house as a linear function of 13 features.
 """Linear regression by stochastic gradient descent.
 
 .venv/bin/python examples/book/01_fit_a_line.py

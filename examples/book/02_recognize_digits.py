@@ -1,4 +1,4 @@
-# Chapter 2: which digit was written by hand: softmax regression, a multilayer perceptron, a convolutional network.
+# Chapter 2: recognizes handwritten digits: softmax regression, a multilayer perceptron, a convolutional network.
 """Three networks for MNIST.
 
 .venv/bin/python examples/book/02_recognize_digits.py --net mlp

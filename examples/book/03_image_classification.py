@@ -1,4 +1,4 @@
-# Chapter 3: what is in a small photograph: a residual network, or VGG with batch normalization.
+# Chapter 3: classifies small photographs: a residual network, or VGG with batch normalization.
 """Two networks for CIFAR-10. The book's are ResNet-32 and VGG-16, which take hours on one core:
 here BLOCKS and WIDTH make them smaller.
 
@@ -14,7 +14,7 @@ from paddle_mini import layers, nets
 from paddle_mini.data import cifar
 
 BLOCKS, WIDTH = 1, 8  # 5 and 16 make ResNet-32; VGG-16 has 64
-DROPPED = 0.2  # 1 in the book: so few filters can't spare that many
+DROPPED = 0.2  # 1 in the book, but so few filters need all of their outputs
 
 
 def conv_norm(x, filters, size, stride, padding, act="relu"):

@@ -1,4 +1,4 @@
-# Chapter 4: which word comes after four others; on the way every word gets a vector.
+# Chapter 4: predicts a word from the four before it, which also trains a vector for every word.
 """An N-gram model of language with one table of embeddings for all four words.
 Bengio et al., "A Neural Probabilistic Language Model", JMLR 2003.
 
@@ -30,7 +30,7 @@ def main(argv=None):
     predicted = layers.fc(hidden, size=len(words), act="softmax")
     loss = layers.mean(layers.cross_entropy(predicted, following))
 
-    # The penalty of the table is as large as the table: it makes its sparse gradient dense.
+    # The table's weight decay covers the whole table, which makes its sparse gradient dense.
     optimizer = pm.optimizer.Adagrad(learning_rate=RATE, regularization=pm.regularizer.L2Decay(8e-4))
     executor, means = fit(samples, [*before, following], loss, optimizer, args)
 

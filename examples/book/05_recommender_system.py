@@ -1,4 +1,4 @@
-# Chapter 5: how many stars a person gives a film: how near the vectors of the two are.
+# Chapter 5: predicts a person's rating of a film from the similarity of their two vectors.
 """Two networks meet in a cosine: one knows the person, one the film with its kinds and its title.
 
 .venv/bin/python examples/book/05_recommender_system.py

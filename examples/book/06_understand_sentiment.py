@@ -1,4 +1,4 @@
-# Chapter 6: did the writer like the film: convolutions, an LSTM, or stacked LSTMs that read both ways.
+# Chapter 6: classifies film reviews by sentiment: convolutions, an LSTM, or stacked bidirectional LSTMs.
 """Three networks over sequences of words of any length.
 
 .venv/bin/python examples/book/06_understand_sentiment.py --net lstm

@@ -1,4 +1,5 @@
-# Chapter 7: who did what to whom: LSTMs that read both ways in turn, under a conditional random field.
+# Chapter 7: semantic role labeling (who did what to whom): LSTMs of alternating direction under a conditional random
+# field.
 """Semantic role labeling. Zhou and Xu, "End-to-end learning of semantic role labeling", ACL 2015.
 
 .venv/bin/python examples/book/07_label_semantic_roles.py
@@ -18,8 +19,8 @@ WORDS = ["words", "two_before", "before", "at", "after", "two_after"]
 
 
 def embedded(inputs, sizes):
-    """Eight vectors for each word; the six tables of words are one, which is not trained: the book reads it from a
-    file of vectors that were, here they are drawn."""
+    """Eight vectors for each word; the six tables of words are one, which is not trained: the book reads it from a file
+    of trained vectors, here it is random."""
     shared = pm.ParamAttr("emb", pm.initializer.Normal(0.0, 1.0), trainable=False)
     vectors = [layers.embedding(inputs[name], [sizes["words"], WORD], param_attr=shared) for name in WORDS]
     vectors.append(layers.embedding(inputs["verb"], [sizes["verbs"], WORD], param_attr="vemb"))

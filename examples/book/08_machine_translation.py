@@ -1,4 +1,4 @@
-# Chapter 8: from English to German, word after word, each time looking where the sentence says what comes next.
+# Chapter 8: translates from English to German word by word, with attention to the source sentence.
 """An encoder that reads both ways, a decoder with attention, and beam search.
 Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and translate", ICLR 2015.
 
@@ -15,12 +15,12 @@ from chapter import arguments, fit
 from paddle_mini import layers
 from paddle_mini.data import DataSet, wmt16
 
-LENGTH, BEAM = 12, 4  # sentences are cut to the length, which is enough for the made ones
+LENGTH, BEAM = 12, 4  # sentences are cut to this length, which is enough for the generated ones
 EMBEDDING, HIDDEN, WARMUP = 64, 64, 100  # the book's: 512, 512, 1000
 
 
 class DecoderCell(layers.RNNCell):
-    """A GRU that sees, beside its input, the sum of the memory [N, T, width] weighted by how well the rows fit the
+    """A GRU whose input also contains the sum of the memory [N, T, width], weighted by the match of its rows with the
     state; mask [N, T] is 1 where there is a word."""
 
     def __init__(self, memory, mask):
@@ -39,7 +39,7 @@ class DecoderCell(layers.RNNCell):
 
 
 def encoded(sizes):
-    """The inputs, what the encoder says of each word, where there are words, and the decoder's first state."""
+    """The inputs, the encoder's outputs for each word, the mask of words, and the decoder's first state."""
     source, length = layers.data("source", [-1, LENGTH], dtype="int64"), layers.data("length", [-1], dtype="int64")
     words = layers.embedding(source, [sizes["source"], EMBEDDING], param_attr="source_table")
     ways = [
@@ -87,8 +87,8 @@ def translating(sizes):
 
 
 def translated(args, executor, sizes, rows):
-    """The best sentences [rows, steps], from a program of its own over the parameters of the one that was trained; it
-    is saved and read again as a whole, with its loop."""
+    """The best sentences [rows, steps], from a separate program over the parameters of the trained one; it is saved and
+    loaded as a whole, including its loop."""
     program = pm.Program()
     with pm.program_guard(program, pm.Program()), pm.unique_name.guard():
         inputs, best = translating(sizes)

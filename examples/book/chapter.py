@@ -1,4 +1,4 @@
-# What the chapters share: arguments, passes over the samples, a saved model that is used.
+# Shared code of the chapters: arguments, passes over the samples, use of a saved model.
 import argparse
 import pathlib
 import tempfile
@@ -9,7 +9,7 @@ import paddle_mini as pm
 
 
 def arguments(argv, doc, epochs, batch, nets=()):
-    """--data, --epochs, --batch, --seed, --out and, where there are several, --net."""
+    """--data, --epochs, --batch, --seed, --out and, for several networks, --net."""
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--data", help="the original files; without it, made data stands for them")
     parser.add_argument("--epochs", type=int, default=epochs)
@@ -22,9 +22,9 @@ def arguments(argv, doc, epochs, batch, nets=()):
 
 
 def fit(samples, feed_list, loss, optimizer, args, **measures):
-    """Minimizes the loss over the samples to train, and prints after each epoch the means over the samples to test.
+    """Minimizes the loss over the training samples, and prints after each epoch the means over the test samples.
 
-    measures: further variables by name. Returns the executor, and {name: last mean}, the loss included.
+    measures: further variables by name. Returns the executor, and {name: last mean}, including the loss.
     """
     measures = {"loss": loss, **measures}
     test = pm.default_main_program().clone(for_test=True)
@@ -47,8 +47,8 @@ def fit(samples, feed_list, loss, optimizer, args, **measures):
 
 
 def saved_and_used(args, feed_vars, fetch_vars, executor, rows):
-    """Saves what computes fetch_vars from feed_vars, reads it into a scope of its own, and runs it on rows: values
-    of feed_vars. Returns what fetch_vars are."""
+    """Saves the computation of fetch_vars from feed_vars, loads it into a separate scope, and runs it on rows: values
+    of feed_vars. Returns the values of fetch_vars."""
     with tempfile.TemporaryDirectory() as folder:
         prefix = args.out or pathlib.Path(folder, "model")
         prefix.parent.mkdir(parents=True, exist_ok=True)

@@ -19,8 +19,8 @@ FIELDS, VALUES, WIDTH, ROWS = 8, 5000, 16, 4096
 
 
 def chunk(seed):
-    """Rows of the log: values that are frequent and rare, and whether there was a click, which depends on each value
-    and on the first two together."""
+    """Rows of the log: frequent and rare values, and whether there was a click, which depends on each value and on the
+    first two together."""
     draw, truth = np.random.default_rng(seed), np.random.default_rng(2016)
     weights, pairs = truth.normal(0.0, 0.7, (FIELDS, VALUES)), truth.normal(0.0, 2.0, (10, 10))
     values = np.minimum(draw.zipf(1.3, (ROWS, FIELDS)) - 1, VALUES - 1)

@@ -1,8 +1,8 @@
 # Linear regression with optimizers of the C library, from Python's standard library alone: python train.py [LIBRARY]
-"""LIBRARY: libpaddle_mini_optimizer.so; without it, the one that the system's loader finds.
+"""LIBRARY: libpaddle_mini_optimizer.so; if it is omitted, the system's loader finds it.
 
 target = weights . x + item . (the first numbers of x) + noise; one optimizer keeps the weights, one the table of items.
-In programs that have NumPy and paddle_mini, pm.optimizer.NativeOptimizer does this.
+Programs that have NumPy and paddle_mini use pm.optimizer.NativeOptimizer instead.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ FEATURES, ITEMS, WIDTH, BATCH, STEPS = 16, 1000, 4, 32, 600
 
 
 def load(path):
-    """The library, told how its functions are called: without that, ctypes would cut pointers to 32 bits."""
+    """The library with declared signatures: without them, ctypes would truncate pointers to 32 bits."""
     library = ctypes.CDLL(path)
     pointer, size, number, data = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p
     signatures = {
@@ -37,7 +37,7 @@ def load(path):
 
 
 def varint(value):
-    """Seven bits a byte, the lowest first; the top bit says that another follows."""
+    """A varint: seven bits per byte, the lowest first; the top bit marks that another byte follows."""
     return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
 
 
@@ -60,7 +60,7 @@ TABLE = whole(1, 3) + message(12, double(1, 0.3)) + whole(107, WIDTH)
 
 
 class Optimizer:
-    """One parameter and what its optimizer keeps."""
+    """One parameter and its optimizer's state."""
 
     def __init__(self, library, config, count, state=None):
         self.library, self.count = library, count
@@ -103,7 +103,7 @@ class Optimizer:
 
 
 def place(values):
-    """Where an array is, and its bytes."""
+    """The address of an array, and its number of bytes."""
     return values.buffer_info()[0], len(values) * values.itemsize
 
 
@@ -112,7 +112,7 @@ def uniform(numbers, count):
 
 
 def step(number, truth, dense, table):
-    """One update of both with the batch of this number; the mean of the squared errors."""
+    """One update of both with the batch of this number; returns the mean of the squared errors."""
     numbers = random.Random(1000 + number)
     inputs = [uniform(numbers, FEATURES) for _ in range(BATCH)]
     items = array("q", (numbers.randrange(ITEMS) for _ in range(BATCH)))

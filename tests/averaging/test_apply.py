@@ -1,4 +1,4 @@
-"""apply: averages stand for the parameters for a while, and raw values come back whatever happens meanwhile."""
+"""apply: averages replace the parameters for a while, and the raw values are restored in every case."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_evaluating_in_the_block_uses_the_averages():
 
 @pytest.mark.parametrize("scheme", EARLY, ids=repr)
 def test_before_the_first_averaged_step_raw_values_stay(scheme):
-    """A7, D6: with a warning, never initial values or NaN."""
+    """A7, D6: with a warning; initial values or NaN never appear."""
     model = averaged_model(scheme, start_step=4)
     for number in range(3):
         before = model.values()
@@ -75,7 +75,7 @@ def test_before_the_first_averaged_step_raw_values_stay(scheme):
 
 @pytest.mark.parametrize("scheme", [scheme for scheme in EARLY if not isinstance(scheme, Latest)], ids=repr)
 def test_before_the_first_update_the_average_follows_the_parameter(scheme):
-    """So that a program that reads it, and not apply, reads no initial values either."""
+    """A program that reads it without apply does not read initial values either."""
     model = averaged_model(scheme, start_step=6)
     averages = [f"{name}_average_0" for name in model.parameters]
     assert_same_bits(dict(zip(model.parameters, model.values(averages).values())), model.values())
@@ -86,7 +86,7 @@ def test_before_the_first_update_the_average_follows_the_parameter(scheme):
 
 
 def test_apply_does_not_nest_and_nothing_is_lost():
-    """A8: not with another scheme or another ParameterAverage's apply of the same parameters, either."""
+    """A8: not inside apply with another scheme or by another ParameterAverage of the same parameters, either."""
     model = averaged_model([Window(3), Uniform()])
     train(model, 4)
     before, averages = model.values(), applied(model)
@@ -122,7 +122,7 @@ def test_a_failing_apply_leaves_everything_as_it_was():
 
 
 def test_apply_between_steps_changes_nothing():
-    """A9, A11: no counter moves, and restore() without apply() does nothing."""
+    """A9, A11: counters do not move, and restore() without apply() has no effect."""
     quiet, disturbed = (averaged_model([Window(3), Uniform(), Latest(2)]) for _ in range(2))
     for number in range(8):
         for model in (quiet, disturbed):

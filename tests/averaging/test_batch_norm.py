@@ -1,4 +1,4 @@
-"""Statistics of batch normalization for averaged parameters: those of the data; training keeps its own."""
+"""Statistics of batch normalization for averaged parameters are computed from the data; training keeps its own."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ class Normalized:
 
 def by_definition(values, numbers):
     """Means over the batches of each batch's mean and biased variance at both layers; and the network's output with
-    these on batch 99."""
+    them on batch 99."""
     first, second = ([values[f"batch_norm_{i}.{kind}_0"] for kind in "wb"] for i in (0, 1))
     found = []
 
@@ -152,7 +152,7 @@ def test_each_scheme_has_its_own():
 
 
 def test_a_program_for_testing_will_do():
-    """Its labels need not be fed where it has none."""
+    """Its labels need not be fed if it has none."""
     net = Normalized(ParameterAverage(O.Adam(0.05), Uniform()))
     net.train(range(9))
     testing = net.main.clone(for_test=True).prune([net.x], [net.out])
@@ -209,7 +209,7 @@ def test_statistics_that_two_layers_share_are_of_both():
 
 
 def test_a_network_whose_parameters_are_not_averaged():
-    """Its statistics are those of the parameters it has."""
+    """Its statistics belong to the parameters it has."""
     net = Normalized(ParameterAverage(O.Adam(0.05), Uniform(), parameters=["fc_2.w_0"]))
     net.train(range(9))
     net.reestimate(range(4))

@@ -1,4 +1,4 @@
-"""What layers keep besides parameters, such as batch normalization's statistics, where averages are in use."""
+"""Buffers of layers, such as batch normalization's statistics, while averages are in use."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ STATISTICS = ("batch_norm_0.w_1", "batch_norm_0.w_2")
 
 
 class Normalized:
-    """Two layers with batch normalization between; history: everything that is kept after every step."""
+    """Two layers with batch normalization between; history: all persistable values after every step."""
 
     def __init__(self, scheme, optimizer=None, frozen=True, **arguments):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
@@ -53,7 +53,7 @@ class Normalized:
 
 
 def test_statistics_are_copied_where_nothing_else_is_said():
-    """They and frozen parameters keep the values that they have."""
+    """They and frozen parameters keep their values."""
     model = Normalized(SCHEMES).train(5)
     before = model.values([*STATISTICS, "first"])
     assert before["batch_norm_0.w_1"].any()
@@ -65,7 +65,7 @@ def test_statistics_are_copied_where_nothing_else_is_said():
 
 @pytest.mark.parametrize("arguments", [{}, {"every": 2, "start_step": 1}], ids=str)
 def test_statistics_are_averaged_where_it_is_said(arguments):
-    """With the parameters' weights; the raw ones come back, and training goes on with them."""
+    """Applied with the parameters' weights; the raw ones are restored, and training continues with them."""
     model, plain = Normalized(SCHEMES, buffers="average", **arguments).train(9), Normalized(None).train(9)
     before = model.values()
     for scheme in SCHEMES:

@@ -1,4 +1,4 @@
-"""What counts as a step: those that change parameters, and of these those whose parameters are finite."""
+"""Which steps count: those that change parameters and leave them finite."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def means(scheme, history, *arguments):
 @pytest.mark.parametrize("order", ["average of merged", "merge of averaged"])
 @pytest.mark.parametrize("every, start_step", [(1, 0), (2, 1)])
 def test_runs_of_a_merge_count_when_they_step(order, every, start_step):
-    """D4: the parameters stand still in the other runs, and so does their average."""
+    """D4: the parameters do not change in the other runs, and neither does their average."""
     if order == "average of merged":
         model = averaged_model(EARLY, O.GradientMerge(O.SGD(0.2), 3), "float64", every=every, start_step=start_step)
     else:
@@ -63,7 +63,7 @@ def scaled_model(order):
 @pytest.mark.parametrize("value", BAD)
 @pytest.mark.parametrize("order", ["average of scaled", "scaled average"])
 def test_steps_that_loss_scaling_leaves_out_do_not_count(value, order):
-    """No average moves in them, and afterwards it equals, bit for bit, that of a run without them."""
+    """Averages do not move in them, and afterwards equal, bit for bit, those of a run without them."""
     models = [scaled_model(order) for _ in range(2)]
     averages = [name for name in models[0].scope.names() if "average" in name]
     for number in range(9):
@@ -100,7 +100,7 @@ def test_merged_and_scaled_steps_count_once():
 @pytest.mark.parametrize("value", BAD)
 @pytest.mark.parametrize("size", [3, 5000])
 def test_a_parameter_that_is_not_finite_is_refused(value, size):
-    """N7: the error names it, no counter moves, no average holds it, and apply still works."""
+    """N7: the error names it, counters do not move, averages do not contain it, and apply still works."""
     model = Walk([Uniform(), Window(2), Exponential(0.9)], size=size, rate=1.0).walk(3)
     kept, before = counters(model.scope), [model.value(scheme) for scheme in model.average.schemes]
     x = np.full(size, 3.0)
@@ -113,7 +113,7 @@ def test_a_parameter_that_is_not_finite_is_refused(value, size):
         model.step(x)
     assert counters(model.scope) == kept
     assert all(np.isfinite(model.value(scheme)).all() for scheme in model.average.schemes)
-    if size == 3:  # one block: nothing of it was averaged
+    if size == 3:  # one block: none of its steps were averaged
         for scheme, was in zip(model.average.schemes, before):
             assert model.value(scheme).tobytes() == was.tobytes()
 
@@ -160,13 +160,13 @@ def test_skipped_steps_leave_averages_as_without_them(value, arguments):
 
 
 def test_a_skipped_step_is_a_step():
-    """`every` and start_step are in steps of the optimizer, which a skipped one is."""
+    """`every` and start_step count steps of the optimizer, and a skipped step is one."""
     model = skipping([Uniform(), Latest(9, every=2)], start_step=1).walk(3)
     raw = model.scope.get("p")
     model.step([np.nan, 0, 0])
     model.scope.set("p", raw)
     model.walk(4)
-    del model.history[3]  # of steps 1 to 8
+    del model.history[3]  # the average of steps 1 to 8
     np.testing.assert_allclose(model.value(), np.mean(model.history[1:], 0), rtol=1e-6)
     latest = np.mean([model.history[t] for t in (2, 3, 5)], 0)
     np.testing.assert_allclose(model.value(Latest(9, every=2)), latest, rtol=1e-6)
@@ -203,7 +203,7 @@ def test_skipping_looks_at_parameters_of_every_dtype():
 
 @pytest.mark.parametrize("scheme", [Uniform(), Window(2), Power(3.0), Tail(1)], ids=repr)
 def test_skipping_with_rows(scheme):
-    """A step whose gradient is not finite leaves no trace in the averages of rows, either."""
+    """A step whose gradient is not finite does not change the averages of rows, either."""
     tables = []
     for bad in (True, False):
         average = ParameterAverage(O.SGD(0.1), scheme, non_finite="skip")
@@ -224,7 +224,7 @@ def test_skipping_with_rows(scheme):
 
 
 def test_skipping_and_loss_scaling():
-    """A run that takes no step is not one that is skipped."""
+    """A run without a step is not a skipped step."""
     model = averaged_model(Uniform(), O.LossScaling(O.SGD(0.1)), non_finite="skip")
     train(model, 2)
     feed = batch(2)
@@ -237,7 +237,7 @@ def test_skipping_and_loss_scaling():
 
 
 def test_the_latest_are_taken_when_parameter_average_says():
-    """Where Latest says nothing of its own, which goes before."""
+    """Used where Latest does not set its own, which takes precedence."""
     model = Walk(Latest(4), "float64", every=10).walk(40)
     np.testing.assert_allclose(model.value(), np.mean(model.history[9::10], 0), rtol=1e-14)
     model = Walk(Latest(4, every=5), "float64", every=10).walk(40)
@@ -245,7 +245,7 @@ def test_the_latest_are_taken_when_parameter_average_says():
 
 
 def test_two_averages_of_one_program_that_average_at_different_steps():
-    """As the two halves of an adversarial network have: each counts by its own `every` and start_step."""
+    """As in the two halves of an adversarial network: each counts by its own `every` and start_step."""
     x, apart = pm.layers.data("x", [3], dtype="float64"), {}
     for name, every, start, schemes in (("a", 3, 0, [Uniform(), Latest(2)]), ("b", 2, 1, [Latest(2), Uniform()])):
         p = pm.layers.create_parameter([3], "float64", attr=pm.ParamAttr(name, pm.initializer.Constant(3.0)))
@@ -265,7 +265,7 @@ def test_two_averages_of_one_program_that_average_at_different_steps():
 
 
 def test_one_scheme_at_two_steps():
-    """One that says its own `every` goes before ParameterAverage's; what is then the same average is listed twice."""
+    """A scheme's own `every` overrides that of ParameterAverage; an average that is then the same is listed twice."""
     schemes = [Latest(3), Latest(3, every=4), Uniform()]
     model = Walk(schemes, "float64", every=5).walk(23)
     for scheme in schemes:

@@ -1,4 +1,4 @@
-"""An interrupt at any time finds the raw values, to the bit, and nothing set aside in the scope."""
+"""After an interrupt at any time the scope has the raw values, to the bit, and no saved copies."""
 
 import signal
 import time
@@ -14,7 +14,7 @@ from small_model import assert_same_bits, batch
 
 
 def interrupted_applies(model, times):
-    """Enters apply() so many times, each with an interrupt after a random time; yields how many it has met so far."""
+    """Enters apply() this many times, each with an interrupt after a random time; yields the number of interrupts so far."""
     random, met = np.random.RandomState(0), 0
 
     def interrupt(*_):
@@ -42,7 +42,7 @@ def interrupted_applies(model, times):
         signal.signal(signal.SIGALRM, previous)
 
 
-@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # nothing is printed from a destructor either
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # destructors must not print anything either
 def test_an_interrupt_at_any_time_finds_raw_values_and_nothing_set_aside():
     model = averaged_model(Window(2), pm.optimizer.Adam(0.05))
     train(model, 5)
@@ -55,7 +55,7 @@ def test_an_interrupt_at_any_time_finds_raw_values_and_nothing_set_aside():
 
 
 def test_an_interrupt_while_the_first_apply_is_made(monkeypatch):
-    """The program that computes averages is kept when it is whole, and not before."""
+    """The program that computes averages is cached only after it is complete."""
     model = averaged_model(Window(2))
     train(model, 3)
     before, made, append = model.everything(), [], RunningAverage.append_value
@@ -75,7 +75,7 @@ def test_an_interrupt_while_the_first_apply_is_made(monkeypatch):
 
 
 def test_an_interrupted_apply_does_not_end_a_later_one(monkeypatch):
-    """Not even when its traceback, and with it all that it held, goes away in the middle of the later one."""
+    """Not even if its traceback, with all objects it holds, is freed in the middle of the later one."""
     model = averaged_model(Uniform())
     train(model, 3)
     averages = applied(model)

@@ -1,4 +1,4 @@
-"""Lengths are steps, however they are written; what is wrong is refused with what to write instead."""
+"""Lengths are in steps, in every notation; errors say what to write instead."""
 
 import inspect
 import re
@@ -90,12 +90,12 @@ def test_a_window_in_a_program_that_averages_every_third_step():
 def test_a_half_life_is_one_whatever_every_is(half_life, every):
     scheme = Exponential(half_life=half_life)
     assert scheme.decay**half_life == pytest.approx(0.5, rel=1e-9)
-    assert scheme.attrs(every) == scheme.attrs(1)  # average_weight takes decay^every
+    assert scheme.attrs(every) == scheme.attrs(1)  # average_weight applies decay^every
 
 
 @pytest.mark.parametrize("part", [0.01, 0.05, 0.3])
 def test_a_half_life_that_grows_with_the_run(part):
-    """Of the weights, half lie in about the newest `part` of the run, after 500 steps as after 2,000."""
+    """Half of the weights are in about the newest `part` of the run, after 500 steps as after 2,000."""
     model = Walk(Exponential(half_life=fraction(part)), "float64", size=1, rate=1.0, begin=0.0)
     for number in range(1, 2001):
         model.step([number])

@@ -1,4 +1,5 @@
-"""Averages over long runs are those of their definitions to two last digits of float32, in programs and in the C library."""
+"""Averages over long runs equal their definitions to two units in the last place of float32, in programs and in the C
+library."""
 
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from paddle_mini.optimizer.native import load_library
 
 L = pm.layers
 AT_ONCE = 1000
-UNIT = 2.0**-23  # the last digit of float32 between 1 and 2: where parameters stay there, differences of them are exact
+UNIT = 2.0**-23  # the last place of float32 between 1 and 2: while parameters stay there, their differences are exact
 IN_LIBRARY = [
     Uniform(),
     Tail(10),
@@ -36,7 +37,7 @@ LONG = [*IN_LIBRARY, Latest(7), BiasCorrected()]
 
 
 class Steps:
-    """A program whose parameter p takes as many steps in each run as differences are fed."""
+    """A program whose parameter p takes one step per fed difference in each run."""
 
     def __init__(self, begin, schemes):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
@@ -66,7 +67,7 @@ class Steps:
 
 
 class LibrarySteps:
-    """The same of the C library, whose function is called without what NativeOptimizer checks."""
+    """The same with the C library, whose function is called without the checks of NativeOptimizer."""
 
     def __init__(self, begin, schemes):
         self.schemes = schemes
@@ -83,8 +84,8 @@ class LibrarySteps:
 
 
 def slow_path(steps, size):
-    """Parameters that a float32 average loses, in units above 1, one more row than steps: a quarter of the columns rises
-    by half a unit a step, one drifts by 1 %, one drifts and shakes by 0.1 %, and one stands still."""
+    """Parameters that a float32 average would lose, in units above 1, one more row than steps: a quarter of the columns
+    rises by half a unit per step, one drifts by 1 %, one drifts and shakes by 0.1 %, and one is constant."""
     random, at = np.random.RandomState(3), np.arange(steps + 1)[:, None]
     begin = random.randint(1 << 20, 6 << 20, size // 4)
     drift = (0.01 / UNIT * at / steps).astype("int32")
@@ -122,7 +123,7 @@ SHORT = [Exponential(decay) for decay in (0.2, 0.5, 0.72, 0.8, 0.85, 0.9, 0.938,
 @pytest.mark.parametrize("kind", [Steps, LibrarySteps])
 @pytest.mark.parametrize("shake", [0, 1e-2])
 def test_averages_of_few_steps(kind, shake):
-    """Weights that cannot be dithered: whichever of 4,096 elements it is, and whenever it is looked at."""
+    """Few steps cannot be dithered: each of 4,096 elements is right at any time."""
     random, schemes = np.random.RandomState(1), [*SHORT, Window(2), Window(20), Window(60)]
     noise = (shake / UNIT * random.standard_normal((260, 4096))).astype("int32").clip(-(2**20), 2**20)
     values = as_float32(random.randint(1 << 20, 7 << 20, 4096) + noise)

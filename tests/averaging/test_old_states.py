@@ -1,4 +1,4 @@
-"""Checkpoints of before averages had blocks: they load, averages are what they were, and lose nothing from there on."""
+"""Checkpoints written before averages had blocks: they load with the same averages, and lose no precision from then on."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from paddle_mini.averaging import Exponential, Polynomial, Uniform, Window
 
 
 def slow_path(steps, size=16):
-    """Parameters that rise by a digit every second step, and some that shake by 0.1 %."""
+    """Parameters that rise by a unit in the last place every second step, and some that shake by 0.1 %."""
     random, at = np.random.RandomState(3), np.arange(steps)[:, None]
     begin = random.uniform(1, 2, size).astype("float32")
     rising = (begin.view("int32") + at // 2).astype("int32").view("float32")
@@ -52,7 +52,7 @@ def test_means_go_on():
 
 @pytest.mark.parametrize("steps", [1, 30, 64, 65, 100, 128, 170])
 def test_windows_go_on(steps, tmp_path):
-    """In the middle of a generation and where one has just ended; what was rounded is left behind with it."""
+    """In the middle of a generation and just after one has ended; its old rounding errors end with that generation."""
     path, scheme = slow_path(steps + 200), Window(64)
     model, plain = made(scheme, path), PlainWindow(64, np.ones_like(path[0]))
     for values in path[:steps]:

@@ -1,4 +1,4 @@
-"""Averages keep their digits: over long runs, of parameters of two bytes, of weights too small for float32."""
+"""Averages keep their precision: over long runs, for 16-bit parameters, for weights too small for float32."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def cast_to(dtype):
 
 
 class MasterWeights:
-    """An optimizer of a parameter of two bytes: SGD on its float32 original, from which the parameter is cast."""
+    """An optimizer of a 16-bit parameter: SGD on its float32 original, from which the parameter is cast."""
 
     def __init__(self, rate):
         self.sgd = pm.optimizer.SGD(rate)
@@ -36,7 +36,7 @@ class MasterWeights:
 
 
 class HalfWalk(Walk):
-    """Walk, where the parameter that is averaged is `half`, of two bytes."""
+    """Walk, with the 16-bit `half` as the averaged parameter."""
 
     def __init__(self, scheme, dtype, rate=0.2, begin=3.0, **arguments):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
@@ -64,7 +64,7 @@ class HalfWalk(Walk):
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_parameters_of_two_bytes_have_averages_of_four(dtype):
-    """D2: the average is exact, and rounded once where it stands for the parameter."""
+    """D2: the average is exact, and is rounded once when it replaces the parameter."""
     schemes = [scheme for scheme in SCHEMES if not isinstance(scheme, (Latest, BiasCorrected))]
     model = HalfWalk(schemes, dtype).walk(1100)
     for scheme in schemes:
@@ -79,7 +79,7 @@ def test_parameters_of_two_bytes_have_averages_of_four(dtype):
 @pytest.mark.parametrize("dtype", HALVES)
 @pytest.mark.parametrize("scheme", [Exponential(0.999), Exponential(0.999, bias_correction=False), Uniform()], ids=repr)
 def test_averages_of_two_byte_parameters_do_not_stand_still(dtype, scheme):
-    """D1: the average of a parameter that jumps from 1 to 2 gets there; kept in two bytes it would stay at 1."""
+    """D1: the average of a parameter that jumps from 1 to 2 reaches 2; stored in 16 bits it would stay at 1."""
     model = HalfWalk(scheme, dtype, begin=1.0)
     model.step(np.full(3, 1.0))
     for _ in range(4000):
@@ -90,7 +90,7 @@ def test_averages_of_two_byte_parameters_do_not_stand_still(dtype, scheme):
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_parameters_of_two_bytes_that_are_not_finite(dtype):
-    """Refused or skipped, as those of four bytes are."""
+    """Rejected or skipped, as 32-bit ones are."""
     model = HalfWalk([Uniform(), Window(2)], dtype).walk(3)
     with pytest.raises(pm.OpError, match="element 1 of Param is nan: it does not enter the average(?s:.)*'half"):
         model.step([1, np.nan, 2])
@@ -110,7 +110,7 @@ def test_raw_values_of_two_bytes_come_back_bit_for_bit():
 
 
 def test_a_hundred_thousand_steps_keep_all_digits():
-    """A5: 0.1 all the time, and values far from zero, which one sum in float32 would lose."""
+    """A5: 0.1 in every step, and values far from zero; a single sum in float32 would lose them."""
     schemes = [Uniform(), Window(16_384), Exponential(0.999), Exponential(0.99999)]
     model, random = Walk(schemes, size=2, rate=1.0, begin=0.1), np.random.RandomState(0)
     path = np.stack([np.full(100_000, 0.1), 3 + random.randn(100_000)], 1).astype("float32")
@@ -132,7 +132,7 @@ BEGIN = np.random.RandomState(5).uniform(1, 2, 64).astype("float32")
 
 
 def walk_along(path, schemes, **arguments):
-    """A model whose parameter is path[t] after step t; nothing of it is looked at."""
+    """A model whose parameter is path[t] after step t; nothing else of it is used."""
     model = Walk(schemes, size=path.shape[1], rate=0.0, begin=1.0, **arguments)
     run, main, scope = model.exe.run, model.main, model.scope
     nothing = {"x": np.zeros(path.shape[1], "float32")}
@@ -154,7 +154,7 @@ def test_the_mean_of_a_constant_is_the_constant():
 
 
 def test_compensation_keeps_what_rounding_takes_from_long_exponential_averages():
-    """A weight of 1e-7 moves a float32 near 3 by less than half of its last digit."""
+    """A weight of 1e-7 moves a float32 near 3 by less than half a unit in the last place."""
     schemes = [Exponential(1 - 1e-7, bias_correction=False, compensated=True)]
     model = Walk(schemes, rate=1.0, begin=3.0)
     for _ in range(5000):
@@ -170,7 +170,7 @@ def test_compensation_keeps_what_rounding_takes_from_long_exponential_averages()
     "scheme", [Exponential(1 - 1e-7), Exponential(half_life=10**7), Exponential(1 - 1e-8, warmup="ratio")], ids=repr
 )
 def test_weights_that_a_float32_average_would_round_to_nothing(scheme):
-    """Updates lose nothing: 2,000 steps upwards, each less than half a digit of the average."""
+    """Updates lose nothing: 2,000 steps upwards, each less than half a unit in the last place of the average."""
     up = [BEGIN + step * np.float32(2.0**-23) for step in range(2000)]
     model = walk_along(np.stack(up), [scheme])
     found = model.value()

@@ -1,4 +1,4 @@
-"""Programs that use averages: one that reads them in place of the parameters, and those that overwrite parameters."""
+"""Programs that use averages: one reads them in place of the parameters, others overwrite parameters."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ def logits(model, program, exe=None):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_program_that_reads_averages_gives_what_apply_gives(dtype):
-    """For every scheme, after every step, the same bits; nothing is set aside or changed."""
+    """For every scheme, after every step, the same bits; the scope is not changed and gets no copies."""
     model = averaged_model(EARLY, dtype=dtype)
     testing = for_testing(model)
     averaged = {scheme: model.average.program(testing, scheme) for scheme in EARLY}
@@ -60,7 +60,7 @@ def test_the_first_scheme_is_meant_where_none_is_named():
 
 @pytest.mark.parametrize("scheme", AS_IT_IS, ids=repr)
 def test_what_is_one_variable_is_read_without_a_copy(scheme):
-    """N6: by the same operators as the program that reads raw values; other schemes compute their values first."""
+    """N6: by the same operators as the program that reads raw values; other schemes first compute their values."""
     model = averaged_model([scheme, Window(3)])
     train(model, 4)
     testing = for_testing(model)
@@ -135,7 +135,7 @@ def test_raw_and_averaged_at_the_same_time(scheme):
 
 @pytest.mark.parametrize("scheme", [Uniform(), Window(3)], ids=repr)
 def test_raw_and_averaged_while_training_goes_on(scheme):
-    """Each result is that of some whole step, in order."""
+    """Each result belongs to one complete step, in order."""
     steps = 150
     alone, model = averaged_model(scheme), averaged_model(scheme)
     programs = [[for_testing(one), one.average.program(for_testing(one))] for one in (alone, model)]
@@ -236,7 +236,7 @@ def test_restore_program_needs_raw_values():
 
 @pytest.mark.parametrize("scheme", FEW, ids=repr)
 def test_overwriting_programs_and_back_through_pm_run(tmp_path, scheme):
-    """The file between has the raw values beside the averages: back, and on again."""
+    """The intermediate file has the raw values and the averages: converted back, and again."""
     model = averaged_model(scheme)
     train(model, 6)
     before, averages = model.everything(), applied(model)

@@ -1,4 +1,4 @@
-"""A step that is refused, or ends otherwise, is taken back in all averages, on the CPU and on emulated devices."""
+"""A step that is rejected, or fails otherwise, is undone in all averages, on the CPU and on emulated devices."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ O = pm.optimizer
 
 
 class Three:
-    """Parameters a, b and c, each of which becomes what is fed for it."""
+    """Parameters a, b and c, each of which takes the value fed for it."""
 
     def __init__(self, schemes, place, size=700):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(place)
@@ -38,8 +38,8 @@ class Three:
 @pytest.mark.parametrize("at, fuse", [(0, "1"), (600, "1"), (600, "0")])
 @pytest.mark.parametrize("before", [1, 4, 5, 15, 16, 40])
 def test_a_refused_step_leaves_no_trace(monkeypatch, before, at, fuse, place):
-    """Neither in the averages of the parameters before the one that is not finite nor in its own: with the steps after
-    it they are what they would be without it. Window(5) ends a generation with it, others a block."""
+    """Undone in the averages of the parameters before the one that is not finite and in its own: after later steps they
+    are as they would be without it. Window(5) ends a generation with it, others a block."""
     monkeypatch.setenv("PM_FUSE", fuse)
     schemes = [
         Uniform(compensated=True),
@@ -61,7 +61,7 @@ def test_a_refused_step_leaves_no_trace(monkeypatch, before, at, fuse, place):
         bad["x_b"][at] = np.nan
         with pytest.raises(pm.OpError, match=f"element {at} of Param is nan(?s:.*)'b"):
             model.exe.run(model.main, bad, scope=model.scope)
-            model.scope.get("a")  # a device answers late
+            model.scope.get("a")  # a device reports late
         for name, value in kept.items():
             model.scope.set(name, value)
         for scheme, values in zip(schemes, was):

@@ -1,4 +1,4 @@
-"""Tables with sparse gradients: averages are brought up to date row by row, and are what dense averaging gives."""
+"""Tables with sparse gradients: averages are updated row by row and equal those of dense averaging."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ ROWS, WIDTH = 9, 3
 
 
 class Lookup:
-    """The mean square of rows of a table times a weight beside it; history: the table after every step."""
+    """The mean square of rows of a table times a weight; history: the table after every step."""
 
     def __init__(self, optimizer, scheme, dtype="float32", **arguments):
         self.main, self.startup, self.scope, self.exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor()
@@ -74,7 +74,7 @@ def dense(optimizer):
 @pytest.mark.parametrize("arguments", [{}, {"every": 3}, {"start_step": 5}, {"every": 2, "start_step": 3}], ids=str)
 @pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-6), ("float64", 1e-13)])
 def test_lazy_is_dense(name, arguments, dtype, tolerance):
-    """N1: every scheme that does it, duplicate ids, rows that are never named; training has the same bits."""
+    """N1: every scheme that supports rows, duplicate ids, rows that are never named; training has the same bits."""
     lazy = Lookup(LEAVES_ROWS[name](), LAZY, dtype, **arguments)
     whole = Lookup(dense(LEAVES_ROWS[name]()), LAZY, dtype, **arguments)
     assert is_lazy(lazy) and not is_lazy(whole)
@@ -101,7 +101,7 @@ def test_lazy_is_dense(name, arguments, dtype, tolerance):
 )
 @settings(max_examples=60, deadline=None)
 def test_any_rows_at_any_steps(number, every, start_step, steps, looks):
-    """Looking at averages in between brings nothing out of step."""
+    """Reading averages in between does not change them later."""
     scheme = LAZY[number]
     model = Lookup(O.SGD(0.3), scheme, "float64", every=every, start_step=start_step)
     for step, ids in enumerate(steps, 1):
@@ -168,7 +168,7 @@ def test_rows_lose_nothing_whether_that_is_asked_for_or_not(one, other):
 
 @pytest.mark.parametrize("name", LEAVES_ROWS)
 def test_a_step_costs_what_its_rows_cost(name):
-    """A21: only the lookup, the optimizer and average_rows name the table or what is kept for it."""
+    """A21: only the lookup, the optimizer and average_rows name the table or the variables kept for it."""
     model = Lookup(LEAVES_ROWS[name](), [Uniform(), Window(3), Exponential(0.9)]).walk(2)
     kept = {key for key in model.scope.names() if key.startswith("table")}
     assert len([key for key in kept if "average" in key]) == 7

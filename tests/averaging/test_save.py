@@ -1,4 +1,4 @@
-"""Models with averaged parameters: what is saved is what apply() shows, and says which average it is."""
+"""Models with averaged parameters: the saved values are those that apply() shows, with a note of the average."""
 
 import hashlib
 import subprocess
@@ -26,7 +26,7 @@ def model(request):
 
 
 def outputs(model, prefix):
-    """Of what is loaded, the parameters and what it computes."""
+    """The parameters of a loaded model and its outputs."""
     program, feeds, fetches = pm.io.load_inference_model(prefix, scope=(scope := pm.Scope()))
     assert feeds == ["x"]
     values = {name: scope.get(name) for name in scope.names()}
@@ -34,7 +34,7 @@ def outputs(model, prefix):
 
 
 def shown(model):
-    """What the network computes in the training scope."""
+    """The network's outputs in the training scope."""
     program = model.main.clone(for_test=True).prune([model.x], [model.logits])
     return model.exe.run(program, {"x": data()[0]}, [model.logits], model.scope)[0]
 
@@ -124,7 +124,7 @@ def test_names_a_program_and_a_prefix_with_its_suffix(model, tmp_path):
 
 
 def test_a_program_that_was_made_apart(tmp_path):
-    """Any program that reads the parameters, such as one that was written for serving."""
+    """Any program that reads the parameters, such as one written for serving."""
     model = averaged_model(Uniform())
     train(model, 9)
     with pm.program_guard(pm.Program(), pm.Program()):

@@ -1,4 +1,4 @@
-"""Every scheme is its definition: after any number of steps, averaging any of them, in both dtypes."""
+"""Every scheme equals its definition: after any number of steps, with any interval of averaging, in both dtypes."""
 
 import math
 
@@ -69,7 +69,7 @@ def test_steps_that_are_left_out(scheme, arguments):
 
 
 def test_a_window_holds_between_its_size_and_twice_that():
-    """A4: and the first value after a close holds the newest parameters."""
+    """A4: and the first value after a generation closes contains the newest parameters."""
     model, held = Walk(Window(4)), []
     for step in range(12):
         model.step(np.full(3, step))
@@ -80,8 +80,8 @@ def test_a_window_holds_between_its_size_and_twice_that():
 
 
 def test_a_window_that_grows_ends_its_generations_by_paddles_rule():
-    """A3: with n members after u updates, when n >= min_size and n >= min(max_size, rate u); then nothing is in the
-    newer generation, and the previous one is what the newer was."""
+    """A3: with n members after u updates, when n >= min_size and n >= min(max_size, rate u); then the newer generation
+    is empty, and the previous one is the former newer one."""
     scheme = Window(rate=0.25, min_size=3, max_size=10)
     model, newer, older, ends = Walk(scheme), 0, 0, []
     for step in range(1, 61):
@@ -132,7 +132,7 @@ def test_any_exponential_average_is_its_formula(decay, every, start_step, steps,
 @given(number=st.integers(0, len(SCHEMES) - 1), every=st.integers(1, 6), start_step=st.integers(0, 12), steps=st.integers(1, 30))
 @settings(max_examples=40, deadline=None)
 def test_constant_parameters_are_their_own_average(number, every, start_step, steps):
-    """A20: whatever the weights are, they add up to 1, from the first update on."""
+    """A20: the weights add up to 1 from the first update on."""
     model = Walk(SCHEMES[number], "float64", rate=0.0, every=every, start_step=start_step, begin=0.7).walk(steps)
     if counters(model.scope)["updates"]:
         np.testing.assert_allclose(model.value(), 0.7, rtol=1e-14)
@@ -151,7 +151,7 @@ def test_an_exponential_average_is_corrected_by_the_decays_that_were_used():
 
 @pytest.mark.parametrize("every", [1, 10, 100])
 def test_a_power_profile_keeps_its_place_whatever_every_is(every):
-    """D8: gamma of relative width 0.1 has the mean age of 11 % of the run, not of a run of every-th the length."""
+    """D8: gamma of relative width 0.1 has the mean age of 11 % of the run, not of a run of 1/every of the length."""
     scheme = Power(relative_width=0.1)
     model = Walk(scheme, "float64", size=1, rate=1.0, every=every)
     for step in range(1, 2001):
@@ -163,7 +163,7 @@ def test_a_power_profile_keeps_its_place_whatever_every_is(every):
 
 @pytest.mark.parametrize("scheme", [Exponential(0.99), Exponential(half_life=69), Window(100)], ids=repr)
 def test_a_length_in_steps_stays_what_it_is_whatever_every_is(scheme):
-    """D9, N5: the mean age in steps of what is averaged is the same to within `every`, not `every` times as large."""
+    """D9, N5: the mean age in steps of the averaged values is the same to within `every`, not `every` times as large."""
     ages = []
     for every in (1, 5):
         model = Walk(scheme, "float64", size=1, rate=1.0, every=every)
@@ -208,7 +208,7 @@ def test_a_tail_is_a_uniform_average_that_starts_later():
 
 
 def test_the_latest_take_their_own_steps():
-    """Their `every` goes before that of ParameterAverage."""
+    """Their `every` overrides that of ParameterAverage."""
     model = Walk([Latest(3, every=4), Uniform()], "float64", every=5).walk(21)
     np.testing.assert_allclose(model.value(), np.mean([model.history[t - 1] for t in (12, 16, 20)], 0), rtol=1e-14)
     uniform = np.mean([model.history[t - 1] for t in (5, 10, 15, 20)], 0)

@@ -1,4 +1,4 @@
-"""Statistics of an average against its weights by definition, for every scheme."""
+"""Statistics of an average are compared with its weights by definition, for every scheme."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from small_model import assert_same_bits
 
 
 def by_definition(scheme, steps, every=1, start=0):
-    """Updates, effective length and mean age after so many steps."""
+    """Updates, effective length and mean age after this many steps."""
     every = scheme.own_every or every
     averaged = averaged_steps(steps, every, max(start, scheme.start))
     if not averaged:
@@ -63,7 +63,7 @@ def test_distance_is_that_of_the_averages_from_the_parameters(dtype):
 
 
 def test_distance_is_of_parameters_alone():
-    """Not of the statistics of batch normalization, which may be large."""
+    """Not for the statistics of batch normalization, which may be large."""
     x = pm.layers.data("x", [-1, 3])
     average = ParameterAverage(pm.optimizer.SGD(0.0), Uniform(), buffers="average")
     average.minimize(pm.layers.mean(pm.layers.fc(pm.layers.batch_norm(x), 2)))
@@ -144,7 +144,7 @@ def test_they_leave_nothing_behind(scheme):
 
 
 def test_where_averages_are_applied_there_are_none():
-    """The distance would be one from the averages to themselves."""
+    """The distance would be from the averages to themselves."""
     walk = Walk(Uniform()).walk(9)
     with walk.average.apply(walk.exe, walk.scope):
         before = {name: walk.scope.get(name) for name in walk.scope.names()}

@@ -1,4 +1,4 @@
-"""synthesize: averages chosen after training are those that tracking would have given, to the predicted error."""
+"""synthesize: averages chosen after training equal those of tracking, to the predicted error."""
 
 import numpy as np
 import pytest
@@ -57,8 +57,8 @@ def test_power_profiles_from_two_others_are_the_tracked_ones(count):
 
 
 def test_against_the_published_solution():
-    """Karras et al. 2024 solve for the least `noise`, by inner products of densities in closed form: that is what we
-    report as noise for our weights, which leave less error in parameters that descend and shake."""
+    """Karras et al. 2024 solve for the lowest `noise`, by inner products of densities in closed form: the value
+    reported as noise for our weights, which leave less error in parameters that descend and shake."""
 
     def product(a, at_a, b, at_b):
         ratio = at_a / at_b
@@ -102,7 +102,7 @@ TARGETS = [
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 @pytest.mark.parametrize("kind", ["parameters", "averages", "both"])
 def test_the_predicted_errors_are_the_real_ones(target, kind):
-    """For the two extremes that they are about: a random walk, and parameters that are new in each step."""
+    """For the two extremes that they model: a random walk, and parameters that are new in each step."""
     steps, size = 400, 3000
     held = {"parameters": [None], "averages": [Uniform(), Exponential(0.98)], "both": [None, Power(gamma=12)]}[kind]
     moves, shakes = walk(steps, size), np.random.RandomState(1).randn(steps, size)
@@ -124,7 +124,7 @@ def test_the_predicted_errors_are_the_real_ones(target, kind):
     st.integers(0, 79),
 )
 def test_no_weights_are_better(kept, target, start):
-    """The weights add up to 1, their error is what the profiles say, and no step away from them lowers it."""
+    """The weights add up to 1, their error is that computed from the profiles, and no step away from them lowers it."""
     target = LearningRateDecay(start) if isinstance(target, LearningRateDecay) else target
     step = max(step for step, _ in kept)
     if getattr(target, "start", 0) >= step:
@@ -180,7 +180,7 @@ def test_a_learning_rate_that_falls_is_emulated():
 
 
 def test_d8_averages_of_every_nth_step_keep_their_length():
-    """ema-pytorch 0.8.3: a power profile that is updated every 10 or 100 steps was of another length."""
+    """ema-pytorch 0.8.3: a power profile that was updated every 10 or 100 steps had another length."""
     path = descent()
     target = Power(relative_width=0.10)
     for every in (10, 100):

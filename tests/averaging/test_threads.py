@@ -1,4 +1,4 @@
-"""Threads that apply averages, train and change a scope: each call is right, or ScopeInUse before anything has changed."""
+"""Threads that apply averages, train and change a scope: each call is right, or raises ScopeInUse before any change."""
 
 import signal
 import threading
@@ -20,7 +20,8 @@ def for_testing(model):
 
 @pytest.mark.parametrize("schemes", [Uniform(), [Uniform(), Window(3)]], ids=repr)
 def test_all_uses_of_a_scope_at_once(schemes, tmp_path):
-    """Two threads apply averages, one trains, others look, evaluate, set, load and save: raw and averaged values are whole."""
+    """Two threads apply averages, one trains, others look, evaluate, set, load and save: raw and averaged values are
+    whole."""
     model = averaged_model(schemes)
     train(model, 4)
     model.scope.set("extra", np.zeros(3, "float32"))
@@ -45,7 +46,7 @@ def test_all_uses_of_a_scope_at_once(schemes, tmp_path):
             if name in scope:
                 try:
                     scope.info(name), scope.lod(name), scope.place(name), scope.get(name)
-                except pm.OpError as error:  # it was taken away since
+                except pm.OpError as error:  # it was erased since
                     if "is not in the scope" not in str(error):
                         raise
 
@@ -149,7 +150,7 @@ def test_what_is_applied_is_not_changed():
 
 
 def test_a_handle_that_goes_away_in_a_signal_handler_during_a_run_loses_nothing():
-    """Its values come back with the next use of the scope."""
+    """Its values are restored at the next use of the scope."""
     model = averaged_model(Uniform())
     train(model, 3)
     before = model.everything()
@@ -194,7 +195,7 @@ def test_a_change_gets_its_turn():
 
 
 def test_several_names_are_set_all_or_none():
-    """The first ones are not set when a later one is refused."""
+    """The first ones are not set if a later one is rejected."""
     model = averaged_model(Uniform())
     train(model, 2)
     state = {

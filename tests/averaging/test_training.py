@@ -1,4 +1,4 @@
-"""Training and averages do not touch each other: the same parameters without, the same averages side by side."""
+"""Training and averages do not affect each other: the same parameters without averages, the same averages side by side."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ WRAPPERS = {"": lambda one: one, "merged": lambda one: GradientMerge(one, 2), "s
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("arguments", [{}, {"every": 2, "start_step": 1}, {"non_finite": "skip"}], ids=str)
 def test_training_has_the_same_bits_with_and_without(name, arguments):
-    """A1: loss, parameters and what the optimizer keeps, also when averages are applied in between."""
+    """A1: loss, parameters and optimizer state, also when averages are applied in between."""
     plain = SmallModel(OPTIMIZERS[name]().minimize)
     names = plain.scope.names()
     model = averaged_model(FEW, OPTIMIZERS[name](), **arguments)
@@ -80,7 +80,7 @@ def test_several_averages_are_those_of_one_each(arguments):
 
 
 def test_optimizer_and_averages_run_part_by_part(monkeypatch):
-    """A21: a parameter is read once for the optimizer and all its averages, which are the same bits as one by one."""
+    """A21: a parameter is read once for the optimizer and all its averages, which have the same bits as separate ones."""
     models = []
     for fuse in ("1", "0"):
         monkeypatch.setenv("PM_FUSE", fuse)
@@ -99,7 +99,7 @@ def test_optimizer_and_averages_run_part_by_part(monkeypatch):
     ids=repr,
 )
 def test_what_an_average_keeps(scheme, floats):
-    """A21, D12: so many floats a parameter, 5 counters and 7 numbers; nothing more while averages are not applied."""
+    """A21, D12: the number of floats per parameter, 5 counters and 7 numbers; no more while averages are not applied."""
     model = averaged_model(scheme)
     plain = SmallModel(pm.optimizer.SGD(0.2).minimize)
     train(model, 3)
@@ -119,7 +119,7 @@ def test_averages_begin_as_the_parameters_do():
 
 
 def test_averaging_is_appended_behind_the_optimizer():
-    """A19: the averages see what the optimizer wrote in the same step."""
+    """A19: the averages use the values that the optimizer wrote in the same step."""
     model = Walk(Latest(1), "float64")
     model.step([1, 2, 3])
     assert model.value().tobytes() == model.scope.get("p").tobytes() == model.history[0].tobytes()

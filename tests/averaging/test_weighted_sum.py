@@ -1,4 +1,4 @@
-"""Plans of synthesize carried out: files of every format, each read once, summed exactly, refused by name."""
+"""Plans of synthesize executed: files of every format, each read once, summed exactly, rejected by name."""
 
 import tracemalloc
 
@@ -56,7 +56,7 @@ def test_a_program_beside_its_parameters(tmp_path):
 
 @pytest.mark.parametrize("arguments", [{}, {"every": 2}, {"start_step": 3}, {"every": 2, "start_step": 3}], ids=str)
 def test_averages_that_training_tracked(arguments):
-    """Averages of ParameterAverage are what their checkpoints say, so that a target among them is found alone."""
+    """Averages of ParameterAverage equal the description in their checkpoints, so that a target among them is found alone."""
     average = ParameterAverage(pm.optimizer.SGD(0.2), Exponential(0.8), **arguments)
     model, path, kept = SmallModel(average.minimize, "float64"), [], []
     for number in range(1, 21):
@@ -91,7 +91,8 @@ def test_files_are_read_once_each_one_at_a_time_and_only_when_needed(tmp_path, m
     tracemalloc.stop()
     assert read == [one.source for one in kept[4:7]]
     assert (found["a"] == 6).all() and found["n"] == [7]
-    # The sum and one term in float64, and what load_state takes for one file: its bytes, its arrays, a copy of each.
+    # The sum and one term in float64, and the memory that load_state needs for one file: its bytes, its arrays, a copy
+    # of each.
     assert peak < 2 * 8 * size + 4 * 4 * size + 100_000
     read.clear()
     everything = synthesize(kept, Uniform()).state()

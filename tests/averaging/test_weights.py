@@ -1,4 +1,4 @@
-"""average_weight, parameter_average and average_value step by step: every scheme is what it says."""
+"""average_weight, parameter_average and average_value step by step: every scheme equals its definition."""
 
 import math
 
@@ -12,7 +12,7 @@ from weight_steps import Weights, decay_of, window
 
 
 def shares_of(weights):
-    """How much of the average each step is."""
+    """The weight of each step in the average."""
     shares = np.zeros(0)
     for weight in weights:
         shares = np.append(shares * (1 - weight), weight)
@@ -20,7 +20,7 @@ def shares_of(weights):
 
 
 RISING = np.concatenate([np.linspace(0.001, 0.1, 20), np.linspace(0.1, 0.01, 60)])  # learning rates
-# Not normed: how much step s of t weighs by the scheme's definition.
+# Not normalized: the weight of step s of t by the scheme's definition.
 PROFILES = {
     "uniform": ({"scheme": "uniform"}, lambda s, t: s**0),
     "uniform at exponent 0": ({"scheme": "polynomial", "exponent": 0.0}, lambda s, t: s**0),
@@ -51,7 +51,7 @@ def test_every_step_has_its_share(name):
         expected = profile(steps, t)
         expected = expected / expected.sum()
         np.testing.assert_allclose(shares_of(weights), expected, rtol=1e-9, atol=1e-14)
-        # What statistics are made of: 1 / effective number of members, and the mean age.
+        # Inputs of the statistics: 1 / effective number of members, and the mean age.
         age = op.state[3] if attrs["scheme"] == "window" and t % 7 == 0 else op.state[2]
         np.testing.assert_allclose(op.state[1], np.sum(expected**2), rtol=1e-9)
         np.testing.assert_allclose(age, np.sum(expected * (t - steps)), rtol=1e-9, atol=1e-12)
@@ -71,7 +71,7 @@ WARM = {
 @pytest.mark.parametrize("decay", [0.5, 0.99, 0.9999])
 @pytest.mark.parametrize("warm", WARM)
 def test_the_correction_is_the_product_of_the_decays_that_were_used(warm, decay):
-    # Adam's way: a sum that begins with 0, divided by 1 - b_1 ... b_u (Kingma & Ba 2015, section 3).
+    # Adam's method: a sum that begins with 0, divided by 1 - b_1 ... b_u (Kingma & Ba 2015, section 3).
     attrs = {"scheme": "exponential", "decay": decay, "every": 1, "warmup": "none", **WARM[warm]}
     op, product, total, average = Weights(attrs), np.longdouble(1), np.longdouble(0), np.nan
     walk = 3 + np.cumsum(array(2000, low=-0.05, high=0.05))
@@ -89,7 +89,7 @@ def test_the_correction_is_the_product_of_the_decays_that_were_used(warm, decay)
 
 
 def test_exponential_weights_keep_their_digits_close_to_one():
-    # 1 - decay**updates would have lost half of them.
+    # 1 - decay**updates would have lost half of the digits.
     op = Weights({"scheme": "exponential", "decay": 1 - 1e-9})
     for u in range(1, 6):
         np.testing.assert_allclose(op.step()[0], 1 / u + (u - 1) / (2 * u) * 1e-9, rtol=1e-12)
@@ -170,7 +170,7 @@ def averaging_program(settings, dtype, size, steps_in_a_run=1):
     for i, attrs in enumerate(settings):
         put(f"counters_{i}", np.zeros(5, "int64"))
         put(f"state_{i}", np.zeros(7))
-        put(f"average_{i}", np.full(size, np.nan, dtype))  # what is there at first must not matter
+        put(f"average_{i}", np.full(size, np.nan, dtype))  # initial values must not matter
         is_window = attrs["scheme"] == "window"
         if is_window:
             put(f"previous_{i}", np.full(size, np.nan, dtype))
@@ -200,7 +200,7 @@ def expected_averages(settings, walk):
     """(setting, step) -> the average of the iterates so far, each by its definition."""
     found = []
     for attrs in settings:
-        values, sums = [], [np.zeros_like(walk[0])]  # sums[n] of the first n that were taken
+        values, sums = [], [np.zeros_like(walk[0])]  # sums[n] is the sum of the first n members
         top = bottom = 0.0
         for step, p in enumerate(walk, 1):
             late = step - attrs["start_step"]
@@ -230,7 +230,7 @@ def test_every_scheme_against_its_definition(dtype, tolerance):
     expected = expected_averages(settings, walk.astype("float64"))
     for step, p in enumerate(walk):
         scope.set("p", p)
-        if step % 10 and step > 60:  # looks at every step at first, later at some
+        if step % 10 and step > 60:  # averages every step at first, later only some
             executor.run(program, scope=scope)
             continue
         found = executor.run(program, fetch_list=names, scope=scope)
@@ -254,7 +254,7 @@ KEPT = {"Counters": (COUNTERS, "int64"), "State": (STATE, "float64"), "Sums": (S
 
 @pytest.mark.parametrize("port", KEPT)
 def test_the_operators_take_what_is_kept_for_them(port):
-    """The sizes stand in running.py and in the records: an operator takes one size only."""
+    """The sizes are in running.py and in the schemas: an operator accepts one size only."""
     block = pm.default_main_program().global_block()
     param = block.create_var("p", shape=[3], dtype="float32")
     weight = block.create_var("w", shape=[1], dtype="float64")

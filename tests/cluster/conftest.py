@@ -1,4 +1,4 @@
-# Fixtures of the tests of clusters, and where jobs of tests run: pytest tests/cluster --engine ray
+# Fixtures of the tests of clusters, and the engine on which the jobs of tests run: pytest tests/cluster --engine ray
 import os
 import sys
 
@@ -10,17 +10,17 @@ from paddle_mini.cluster.thread_engine import ThreadEngine
 from server_calls import BOTH, Group, train
 from server_checkpoints import checkpoint
 
-os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # else print() is Ray's own from its first job on, for all later tests too
+os.environ["RAY_TQDM_PATCH_PRINT"] = "0"  # otherwise print() is Ray's from its first job on, for all later tests too
 
 
 def pytest_addoption(parser):
-    """Where pytest is not given this folder, it comes here too late for this, and jobs run on threads."""
+    """If pytest is not given this folder, it loads this file too late to add the option, and jobs run on threads."""
     parser.addoption("--engine", choices=["threads", "ray"], default="threads", help="where jobs of tests/cluster run")
 
 
 def pytest_collection_modifyitems(config, items):
-    """With --engine ray: the tests that have an engine, and those that say in their names that they are about Ray; all
-    others are the same as without."""
+    """With --engine ray: the tests that have an engine, and those with Ray in their names; all others are the same as
+    without."""
     if config.getoption("--engine", "threads") == "ray":
         ours = [item for item in items if "engine" in item.fixturenames or "_ray" in item.nodeid]
         config.hook.pytest_deselected(items=[item for item in items if item not in ours])
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def ray_cluster():
-    """One Ray for all tests: it begins in seconds."""
+    """One Ray for all tests: it takes seconds to start."""
     ray = pytest.importorskip("ray")
     for module in (cluster_jobs, cluster_moments):
         ray.cloudpickle.register_pickle_by_value(module)

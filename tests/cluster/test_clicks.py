@@ -1,4 +1,4 @@
-"""The example of wide and deep: alone, and as a job, it learns the same; its saved model runs without the job."""
+"""The example of wide and deep learns the same alone and as a job; its saved model runs without the job."""
 
 import importlib.util
 import pathlib
@@ -31,7 +31,7 @@ def test_it_learns(tmp_path, command):
     loss, folder = re.search(r"log loss (\S+) on rows .* the model is in (.*)", done.stdout).groups()
     rows = made_chunk(50)
     share = rows["click"].mean()
-    without = -share * np.log(share) - (1 - share) * np.log(1 - share)  # of the same probability for all rows
+    without = -share * np.log(share) - (1 - share) * np.log(1 - share)  # for the same probability for all rows
     assert float(loss) < without - 0.03
     program, _, outputs = pm.io.load_inference_model(pathlib.Path(folder) / "model")
     (probability,) = pm.Executor().run(program, {"ids": rows["ids"]}, outputs)

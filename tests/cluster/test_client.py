@@ -1,4 +1,4 @@
-"""A client: asks until it is answered, waits where it is told to, and says where an error is from."""
+"""A client: repeats requests until it gets a reply, waits if the reply requires it, and names the origin of an error."""
 
 import logging
 
@@ -17,7 +17,7 @@ from paddle_mini.cluster.wire import unpack
 
 
 class Scripted(Link):
-    """Answers requests with what `says` has for a service, in order; the last one again and again."""
+    """Replies to requests with the items of `says` for a service, in order; repeats the last one."""
 
     def __init__(self, **says):
         self.says, self.sent = {name.replace("_", " "): list(given) for name, given in says.items()}, []
@@ -95,7 +95,7 @@ def test_one_line_an_interval_says_who_is_away(caplog):
 
 
 def test_a_coordinator_whose_disk_is_full_is_asked_again():
-    """It has done nothing. A server's refusal of a checkpoint is its answer."""
+    """It has changed nothing. A server's rejection of a checkpoint is its reply."""
     full, welcome = StorageError("no space"), Welcome(0, 1, 1, 10.0, {})
     link = Scripted(coordinator=[full, full, welcome, full], server_0=[full, Checkpointed({})])
     client, clock = made(link, timeout=5)

@@ -1,4 +1,4 @@
-"""Collective mode on threads: the bits of all trainers are the same, and those of one big batch; what is refused."""
+"""Collective mode on threads: the bits of all trainers are the same, and those of one big batch; rejected settings."""
 
 import os
 import time
@@ -29,7 +29,7 @@ OPTIMIZERS = {
 
 
 def trained(steps, optimizer, size, share=1):
-    """As train() of cluster_jobs: all that persists."""
+    """Like train() of cluster_jobs; returns all persistable values."""
     train(steps, optimizer, size, share)
     return everything()
 
@@ -101,7 +101,7 @@ def test_two_optimizers_two_dtypes_and_a_schedule():
 
 
 def test_all_begin_with_the_state_of_one():
-    """Also with its batch normalization's statistics, which are each trainer's own from then on."""
+    """Also with its batch normalization's statistics, which differ between trainers from then on."""
 
     def normal(steps):
         x = pm.layers.data("x", shape=[-1, INPUTS])
@@ -137,7 +137,7 @@ def test_fetches_of_model_and_optimizer_come_in_their_order():
 
 
 def poisoned(steps, optimizer, step_id, by):
-    """Trains; at a step the rows of these trainers have an element that is no number. Returns what it was told."""
+    """Trains; at a step the rows of these trainers contain a NaN. Returns the error messages."""
     _, _, loss = classifier(lambda loss: optimizer().minimize(loss))
     trainer, told = begun(), []
     for step in range(steps):

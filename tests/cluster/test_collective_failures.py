@@ -1,4 +1,4 @@
-"""Collective mode on threads whose parts die, are lost and come back, and jobs that go on: the same bits for all."""
+"""Collective mode on threads whose processes die, are lost and restart, and jobs that resume: the same bits for all."""
 
 import os
 import threading
@@ -23,8 +23,8 @@ def adam():
 
 
 def reading(happens, chunks=CHUNKS):
-    """Trains on chunks that go to one trainer each; happens(number of the trainer, chunk) comes before each. Returns
-    what all trainers have in the end, and the chunks."""
+    """Trains on chunks that are assigned to one trainer each; happens(number of the trainer, chunk) is called before
+    each. Returns the final values of all trainers, and the chunks."""
     _, _, loss = classifier(lambda loss: adam().minimize(loss))
     trainer, seen = begun(), []
     for chunk in trainer.batches(list(range(chunks))):
@@ -36,7 +36,7 @@ def reading(happens, chunks=CHUNKS):
 
 
 def steps(count, happens):
-    """Trains on parts of a batch, two trainers; happens(number of the trainer, step) comes before each."""
+    """Trains on shares of a batch, two trainers; happens(number of the trainer, step) is called before each."""
     _, _, loss = classifier(lambda loss: adam().minimize(loss))
     trainer = begun()
     for step in range(count):
@@ -65,7 +65,7 @@ def assert_all_same(result):
 
 
 def once(at, does):
-    """Calls does() when a trainer comes to (number, step), the first time."""
+    """Calls does() when a trainer first reaches (number, step)."""
     left = [at]
 
     def happens(number, step):
@@ -138,7 +138,7 @@ def test_the_others_go_on_without_one_that_is_silent_and_it_takes_their_state(mi
 
 
 def counted(steps, rate, share):
-    """Trains on from where the job is; the schedule says how far it has come."""
+    """Continues training from the job's state; the schedule shows the steps done."""
     _, _, loss = classifier(lambda loss: pm.optimizer.Adam(rate).minimize(loss))
     trainer = begun()
     for _ in range(steps):

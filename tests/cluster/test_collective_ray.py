@@ -1,4 +1,4 @@
-"""Collective mode on Ray: the bits of threads, also when processes are killed."""
+"""Collective mode on Ray: the same bits as on threads, also when processes are killed."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def cluster():
 
 
 def steps(count, happens=None):
-    """Trains on parts of a batch, two trainers; happens(number of the trainer, step) comes before each."""
+    """Trains on shares of a batch, two trainers; happens(number of the trainer, step) is called before each."""
     _, _, loss = classifier(lambda loss: pm.optimizer.Adam(0.01).minimize(loss))
     trainer = begun()
     for step in range(count):
@@ -40,7 +40,7 @@ def steps(count, happens=None):
 
 
 def chunks(mark):
-    """Trains on chunks that go to one trainer each; one of them kills itself, once."""
+    """Trains on chunks that are assigned to one trainer each; one of them kills itself, once."""
     _, _, loss = classifier(lambda loss: pm.optimizer.Adam(0.01).minimize(loss))
     trainer, seen = begun(), []
     for chunk in trainer.batches(list(range(12))):

@@ -1,4 +1,4 @@
-# What several servers hold together, from their checkpoints.
+# Conversion of the checkpoints of several servers.
 import shutil
 
 import numpy as np
@@ -11,7 +11,7 @@ from server_checkpoints import DAMAGES, bits, checkpoint, expected
 
 
 def test_parameters_of_all_servers(tmp_path):
-    """What several servers hold together, and a job of another number of servers that begins with it."""
+    """The state that several servers hold together, and a job with another number of servers that starts from it."""
     value = generator("big").standard_normal((200, 300)).astype("float32")
     parameters = {**BOTH, "big": (value, config()), "none": (np.zeros((0, 4), "float64"), config())}
     group = Group(4, parameters, directory=str(tmp_path))
@@ -62,7 +62,7 @@ def test_parameters_that_can_not_be_put_together(two, tmp_path):
     second.plan = [block._replace(server=1 - block.server) for block in second.plan]
     for group in (first, second):
         group.init({"v": big["v"][0]})
-    for path in (tmp_path / "second").glob("server-1-*.ckpt"):  # it holds the same half as server 0 of the first
+    for path in (tmp_path / "second").glob("server-1-*.ckpt"):  # it has the same half as server 0 of the first
         (tmp_path / "both").mkdir()
         shutil.copy(path, tmp_path / "both")
     for path in (tmp_path / "first").glob("server-0-*.ckpt"):
@@ -79,7 +79,7 @@ def test_parameters_that_can_not_be_put_together(two, tmp_path):
 
 
 def test_checkpoints_of_jobs_with_other_numbers_of_servers(tmp_path):
-    """Left over, for one, from a job before."""
+    """For example, a file left by an earlier job."""
     for servers in (2, 3):
         Group(servers, BOTH, directory=str(tmp_path / str(servers)))
     shutil.copytree(tmp_path / "2", tmp_path / "both")

@@ -1,4 +1,4 @@
-"""The coordinator: who is there, and what survives a restart."""
+"""The coordinator: membership, and the state that survives a restart."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def test_a_trainer_that_begins_again_is_counted_once(job):
         job.ask("get_task", **old, pass_number=0)
     with pytest.raises(Gone):
         job.heartbeat("trainer", 0, 1)
-    job.ask("leave", role="trainer", number=0, incarnation=1)  # of the one before: too late to mean anything
+    job.ask("leave", role="trainer", number=0, incarnation=1)  # of the previous incarnation: too late to have an effect
     assert trainers(job) == [(0, 2)]
 
 
@@ -92,7 +92,7 @@ def test_servers_never_share_a_number(job):
         job.server("c")
     with pytest.raises(Malformed, match="server 7: this job has 2"):
         job.server("c", 7)
-    assert job.server("c", 1) == [1, 2]  # it was started in the place of b
+    assert job.server("c", 1) == [1, 2]  # it was started to replace b
     with pytest.raises(Gone):
         job.heartbeat("server", 1, 1)
     job.clock.pass_by(5)
@@ -170,16 +170,16 @@ def test_queues_are_the_same_after_a_restart(job):
         job.ask("set_data", chunks=[1])
 
 
-# What survives
+# State that survives
 
 
 def test_numbers_never_go_back(job):
     job.trainer("a", 0)
     job.clock.pass_by(60)
-    membership = job.ask("view")["membership"]  # the loss is written nowhere
+    membership = job.ask("view")["membership"]  # the loss is not written anywhere
     for _ in range(3):
         job.restart()
-        assert trainers(job) == [(0, 1)]  # taken for heard of
+        assert trainers(job) == [(0, 1)]  # the restart counts as a heartbeat
         assert job.ask("view")["membership"] > membership
         job.clock.pass_by(60)
         membership = job.ask("view")["membership"]
@@ -209,7 +209,7 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
             ("leave", {"role": "trainer", "number": 0, "incarnation": 1}),
         ]:
             if name == "set_data":
-                job.ask(name, **fields)  # changes nothing, so there is nothing to write
+                job.ask(name, **fields)  # changes nothing, so nothing is written
                 continue
             with pytest.raises(StorageError, match="No space left on device"):
                 job.ask(name, **fields)

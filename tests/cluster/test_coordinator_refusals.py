@@ -1,4 +1,4 @@
-"""What a coordinator refuses: settings, and whatever others may send."""
+"""Settings and requests that a coordinator rejects."""
 
 import pytest
 from hypothesis import given, settings

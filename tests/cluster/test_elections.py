@@ -1,4 +1,4 @@
-"""Elections: one initialiser whose end all wait for, one saver a directory, by leases whose tokens rise."""
+"""Elections by leases with increasing tokens: one initialiser, which all others wait for, and one saver per directory."""
 
 import contextlib
 import tempfile
@@ -61,7 +61,7 @@ def test_an_hour_that_passes_at_once(job):
     job.clock.pass_by(3600)
     b = job.trainer("b")
     assert ask_save(job, b)["token"] == 2
-    job.clock.now -= 7200  # and a clock that goes back stands still
+    job.clock.now -= 7200  # and a clock that goes back counts as stopped
     assert ask_save(job, job.trainer("c"))["token"] is None
 
 
@@ -130,7 +130,7 @@ def test_the_end_is_for_all_servers_or_none_and_can_be_repeated(job):
     token = begin(job, a)["token"]
     with pytest.raises(NotInitialised, match="server 1 has not finished"):
         finish(job, a, token, [(0, 1)])
-    job.server("u", 1)  # in place of t, and knows nothing
+    job.server("u", 1)  # replaces t, and has no state
     with pytest.raises(NotInitialised, match="server 1"):
         finish(job, a, token)
     assert job.ask("view")["initialised"] is False
@@ -142,12 +142,12 @@ def test_a_server_that_comes_back_with_its_parameters_needs_none(job):
     a = job.trainer("a")
     job.server("s"), job.server("t")
     token = begin(job, a)["token"]
-    job.server("u", 1, token)  # from a checkpoint of an initialisation that nobody has finished
+    job.server("u", 1, token)  # from a checkpoint of an initialisation that was not finished
     assert [row["server"] for row in begin(job, a)["servers"]] == [0, 1]
     finish(job, a, token, [(0, 1), (1, 2)])
     job.server("v", 1, token)
     assert job.ask("view")["initialised"] is True and begin(job, a)["token"] is None
-    job.server("w", 0)  # its checkpoints are lost
+    job.server("w", 0)  # the server's checkpoints are lost
     assert job.ask("view")["initialised"] is False
     again = begin(job, a)
     assert again["token"] > token and [row["server"] for row in again["servers"]] == [0]
@@ -162,7 +162,7 @@ def test_a_server_of_a_job_that_the_coordinator_does_not_know(job):
 
 
 class Electing(RuleBasedStateMachine):
-    """Trainers and servers that come, go, elect and are lost, and a coordinator that is restarted at any moment."""
+    """Trainers and servers that join, leave, elect and are lost, and a coordinator that is restarted at any moment."""
 
     @initialize()
     def begin(self):
@@ -262,7 +262,8 @@ class Electing(RuleBasedStateMachine):
 
     @invariant()
     def waits_end(self):
-        """All servers there, nobody silent: someone can initialise, at the latest when a lease has ended."""
+        """All servers are present and all trainers send heartbeats: one can initialise, at the latest when a lease has
+        ended."""
         if not hasattr(self, "job"):
             return
         view = self.job.ask("view")

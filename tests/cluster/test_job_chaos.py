@@ -1,5 +1,5 @@
-"""Messages lost, doubled, late and out of order, parts that stop and die, a full disk: nothing is applied twice, and
-all is counted."""
+"""Messages lost, duplicated, late and out of order, processes that stop and die, a full disk: no push is applied twice,
+and all are counted."""
 
 import itertools
 import os
@@ -14,12 +14,12 @@ from paddle_mini.cluster.convert import read_parameters
 
 SLOTS, STEPS, TRAINERS = 400, 20, 2
 SEEDS = int(os.environ.get("PM_CHAOS_SEEDS", "25"))
-"""Of each of the two tests; 100 and more for a long run."""
+"""Runs of each of the two tests; 100 and more for a long run."""
 PARTS = ["server 0", "server 1", "trainer 0", "trainer 1", "coordinator"]
 
 
 def marks(tickets, size):
-    """Each push takes `size` from a place of its own in two parameters, one at each server: returns them."""
+    """Each push subtracts `size` at a position of its own in two parameters, one at each server; returns them."""
     x = pm.layers.data("x", [SLOTS])
     zeros = pm.initializer.Constant(0.0)
     a, b = (pm.layers.create_parameter([SLOTS], "float32", name=name, default_initializer=zeros) for name in "ab")
@@ -34,8 +34,8 @@ def marks(tickets, size):
 
 
 def run(seed, directory=None, chaos=None, **settings):
-    """A job in async or sync mode, by turns; the result, how many pushes there were, and what the trainers saw last of
-    each parameter: 0, or -1 for a push that was applied once."""
+    """A job in async or sync mode, alternating; the result, the number of pushes, and each trainer's last view of each
+    parameter: 0, or -1 for a push that was applied once."""
     mode = ("async", "sync")[seed % 2]
     engine, tickets = ChaoticThreads(seed, **(chaos or {})), itertools.count()
     before = threads()
@@ -82,6 +82,6 @@ def test_parts_that_stop_and_die_while_the_disk_is_full(seed, tmp_path):
     counts = result.counts
     assert counts["sent"] == counts["applied"] + counts["dropped"]
     for places in seen:
-        alone = -TRAINERS if seed % 2 else -1  # what is the mean of one gradient, while a trainer is away
+        alone = -TRAINERS if seed % 2 else -1  # the mean of one gradient, while a trainer is away
         assert set(np.unique(places)) <= {0, -1, alone}
     assert read_parameters(tmp_path).keys() == {"a", "b"}

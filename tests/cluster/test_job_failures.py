@@ -1,4 +1,4 @@
-"""Jobs whose parts die: what goes on, what is lost and counted, and what is told."""
+"""Jobs whose processes die: the work that continues, the work that is lost and counted, and the messages."""
 
 import threading
 import time
@@ -61,7 +61,7 @@ def test_what_came_after_the_checkpoint_is_lost_and_counted(engine, tmp_path):
 
 
 def test_what_is_pushed_again_has_the_pass_that_it_was_made_in(engine, tmp_path):
-    """Though the trainer is in another one since."""
+    """Though the trainer has moved to another one since."""
     job_engine = engine()
 
     def trained():
@@ -127,7 +127,7 @@ GARBAGE = [
 
 
 def test_garbage_for_services_of_a_job(engine, tmp_path):
-    """Who sends it is told; the job goes on as if nothing had been."""
+    """Its sender gets an error; the job continues unaffected."""
     job_engine, kinds = engine(), set()
 
     def send():
@@ -200,7 +200,7 @@ def test_a_trainer_that_dies_too_often_ends_the_job(engine, tmp_path):
 
 @pytest.mark.parametrize("part", ["server 1", "coordinator"])
 def test_a_part_that_stays_away_is_named(part, tmp_path):
-    """On threads, as no other engine leaves it so."""
+    """On threads, because no other engine leaves it in this state."""
     engine, begin, moment = ThreadEngine(), time.monotonic(), tmp_path / "moment"
     problem = f"trainer 0: Timeout: {part}: no answer in 0.3 s: it does not run"
     with at(moment, partial(engine.kill, part)), pytest.raises(TrainerFailed, match=problem) as caught:

@@ -1,4 +1,4 @@
-"""Parts that are killed in the middle of training: nothing is applied twice, all is counted, training goes on."""
+"""Processes that are killed during training: no push is applied twice, all are counted, training continues."""
 
 import os
 import time
@@ -12,16 +12,16 @@ from cluster_moments import TIMEOUT, at, die, note, notes, ticket
 from paddle_mini.cluster.convert import read_parameters
 
 RUNS = int(os.environ.get("PM_KILL_RUNS", "4"))
-"""20 and more for a long run."""
+"""Runs of each test; 20 and more for a long run."""
 TRAINERS, PUSHES = 2, 120
 PARTS = ["server 0", "trainer 1", "coordinator", "server 1", "trainer 0"]
 GOES_ON = 10.0
-"""Seconds in which training must go on after a death: each trainer makes another step."""
+"""Seconds in which training must continue after a death: each trainer completes another step."""
 
 
 def marks(folder, size):
-    """Each push, of all trainers and their lives, takes `size` from a place of its own in two parameters, one at each
-    server: returns them."""
+    """Each push, of all trainers and their incarnations, subtracts `size` at a position of its own in two parameters,
+    one at each server; returns them."""
     x = pm.layers.data("x", [PUSHES])
     zeros = pm.initializer.Constant(0.0)
     a, b = (pm.layers.create_parameter([PUSHES], "float32", name=name, default_initializer=zeros) for name in "ab")
@@ -75,7 +75,7 @@ def test_a_part_is_killed(seed, engine, tmp_path):
             lease=1.0,
         )
     assert result.counts["sent"] == result.counts["applied"] + result.counts["dropped"]
-    alone = -1 if mode == "async" else -TRAINERS  # what is the mean of one gradient, while a trainer is away
+    alone = -1 if mode == "async" else -TRAINERS  # the mean of one gradient, while a trainer is away
     saved = read_parameters(tmp_path / "job")
     for values in (*np.concatenate(result.returned), *saved.values()):
         assert set(np.unique(values)) <= {0, -1, alone}

@@ -1,4 +1,4 @@
-"""Async, delta and elastic modes, data tasks, and what run() and join() refuse."""
+"""Async, delta and elastic modes, data tasks, and arguments that run() and join() reject."""
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
@@ -64,8 +64,8 @@ def test_delta_of_local_steps_with_any_optimizer(engine):
 
 
 def one_parameter(mode, engine, folder, targets, steps=4, rate=0.25, **settings):
-    """Each trainer goes by SGD from 0 towards a target of its own, in turn: what each has after each of its steps, and
-    what the servers have at its end."""
+    """Each trainer moves by SGD from 0 towards its own target, in turn: the values of each after each of its steps, and
+    the servers' values at the end."""
     (folder / "turn 0").touch()
 
     def train():
@@ -79,7 +79,7 @@ def one_parameter(mode, engine, folder, targets, steps=4, rate=0.25, **settings)
             trainer.run({"target": np.array([targets[trainer.number]])})
             seen.append(scope.get("w").item())
             (folder / f"turn {turn + 1}").touch()
-        wait_for(folder / f"turn {len(targets) * steps}")  # who leaves earlier makes the others' share larger
+        wait_for(folder / f"turn {len(targets) * steps}")  # a trainer that leaves earlier increases the others' share
         return seen
 
     return pm.cluster.run(train, len(targets), 1, mode, engine, **settings).returned
@@ -112,7 +112,7 @@ def test_elastic_formulas(alpha, engine, tmp_path):
 
 
 def read(chunks, passes, mode="async", **settings):
-    """What each trainer reads when it trains on what it reads."""
+    """The data that each trainer reads when it trains on it."""
 
     def trained():
         pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
@@ -138,7 +138,7 @@ def test_one_trainer_reads_chunks_in_their_order():
 
 @pytest.mark.parametrize("mode", ["async", "sync"])
 def test_learning_rates_that_go_by_passes(mode, engine):
-    """batches() says the pass; a gradient that is pushed has the rate of its own one, at all servers."""
+    """batches() returns the pass; a pushed gradient uses the rate of its own pass, at all servers."""
 
     def trained():
         names = ["a", "b"]

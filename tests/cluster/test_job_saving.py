@@ -1,4 +1,4 @@
-"""Saving in a job: one is elected, the model loads on one machine, averages are saved, training goes on as it was."""
+"""Saving in a job: one trainer is elected, the model loads on one machine, averages are saved, training is not affected."""
 
 import os
 import threading
@@ -20,7 +20,7 @@ def averaged():
 
 
 def saving(optimizer, directory, steps=5):
-    """Trains, saves and trains on; returns where it saved, what is true of the model then, and the parameters."""
+    """Trains, saves and continues; returns the directory, facts about the model at that time, and the parameters."""
     x, logits, loss = classifier(lambda loss: optimizer().minimize(loss))
     trainer = begun()
     for step in range(steps):
@@ -35,7 +35,7 @@ def saving(optimizer, directory, steps=5):
 
 
 def load(path):
-    """A model's parameters, and what it makes of some rows."""
+    """A model's parameters, and its outputs for some rows."""
     with pm.scope_guard(pm.Scope()):
         exe = pm.Executor()
         program, feeds, fetches = pm.io.load_inference_model(os.path.join(path, "model"), exe)
@@ -114,7 +114,7 @@ def test_a_frozen_parameter_is_saved_as_it_is(engine, tmp_path):
 
 
 def test_the_others_train_while_one_saves_and_saving_runs_nothing(tmp_path, monkeypatch):
-    """On threads, where the test can hold the saver up."""
+    """On threads, where the test can block the saver."""
     go_on, runs = threading.Event(), []
     run = pm.Executor.run
 

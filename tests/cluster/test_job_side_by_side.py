@@ -1,4 +1,4 @@
-"""Jobs in one process at the same time: programs, scopes, seeds, trainers and models of each are its own."""
+"""Jobs in one process at the same time: each has its own programs, scopes, seeds, trainers and models."""
 
 import threading
 
@@ -13,7 +13,7 @@ STEPS = 12
 
 
 def saving(directory, seed, meet):
-    """Trains from a seed of its own, step by step with the other job, and saves; returns the parameters."""
+    """Trains from its own seed, in step with the other job, and saves; returns the parameters."""
     x, logits, loss = classifier(lambda loss: pm.optimizer.Adam(0.01).minimize(loss))
     dropped = pm.layers.mean(pm.layers.dropout(x, 0.5))
     trainer = begun(seed)
@@ -26,7 +26,7 @@ def saving(directory, seed, meet):
 
 
 def in_threads(functions):
-    """What each function returns, all called at the same time."""
+    """The result of each function; all are called at the same time."""
     returned = {}
 
     def call(function):

@@ -1,4 +1,4 @@
-"""Jobs and their disks: one that fills, one that is read-only, what another version has written."""
+"""Jobs and their disks: one that fills, a read-only one, files of another version."""
 
 import errno
 import json
@@ -23,7 +23,7 @@ from small_model import assert_same_bits
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A directory that is a disk of 4 MB."""
+    """A directory on a disk of 4 MB."""
     disk = tmp_path / "disk"
     disk.mkdir()
     made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], capture_output=True, text=True)
@@ -34,7 +34,7 @@ def small_disk(tmp_path):
 
 
 def fill(disk):
-    """Takes what room there is."""
+    """Fills the disk."""
     with open(disk / "filler", "ab", buffering=0) as file:
         for size in (1 << 16, 1 << 12, 1):
             try:
@@ -45,7 +45,7 @@ def fill(disk):
 
 
 def errors(engine):
-    """How many checkpoints the disk has refused to each server, as the job's coordinator shows."""
+    """Number of checkpoints that each server could not write, as the job's coordinator shows it."""
     servers = Client(engine.link(), "job").once("coordinator", GetJobStatus()).servers.values()
     return [row.report.get("checkpoint_errors", 0) for row in servers]
 
@@ -55,7 +55,7 @@ def adam():
 
 
 def filling(moment, steps):
-    """Trains by data tasks, which the coordinator writes down; the disk fills before step 5."""
+    """Trains by data tasks, which the coordinator writes to disk; the disk fills before step 5."""
     _, _, loss = classifier(lambda loss: adam().minimize(loss))
     trainer = begun()
     for step in trainer.batches(list(range(steps)), 4):
@@ -68,13 +68,13 @@ def filling(moment, steps):
 
 @pytest.mark.parametrize("dies", [False, True])
 def test_training_goes_on_when_a_disk_is_full_for_a_while(dies, engine, small_disk, tmp_path):
-    """It loses nothing, and is counted; also when the coordinator dies then, and can't begin again."""
+    """It loses no data, and the failures are counted; also if the coordinator dies then, and can't restart."""
     job_engine, moment, full = engine(), tmp_path / "moment", threading.Event()
 
     def fill_and_empty():
         full.set()
         deadline = time.monotonic() + TIMEOUT
-        while min(errors(job_engine)) == 0:  # a checkpoint that ends leaves the room of an older one
+        while min(errors(job_engine)) == 0:  # a checkpoint that ends frees the space of an older one
             fill(small_disk / "job")
             assert time.monotonic() < deadline, "no checkpoint is refused"
         if dies:
@@ -92,7 +92,7 @@ def test_training_goes_on_when_a_disk_is_full_for_a_while(dies, engine, small_di
 
 
 def test_a_disk_that_stays_full_is_told_of(engine, small_disk, tmp_path):
-    """When there is room again the job goes on."""
+    """The job continues when there is space again."""
     moment, arguments = tmp_path / "moment", [tmp_path / "moment", 8]
     with (
         at(moment, lambda: fill(small_disk / "job")),
@@ -156,7 +156,7 @@ def test_pulls_and_checkpoints_during_training_are_of_one_version(engine, tmp_pa
 
 
 def test_what_another_version_has_written(engine, tmp_path):
-    """It is told of, and left as it is."""
+    """It is reported, and not changed."""
     path = tmp_path / coordinator_file.NAME
     pm.cluster.run(train, 1, 1, "async", engine(), tmp_path, [1, adam])
     facts = json.loads(path.read_bytes())["coordinator"]

@@ -1,4 +1,4 @@
-"""Sync mode: the bits of one machine, the mean of all trainers, two optimizers and a table."""
+"""Sync mode: the same bits as one machine, the mean of all trainers, two optimizers and a table."""
 
 import time
 
@@ -71,12 +71,12 @@ def test_a_slow_trainer_is_waited_for(engine, tmp_path):
 
     pm.cluster.run(slow, 2, 1, "sync", engine())
     steps = notes(tmp_path / "steps")
-    # Whoever begins step k + 1 has pushed step k; its pull then waits for those who have not begun step k.
+    # A trainer that begins step k + 1 has pushed step k; its pull then waits for those that have not begun step k.
     assert all(abs(steps[:end].count("0") - steps[:end].count("1")) <= 2 for end in range(11))
 
 
 def wide_and_deep(steps, sparse=True):
-    """Two tables, one of them read through a cast; SGD for what is wide, Adam for what is deep."""
+    """Two tables, one of them read through a cast; SGD for the wide part, Adam for the deep one."""
     words = pm.layers.data("words", shape=[-1, 4], dtype="int64")
     more = pm.layers.data("more", shape=[-1, 2], dtype="int32")
     label = pm.layers.data("label", shape=[-1, 1], dtype="int64")

@@ -1,4 +1,4 @@
-"""paddle-mini launch: a script becomes a job; its errors, Ctrl-C, going on."""
+"""paddle-mini launch: runs a script as a job; its errors, Ctrl-C, resuming."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def launch(folder):
-    """Runs the command in the folder; returns what it wrote to each stream."""
+    """Runs the command in the folder; returns its output on each stream."""
 
     def launch(*words, status=0):
         done = subprocess.run([*COMMAND, *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=120)
@@ -83,7 +83,7 @@ def launch(folder):
 
 
 def expected(steps):
-    """The weight after so many steps with mean 0 ... 4 of x, by SGD with the rate 0.5."""
+    """The weight after this many steps with mean 0 ... 4 of x, by SGD with the rate 0.5."""
     return np.float32(0.5) - np.float32(0.5) * sum(step % 5 for step in range(steps))
 
 

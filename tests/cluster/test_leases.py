@@ -1,4 +1,4 @@
-"""Leases: one trainer at a time, until exactly their end, with tokens that rise."""
+"""Leases: one trainer at a time, until exactly their end, with increasing tokens."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-# Typed messages: each comes back as it was, what does not fit its class is refused at one door, and a service answers all.
+# Typed messages: each survives a round trip, fields that do not fit its class are rejected in one place, and a service
+# replies to all.
 import dataclasses
 from enum import Enum
 from types import UnionType

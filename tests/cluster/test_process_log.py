@@ -1,4 +1,4 @@
-"""What parts of a job log: with its origin, once, also from processes of their own."""
+"""Logs of a job's processes: with their origin, once, also from separate processes."""
 
 import logging
 import subprocess
@@ -56,7 +56,7 @@ def test_a_server_that_begins_again_says_which(caplog, tmp_path):
 def test_who_is_lost(tmp_path, caplog):
     job = Asked(tmp_path, lease=5.0)
     job.trainer("a", 0)
-    job.trainer("b", 0)  # it was begun again
+    job.trainer("b", 0)  # it was restarted
     job.clock.pass_by(6)
     job.ask("view")
     assert caplog.messages == ["coordinator: trainer 0 sent nothing for 5 s: the job continues without it"]

@@ -1,4 +1,4 @@
-"""The way of a gradient from a trainer's step to the server's optimizer: short enough to be read in one sitting."""
+"""The path of a gradient from a trainer's step to the server's optimizer is short enough to be read in one sitting."""
 
 import sys
 
@@ -24,7 +24,7 @@ def table_and_dense():
 
 
 def calls_since_run():
-    """The functions from a trainer's step to here, the first and the last included."""
+    """The functions from a trainer's step to this one, including the first and the last."""
     names, frame = [], sys._getframe(1)
     while frame is not None and frame.f_code is not JobTrainer.run.__code__:
         names.append(f"{type(frame.f_locals.get('self')).__name__}.{frame.f_code.co_name}")
@@ -34,7 +34,7 @@ def calls_since_run():
 
 @pytest.mark.parametrize("mode", ["async", "sync"])
 def test_a_push_takes_few_calls(mode, monkeypatch):
-    """Both optimizer calls are replaced by a function that takes their place on the way."""
+    """Replaces both optimizer calls by a function that records the path."""
     ways = {}
 
     def watched(name):

@@ -1,4 +1,4 @@
-"""What is Ray's own in jobs on Ray: processes, errors from afar, large arrays, what is left behind."""
+"""Features of jobs on Ray only: processes, errors of remote processes, large arrays, cleanup."""
 
 import glob
 import logging
@@ -35,7 +35,7 @@ def engine():
 
 
 class Echo:
-    """A service that sends back what it gets."""
+    """A service that returns its arguments."""
 
     def __init__(self, link):
         self._link = link
@@ -135,7 +135,7 @@ def test_a_slow_service(engine):
 
 
 def test_each_request_has_its_own_answer(engine):
-    """One that is late, or gone, takes nothing from those that went out with it."""
+    """A late or lost reply does not affect the others of the same call."""
 
     class Sleepy(Echo):
         def handle(self, header, arrays):
@@ -190,7 +190,7 @@ def test_an_error_says_where_it_was_raised():
 
 
 class Unsendable(Exception):
-    """An error with what has no way to another process."""
+    """An error with a value that cannot be pickled."""
 
     def __init__(self):
         import threading
@@ -273,7 +273,7 @@ SCRIPT = textwrap.dedent("""
 
 
 def left(folder):
-    """Processes that have something open in a folder, and sockets there."""
+    """Processes that have a file open in a folder, and sockets there."""
     opened = set()
     for link in glob.glob("/proc/[0-9]*/fd/*"):
         try:
@@ -299,7 +299,7 @@ def test_jobs_side_by_side_and_what_they_leave(tmp_path):
         ]
         while not left(folder) and jobs[0].poll() is None:
             time.sleep(0.1)
-        assert jobs[0].poll() is None  # so that what is left would be seen
+        assert jobs[0].poll() is None  # so that leftovers would be detected
         (good, _), (_, problem) = [job.communicate(timeout=120) for job in jobs]
         assert good.split()[-1] == "float32" and jobs[0].returncode == 0
         assert "ValueError: too far" in problem and jobs[1].returncode == 1

@@ -1,4 +1,4 @@
-"""A server of collective mode: means in the order of trainers, each made once, of what was asked for; and states."""
+"""A server of collective mode: means in the order of trainers, each computed once, for the requested steps; and states."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_a_part_that_comes_again_counts_once(server):
     assert server.add(0, [1.0], serial=3)
     assert not server.add(0, [1.0], serial=3) and not server.add(0, [5.0], serial=2)
     assert server.mean([0]) == [1.0]
-    assert server.add(0, [1.0], serial=4)  # once more, for another server's sake
+    assert server.add(0, [1.0], serial=4)  # repeated, because of another server
     assert server.mean([0]) == [1.0]
     assert server.pushes() == {"sent": 1, "applied": 1, "dropped": 0, "repeated": 3, "waiting": 1}
 

@@ -1,4 +1,4 @@
-"""Who makes a step in collective mode: decided once, with whose gradients; and who takes whose state."""
+"""The decision, made once, which trainers' gradients form a step in collective mode, and whose state a new trainer copies."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from paddle_mini.cluster import Gone, Malformed
 
 
 class Rank:
-    """A trainer, as the coordinator sees it: what it says, and the state that it has."""
+    """A trainer, as the coordinator sees it: its requests, and its state."""
 
     def __init__(self, job, number):
         self.job, self.step_id, self.asks = job, None, itertools.count()
@@ -58,11 +58,11 @@ class Rank:
 
 WAIT = {"wait": True}
 NOTHING = [("key", ""), ("contributors", [])]
-"""Fields of replies whose answers have no use for them."""
+"""Fields of replies that their receivers do not use."""
 
 
 def complete(*pairs):
-    """The reply to those who have come to a step, when it is made."""
+    """The reply to those that have arrived at a step, when it is made."""
     return {"answer": "complete", **({"contributors": list(pairs)} if pairs else {})}
 
 
@@ -72,12 +72,12 @@ def job(tmp_path):
 
 
 def begun(job, count=2, step=0):
-    """Ranks that are inside, before their first step."""
+    """Ranks that have joined, before their first step."""
     ranks = [Rank(job, number) for number in range(count)]
     for number, rank in enumerate(ranks):
         reply = rank.join_rendezvous()
         if number == 0:
-            while "wait" in reply:  # for the others to say that they have nothing either
+            while "wait" in reply:  # so that the others report that they have no gradients either
                 for other in ranks[1:]:
                     assert other.join_rendezvous() == WAIT
                 reply = rank.again()
@@ -89,7 +89,7 @@ def begun(job, count=2, step=0):
 
 
 def step(*ranks):
-    """All make a step; whose gradients it is made of."""
+    """All arrive at a step; returns those whose gradients form it."""
     replies = [rank.arrive() for rank in ranks[:-1]]
     assert replies == [WAIT] * len(replies)
     replies = [ranks[-1].arrive(), *(rank.again() for rank in ranks[:-1])]
@@ -226,7 +226,7 @@ def test_a_coordinator_that_begins_again_hears_all_and_lets_the_furthest_go_on(j
     assert c.join_rendezvous()["answer"] == "load"
     step(a, b, c)
     assert a.arrive() == b.arrive() == WAIT
-    decided = c.arrive()  # and the others are not told
+    decided = c.arrive()  # and the others are not notified
     assert len(decided["contributors"]) == 3
     job.restart()
     assert a.again() == b.again() == c.arrive() == {"answer": "rejoin"}
@@ -239,12 +239,12 @@ def test_a_coordinator_that_begins_again_hears_all_and_lets_the_furthest_go_on(j
 
 
 def test_two_states_of_the_same_step_are_not_taken_for_one_where_all_were_lost(job):
-    """a made the step with b, and b without a: both were lost in between, and an era ended."""
+    """a made the step with b, and b without a: both were lost in between, and an epoch ended."""
     a, b = begun(job)
     step(a, b)
     for number in (0, 1):
         job.ask("leave", role="trainer", number=number, incarnation=1)
-    b.step_id = [b.step_id[0], 0]  # it never got the mean
+    b.step_id = [b.step_id[0], 0]  # it never received the mean
     b.join(1)
     assert b.join_rendezvous()["answer"] == "continue" and b.arrive() == complete([1, 2])
     assert b.step_id[1] == a.step_id[1]
@@ -260,7 +260,7 @@ def test_the_last_one_leaves_its_state(job):
     assert a.leave() == {"answer": "store"}
     a.store("end")
     assert a.leave() == {"answer": "last"}
-    assert b.join_rendezvous() == {"answer": "continue", "step_id": a.step_id}  # it comes back, while a writes a checkpoint
+    assert b.join_rendezvous() == {"answer": "continue", "step_id": a.step_id}  # it returns, while a writes a checkpoint
     assert a.leave(done=True) == {"answer": "left"}
     assert b.arrive() == complete([1, 1])
     assert a.join_rendezvous() == WAIT
@@ -292,7 +292,7 @@ def test_requests_that_come_late_do_nothing_and_repeated_ones_get_the_same_reply
     step(a, b)
     assert a.arrive() == WAIT
     now, b.asked = b.asked, late
-    assert b.again() == WAIT  # of long ago: nobody reads it
+    assert b.again() == WAIT  # an old one, which is not read
     b.asked = now
     assert b.again()["contributors"] == [[0, 1], [1, 1]]
     assert b.arrive() == a.again() == complete([0, 1], [1, 1])

@@ -1,4 +1,4 @@
-"""Saving: one elected trainer, a folder of its own, whole under its name or not there; averages; no cluster."""
+"""Saving: one elected trainer, a separate folder, complete under its name or absent; averages; without a cluster."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ from paddle_mini.cluster.trainers.trainer import save_if_elected
 
 
 def writing(text):
-    """A model of two files, which must be of one save."""
+    """A model of two files, which must come from one save."""
 
     def write(folder):
         assert os.listdir(folder) == []
@@ -30,7 +30,7 @@ def writing(text):
 
 
 def model_in(path):
-    """What writing() was given; None when there is no model."""
+    """The values passed to writing(); None if the model is absent."""
     if not os.path.isdir(path):
         return None
     texts = {(path / name).read_text() for name in ("model.pdmodel", "model.pdiparams")}
@@ -39,7 +39,7 @@ def model_in(path):
 
 
 class Approvals:
-    """What a coordinator answers, in order; the last one again and again."""
+    """Replies of a coordinator, in order; the last one is repeated."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -108,7 +108,7 @@ def test_with_a_coordinator(tmp_path):
 
 
 class Counted(ToService):
-    """The way to a coordinator for several threads; wait() returns when it was asked for a right again."""
+    """The connection to a coordinator for several threads; wait() returns at the next request for the right to save."""
 
     def __init__(self, service):
         super().__init__(service)
@@ -142,7 +142,7 @@ def test_who_saves_stays_elected_while_it_writes(tmp_path):
         saver.join()
         other.join()
         assert save_if_elected(saver, tmp_path / "out", 60, slow)
-        saver.stop_heartbeat()  # a heartbeat may still be on its way
+        saver.stop_heartbeat()  # a heartbeat may still be in flight
         job.clock.pass_by(60)
         assert save_if_elected(other, tmp_path / "out", 60, writing("b"))
     finally:
@@ -173,14 +173,14 @@ def test_errors_reach_who_saves_and_nothing_is_left(tmp_path, when):
 
 
 class Dead(BaseException):
-    """The process was killed: nothing that it would still do happens."""
+    """The process was killed: it must not change anything afterwards."""
 
 
 CALLS = ["open", "mkdir", "rename", "fsync", "unlink", "rmdir", "scandir", "listdir"]
 
 
 def deadly(patch, step, death):
-    """From its call `step` on, the system does nothing any more but raise what death() returns; returns the count."""
+    """From its call number `step` on, the system only raises what death() returns; returns the count."""
     count = [0]
 
     def guarded(function):
@@ -240,7 +240,7 @@ def test_a_file_where_a_folder_should_be(tmp_path):
 def test_files_of_others_stay(tmp_path):
     for name in (".0.notours", ".1.01234567", "notes.txt", ".0.0123456g"):
         (tmp_path / name).write_text("theirs")
-    (tmp_path / ".0.01234567").mkdir()  # of a life of trainer 0 that was killed
+    (tmp_path / ".0.01234567").mkdir()  # of an incarnation of trainer 0 that was killed
     save_alone(tmp_path, writing("a"))
     assert sorted(os.listdir(tmp_path)) == [".0.0123456g", ".0.notours", ".1.01234567", "0", "notes.txt"]
 

@@ -1,4 +1,4 @@
-# Servers that one trainer asks: beginning, pushes, pulls.
+# Servers with one trainer: initialisation, pushes, pulls.
 import numpy as np
 import pytest
 
@@ -45,7 +45,7 @@ def test_life_of_a_server():
 
 
 def test_another_initialiser():
-    """The second one's values, all of them, count; the first one's token is over."""
+    """All values of the second one count; the first one's token has expired."""
     group = Group(1, SMALL, begin=False)
     group.init({"w": OTHER, "t": np.ones((5, 2), "float32")}, token=1, finish=False)
     described = new_block(group.infos["w"], group.blocks(0)[1], config())
@@ -60,7 +60,7 @@ def test_another_initialiser():
 
 @pytest.mark.parametrize("restarted", [False, True])
 def test_an_initialiser_that_died_when_some_servers_had_all(tmp_path, restarted):
-    """Those get the next one's values too, as long as nobody has asked for theirs; after that, none."""
+    """Those get the next one's values too, until one of their values is pulled; after that, none."""
     group = Group(2, SMALL, begin=False, directory=str(tmp_path))
     group.init({"w": OTHER, "t": np.ones((5, 2), "float32")}, token=1, finish=False)
     call(group.servers[0], "finish_init", token=1, count=1)
@@ -156,7 +156,7 @@ def test_servers_are_one_optimizer_to_the_bit(servers, mode):
 
 
 def test_rows():
-    """Only rows that are named change, those named twice get the sum; rows come by their numbers, in any order."""
+    """Only rows that are named change, those named twice get the sum; rows are pulled by number, in any order."""
     value = random((3000, 17), "rows")
     group = Group(3, {"t": (value, config(), True)})
     rows, gradient = np.array([2999, 5, 1500, 5]), random((4, 17), "gradient")
@@ -174,7 +174,7 @@ def test_rows():
 
 
 def test_a_push_counts_once():
-    """A server which missed its part gets it, and the others do not get theirs twice."""
+    """A server that missed its part of a push gets it, and the others do not get theirs twice."""
     group = Group(2, MANY)
     group.push(gradients_of(0), step=0, only=[1])
     first, second = group.push(gradients_of(0), step=0)
@@ -193,7 +193,7 @@ def test_a_push_counts_once():
 
 
 def test_pulls_are_copies():
-    """What was pulled does not change, nor change the server, and what was pushed may be written over."""
+    """Pulled arrays neither change nor change the server, and pushed arrays may be overwritten."""
     group = Group(1, SMALL, 2, mode="sync")
     before = group.pull()
     before["w"][:] = 100
@@ -215,8 +215,8 @@ def test_all_of_a_pull_is_of_one_version():
 
 
 def test_passes():
-    """A policy that goes by passes has that of each push, the latest of those of a step; what comes twice, or
-    after a restart, has its own."""
+    """A policy that depends on passes uses that of each push, the latest of those of a step; a push that is repeated,
+    or arrives after a restart, has its own."""
     segments = [{"bound": 0, "rate": 1.0}, {"bound": 1, "rate": 0.5}]
     policy = {"lr_policy": "PassManual", "pass_manual_lr": {"learning_rate": 1.0, "segments": segments}}
     for mode, moved in (("async", 1.0 + 0.5 + 0.5 + 1.0), ("sync", 0.5 + 0.5)):
@@ -236,7 +236,7 @@ def failing(error):
 
 
 def test_a_table_that_refuses_comes_before_all_else(monkeypatch):
-    """Whatever the order in the push: then nothing has changed."""
+    """In any order of the push; then nothing has changed."""
     group = Group(1, SMALL)
     before = untouched(group)[0]
     table = group.servers[0]._shards["t", 0].native
@@ -256,7 +256,7 @@ def test_a_table_that_refuses_comes_before_all_else(monkeypatch):
 
 
 def test_an_optimizer_that_fails_midway(monkeypatch):
-    """The push is told of, counted as dropped, and not applied again; how much of it was, is said."""
+    """The push is reported, counted as dropped, and not applied again; the message says how much of it was."""
     group = Group(1, {"a": SMALL["w"], "b": SMALL["w"], "c": SMALL["w"]})
     shards = group.servers[0]._shards
     monkeypatch.setattr(shards["b", 0].native, "update", failing(pm.DeviceError("no memory")))

@@ -1,4 +1,4 @@
-# Checkpoints of servers: when they are written, in which order, and whatever a disk does.
+# Checkpoints of servers: when they are written, in which order, and with failing disks.
 import errno
 import json
 import os
@@ -21,11 +21,11 @@ from server_checkpoints import bits, checkpoint, expected, files, recovered
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """Simulates the end of the process."""
 
 
 class Disk:
-    """The calls that change or read a disk, by name; the call number `at` fails. at: -1, none."""
+    """The calls that change or read a disk, by name; call number `at` fails. at: -1, none."""
 
     CALLS = ("open", "write", "fsync", "rename", "unlink", "listdir", "mkdir")
 
@@ -46,7 +46,7 @@ class Disk:
 
 
 def test_what_is_written(tmp_path):
-    """The file, what is said about it, and that only the one before it stays."""
+    """Checks the file and its report, and that only the previous one remains beside it."""
     group = Group(2, BOTH, directory=str(tmp_path))
     (tmp_path / "server-0-notes.txt").write_text("mine")
     copy = f"server-0-{'c' * 32}.ckpt"
@@ -70,7 +70,7 @@ def test_what_is_written(tmp_path):
 
 
 def test_the_order_on_the_disk(tmp_path, monkeypatch):
-    """A file's bytes, its name, what is said about it, and then the old one."""
+    """In this order: a file's bytes, its name, its report, and then the removal of the old one."""
     group = Group(1, BOTH, directory=str(tmp_path))
     for step in range(2):
         train(group, step, step + 1)
@@ -94,7 +94,7 @@ def test_the_order_on_the_disk(tmp_path, monkeypatch):
     "failure", [Killed(), OSError(errno.ENOSPC, "No space left on device"), OSError(errno.EIO, "Input/output error")], ids=repr
 )
 def test_an_end_at_every_step(tmp_path, monkeypatch, failure):
-    """Whichever call fails, or is the process's last one, a whole checkpoint is left, and training goes on."""
+    """Whichever call fails, or is the process's last one, a whole checkpoint is left, and training continues."""
     at, seen = 0, set()
     while True:
         directory = tmp_path / str(at)
@@ -159,7 +159,7 @@ def test_kill(tmp_path):
 
 
 def test_when_checkpoints_are_written(tmp_path):
-    """The first one with the beginning, then by the clock, also after a restart."""
+    """The first one at the initialisation, then by the clock, also after a restart."""
     now = [0.0]
     group = Group(1, BOTH, directory=str(tmp_path), clock=lambda: now[0], checkpoint_seconds=60, begin=False)
     server = group.servers[0]
@@ -201,7 +201,7 @@ def test_a_checkpoint_of_all_servers_stays_the_newest_until_something_changes(tm
 
 
 def test_servers_write_at_the_same_moments(tmp_path):
-    """Trainers wait for each server that writes: one that began again does not do so at a time of its own."""
+    """Trainers wait for each server that writes, so a restarted server writes at the common times."""
     now = [100.0]
     group = Group(2, BOTH, directory=str(tmp_path), clock=lambda: now[0], checkpoint_seconds=60)
     now[0] = 110.0
@@ -229,7 +229,7 @@ def test_what_is_left_out_is_named(tmp_path, caplog):
 
 
 def test_a_disk_that_refuses(tmp_path, caplog):
-    """Training begins and goes on; each failure is counted, logged, and told to who asked."""
+    """Training starts and continues; each failure is counted, logged, and reported to the requester."""
     (tmp_path / "file").write_text("")
     now, directory = [0.0], tmp_path / "directory"
     group = Group(1, BOTH, directory=str(directory), clock=lambda: now[0], begin=False)

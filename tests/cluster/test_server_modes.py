@@ -1,4 +1,4 @@
-# When servers apply what several trainers push: at once, or as differences.
+# How servers apply the pushes of several trainers: at once, or as differences.
 from collections import Counter
 
 import numpy as np
@@ -26,7 +26,7 @@ PUSHES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["push", "again",
 @settings(max_examples=100)
 @given(PUSHES, st.sampled_from([None, 0.0, 1.0, 2.0]))
 def test_any_order_of_async_pushes(events, limit):
-    """Each push is applied once, or dropped and its sender told; the values are those of the applied ones."""
+    """Each push is applied once, or dropped and its sender notified; the values are those of the applied ones."""
     group = Group(1, ONE, 3, stale_limit=limit)
     step, incarnation, pulled, told, expected = Counter(), Counter(), Counter(), Counter(), [VALUE.astype("float64")]
     last = {}
@@ -65,7 +65,7 @@ def test_any_order_of_async_pushes(events, limit):
 
 
 def test_a_push_that_is_too_far_behind():
-    """One more than the limit is dropped and told of, also when it is sent again."""
+    """One more than the limit is dropped and reported, also when it is sent again."""
     group = Group(1, ONE, 2, stale_limit=1.5)
     for step in range(4):
         group.push({"w": gradient(step)}, 0, step, version=step)
@@ -141,7 +141,7 @@ def test_what_trainers_that_optimize_can_not_have():
 
 @pytest.mark.parametrize("mode, updates", [("async", 6), ("sync", 2)])
 def test_schedules_count_the_updates_of_a_server(mode, updates):
-    """With three trainers async makes three updates where sync makes one."""
+    """With three trainers async makes three updates for each one that sync makes."""
     policy = {"lr_policy": "Linear", "linear_lr": {"learning_rate": 1.0, "lr_decay_a": 0.1, "lr_decay_b": 0.0}}
     group = Group(1, {"w": (np.zeros(40, "float32"), config(**policy))}, 3, mode=mode)
     for step in range(2):

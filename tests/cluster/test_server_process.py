@@ -1,4 +1,4 @@
-"""A server as a part of a job: its place is its own until another process takes it; where it was lost it comes back."""
+"""A server as a process of a job: it keeps its shard until another process replaces it; a lost server rejoins."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from raw_messages import request
 
 
 class Direct(Link):
-    """To one coordinator; nothing arrives while it is cut."""
+    """Links to one coordinator; while they are cut, no message arrives."""
 
     def __init__(self, service):
         self.service, self.cut = service, False
@@ -55,7 +55,7 @@ def test_a_server_beats(job):
 
 def test_one_whose_place_another_process_has_taken_serves_no_more(job):
     first, second = part(job), part(job)
-    assert present(job) == [(0, 2)] and serves(first)  # until it hears of it
+    assert present(job) == [(0, 2)] and serves(first)  # until it receives a reply
     for _ in range(4):
         job.clock.pass_by(1)
         first.tick()

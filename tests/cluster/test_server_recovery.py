@@ -1,4 +1,4 @@
-# Servers that go on from a checkpoint: to the bit, once, and from a whole one.
+# Servers that resume from a checkpoint: to the bit, once, and from a whole one.
 import os
 import shutil
 from hashlib import sha256
@@ -18,7 +18,7 @@ from server_checkpoints import DAMAGES, bits, checkpoint, expected, files, recov
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "Dpsgd"])
 @pytest.mark.parametrize("servers", [1, 3])
 def test_training_goes_on_to_the_bit(tmp_path, kind, servers):
-    """Values, optimizers' state, averages, schedules, and configurations are all there."""
+    """Values, optimizers' state, averages, schedules, and configurations are all restored."""
     policy = {"lr_policy": "Poly", "poly_lr": {"learning_rate": 0.1, "lr_decay_a": 0.1, "lr_decay_b": 0.5}}
     value = generator("long").standard_normal(30000).astype("float32")
     parameters = {
@@ -46,7 +46,7 @@ def test_training_goes_on_to_the_bit(tmp_path, kind, servers):
 
 
 def test_pushes_count_once_across_a_restart(tmp_path):
-    """What the checkpoint has is not applied again, what it has not is."""
+    """Pushes in the checkpoint are not applied again; the others are."""
     group = Group(1, BOTH, directory=str(tmp_path))
     train(group, 0, 4)
     checkpoint(group)
@@ -61,7 +61,7 @@ def test_pushes_count_once_across_a_restart(tmp_path):
 
 
 def test_a_step_that_waits_is_not_in_a_checkpoint(tmp_path):
-    """Its sender sees another life, and pushes it again."""
+    """Its sender sees another incarnation, and pushes it again."""
     group = Group(1, BOTH, 2, directory=str(tmp_path), mode="sync")
     group.push(gradients(0), trainer=0)
     checkpoint(group)
@@ -74,7 +74,7 @@ def test_a_step_that_waits_is_not_in_a_checkpoint(tmp_path):
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_one(two, caplog, damage):
-    """The one before it is taken, and that is logged; with no whole one the server waits for a beginning."""
+    """The previous one is used, and that is logged; without a whole one the server waits for an initialisation."""
     directory, (_, newer) = two
     DAMAGES[damage](directory / newer)
     group, version = recovered(directory)
@@ -92,7 +92,7 @@ def test_a_damaged_one(two, caplog, damage):
 
 
 def test_every_byte_counts(two):
-    """A file is refused with any bit of it changed, and cut off anywhere."""
+    """A file is rejected with any bit of it changed, and truncated anywhere."""
     directory, (_, newer) = two
     data, path = (directory / newer).read_bytes(), str(directory / newer)
     with open(path, "r+b", buffering=0) as file:
@@ -107,7 +107,7 @@ def test_every_byte_counts(two):
 
 
 def test_more_than_the_blocks(two):
-    """A sum that is right does not make it a checkpoint."""
+    """A correct checksum is not enough."""
     directory, (_, newer) = two
     data = (directory / newer).read_bytes()[:-32] + b"more"
     (directory / newer).write_bytes(data + sha256(data).digest())
@@ -133,7 +133,7 @@ def test_another_job_and_another_number_of_servers(two):
 
 
 def test_another_version(two):
-    """One that is whole is not begun anew over."""
+    """A whole one is not overwritten by a new initialisation."""
     directory, (older, _) = two
     data = (directory / older).read_bytes().replace(b"checkpoint 1", b"checkpoint 2")
     (directory / older).write_bytes(data[:-32] + sha256(data[:-32]).digest())
@@ -144,7 +144,7 @@ def test_another_version(two):
 
 
 def test_a_server_that_went_on_elsewhere(two):
-    """Who was replaced writes nothing over what its successor has written, and removes nothing of another job."""
+    """A replaced server does not overwrite its successor's files, and does not remove files of another job."""
     directory, _ = two
     first, second = recovered(directory)[0], recovered(directory)[0]
     train(second, 4, 6)

@@ -1,4 +1,4 @@
-# What servers refuse, and that nothing has changed then.
+# Requests that servers reject without any change of state.
 import base64
 
 import numpy as np
@@ -94,7 +94,7 @@ def test_refused_headers(change, error):
     ids=lambda value: None if isinstance(value, list) and value and not isinstance(value[0], str) else str(value),
 )
 def test_refused_arrays(blocks, arrays, error):
-    """Nothing of a push is applied when one of its blocks is wrong."""
+    """No block of a push is applied if one of them is wrong."""
     group = Group(1, SMALL)
     before = untouched(group)
     with pytest.raises(error):

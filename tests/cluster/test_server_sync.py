@@ -1,4 +1,4 @@
-# Servers in sync mode: a step waits for all members, whoever leaves, comes, or is started again.
+# Servers in sync mode: a step waits for all members while trainers leave, join, or restart.
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,13 +28,13 @@ def waits(group, version):
 @pytest.mark.parametrize("trainers", [1, 2, 3, 4])
 @pytest.mark.parametrize("servers", [1, 2])
 def test_sync_is_one_big_batch(servers, trainers):
-    """The mean in the order of trainers, in whatever order they push; tables get the bits of dense gradients."""
+    """The mean in the order of trainers, for any order of pushes; tables get the bits of dense gradients."""
     group = Group(servers, BOTH, trainers, mode="sync")
     w, t = (pm.optimizer.NativeOptimizer(given[1], given[0]) for given in BOTH.values())
     for step in range(4):
         dense = [gradient(step, trainer) for trainer in range(trainers)]
         rows = [row_gradient(step, trainer) for trainer in range(trainers)]
-        rows = [(ids[:1], values[:1]) for ids, values in rows]  # each row once a trainer
+        rows = [(ids[:1], values[:1]) for ids, values in rows]  # each row once per trainer
         for trainer in generator(f"order {step}").permutation(trainers).tolist():
             assert waits(group, step + 1) == [True] * servers
             group.push({"w": dense[trainer], "t": rows[trainer]}, trainer, step)
@@ -68,7 +68,7 @@ def test_a_block_that_a_trainer_leaves_out_counts_as_zero():
 
 
 def test_a_trainer_that_leaves_is_waited_for_no_more():
-    """What it has pushed for the step is taken out; one that comes is waited for."""
+    """Its pushes for the step are removed; a trainer that joins is waited for."""
     group = Group(1, ONE, 3, mode="sync")
     group.push({"w": gradient(0)}, 0)
     group.push({"w": gradient(1)}, 1)
@@ -92,7 +92,7 @@ def test_a_trainer_that_leaves_is_waited_for_no_more():
 
 
 def test_a_trainer_that_was_started_again_counts_once():
-    """Whether servers have heard of it or not."""
+    """Whether servers know of it or not."""
     for told in (False, True):
         group = Group(1, ONE, 2, mode="sync")
         group.push({"w": gradient(0)}, 0)
@@ -121,7 +121,7 @@ def test_repeats_while_a_step_waits():
 
 
 def test_a_step_waits_for_one_whose_push_is_not_finite():
-    """Nothing of that is taken, so that its sender may push the same step again."""
+    """The push is not stored, so that its sender may push the same step again."""
     group = Group(1, ONE, 2, mode="sync")
     with pytest.raises(NotFinite):
         group.push({"w": gradient(0) * np.float32("nan")}, 0)
@@ -133,7 +133,7 @@ def test_a_step_waits_for_one_whose_push_is_not_finite():
 
 
 def test_a_server_that_lost_steps_catches_up(tmp_path):
-    """One trainer has the result of a step that the server lost, the other one pushes it again: both go on."""
+    """One trainer has the result of a step that the server lost, the other one pushes it again: both continue."""
     group = Group(1, ONE, 2, directory=str(tmp_path), mode="sync")
     for step in range(3):
         for trainer in range(2):

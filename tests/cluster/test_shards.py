@@ -1,4 +1,4 @@
-# Which server holds what: every element in one block, the same everywhere, evenly.
+# Assignment of elements to servers: every element in one block, the same in every process, evenly.
 import itertools
 import json
 import subprocess
@@ -57,13 +57,13 @@ def test_the_order_of_parameters_says_nothing(infos, servers, random):
 @settings(max_examples=200)
 @given(parameters(), st.integers(1, 9))
 def test_loads(infos, servers):
-    """The bound that the file states, and at most 1.5 times as many bytes where servers have three of the largest uncut
+    """The bound that the file states, and at most 1.5 times as many bytes if servers have three of the largest uncut
     blocks."""
     plan = plan_shards(infos, servers)
     count = {info.name: sum(block.parameter == info.name for block in plan) for info in infos}
     few = [info for info in infos if count[info.name] < servers]
     uncut = max((info.units * info.unit_bytes // count[info.name] for info in few), default=0)
-    uneven = sum(info.unit_bytes for info in infos if info not in few)  # blocks differ by one element or row
+    uneven = sum(info.unit_bytes for info in infos if info not in few)  # block sizes differ by one element or row
     found = loads(infos, plan, servers)
     allowed = uncut + max([info.unit_bytes for info in infos], default=0) + uneven
     assert max(found) - min(found) <= allowed
@@ -95,7 +95,7 @@ def test_more_servers_than_parameters():
 
 
 def test_a_plan_by_hand():
-    """What another language has to come to as well."""
+    """Values that an implementation in another language must reproduce."""
     infos = [
         ParameterInfo("w", (3, 10000), "float32"),
         ParameterInfo("t", (5, 8192), "float32", True),

@@ -51,7 +51,7 @@ def test_the_tables_fit_a_terminal(monkeypatch):
     with status_view(stream) as show:
         show(NOW._replace(trainers=()))
         show(NOW)
-    last = stream.getvalue().split("\x1b[2K")[-1]  # which clears a line of the picture before
+    last = stream.getvalue().split("\x1b[2K")[-1]  # clears a line of the previous picture
     assert [row.split() for row in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", last).splitlines()] == [
         "trainer steps steps/s applied dropped saved restarts silent".split(),
         "0 1,234,567 56.2 20 0 1 0 0.2 s".split(),
@@ -76,4 +76,4 @@ def test_lines_where_there_are_no_tables(stream, monkeypatch):
         "over after 12 s",
     ] and LINE_SECONDS == 5
     with status_view(out):
-        pass  # a job that ends before it was looked at
+        pass  # a job that ends before it was shown

@@ -1,4 +1,4 @@
-"""Data tasks: each once a pass, at least once with failures; what comes too late is ignored; nothing stalls."""
+"""Data tasks: each once per pass, at least once with failures; late reports are ignored; nothing stalls."""
 
 import json
 
@@ -63,7 +63,7 @@ def test_a_request_that_comes_again_takes_no_further_task():
     last = tasks.get("0", 0, (1, 1))
     assert last.answer == TaskAnswer.TASK and tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW)
     tasks.release("0", failed=True)
-    assert tasks.get("0", 0, (2, 0)).task == last.task  # of its next life
+    assert tasks.get("0", 0, (2, 0)).task == last.task  # of its next incarnation
 
 
 def test_a_task_comes_back_at_exactly_its_timeout():
@@ -80,12 +80,12 @@ def test_what_comes_late_is_ignored():
     tasks, clock = some(chunks=1, timeout=20.0)
     first = tasks.get("0", 0)
     clock.pass_by(20.0)
-    assert not tasks.finish(first.task, first.epoch)  # nobody has it yet
+    assert not tasks.finish(first.task, first.epoch)  # not assigned yet
     again = tasks.get("1", 0)
     assert not tasks.finish(first.task, first.epoch) and not tasks.fail(first.task, first.epoch)
     assert tasks.counts()["pending"] == 1
     assert tasks.finish(again.task, again.epoch)
-    assert not tasks.finish(again.task, again.epoch)  # said twice
+    assert not tasks.finish(again.task, again.epoch)  # reported twice
 
 
 def test_a_finish_of_an_earlier_pass_is_ignored():
@@ -107,7 +107,7 @@ def test_a_bad_task_is_left_out_after_the_limit_and_holds_nobody_up():
         (tasks.fail if got.task == 0 else tasks.finish)(got.task, got.epoch)
     assert order == [0, 1, 2, 0, 0]
     assert tasks.counts() == {"pass": 0, "todo": 0, "pending": 0, "done": 2, "failed": 1}
-    assert [tasks.get("0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass tries it again
+    assert [tasks.get("0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass retries it
 
 
 def test_all_failed():
@@ -153,8 +153,8 @@ def test_no_data_set(chunks, per_task):
 
 
 class Reading(RuleBasedStateMachine):
-    """Trainers that read, finish, fail, forget and are lost, and a coordinator that is restarted, against a list of
-    what must be true of any such job."""
+    """Trainers that read, finish, fail, forget and are lost, and a coordinator that is restarted, against invariants of
+    every such job."""
 
     def __init__(self):
         super().__init__()

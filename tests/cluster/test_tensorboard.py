@@ -32,7 +32,7 @@ def test_snapshots_become_scalars(tmp_path):
     first = Snapshot(1.0, (trainer,), (server,), tasks, {}, 0)
     with TensorBoard(tmp_path) as write:
         write(first)
-        write(first._replace(seconds=2.0, tasks={**tasks, "done": 3}))  # parts have said nothing new
+        write(first._replace(seconds=2.0, tasks={**tasks, "done": 3}))  # processes have reported nothing new
         write(Snapshot(3.0, (trainer._replace(steps=15, silent=None),), (server._replace(behind=None, version=8),), tasks, {}, 0))
     found = scalars(tmp_path)
     assert set(found) == {

@@ -1,4 +1,4 @@
-"""A trainer that waits for what it has pushed: who may not have it any more gets it again."""
+"""A trainer that waits for its push to be applied: servers that may have lost it get it again."""
 
 import pytest
 
@@ -12,7 +12,7 @@ SERVERS = 3
 
 
 class ToCoordinator(Link):
-    """Servers are not there."""
+    """Servers are unreachable."""
 
     def __init__(self, service):
         self._service = service
@@ -34,8 +34,8 @@ def job(tmp_path):
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("died", [False, True])
 def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
-    """lost: the job goes on without this trainer, which it knows, or finds out amid a request; died: a server began
-    again."""
+    """lost: the job continues without this trainer, which knows it, or finds out during a request; died: a server was
+    restarted."""
     part = TrainerProcess(0, ToCoordinator(job.service), JobSettings("job", 1, SERVERS, lease=1e6), [], dict)
     part.membership.join()
     asked = []
@@ -53,7 +53,7 @@ def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
     all_of_them, one = [[*range(SERVERS)]], [[1]] if died else []
     if lost and known:
         assert asked == all_of_them + one
-    elif lost and died:  # it finds out when it looks whether that server needs parameters
+    elif lost and died:  # it finds out when it checks whether that server needs parameters
         assert asked == all_of_them
     else:
         assert asked == one

@@ -1,4 +1,4 @@
-"""Transpiling: what trainers run, what servers do, and that both together are training on one machine."""
+"""Transpiling: the programs of trainers and the work of servers, which together equal training on one machine."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def trainer_and_servers(main, feeds, start):
     for feed in feeds:
         for one in split.trained:
             value = servers[one.name].parameter()
-            if one.ids is not None:  # a trainer has no more than the rows that it asks for
+            if one.ids is not None:  # a trainer has only the rows that it pulls
                 rows = np.unique(np.concatenate([feed[name].ravel() for name in one.ids]))
                 value = rng.normal(size=value.shape).astype(value.dtype)
                 value[rows] = servers[one.name].rows(rows)
@@ -86,7 +86,7 @@ def test_a_trainer_and_servers_do_what_one_machine_does(kind):
     assert main.to_bytes() == before
     start, rate = beginning(split), getattr(optimizer, "learning_rate", 0)
     got = trainer_and_servers(main, batches(), start)
-    if kind == "scheduled":  # servers take a step of the schedule with every update
+    if kind == "scheduled":  # servers advance the schedule with every update
 
         def stepping():
             for feed in batches():

@@ -1,4 +1,4 @@
-"""What can be seen of a job: reports of its parts, and snapshots."""
+"""Views of a job: reports of its processes, and snapshots."""
 
 import pytest
 
@@ -24,14 +24,14 @@ def trained(steps, sees=None):
         sees(trainer)
 
 
-# What parts report
+# Reports of processes
 
 
 def test_versions_behind_of_pushes():
     group = Group(1, {"w": (W, config(), False)}, 2)
-    for trainer, step, version in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 9)):  # 9 was lost with the life before
+    for trainer, step, version in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 9)):  # 9 was lost with the previous incarnation
         group.push({"w": W}, trainer, step, version=version)
-    group.push({"w": W}, 1, 1, version=0)  # once more
+    group.push({"w": W}, 1, 1, version=0)  # repeated
     assert [group.status()[word] for word in ("version", "behind", "worst_behind")] == [4, 0 + 1 + 2 + 0, 2]
 
 
@@ -70,7 +70,7 @@ def test_the_last_report_stays(tmp_path):
         job.ask("ask_save", trainer=0, incarnation=1, directory="", seconds=1)
     assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, 0.0, 0, steps=3),)
     job.ask("leave", role="trainer", number=0, incarnation=1, report={"steps": 5})
-    job.ask("leave", role="trainer", number=0, incarnation=1, report={"steps": 7})  # of one who is not there
+    job.ask("leave", role="trainer", number=0, incarnation=1, report={"steps": 7})  # of an absent process
     assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, None, 0, steps=5),)
 
 

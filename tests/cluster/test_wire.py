@@ -1,4 +1,4 @@
-# Bytes and arrays of messages: what is packed comes back, and all else is refused.
+# Bytes and arrays of messages: packed values survive a round trip, and everything else is rejected.
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-# Data sets: the original files, written small, and what stands for them.
+# Data sets: the original files, written small, and their generated substitutes.
 import gzip
 import io
 import struct
@@ -103,7 +103,7 @@ def test_mnist(tmp_path):
 
 
 def cifar_batch(pixels, labels):
-    """As Python 2 pickled it, protocol 2: text for bytes, ndarray._reconstruct for arrays."""
+    """Pickles as Python 2 does, protocol 2: text for bytes, ndarray._reconstruct for arrays."""
     return (
         b"\x80\x02}q\x01(U\x04dataq\x02cnumpy.core.multiarray\n_reconstruct\nq\x03cnumpy\nndarray\nq\x04K\x00\x85"
         b"U\x01b\x87Rq\x05(K\x01K" + bytes([len(pixels)]) + b"M\x00\x0c\x86cnumpy\ndtype\nq\x06U\x02u1K\x00K\x01\x87R"

@@ -1,4 +1,4 @@
-"""The place that these tests run on. tests/gpu runs the same ones on a GPU."""
+"""The place for these tests. tests/gpu runs the same tests on a GPU."""
 
 import pytest
 

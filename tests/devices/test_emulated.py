@@ -1,4 +1,4 @@
-"""What an emulated device promises: memory of its own, a limit to it, a link that takes its time."""
+"""The contract of an emulated device: separate memory with a limit, and a link with transfer times."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ def unlimited(place):
 
 
 def filled(scope, name="w", count=1000):
-    """A program that makes a variable of so many floats."""
+    """A program that creates a variable of this many floats."""
     program = pm.Program()
     block = program.global_block()
     block.create_var(name, dtype="float32", shape=[count], persistable=True)

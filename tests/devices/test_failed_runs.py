@@ -1,4 +1,4 @@
-"""A run that fails leaves alone what the run before it still does behind its back."""
+"""A run that fails does not affect the pending asynchronous work of the previous run."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from small_model import assert_same_bits, batch
 
 
 def trained(place, wrong):
-    """Two steps with averages on the CPU, and perhaps a third with a label that is out of range."""
+    """Two steps with averages on the CPU, and optionally a third with a label that is out of range."""
     main, startup, scope, exe = pm.Program(), pm.Program(), pm.Scope(), pm.Executor(place)
     with pm.program_guard(main, startup):
         x, label = pm.layers.data("x", shape=[-1, 6]), pm.layers.data("label", shape=[-1, 1], dtype="int64")
@@ -30,5 +30,5 @@ def trained(place, wrong):
 
 def test_averages_of_the_step_before_are_whole(place):
     if isinstance(place, pm.EmulatedPlace):
-        pm.devices.emulate(0, latency=2e-3)  # so that they are still on their way when the last step fails
+        pm.devices.emulate(0, latency=2e-3)  # so that they are still pending when the last step fails
     assert_same_bits(trained(place, True), trained(place, False))

@@ -1,4 +1,4 @@
-"""Runs on a device that do not end well: what is said, and what is left."""
+"""Failed runs on a device: their errors, and the state they leave."""
 
 import subprocess
 import sys
@@ -44,7 +44,7 @@ def test_refused_data_changes_nothing(place):
 
 
 def test_refused_data_behind_statistics_that_moved(place):
-    """Batch normalization has written its statistics when the labels are looked at: they are put back."""
+    """Batch normalization writes its statistics before the labels are checked: they are restored."""
 
     def model(on):
         main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
@@ -69,7 +69,7 @@ def test_refused_data_behind_statistics_that_moved(place):
 
 
 def test_what_an_operator_wrote_that_refuses(place):
-    """A GPU's kernel can't stop: what it has written when the host hears of its data is put back."""
+    """A GPU's kernel can't stop: its writes are undone when the host receives the error about its data."""
     table = pm.default_main_program().global_block().create_var("table", shape=[9, 2], dtype="float32", persistable=True)
     ids, rows = pm.layers.data("ids", shape=[-1], dtype="int64"), pm.layers.data("rows", shape=[-1, 2])
     table.block.append_op("scatter", {"X": table, "Ids": ids, "Updates": rows}, {"Out": table})
@@ -83,7 +83,7 @@ def test_what_an_operator_wrote_that_refuses(place):
 
 
 def test_what_fails_behind_a_run_is_told_to_the_next_one(place):
-    """A parameter that is not finite: the run that made it has returned when the average looks at it."""
+    """A parameter that is not finite: the run that made it has returned when the average checks it."""
     model = averaged(place, non_finite="raise")
     model.step()
     before = {name: model.scope.get(name) for name in model.scope.names() if "average" in name}
@@ -119,7 +119,7 @@ def test_a_kernel_that_refuses_on_the_host_side(place):
 
 
 def test_interrupted_runs_leave_a_whole_step():
-    """Ctrl-C while a device works: the run ends at once or at the end of its step, and the process is not harmed."""
+    """Ctrl-C while a device works: the run ends at once or at the end of its step, and the process stays usable."""
     code = """
 import os, signal, sys, threading, time
 sys.path.insert(0, "tests")

@@ -1,4 +1,4 @@
-"""A child of fork() can't use the devices of its parent: it is told, and never waits."""
+"""A child of fork() can't use the devices of its parent: it gets an error, and never waits."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Averages on the CPU while training runs on the device: the same bits as anywhere else."""
+"""Averages on the CPU while training runs on the device: the same bits as on any other place."""
 
 import numpy as np
 import pytest
@@ -19,8 +19,7 @@ def trained(place, average_place=None, steps=STEPS, **arguments):
 
 
 def reference(place):
-    """Where the same training is done with averages beside it, for the same bits. A GPU's products are not the
-    CPU's."""
+    """The place where the same training with averages has the same bits. A GPU's products differ from the CPU's."""
     return pm.CPUPlace() if place.name.startswith("emulated") else place
 
 
@@ -42,7 +41,8 @@ def test_every_scheme(place, scheme, table):
 
 @pytest.mark.parametrize("scheme", ["Window", "Uniform", "Exponential", "Window+Exponential"])
 def test_rows_of_tables(place, scheme):
-    """SGD leaves rows without gradient alone, so a table's averages are lazy: of the table only rows that change cross."""
+    """SGD does not change rows without gradient, so a table's averages are lazy: only changed rows of the table are
+    transferred."""
     if place.name.startswith("gpu"):
         pytest.skip("a GPU leaves sparse gradients, and the table with them, to the CPU")
     arguments = dict(optimizer="SGD", scheme=scheme, table=True)
@@ -104,7 +104,7 @@ def test_averages_cost_the_device_no_byte(place):
 
 
 def test_large_parameters_pass_in_pieces(place):
-    """Staging memory is a ring: here it takes many turns in one step."""
+    """Staging memory is a ring: here one step fills it many times."""
     pm.devices.emulate(0, staging=4096) if place.name.startswith("emulated") else None
 
     def run(on, at):
@@ -132,7 +132,7 @@ def test_large_parameters_pass_in_pieces(place):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_delays_change_nothing(place, seed):
-    """A thousand ways in which the queues may be late: a hundred seeds in each of these tests."""
+    """A thousand random delays of the queues: a hundred seeds in each of these tests."""
     here = everything(trained(reference(place), steps=3, scheme="Window+Exponential"))
     run = Run(place=place, average_place=pm.CPUPlace(), scheme="Window+Exponential")
     start, state = everything(run), run.exe.random_state()
@@ -150,7 +150,7 @@ def test_random_delays_change_nothing(place, seed):
 
 def test_apply_and_restore_at_any_moment(place):
     same = trained(reference(place))
-    state = same.exe.random_state()  # pm.seed begins those of all executors anew
+    state = same.exe.random_state()  # pm.seed restarts those of all executors
     run = trained(place, pm.CPUPlace())
     same.exe.set_random_state(state)
     test = run.main.clone(for_test=True)

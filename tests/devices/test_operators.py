@@ -1,4 +1,4 @@
-"""Every operator on a device gives what it gives on the CPU: the facts are those of tests/ops."""
+"""Every operator gives the same on a device as on the CPU: the facts are those of tests/ops."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def assert_alike(there, here, tolerances, what):
 
 
 def run_there(one):
-    """Skips what stays on the CPU: for the reason that its record gives, selected rows, some dtypes."""
+    """Skips cases that stay on the CPU: for the reason that the schema states, selected rows, some dtypes."""
     try:
         return one.run()
     except pm.DeviceError as error:
@@ -44,7 +44,7 @@ def test_operator(place, op_type):
     tolerances = TOLERANCES[kind]
     for name, inputs, attrs, counts, checked in cases_of(op_type):
         if kind == "gpu" and op_type == "dropout" and "Seed" in inputs:
-            continue  # the seed is in the GPU's memory, which then draws numbers of its own (cpp/ops/dropout.cc)
+            continue  # the seed is in the GPU's memory, whose kernel then draws other numbers (cpp/ops/dropout.cc)
         pm.seed(5)
         here = OneOp(op_type, inputs, attrs, counts, aliased=False).run()
         for temporaries in (False, True):

@@ -1,4 +1,4 @@
-"""DataParallel: replicas train as one device trains on the whole batch, stay equal to the bit, and fail together."""
+"""DataParallel: replicas train like one device on the whole batch, stay equal to the bit, and fail together."""
 
 import gc
 import threading
@@ -27,7 +27,7 @@ def assert_alike(found, expected, tolerance=1e-12):
 
 
 def averaged(scheme, place=None, outside=True):
-    """What to put around an optimizer: averages, around the sums or inside."""
+    """Wrappers of an optimizer: averages, around the sums or inside."""
 
     def around(optimizer, wrap):
         average = lambda inner: pm.optimizer.ParameterAverage(inner, scheme, place=place)
@@ -107,10 +107,10 @@ def test_sums_are_added_in_the_order_of_the_replicas(dtype):
         total = wide[0] + wide[1] + wide[2]
         sums, kept = replicas.run(program, {"x": x}, ["sum", "kept"])
         for rank in range(3):
-            if dtype == "bfloat16":  # half of the last place, by the rounding
+            if dtype == "bfloat16":  # half a unit in the last place, by the rounding
                 found = (sums[rank][0].astype("uint32") << 16).view("float32")
                 np.testing.assert_allclose(found, total, 2**-8)
-            elif device(0).name.startswith("gpu"):  # NCCL has an order of its own
+            elif device(0).name.startswith("gpu"):  # NCCL sums in another order
                 np.testing.assert_allclose(sums[rank][0].astype(wide.dtype), total, 1e-2 if dtype == "float16" else 1e-6, 1e-3)
             else:
                 np.testing.assert_array_equal(sums[rank][0], total.astype(dtype))
@@ -128,7 +128,7 @@ def test_the_processor_may_be_one_of_the_places():
 
 
 def test_optimizers_on_the_processor():
-    """Each replica's sums are then made there, at the same time: they must not stand in one queue."""
+    """Each replica then sums on the CPU at the same time, so the replicas must not share one queue."""
 
     def offloaded(optimizer, wrap):
         class Offloaded:

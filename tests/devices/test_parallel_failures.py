@@ -1,4 +1,4 @@
-"""DataParallel where something goes wrong: all replicas stop, none hangs, scopes are as they were, and the error says why."""
+"""DataParallel with failures: all replicas stop, none hangs, scopes are as before, and the error gives the reason."""
 
 import faulthandler
 import signal
@@ -16,7 +16,7 @@ from small_model import assert_same_bits, batch
 
 @pytest.fixture(autouse=True)
 def devices():
-    """A test whose replicas hang ends the process, saying where: nothing else would."""
+    """If the replicas of a test hang, ends the process with a traceback; nothing else would stop it."""
     faulthandler.dump_traceback_later(300, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -37,7 +37,7 @@ AROUND = {
 @pytest.mark.parametrize("around", AROUND)
 def test_a_label_out_of_range_in_one_part_of_the_batch(around, count):
     model, other = (Replicated(count, AROUND[around], pm.optimizer.Adam(0.05), layer=pm.layers.batch_norm) for _ in range(2))
-    for row in (0, ROWS - 1, 5):  # also in the very first run
+    for row in (0, ROWS - 1, 5):  # also in the first run
         before = model.everything()
         rank, row_there = divmod(row, ROWS // count)
         with pytest.raises(pm.OpError) as raised:
@@ -56,7 +56,7 @@ def test_a_label_out_of_range_in_one_part_of_the_batch(around, count):
 
 
 def test_failures_at_any_time():
-    """Delays at random, failures in several replicas: the error is one of theirs, and training goes on as without."""
+    """Random delays, failures in several replicas: the error is one of theirs, and training continues as without them."""
     model, other = (Replicated(3, AROUND["averages on the CPU"]) for _ in range(2))
     random = np.random.RandomState(0)
     for number in range(25):
@@ -77,7 +77,7 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-# Python drops what is raised inside a __del__.
+# Python discards exceptions raised inside a __del__.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("around", AROUND)
 def test_an_interrupt_leaves_a_whole_step_or_none_on_every_replica(around):
@@ -92,7 +92,8 @@ def test_an_interrupt_leaves_a_whole_step_or_none_on_every_replica(around):
 
 
 def interrupted_steps(model, other):
-    """Steps with an interrupt after a random time; `other` takes those that were taken. How many were met and taken."""
+    """Runs steps with an interrupt after a random time; `other` runs those that took effect. Returns the numbers of
+    interrupted steps and of those that took effect."""
     random, longest, met, taken = np.random.RandomState(0), 1e-3, 0, 0
     for number in range(1000):
         before, ended, start = model.everything(), False, time.perf_counter()
@@ -115,7 +116,8 @@ def interrupted_steps(model, other):
 
 
 def test_the_last_operator_refuses_in_one_replica():
-    """Also a CPU then keeps what that operator writes: the other replica refuses when here all is written."""
+    """A CPU then also saves the variables that this operator writes: the other replica may reject when all is written
+    here."""
     replicas, program = pm.DataParallel([pm.CPUPlace(), device(0)]), pm.Program()
     with pm.program_guard(program):
         table = program.global_block().create_var("table", shape=[9, 2], dtype="float32", persistable=True)

@@ -1,4 +1,4 @@
-"""Where operators run, what is copied for that, and what is refused."""
+"""Placement: the devices of operators, the necessary copies, and rejected programs."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_a_plan_shows_device_and_waits(place):
 
 
 def test_a_program_for_a_device_runs_from_the_processor(place):
-    """op_device is the program's: the executor's place is only for operators that name none."""
+    """op_device of the program takes precedence: the executor's place is only for operators that name none."""
     x = pm.layers.data("x", [-1, 3])
     with pm.device_guard(place.name):
         y = pm.layers.relu(x)
@@ -80,7 +80,7 @@ def test_values_live_where_they_are_written(place):
     w = next(p.name for p in main.all_parameters())
     value = np.full((3, 4), 2, "float32")
     scope.set(w, value)
-    assert scope.place(w) == place.name  # the memory that was there is used again
+    assert scope.place(w) == place.name  # the existing memory is reused
     scope.erase(w)
     scope.set(w, value)
     assert scope.place(w) == "cpu"
@@ -117,7 +117,7 @@ def test_sparse_gradients_and_sequences_cross(place):
 
 
 def test_loops_and_branches(place):
-    """Control operators work on the host's side; blocks inside them run on the device."""
+    """Control operators run on the host; blocks inside them run on the device."""
 
     def run(on):
         main, scope = pm.Program(), pm.Scope()
@@ -164,11 +164,11 @@ def test_operators_without_a_kernel(place, capfd):
 def test_devices_that_are_not_there(place, name, words):
     x = pm.layers.data("x", [-1, 3])
     y = pm.layers.relu(x)
-    y.block.ops[-1].set_attr("op_device", name)  # as in a program of others; device_guard refuses most of these
+    y.block.ops[-1].set_attr("op_device", name)  # as in a program of another tool; device_guard rejects most of these
     with pytest.raises(pm.DeviceError, match=words) as caught:
         pm.Executor(place).run(feed={"x": X}, fetch_list=[y])
     assert "y = pm.layers.relu(x)" in str(caught.value)
-    z = pm.layers.scale(x, scale=2.0)  # work elsewhere goes on
+    z = pm.layers.scale(x, scale=2.0)  # other operators still run
     program = pm.default_main_program().clone()
     program.global_block().remove_op(0)
     np.testing.assert_array_equal(pm.Executor(place).run(program, {"x": X}, [z.name])[0], 2 * X)

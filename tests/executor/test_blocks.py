@@ -1,4 +1,4 @@
-"""Programs that are planned in stretches: shapes that depend on data, and operators that run blocks."""
+"""Programs that are planned in segments: shapes that depend on data, and operators that run blocks."""
 
 import numpy as np
 import pytest

@@ -17,7 +17,7 @@ L = pm.layers
 
 
 def grow(p, depth):
-    """A parameter grows for as long as the condition holds, which is for ever."""
+    """A parameter grows while the condition holds, which is always."""
     going_on = L.fill_constant([1], "bool", True)
     loop = L.While(going_on)
     with loop.block():
@@ -53,7 +53,7 @@ def test_a_bound_that_is_just_enough():
     with loop.block():
         L.increment(i, value=1)
         L.assign(L.less_than(i, n), output=going_on)
-    for _ in range(2):  # each run counts anew
+    for _ in range(2):  # each run counts from 0
         assert pm.Executor(pm.CPUPlace(), max_loop_steps=7).run(fetch_list=[i])[0] == [7]
     with pytest.raises(pm.OpError, match="6 times"):
         pm.Executor(pm.CPUPlace(), max_loop_steps=6).run()

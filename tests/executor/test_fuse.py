@@ -1,12 +1,13 @@
-"""fuse: operators that run part by part with the one before them give the same bits, and move where nothing is in the way."""
+"""fuse: operators that run tile by tile with the preceding one give the same bits, and are moved if no other step
+prevents it."""
 
 import numpy as np
 import pytest
 
 import paddle_mini as pm
 
-SIZE = 10_007  # five parts, the last one short
-LARGE = 70_001  # shorter parts
+SIZE = 10_007  # five tiles, the last one short
+LARGE = 70_001  # shorter tiles
 
 
 def state(block, scope, name, values):

@@ -1,4 +1,4 @@
-"""The record of a gradient is made from that of its operator: OpTable::gradient_of."""
+"""The schema of a gradient is derived from that of its operator: OpTable::gradient_of."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from one_op import array, run_op
 from paddle_mini import _core
 from paddle_mini.contracts import contract
 
-# Of an operator with two inputs, one of which may be left out, an output that is not kept, and an attribute.
+# For an operator with two inputs, one of which is optional, an output that is not kept, and an attribute.
 FORWARD = {
     "doc": ["out = in"],
     "input": ["X", "any shape"],
@@ -68,12 +68,12 @@ def test_the_gradients_of_outputs_are_as_the_operator_gives_them():
         run_op("norm_grad", {"X": array(2, 3), "Norm": array(2, 3), "Out@GRAD": array(2, 3)}, {"axis": 1})
 
 
-# Gradients whose records are their own.
+# Gradients with schemas of their own.
 OTHER_ATTRIBUTES = {"conditional_block_grad", "while_grad"}
 
 
 def test_a_gradient_has_its_operators_attributes():
-    """With the same types and defaults: programs copy them."""
+    """They have the same types and defaults, because programs copy them."""
     types = set(_core.op_types())
     compared = 0
     for op_type in types:

@@ -1,4 +1,4 @@
-"""infer: shapes from feeds and scope; a wrong or missing value is named before anything runs."""
+"""infer: shapes from feeds and scope; an error names a wrong or missing value before anything runs."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_a_fed_array_is_never_written():
 
 
 def test_a_persistable_keeps_its_shape_within_a_run():
-    """Two kernels would hold one memory with two shapes."""
+    """Two kernels would use one buffer with two shapes."""
     vars = [var("a", [3], persistable=True), var("b", [40], persistable=True), var("y", [3])]
     ops = [op("relu", {"X": ["a"]}, {"Out": ["y"]}), op("relu", {"X": ["b"]}, {"Out": ["a"]})]
     scope = _core.Scope()
@@ -107,7 +107,7 @@ def test_a_persistable_keeps_its_shape_within_a_run():
     with pytest.raises(pm.ShapeError, match=r"'a' would be \[40\] float32, but it is \[3\] float32 in this run"):
         _core.Executor("cpu").run(_core.Signature(program(vars, ops), (), ("y",)), scope, ())
     assert scope.get("a").shape == (3,)
-    # A program that only makes it may give it another shape than the scope holds.
+    # A program that only writes it may give it another shape than that in the scope.
     _core.Executor("cpu").run(_core.Signature(program(vars[:2], ops[1:]), (), ()), scope, ())
     assert scope.get("a").shape == (40,)
 

@@ -1,4 +1,4 @@
-"""Control flow that is wrong: each case is refused by name, in at most twelve lines, and the scope stays as it was."""
+"""Invalid control flow: each case is rejected by name, in at most twelve lines, and the scope stays as it was."""
 
 import signal
 
@@ -146,7 +146,7 @@ def step_gradients(given="z", shape=(2, 4)):
 
 
 def scopes_of_another_block():
-    """The frame that the loop ran in is gone when its gradient comes."""
+    """The frame of the loop no longer exists when its gradient runs."""
     program = one_step(constant("d", 1, 0), branch(1, "d", scopes="t"), loop_gradient(3))
     program[1:] = [
         inner(loop(2), idx=1),
@@ -298,7 +298,7 @@ def test_only_tensors_are_fed(kind):
 
 @pytest.mark.parametrize("name, kind", [("s", "step scopes"), ("r", "rank table")])
 def test_what_is_no_value_is_not_fetched(name, kind):
-    """That is known before the run has changed anything."""
+    """It is detected before the run has changed anything."""
     scope = _core.Scope()
     scope.set("p", P)
     with pytest.raises(pm.OpError, match=f"{kind} can't be fetched"):

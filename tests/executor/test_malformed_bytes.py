@@ -1,4 +1,4 @@
-"""Bytes that are no program, and programs that are too large for what they say: refused, and in time."""
+"""Bytes that are not a program, and programs that are too large for their content: rejected, and in time."""
 
 import time
 
@@ -113,4 +113,4 @@ def test_many_operators_load_in_time():
     data = program_bytes(block([X, Y], [RELU] * count))
     start = time.process_time()
     _core.Program(data)
-    assert time.process_time() - start < 60e-6 * count  # some 2 us an operator: what must not be is quadratic
+    assert time.process_time() - start < 60e-6 * count  # some 2 us per operator: quadratic time must not occur

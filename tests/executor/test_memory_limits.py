@@ -1,4 +1,4 @@
-"""Memory: what all plans and values take together is held against the machine's and the container's limit."""
+"""Memory: the sum of all plans and values is checked against the machine's and the container's limit."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ import paddle_mini as pm
 from paddle_mini import _core
 
 NONE = 2**64 - 1
-UNLIMITED = 2**63 - 4096  # how cgroup v1 writes that there is no limit
+UNLIMITED = 2**63 - 4096  # cgroup v1 writes this for "no limit"
 
 
 def plant(root, groups, files):
@@ -59,14 +59,14 @@ def test_the_least_limit_of_all_groups_around_a_process(tmp_path, groups, files,
 
 
 def filling(count, name):
-    """Programs that fill a tensor of so many float32."""
+    """Programs that fill a tensor of this many float32."""
     with pm.program_guard(pm.Program(), pm.Program()):
         big = pm.layers.fill_constant([count // 1024, 1024], "float32", 1.0)
         return pm.default_main_program(), pm.layers.scale(big, scale=2.0), name
 
 
 def test_plans_are_held_against_the_limit_together():
-    """Each alone would fit; nothing of the memory is touched."""
+    """Each alone would fit; their memory is never written."""
     share = _core.memory_limit() // 10
     before, exe, scope = _core.memory_in_use(), pm.Executor(), pm.Scope()
     made, refused = 0, None
@@ -158,7 +158,7 @@ INTERRUPTED = textwrap.dedent("""
     "kind, gigabytes", [("fill", 4), ("random", 2), ("copy", 4), ("map", 4), ("map of two", 4), ("map ahead", 2)]
 )
 def test_ctrl_c_inside_one_large_operator(kind, gigabytes):
-    """It is answered in the middle, and nothing of what is half written stays."""
+    """It is handled in the middle, and half-written values are removed."""
     if _core.memory_limit() < 12 << 30:
         pytest.skip("too little memory")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Memory of temporaries: lifetimes that meet never overlap, and what is free is used again."""
+"""Memory of temporaries: overlapping lifetimes never share memory, and free memory is reused."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_a_view_shares_memory_unless_one_name_is_written_again():
 
 
 def test_random_programs_give_the_same_with_and_without_sharing():
-    """Fetching every temporary keeps each in memory of its own: the other extreme."""
+    """Fetching every temporary gives each its own memory: the other extreme."""
     rng = np.random.RandomState(0)
     for _ in range(30):
         count = 25

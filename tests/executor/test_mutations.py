@@ -1,4 +1,4 @@
-"""Programs that are nearly right: each mutation runs, or is refused in twelve lines; none brings the process down."""
+"""Nearly valid programs: each mutation runs, or is rejected in twelve lines; none crashes the process."""
 
 import copy
 import json
@@ -84,7 +84,7 @@ def mutated_attr(rng, kind, value, names, blocks):
 
 
 def mutate(rng, program):
-    """One change, as often in a block inside as in the outermost."""
+    """One change, as often in an inner block as in the outermost."""
     blocks = [block for block in program["blocks"] if block["ops"] and block["vars"]]
     block = rng.choice(blocks)
     op, var = rng.choice(block["ops"]), rng.choice(rng.choice(blocks)["vars"])
@@ -150,7 +150,7 @@ def too_long(signum, frame):
 
 
 def run_mutation(rng, originals, executor):
-    """'finished', 'refused' or 'stopped'; a loop that does not end is a program too."""
+    """'finished', 'refused' or 'stopped'; an endless loop is also a valid program."""
     program, feeds, init, fetches = rng.choice(originals)
     program, feeds = copy.deepcopy(program), dict(feeds)
     for _ in range(rng.randint(1, 3)):

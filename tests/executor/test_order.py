@@ -1,4 +1,4 @@
-"""order: steps of several queues that touch the same bytes run one after the other, in this run and the next ones."""
+"""order: steps of several queues that access the same bytes run one after the other, in this run and the next ones."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ def test_steps_that_meet_are_ordered(steps):
 @settings(max_examples=300, deadline=None)
 @given(STEPS)
 def test_nobody_waits_without_need(steps):
-    """Leaving out any wait leaves two steps that meet without order."""
+    """Without any one of the waits, two conflicting steps have no order."""
     waits = _core.find_waits(steps, 4)
 
     def ordered(waits):

@@ -1,4 +1,4 @@
-"""place: every operator has a device and a kernel, or the error says which there are."""
+"""place: every operator has a device and a kernel, or the error lists those that exist."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Plans are kept for every set of shapes that comes again, and dropped by the time they were last used."""
+"""Plans are cached for every set of shapes that recurs, and evicted by the time of their last use."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_sequences_of_many_lengths_in_turn(monkeypatch, capfd):
 
 
 def test_loops_over_values_of_many_lengths_in_turn(monkeypatch, capfd):
-    """Stretches of blocks, too."""
+    """Segments of blocks, too."""
     x = pm.layers.data("x", [-1, 4])
     out = pm.layers.scale(doubled_in_a_loop(pm.layers.scale(x, scale=1.0)), scale=0.5)
     exe = pm.Executor()
@@ -62,7 +62,7 @@ def test_loops_over_values_of_many_lengths_in_turn(monkeypatch, capfd):
 
 
 def test_plans_that_keep_much_are_few(monkeypatch, capfd):
-    """What a plan keeps aside counts: those used last stay, the others are made anew."""
+    """Bytes saved for rollback count: the plans used last stay, the others are rebuilt."""
     with pm.program_guard(pm.Program(), pm.Program()):
         x = pm.layers.data("x", [-1, 1], dtype="int64")
         block = pm.default_main_program().global_block()
@@ -70,7 +70,7 @@ def test_plans_that_keep_much_are_few(monkeypatch, capfd):
         pm.layers.assign(pm.layers.scale(state, bias=1.0), output=state)
         table = block.create_var("table", shape=[10, 2], dtype="float32", persistable=True)
         out = block.create_var("out", shape=[-1, 1, 2], dtype="float32")
-        block.append_op("lookup_table_v2", {"W": table, "Ids": x}, {"Out": out})  # may refuse an id: the state is kept
+        block.append_op("lookup_table_v2", {"W": table, "Ids": x}, {"Out": out})  # may reject an id: the state is saved
         program = block.program
     scope, exe = pm.Scope(), pm.Executor()
     scope.set("state", np.zeros(4 << 20, "float32"))
@@ -81,12 +81,12 @@ def test_plans_that_keep_much_are_few(monkeypatch, capfd):
     used = pm._core.memory_in_use()
     monkeypatch.setenv("PM_LOG", "plan")
     capfd.readouterr()
-    for feed in feeds[-16:]:  # the last 16 are there
+    for feed in feeds[-16:]:  # the last 16 are cached
         exe.run(program, {"x": feed}, [out], scope)
     assert capfd.readouterr().err == ""
     exe.run(program, {"x": feeds[0]}, [out], scope)
     assert capfd.readouterr().err != ""
-    for feed in feeds[-15:]:  # that one has taken the place of the one not used for longest
+    for feed in feeds[-15:]:  # the new one has replaced the least recently used one
         exe.run(program, {"x": feed}, [out], scope)
     assert capfd.readouterr().err == ""
     assert pm._core.memory_in_use() <= used + (1 << 20)
@@ -108,7 +108,7 @@ def test_a_plan_that_no_longer_fits_the_scope_is_made_anew():
 
 
 def test_sessions_are_dropped_by_the_time_they_were_last_used(monkeypatch, capfd):
-    """An executor keeps 64 of them: one that is used between all others stays."""
+    """An executor caches 64 sessions: one that is used between all others stays."""
     x = pm.layers.data("x", [-1, 4])
     y, exe, first = pm.layers.scale(x, scale=2.0), pm.Executor(), pm.Scope()
     feed = {"x": np.ones((2, 4), "float32")}
@@ -122,7 +122,7 @@ def test_sessions_are_dropped_by_the_time_they_were_last_used(monkeypatch, capfd
 
 
 def test_calls_that_say_the_same_share_a_plan(monkeypatch, capfd):
-    """Whether they name a variable or give it."""
+    """Whether they name a variable or pass it."""
     x = pm.layers.data("x", [-1, 4])
     y, exe = pm.layers.scale(x, scale=2.0), pm.Executor()
     monkeypatch.setenv("PM_LOG", "plan")

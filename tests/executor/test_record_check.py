@@ -1,11 +1,11 @@
-"""A record is refused when it lacks something, contradicts itself, or names what is not there, in whatever order it says it."""
+"""A schema is rejected if it is incomplete, contradicts itself, or names missing ports, in any order of its calls."""
 
 import pytest
 
 import paddle_mini as pm
 from paddle_mini import _core
 
-# A record as its calls: of an operator with one input, one output and a gradient.
+# A schema as its calls: an operator with one input, one output and a gradient.
 CALLS = {
     "doc": ["out = in"],
     "input": ["X", "any shape"],
@@ -17,7 +17,7 @@ CALLS = {
 
 
 def refusal(*more, **changed):
-    """What is said of the record with these calls, given first and last; a call that is None is left out."""
+    """The error for the schema with these calls, added first and last; a call that is None is left out."""
     calls = [(call, words) for call, words in {**CALLS, **changed}.items() if words is not None]
     said = set()
     for order in ([*more, *calls], [*calls, *more]):

@@ -1,4 +1,4 @@
-"""What a record states is held against what the operator does, and a record that states something else is noticed."""
+"""The facts of a schema are checked against the operator, and a schema with a false fact is detected."""
 
 import numpy as np
 import pytest
@@ -25,10 +25,10 @@ from record_questions import (
 )
 from records import altered
 
-# Their input BatchGate has offsets that are not sequences: a scope takes none such from Python.
+# Their input BatchGate has offsets that do not form sequences: a scope does not accept such offsets from Python.
 BATCHES = {"gru_grad", "lstm_grad"}
 
-# What records allow and no case of tests/ops and tensor_attrs does.
+# Features that schemas allow and no case of tests/ops and tensor_attrs has.
 NO_CASE = {
     "parameter_average": ["Block", "Sums"],  # their numbers depend on many steps: tests/averaging
     "batch_norm_grad": ["Mean", "Variance", "ReserveSpace"],
@@ -74,7 +74,7 @@ def test_each_operator_has_a_kernel_for_gpus_or_says_why_not():
 
 
 def test_an_operator_that_says_so_runs_on_gpus():
-    """Of one operator: tests/gpu asks all of them (make test-gpu-on-host)."""
+    """For one operator: tests/gpu asks about all of them (make test-gpu-on-host)."""
     check_on_gpu("relu")
 
 
@@ -102,8 +102,8 @@ def does_without_xshape(op_type):
     assert pm.Executor().run(program, fetch_list=["out"])[0].shape == (6,)
 
 
-# A record that states this, and the question that finds it out. Where a fact is left out that does no harm, such as
-# in_place, outputs have memory of their own.
+# A schema with this false fact, and the question that detects it. If a fact is missing whose absence does no harm, such
+# as in_place, outputs have memory of their own.
 LIES = [
     ("transpose2", check_all_memory, {"in_place": [("X", "Out")]}),
     ("relu", check_all_memory, {"views": [("X", "Out")]}),
@@ -173,7 +173,8 @@ def test_each_fact_has_a_lie():
     assert stated() == sorted({fact for _, _, facts in LIES for fact in facts} | set(NO_LIE))
 
 
-# harness.py states neither types that differ nor sequences that go away; c_allreduce_sum refuses when another replica does.
+# harness.py states neither types that differ nor sequences that are dropped; c_allreduce_sum rejects when another
+# replica does.
 ASKED_ELSEWHERE = {"dtype_from": {"parameter_average"}, "custom_lod": {"ctc_align"}, "checks_data": {"c_allreduce_sum"}}
 
 
@@ -187,7 +188,7 @@ ASKED_ELSEWHERE = {"dtype_from": {"parameter_average"}, "custom_lod": {"ctc_alig
     ],
 )
 def test_what_is_said_is_needed(fact, nothing, question):
-    """Without it the question finds something wrong, whichever operator says it."""
+    """Without it the question fails, for every operator that states it."""
     silent = []
     for op_type in sorted(_core.op_types() if question == check_all_refusals else all_facts()):
         plain = op_type[: -len("_grad")] if op_type.endswith("_grad") else op_type

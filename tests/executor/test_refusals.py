@@ -1,5 +1,5 @@
-"""What operators owe the executor, which keeps copies only of what a refusal would leave changed: one that refuses its
-data has written nothing, and its gradient refuses nothing that it has accepted."""
+"""Guarantees of operators to the executor, which backs up only values that a rejection would leave changed: an operator
+that rejects its data has written nothing, and its gradient accepts all data that it has accepted."""
 
 import numpy as np
 
@@ -10,19 +10,20 @@ from paddle_mini import _core
 from paddle_mini.contracts import contract
 from record_questions import spoiled
 
-# It refuses when another replica does, whose runs keep what they write: tests/devices/test_parallel_failures.py.
+# It rejects when another replica does, and its runs back up their outputs: tests/devices/test_parallel_failures.py.
 NOT_BY_ITSELF = {"c_allreduce_sum"}
 CHECKING = {op_type for op_type in _core.op_types() if contract(op_type)["checks_data"]} - NOT_BY_ITSELF
 
 
 def marked(value):
-    """A value of the same kind that no operator makes."""
+    """A value of the same kind that no operator produces."""
     numbers = array_of(value)
     return with_array(value, np.full_like(numbers, True if numbers.dtype.kind == "b" else 93))
 
 
 def count_refusals(op_type, inputs, attrs, counts):
-    """How many spoiled inputs the operator refuses when it runs. Its outputs lie in the scope, and stay as they are."""
+    """Number of corrupted inputs that the operator rejects when it runs. Its outputs are in the scope, and stay as they
+    are."""
     one, refused = OneOp(op_type, inputs, attrs, counts), 0
     for names in one.outputs.values():
         for name in names:
@@ -30,7 +31,7 @@ def count_refusals(op_type, inputs, attrs, counts):
     found = one.run()
     made = {name: value for port, names in one.outputs.items() for name, value in zip(names, listed(found[port]))}
     one.written = set()
-    assert "keeps" not in one.executor.plan_text(one.program, scope=one.scope)  # it is up to the kernel
+    assert "keeps" not in one.executor.plan_text(one.program, scope=one.scope)  # the kernel decides
     for others in spoiled(inputs):
         for name, value in made.items():
             one.put(name, marked(value))
@@ -46,7 +47,7 @@ def count_refusals(op_type, inputs, attrs, counts):
 
 
 def gradients_of(*case):
-    """Of the operators of the gradient those that check their data."""
+    """The operators of the gradient that check their data."""
     return gradient_cases(*case, types=CHECKING)
 
 

@@ -16,7 +16,7 @@ import paddle_mini as pm
 
 
 def model_with_statistics():
-    """Batch normalization writes its statistics before the loss can refuse a label."""
+    """Batch normalization writes its statistics before the loss can reject a label."""
     x = pm.layers.data("x", shape=[-1, 4])
     label = pm.layers.data("label", shape=[-1, 1], dtype="int64")
     hidden = pm.layers.batch_norm(pm.layers.fc(x, 8))
@@ -47,7 +47,7 @@ def test_a_label_out_of_range_changes_nothing():
 
 
 def test_what_the_last_operator_that_may_refuse_writes_is_not_copied():
-    """Rows of a table are written in place; where something may still refuse after that, the table is kept."""
+    """Rows of a table are written in place; if a later operator may still reject its data, the table is backed up."""
     block = pm.default_main_program().global_block()
     table = block.create_var("table", shape=[50, 4], dtype="float32", persistable=True)
     ids, rows = pm.layers.data("ids", shape=[-1], dtype="int64"), pm.layers.data("rows", shape=[-1, 4])
@@ -73,7 +73,7 @@ def test_what_the_last_operator_that_may_refuse_writes_is_not_copied():
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_gradient_refuses_nothing_that_the_operator_accepted(changed):
-    """One table is trained when the gradient of the other is made: only ids that changed since may be refused."""
+    """One table is trained when the gradient of the other is made: only ids that changed since may be rejected."""
     ids = pm.layers.scale(pm.layers.data("ids", shape=[-1], dtype="int64"), scale=1.0)
     rows = [pm.layers.embedding(ids, [50, 2], is_sparse=True, param_attr=name) for name in ("a", "b")]
     loss = pm.layers.mean(pm.layers.elementwise_add(*rows))
@@ -187,7 +187,7 @@ def test_looking_at_a_plan_leaves_no_trace():
 
 
 def test_selected_rows_that_persist_may_grow_between_runs():
-    """A plan made for one row must not be used for many."""
+    """A plan for one row must not be used for many."""
     from descriptions import op, program, var
 
     vars = [

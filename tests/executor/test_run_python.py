@@ -1,4 +1,4 @@
-# Executor.run from Python: feeds, fetches, scopes, and what it refuses.
+# Executor.run from Python: feeds, fetches, scopes, and rejected arguments.
 import numpy as np
 import pytest
 
@@ -8,7 +8,7 @@ from programs import start
 
 @pytest.fixture
 def double():
-    """Data x and n, and twice each."""
+    """Data x and n, and the double of each."""
     x, n = pm.layers.data("x", [-1, 2]), pm.layers.data("n", [-1], dtype="int64")
     return x * 2.0, n * 2
 

@@ -1,4 +1,4 @@
-"""Each stage between infer and plan gives a table that can be read; looking at one changes nothing."""
+"""Each stage between infer and plan returns a table that can be printed; printing one does not change it."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ STAGES = ["infer", "widen", "place", "transfer", "fuse", "plan"]
 
 @pytest.fixture
 def program():
-    """One parameter with sgd and an average, and an output in float16, whose type has no kernel of its own."""
+    """One parameter with sgd and an average, and an output in float16, which has no kernel of its own."""
     with pm.program_guard(pm.Program(), pm.Program()):
         x = pm.layers.data("x", [-1, 4])
         loss = pm.layers.mean(pm.layers.fc(x, 3, bias_attr=False, param_attr="w"))

@@ -1,4 +1,4 @@
-"""Threads that share a scope or an executor: each call is right, or ScopeInUse before anything has changed."""
+"""Threads that share a scope or an executor: each call is right, or raises ScopeInUse before any change."""
 
 import os
 import pathlib
@@ -29,7 +29,7 @@ def saved_model(folder, normalized):
 
 @pytest.mark.parametrize("normalized", [False, True], ids=["plain", "batch_norm"])
 def test_calls_of_a_loaded_model_go_on_at_the_same_time(tmp_path, normalized):
-    """While one call waits in the scope another one ends: only so do calls need no turns."""
+    """While one call is inside the scope another one finishes, which shows that calls do not exclude each other."""
     saved_model(tmp_path, normalized)
     scope, executors = pm.Scope(), [pm.Executor(), pm.Executor()]
     with pm.scope_guard(scope):
@@ -41,7 +41,7 @@ def test_calls_of_a_loaded_model_go_on_at_the_same_time(tmp_path, normalized):
         (value,) = executors[i].run(program, {feeds[0]: arrays[i]}, fetches, scope)
         assert value.tobytes() == wanted[i]
 
-    with scope.reading():  # as another call that goes on; one that changed the scope would wait for its end
+    with scope.reading():  # like another call in progress; a call that changes the scope would wait for its end
         together(lambda: call(1))
     together(*(repeated(lambda i=i: call(i), 100) for i in range(2)))
 
@@ -69,7 +69,7 @@ def test_one_executor_in_many_threads_and_scopes(tmp_path):
 
 
 def test_what_is_saved_is_of_one_step(tmp_path):
-    """Every step makes all variables equal: so are those of a state, and of a checkpoint, whenever they are saved."""
+    """Every step makes all variables equal: a saved state or checkpoint has equal values too, at any time."""
     with pm.program_guard(pm.Program(), pm.Program()):
         names = [f"v{i}" for i in range(8)]
         block = pm.default_main_program().global_block()
@@ -115,7 +115,7 @@ def test_a_run_inside_a_hold_is_refused():
 
 
 def test_threads_without_python(tmp_path):
-    """The turns are those of the C++ executor: there is no GIL here."""
+    """The C++ executor's lock serializes the calls; a GIL does not exist here."""
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     if compiler is None:
         pytest.skip("there is no compiler for C++")
@@ -123,7 +123,7 @@ def test_threads_without_python(tmp_path):
     tool = tmp_path / "threads"
     source = root / "tests/executor/threads_without_python.cc"
     flags = ["-std=c++17", "-O1", f"-I{root / 'cpp'}", f"-L{library}", f"-Wl,-rpath,{library}", "-lpaddle_mini", "-pthread"]
-    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # of a sanitizer, as make tsan has it
+    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # of a sanitizer, as in make tsan
     subprocess.run([compiler, source, "-o", tool, *flags], check=True, timeout=300, env=plain)
     training, reading = pm.Program(), pm.Program()
     for i in range(8):

@@ -1,5 +1,5 @@
-"""Outputs hold nothing that was in memory before: the cases of all operators, and programs, give the same bits whatever
-unwritten memory is filled with."""
+"""Outputs do not depend on earlier contents of memory: the cases of all operators, and programs, give the same bits
+whatever unwritten memory is filled with."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from paddle_mini.contracts import contract
 from records import altered
 from unwritten import PATTERNS, filled, under_each
 
-# The values they give are random without a seed, or depend on what the same process did before.
+# Their values are random without a seed, or depend on earlier work of the same process.
 LEFT_OUT = {"print", "save", "load"}
 
 
@@ -25,7 +25,7 @@ def bits(value):
 
 
 def with_gradient(one):
-    """The operator's program with its gradient behind it, and the names of all that both give."""
+    """The operator's program followed by its gradient, and the names of all outputs of both."""
     names = [name for port in one.outputs for name in one.outputs[port]]
     if contract(one.op.type)["no_gradient"] is not None:
         return one.program, names
@@ -46,7 +46,7 @@ def with_gradient(one):
                 op["type"], dict(op["inputs"]), dict(op["outputs"]), {name: value for name, _, value in op["attrs"]}
             )
         one.fetch(written, program)
-    except pm.Error:  # say a gradient of integers
+    except pm.Error:  # claim a gradient of integers
         return one.program, names
     return program, names + written
 
@@ -108,7 +108,7 @@ def trained(place):
 
 @pytest.mark.parametrize("place", [pm.CPUPlace(), pm.EmulatedPlace(0)], ids=str)
 def test_training(place):
-    """Arenas that many steps share, gradients that are added up, optimizers with state, averages."""
+    """Arenas that many steps share, gradients that are summed, optimizers with state, averages."""
     first, second = under_each(lambda: trained(place))
     assert first == second
 
@@ -118,8 +118,8 @@ def test_the_pattern_is_in_fresh_memory():
 
 
 def test_the_pattern_is_in_a_devices_temporaries_before_each_run():
-    """A value of which only the shape is looked at is not brought there: a kernel that reads it all the same finds what
-    its memory held."""
+    """A value of which only the shape is read is not transferred: a kernel that reads it anyway finds the old contents
+    of its memory."""
     main = pm.Program()
     with pm.program_guard(main):
         out = pm.layers.scale(pm.layers.relu(pm.layers.data("x", [2, 3])), scale=2.0)

@@ -1,4 +1,4 @@
-"""verify: what bytes can claim, and is refused before anything runs."""
+"""verify: invalid programs from bytes are rejected before anything runs."""
 
 import numpy as np
 import pytest

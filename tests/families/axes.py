@@ -1,4 +1,4 @@
-# What the tests of operators share that look for, pick or turn around what X has along an axis.
+# Shared tests of operators that search, gather or reverse the elements of X along an axis.
 from __future__ import annotations
 
 from collections.abc import Callable

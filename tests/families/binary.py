@@ -1,4 +1,4 @@
-# What the tests of elementwise operators of X and Y share: shapes that they must get right, and NumPy's view of `axis`.
+# Shared tests of elementwise operators of X and Y: shapes that they must support, and NumPy's view of `axis`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ def binary_tests(
 ) -> Callable[..., None]:
     """Tests Out = function(X, Y) with broadcasting; x, y: the ranges that X and Y are drawn from.
 
-    values_only: cases whose gradients are not asked; None: two of integers.
+    values_only: cases without gradients; None: two of integers.
     """
     return op_tests(
         op_type,
@@ -113,7 +113,7 @@ def each_with_each_stretched(numbers: Sequence[float]) -> Cases:
 
 
 def operands(inputs: dict[str, Any], attrs: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """X and Y with dimensions that NumPy stretches as the operator does."""
+    """X and Y with dimensions that NumPy broadcasts as the operator does."""
     x, y = np.asarray(inputs["X"]), np.asarray(inputs["Y"])
     axis = attrs["axis"]
     if axis == -1:

@@ -1,4 +1,4 @@
-# What the tests of operators share whose output is bool or bits: comparisons, logical and bitwise ones.
+# Shared tests of operators whose output is bool or bits: comparisons, logical and bitwise ones.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -46,12 +46,12 @@ def comparison_tests(op_type: str, function: Function) -> Callable[..., None]:
 
 
 def pair(dtype: str, high: int) -> dict[str, np.ndarray]:
-    """X and Y, of which some elements are equal."""
+    """X and Y, some of whose elements are equal."""
     return {"X": ints(4, 9, high=high, dtype=dtype), "Y": ints(4, 9, high=high, dtype=dtype, seed=1)}
 
 
 def logical_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Tests a logical operator of X and Y; logical_not is tested on its own."""
+    """Tests a logical operator of X and Y; logical_not has its own test."""
     return op_tests(
         op_type,
         lambda inputs, attrs: {"Out": function(inputs["X"], inputs["Y"])},
@@ -71,7 +71,7 @@ def logical_tests(op_type: str, function: Function) -> Callable[..., None]:
 
 
 def bitwise_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Tests a bitwise operator of X and Y; bitwise_not is tested on its own."""
+    """Tests a bitwise operator of X and Y; bitwise_not has its own test."""
     kinds = {
         dtype: ({"X": ints(4, 9, high=100, dtype=dtype), "Y": ints(9, high=100, dtype=dtype, seed=1)}, {}) for dtype in INTEGERS
     }

@@ -1,4 +1,4 @@
-# What the tests of reductions of X over the axes `dim` share.
+# Shared tests of reductions of X over the axes `dim`.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def reduction_cases(draw: Callable[..., np.ndarray] = array) -> Cases:
 
 
 def folding_tests(op_type: str, function: Function) -> Callable[..., None]:
-    """Tests reduce_prod and those that find an extreme: reduce_max, reduce_min, reduce_amax, reduce_amin."""
+    """Tests reduce_prod and the extremes: reduce_max, reduce_min, reduce_amax, reduce_amin."""
     integers = {"whole numbers": ({"X": ints(3, 4, high=3)}, {})}
     return op_tests(op_type, reduction(function), reduction_cases(), ["X"], REFUSALS, values_only=integers)
 
@@ -104,7 +104,7 @@ def check_out_dtype_of_sums(op_type: str, function: Function, gradient: np.ndarr
 
 
 def check_of_nothing(op_type: str) -> None:
-    """An extreme of no elements raises."""
+    """An extreme of zero elements raises an error."""
     for inputs, attrs in (
         (array(0, 4), {}),
         (array(2, 0), {"dim": [1]}),

@@ -1,4 +1,4 @@
-# What the tests of operators with one input X and an output Out of its shape share.
+# Shared tests of operators with one input X and an output Out of its shape.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ def unary_tests(
 ) -> Callable[..., None]:
     """Tests Out = function(X); X is drawn from the domain, a half-open range.
 
-    special: numbers at which gradients are not asked. attrs: values of attributes other than the defaults; then it is
+    special: numbers at which gradients are not tested. attrs: values of attributes other than the defaults; then it is
     function(X, all attributes). wrong_type: an element type that the operator has no kernel for.
     """
     low, high = domain
@@ -64,7 +64,7 @@ def unary_reference(function: Callable[..., np.ndarray]) -> Reference:
 
 
 def special_values(numbers: Sequence[float], attrs: dict[str, Any] = {}) -> Cases:
-    """The numbers repeated: more than registers hold, and a rest."""
+    """The numbers repeated: more than registers hold, and a remainder."""
     return {"special values": ({"X": np.resize(numbers, 37)}, attrs)}
 
 

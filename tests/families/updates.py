@@ -1,4 +1,4 @@
-# What the tests of optimizers' operators share: inputs of one step, and refusals.
+# Shared tests of optimizers' operators: inputs of one step, and rejections.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Inputs = dict[str, Any]
 def steps(rate: float, *, scalars: dict[str, float] = {}, **state: dict[str, Any]) -> Callable[..., Inputs]:
     """Returns step(*shape, grad=None, **others), which makes the inputs of one step.
 
-    state: inputs of the shape of Param, and how they are drawn; scalars: inputs of one element.
+    state: inputs of the shape of Param, and the ranges they are drawn from; scalars: inputs of one element.
     """
 
     def step(*shape: int, grad: Any = None, **others: Any) -> Inputs:

@@ -33,12 +33,12 @@ KINDS = {
     "optimizers": "mutated_optimizers",
 }
 SILENCE = 10.0  # seconds
-MEMORY = 1 << 30  # bytes of address space beyond what a worker begins with
-MOST_FINDINGS = 50  # of one worker
+MEMORY = 1 << 30  # bytes of address space in addition to those at a worker's start
+MOST_FINDINGS = 50  # per worker
 
 
 class Progress:
-    """What a worker has done, in a file that its parent sees also when the worker has died."""
+    """Progress of a worker, in a file that its parent can read after the worker has died."""
 
     NAMES = ("number", "accepted", "refused")
 
@@ -116,7 +116,7 @@ class Run:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def go(self, mutants, seconds):
-        """Tries so many mutants, or for so long."""
+        """Tries this many mutants, or for this time."""
         begin, start = 0, time.monotonic()
         while begin < mutants and time.monotonic() - start < seconds and len(self.findings()) < MOST_FINDINGS:
             if not self.one_worker(begin, mutants, start + seconds):
@@ -126,7 +126,7 @@ class Run:
         return self
 
     def one_worker(self, begin, end, stop_at):
-        """Whether the mutants after this worker's last one need another worker."""
+        """Whether mutants remain after this worker's last one, which need another worker."""
         self.progress["number"] = begin
         words = [sys.executable, __file__, "--worker", self.kind, str(self.seed), str(begin), str(end), str(self.folder)]
         with open(self.folder / "said", "wb") as said:

@@ -1,4 +1,5 @@
-"""Checkpoints of training, and of parameter servers: damaged files, and manifests that only an author of manifests can make."""
+"""Checkpoints of training, and of parameter servers: damaged files, and manifests with valid checksums and invalid
+content."""
 
 import copy
 import json
@@ -41,7 +42,7 @@ ODD = [
 
 
 def odd_json(rng, value):
-    """One value somewhere in plain data becomes another one."""
+    """Replaces one value somewhere in plain data."""
     if isinstance(value, dict) and value and rng.random() < 0.9:
         key = rng.choice(list(value))
         if rng.random() < 0.1:
@@ -122,7 +123,7 @@ class Mutants:
         return fine
 
     def recover(self):
-        """What a server that begins in the directory holds: what is damaged is left out, and never an end of the process."""
+        """The contents of a server that starts in the directory: damaged files are skipped, and never end the process."""
         fine, _ = accepted(lambda: server_checkpoint.found(str(self.folder / "server")))
         place = self.folder / "copy"
         shutil.rmtree(place, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Files of parameters: .pdiparams, one file a variable, pickled states, safetensors. What is refused changes no scope."""
+"""Files of parameters: .pdiparams, one file per variable, pickled states, safetensors. A rejected file changes no scope."""
 
 import json
 
@@ -58,7 +58,7 @@ class Mutants:
 
     @staticmethod
     def other_header(rng, data):
-        """A header that is JSON, with another value in it."""
+        """A header that is JSON, with one value replaced."""
         size = int.from_bytes(data[:8], "little")
         header = json.loads(data[8 : 8 + size])
         facts = rng.choice(list(header.values()) + [header])

@@ -1,4 +1,5 @@
-"""Messages of jobs: requests to a parameter server and to the coordinator, and replies. A part never ends, and answers each."""
+"""Messages of jobs: requests to a parameter server and to the coordinator, and replies. A process never ends, and
+replies to each."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""The C library of optimizers: configurations and states. What is accepted trains, and its state is taken again."""
+"""The C library of optimizers: configurations and states. An accepted one trains, and its saved state is accepted."""
 
 import mutations
 import numpy as np

@@ -1,4 +1,5 @@
-"""Programs: fields and bytes of a ProgramDesc. What is accepted means the same when written again, and runs or is refused."""
+"""Programs: fields and bytes of a ProgramDesc. An accepted one keeps its meaning when written again, and runs or is
+rejected."""
 
 import contextlib
 import signal
@@ -20,7 +21,7 @@ RUN_SECONDS = 0.05
 
 
 class TooLong(Exception):
-    """A run took longer than it may here: a loop can be endless."""
+    """A run took longer than its limit here: a loop can be endless."""
 
 
 def too_long(*_):
@@ -28,7 +29,7 @@ def too_long(*_):
 
 
 def program_desc():
-    """The class of ProgramDesc, by protobuf itself."""
+    """The class of ProgramDesc, from protobuf itself."""
     files = descriptor_pb2.FileDescriptorSet.FromString((ROOT / "proto/framework.desc").read_bytes())
     pool = descriptor_pool.DescriptorPool()
     for file in files.file:
@@ -36,7 +37,7 @@ def program_desc():
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("paddle.framework.proto.ProgramDesc"))
 
 
-# ---- What is mutated: small programs, each with another part of the format ----
+# ---- Inputs of mutation: small programs, each with another part of the format ----
 
 
 def trained():
@@ -127,7 +128,7 @@ def originals():
 
 
 def shorten(op, keep):
-    """Call stacks are most of a program's bytes, and attributes that say nothing most of the rest."""
+    """Call stacks are most of a program's bytes, and attributes without effect most of the rest."""
     kept = [
         attr
         for attr in op.attrs
@@ -177,12 +178,12 @@ class Mutants:
         self.look(rng, program, data)
         fine, _ = accepted(program.handle, pm.ProgramError)
         if fine and rng.random() < 0.5:
-            with contextlib.suppress(TooLong):  # also where the alarm comes late
+            with contextlib.suppress(TooLong):  # also if the alarm comes late
                 self.execute(rng, program)
         return True
 
     def same(self, data, again):
-        """Whether protobuf reads the same; an attribute that is there twice with one value is there once."""
+        """Whether protobuf reads the same; an attribute that occurs twice with one value is kept once."""
         if data == again:
             return True
         messages = self.desc.FromString(data), self.desc.FromString(again)
@@ -190,7 +191,7 @@ class Mutants:
 
     @staticmethod
     def plain(message):
-        message.ClearField("checksums")  # of the bytes, not of what they say
+        message.ClearField("checksums")  # the size in bytes, not the content
         for block in message.blocks:
             for op in block.ops:
                 attrs = {attr.name: attr.SerializeToString(deterministic=True) for attr in op.attrs}

@@ -1,4 +1,4 @@
-"""One change of some bytes, or of a message of protobuf."""
+"""Single mutations of bytes, or of a message of protobuf."""
 
 import struct
 
@@ -58,7 +58,7 @@ TEXTS = [
 
 
 def damaged(rng, data):
-    """Other bytes: flipped, cut, moved, repeated, or with another number in them."""
+    """Mutated bytes: flipped, truncated, moved, repeated, or with another number in them."""
     data = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         if not data:
@@ -85,14 +85,14 @@ def damaged(rng, data):
 
 
 class Messages:
-    """Changes of messages of protobuf: fields cleared, repeated, swapped, or with another value. `texts`: words that mean
-    something where the messages are read."""
+    """Mutations of messages of protobuf: fields cleared, repeated, swapped, or with another value. `texts`: words that
+    have a meaning for the reader of the messages."""
 
     def __init__(self, texts=()):
         self.texts = list(texts)
 
     def change(self, rng, message):
-        """One change, as likely deep inside as at the top."""
+        """One mutation, as likely deep inside as at the top."""
         fields = message.DESCRIPTOR.fields
         present = [field for field, _ in message.ListFields()]
         inside = [field for field in present if field.message_type is not None]

@@ -1,10 +1,10 @@
-"""What holds of every mutant: it is accepted, or refused by an error of the project's that can be shown."""
+"""Properties of every mutant: it is accepted, or rejected by an error of the project's that can be printed."""
 
 import paddle_mini as pm
 
 
 class Violation(Exception):
-    """A mutant showed a defect."""
+    """Raised when a mutant shows a defect."""
 
 
 def require(condition, *text):
@@ -13,8 +13,8 @@ def require(condition, *text):
 
 
 def accepted(call, *kinds):
-    """(True, what the call returns), or (False, the error). Only errors of these kinds, pm.Error by default, may refuse;
-    an error about memory that is not there is not a defect."""
+    """(True, the call's result), or (False, the error). Only errors of these kinds, pm.Error by default, may reject; an
+    out-of-memory error is not a defect."""
     try:
         return True, call()
     except (*(kinds or (pm.Error,)), MemoryError) as error:  # noqa: B030 (kinds are classes of exceptions)

@@ -1,4 +1,4 @@
-"""A few mutants of every kind; `make fuzz` makes as many as one likes."""
+"""A few mutants of every kind; `make fuzz` makes any number of them."""
 
 import pathlib
 import subprocess
@@ -20,9 +20,8 @@ def test_mutants(kind):
     assert done.returncode == 0, done.stdout + done.stderr
     words = done.stdout.split()
     accepted, refused = (int(words[words.index(word) - 1].replace(",", "")) for word in ("accepted", "refused"))
-    assert (
-        accepted + refused == MUTANTS[kind] and accepted > 10 and refused > 10
-    )  # else the mutations are too large, or too small
+    # If not, the mutations are too large, or too small.
+    assert accepted + refused == MUTANTS[kind] and accepted > 10 and refused > 10
 
 
 def test_a_mutant_is_made_again():

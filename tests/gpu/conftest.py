@@ -27,7 +27,7 @@ def three_gpus():
 
 @pytest.fixture(scope="session")
 def stand_in(tmp_path_factory):
-    """stand_in("nccl"): a library with the entry points of NVIDIA's, for the emulation; "" has none."""
+    """stand_in("nccl"): a library with the entry points of NVIDIA's, for the emulation; "" selects none."""
     if "on_host" not in os.environ.get("PM_CUDA_LIBRARY", ""):
         pytest.skip("stand-ins can't follow a GPU's memory")
     folder = tmp_path_factory.mktemp("stand_ins")
@@ -45,8 +45,8 @@ def stand_in(tmp_path_factory):
 
 @pytest.fixture
 def in_child(tmp_path):
-    """Runs Python code in a process of its own, with these variables in its environment: libraries are sought once a
-    process. Returns what it printed, and the lines that stand-ins logged."""
+    """Runs Python code in a separate process, with these variables in its environment: a process searches for libraries
+    once. Returns its output, and the lines that stand-ins logged."""
     log = tmp_path / "calls"
 
     def run(code, timeout=120, **variables):
@@ -70,7 +70,7 @@ def in_child(tmp_path):
 
 @pytest.fixture
 def tests_in_child(in_child):
-    """Runs these tests of this folder there: in_child's calls, none of which a stand-in has refused."""
+    """Runs these tests of this folder there: in_child's calls, none of which a stand-in has rejected."""
 
     def run(files, keywords="", **variables):
         words = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-k", keywords]

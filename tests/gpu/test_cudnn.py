@@ -1,4 +1,4 @@
-"""Convolutions by cuDNN: the calls that a stand-in checks, gradients, recordings, and what happens when one fails."""
+"""Convolutions by cuDNN: the calls that a stand-in checks, gradients, recordings, and failing calls."""
 
 import pytest
 
@@ -44,7 +44,7 @@ compare("depthwise_conv2d_transpose", (2, 4, 5, 6), (4, 1, 3, 3), {"groups": 4})
 
 
 def test_what_it_can_not_do(stand_in, in_child):
-    """A padding at one end only that matters, nothing at all, and what the library says that it does not support."""
+    """Effective padding at one end only, empty inputs, and configurations that the library does not support."""
     _, calls = in_child(
         RUN
         + """
@@ -86,7 +86,7 @@ compare("conv2d", (2, 4, 9, 8), (6, 4, 3, 2), {})
 
 @pytest.mark.parametrize("graphs", [1, 0])
 def test_training(stand_in, in_child, graphs):
-    """An algorithm is chosen once for each direction; what was recorded is launched again."""
+    """An algorithm is chosen once for each direction; recorded launches are replayed."""
     _, calls = in_child(
         """
 def train(place):

@@ -1,4 +1,4 @@
-"""Sums over GPUs by NCCL: the calls that a stand-in for it checks, and what happens when one fails."""
+"""Sums over GPUs by NCCL: the calls that a stand-in for it checks, and failing calls."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""What a plan launches is recorded after two runs and launched as one: with other feeds and values the same as without."""
+"""A plan's launches are recorded after two runs and launched as one: the same results with other feeds and values as
+without."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Libraries of NVIDIA's: those that the environment names are used, and what is wrong with them is said."""
+"""Libraries of NVIDIA: those named by the environment are used, and errors describe their defects."""
 
 import pytest
 
@@ -48,6 +48,6 @@ CALLED = {
 
 @pytest.mark.parametrize("library", OPERATORS)
 def test_operators_give_what_they_give_on_the_processor(stand_in, tests_in_child, library):
-    """The stand-in checks what it is given; what it can't do goes to kernels of our own."""
+    """The stand-in checks its arguments; unsupported calls use our own kernels."""
     calls = tests_in_child(["test_operators.py"], OPERATORS[library], **{f"PM_{library.upper()}": stand_in(library)})
     assert set(CALLED[library]) <= set(calls)

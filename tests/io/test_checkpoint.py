@@ -1,4 +1,4 @@
-"""Checkpoints: training that stops and goes on has the bits of training that did not; old ones go, and only ours."""
+"""Checkpoints: training that stops and resumes has the bits of training that did not; old ones are removed, and only ours."""
 
 import json
 import shutil
@@ -91,7 +91,7 @@ def test_sequences_and_selected_rows_come_back(tmp_path):
     assert numbers.tolist() == [8, 0, 8] and height == 9 and values.tolist() == [[0, 1], [2, 3], [4, 5]]
     for name in ("words", "half", "none"):
         assert_same_bits({name: found.get(name)}, {name: scope.get(name)})
-    # The tensors' file is a file of parameters.
+    # The file of tensors is a file of parameters.
     pm.io.load_parameters(tmp_path / "checkpoint-000001-step-4/variables.pdiparams", program(), pm.Scope())
 
     other = program()
@@ -153,7 +153,7 @@ def test_old_checkpoints_go_and_only_ours(tmp_path, run):
     mine = tmp_path / f"a/.checkpoint-{owner}-{'2' * 16}"
     mine.mkdir()
     (mine / "not ours").write_text("y")
-    theirs = tmp_path / f"a/.checkpoint-{'0' * 32}-{'3' * 16}"  # another folder's save, copied in the middle
+    theirs = tmp_path / f"a/.checkpoint-{'0' * 32}-{'3' * 16}"  # a save of another folder, copied into this sequence
     theirs.mkdir()
     (theirs / "manifest.json").write_text("{")
     (tmp_path / "a/checkpoint-best").mkdir()
@@ -191,7 +191,7 @@ def test_without_a_schedule_or_an_average(tmp_path):
     model, manager = SmallModel(pm.optimizer.Adam(0.05).minimize), pm.io.CheckpointManager(tmp_path)
     model.step(0)
     expected = model.everything()
-    with pm.scope_guard(model.scope):  # the scope of calls that name none
+    with pm.scope_guard(model.scope):  # the scope of calls that do not name one
         manager.save(1, model.main, model.exe)
         model.step(1)
         manager.restore(model.main, model.exe)

@@ -1,4 +1,4 @@
-"""Checkpoints when a process dies while it saves, and when the disk refuses."""
+"""Checkpoints when a process dies during a save, and when the disk fails."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ def child(*words, status=0):
 
 
 def test_killed_at_any_moment(tmp_path):
-    assert int(child("moments", tmp_path, 200)) > 20  # so many saves came to their end between the kills
+    assert int(child("moments", tmp_path, 200)) > 20  # number of saves that completed between the kills
 
 
 @pytest.mark.parametrize("way", ["before", "after", "halfway"])
@@ -46,7 +46,7 @@ def saver(tmp_path):
 
 
 def counted(patch, number, act):
-    """As checkpoint_children.at_call, until the patches are undone."""
+    """Like checkpoint_children.at_call, until the patches are undone."""
     count = [0]
     for name in CALLS:
 
@@ -61,7 +61,7 @@ def counted(patch, number, act):
 def test_the_disk_refuses_at_every_call(saver, code):
     def refuse(call, arguments, more):
         if call is os_close:
-            call(*arguments)  # a file is closed also when that fails
+            call(*arguments)  # a file is closed also if that fails
         raise OSError(code, os.strerror(code))
 
     os_close, step, number = os.close, 1, 1
@@ -110,7 +110,7 @@ def test_a_folder_that_may_not_be_written(tmp_path):
 
 
 def test_the_order_in_which_things_reach_the_disk(saver, monkeypatch):
-    """Every file before the manifest, all of them before the rename, that before anything older goes."""
+    """Every file before the manifest, all of them before the rename, and the rename before any older one is removed."""
     log = []
 
     def path_of(where):

@@ -1,4 +1,4 @@
-"""Checkpoints: what is damaged, lies or does not fit is found before anything changes."""
+"""Checkpoints: damaged, falsified or mismatching ones are detected before anything changes."""
 
 import inspect
 import shutil
@@ -22,7 +22,7 @@ def test_the_newest_good_one_is_taken(saved, run):
     message = refused(run, saved, "no checkpoint in '.*' is whole: .*random.txt.*manifest.json")
     assert "No such file" in message
     refused(run, saved, "no checkpoint of step 2 in .* is whole", step=2)
-    assert saved.steps() == [1, 2] and saved.latest() == 2  # so that nobody begins anew without knowing
+    assert saved.steps() == [1, 2] and saved.latest() == 2  # so that training does not restart from scratch unnoticed
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "random.txt", "variables.pdiparams", "rows.pdiparams"])
@@ -41,7 +41,7 @@ def test_every_cut_and_every_flipped_bit_is_found(tmp_path, name):
     damages += [data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :] for place, bit in flips]
     found = pm.Scope()
     for damage in damages:
-        path.unlink()  # a file cut and written again is waited for, on some file systems
+        path.unlink()  # removed first: some file systems wait until a truncated and rewritten file is on disk
         path.write_bytes(damage)
         with pytest.raises(pm.ProgramError) as caught:
             manager.restore(program, exe, found)
@@ -75,7 +75,7 @@ def test_files_of_two_checkpoints_are_not_mixed(saved, run):
 
 
 def spelled(path, change):
-    """The manifest with a change and the right sum: what only an author of manifests can make."""
+    """A changed manifest with a correct checksum, which only an author of manifests can make."""
     facts = checkpoint_files.read_manifest(path)
     change(facts)
     (path / "manifest.json").write_bytes(checkpoint_files._spelled(facts))

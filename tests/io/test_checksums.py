@@ -1,4 +1,5 @@
-"""Checksums: every flipped bit and every cut of a file that was written here is found, and files of other tools are read."""
+"""Checksums: every flipped bit and every truncation of a file that was written here is detected, and files of other
+tools are read."""
 
 import pickle
 
@@ -35,7 +36,7 @@ def small_program(value=2.0):
         x = pm.layers.data("x", [-1, 1])
         w = pm.layers.create_parameter([1], attr=pm.ParamAttr("w"))
         y = x * w
-    for op in main.global_block().ops:  # which makes the file short
+    for op in main.global_block().ops:  # keeps the file short
         op.set_attr("op_callstack", [])
     scope.set("w", np.full(1, value, "float32"))
     return main, x, y, scope
@@ -53,7 +54,7 @@ def load_model(folder, **names):
 
 
 def damaged(data, bits):
-    """All files that differ in one of these bits of a byte, and all that end too early."""
+    """All files that differ in one of these bits of a byte, and all truncated ones."""
     for place in range(len(data)):
         yield data[:place]
         for bit in bits:
@@ -135,7 +136,7 @@ def test_files_without_them_are_read(tmp_path):
 
 
 def test_a_program_that_another_tool_wrote_anew_vouches_for_nothing(tmp_path):
-    """Its checksum is not in front any more: a writer of protobuf puts what it does not know last."""
+    """Its checksum is no longer in front: a protobuf writer puts unknown fields last."""
     save_model(tmp_path)
     path, plain = tmp_path / "m.pdmodel", pm.io.read_program(tmp_path / "m").to_bytes()
     front = path.read_bytes()[: -len(plain)]
@@ -169,7 +170,7 @@ def test_a_mixed_pair_is_told_and_loaded_where_it_is_meant(tmp_path):
 
 @pytest.mark.parametrize("names", [{}, {"params_filename": "all"}], ids=["prefix", "folder-combined"])
 def test_where_the_second_file_can_not_be_written_the_first_is_as_it_was(tmp_path, names):
-    """A parameters' file of 30 bytes has room, the program has not."""
+    """A parameters' file of 30 bytes has room, the program does not."""
     save_model(tmp_path, 2.0, **names)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     with disk_of(100), pytest.raises(pm.ProgramError, match="File too large"):
@@ -179,7 +180,7 @@ def test_where_the_second_file_can_not_be_written_the_first_is_as_it_was(tmp_pat
 
 
 def test_new_parameters_for_a_saved_model_belong_to_it(tmp_path):
-    """Written here, the model beside them vouches for them from then on."""
+    """When they are written here, the model file's checksum covers them from then on."""
     save_model(tmp_path, 2.0)
     program = pm.io.read_program(tmp_path / "m")
     _, _, _, scope = small_program(4.0)

@@ -1,4 +1,4 @@
-"""Netron, which draws models, opens ours: every operator, shape and stored parameter is there."""
+"""Netron, a viewer of models, opens our files: every operator, shape and stored parameter is present."""
 
 import importlib.util
 import json
@@ -18,7 +18,7 @@ SCRIPT = pathlib.Path(__file__).parent / "netron_reads.mjs"
 
 @pytest.fixture(scope="module")
 def netron(tmp_path_factory):
-    """Reads a file as Netron does; a refusal is a CalledProcessError with Netron's words."""
+    """Reads a file as Netron does; an error is a CalledProcessError with Netron's message."""
     folder = tmp_path_factory.mktemp("netron") / "netron"
     shutil.copytree(importlib.util.find_spec("netron").submodule_search_locations[0], folder)
     (folder / "package.json").write_text('{"type": "module"}')

@@ -1,4 +1,4 @@
-"""Pickled states: what NumPy and PaddlePaddle write is read, nothing in a file is run, and damage is refused."""
+"""Pickled states: those of NumPy and PaddlePaddle are read, code in a file is never run, and damage is rejected."""
 
 import collections
 import os
@@ -26,7 +26,7 @@ ARRAYS = {
 
 
 class Calls:
-    """Pickles as a call of any function."""
+    """Pickles as a call of an arbitrary function."""
 
     def __init__(self, function, *arguments):
         self.call = function, arguments
@@ -184,7 +184,7 @@ def test_every_truncation_is_refused():
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_changed_bytes_are_refused_or_are_values(protocol):
-    """Whatever is changed: an ordinary error, or a dict of what is admitted."""
+    """For every mutation: an ordinary error, or a dict of admitted values."""
     data, random = pickle.dumps(ARRAYS, protocol), np.random.RandomState(0)
     for _ in range(3000):
         changed = bytearray(data)

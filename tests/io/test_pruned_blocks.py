@@ -1,4 +1,4 @@
-"""What is left out of the blocks of loops and branches when a program is pruned for a model."""
+"""Operators that are removed from the blocks of loops and branches when a program is pruned for a model."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ L = pm.layers
 
 
 def test_operators_in_blocks_of_which_nothing_is_read_are_left_out(tmp_path):
-    """As PaddlePaddle's normalize_program leaves them out: one after the other, an `if` with its blocks too."""
+    """Removed as by PaddlePaddle's normalize_program: one after the other, including an `if` with its blocks."""
     x = L.data("x", [2])
 
     def step(y):

@@ -1,4 +1,4 @@
-"""Files as they are opened and replaced: links are not followed, pipes not waited for, modes kept, leftovers removed."""
+"""How files are opened and replaced: links are not followed, pipes do not block, modes are kept, leftovers removed."""
 
 import os
 import stat

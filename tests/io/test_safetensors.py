@@ -1,4 +1,4 @@
-"""Safetensors files: read by the package's own reader, bfloat16 as bits, damage refused."""
+"""Safetensors files: read by the package's own reader, bfloat16 as bits, damage rejected."""
 
 import json
 import sys

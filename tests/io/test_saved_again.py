@@ -1,4 +1,4 @@
-"""A program that is read, written and read again is the same program: all of it, and what is left for each fetch."""
+"""A program that is read, written and read again is the same program: as a whole, and pruned for each fetch."""
 
 import json
 import pathlib
@@ -150,7 +150,7 @@ PROGRAMS = [
 @pytest.mark.parametrize("value", [1.0, -1.0])
 @pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
 def test_control_flow_and_overwritten_inputs(build, value, tmp_path):
-    """The models give what the programs give, at every step."""
+    """The models have the same results as the programs, at every step."""
     x = L.data("x", [1])
     outputs = build(x)
     exe, main, scope = pm.Executor(pm.CPUPlace()), pm.default_main_program(), pm.global_scope()
@@ -185,7 +185,7 @@ def test_training(minimize, tmp_path):
 
 
 def test_a_block_of_merged_gradients_that_names_itself_as_its_forward_block(tmp_path):
-    """As PaddlePaddle's gradient merging writes its blocks."""
+    """PaddlePaddle's gradient merging writes blocks in this way."""
     model = SmallModel(pm.optimizer.GradientMerge(pm.optimizer.SGD(0.1), 2).minimize)
     description = pm._core.decode_program(model.main.to_bytes())
     description["blocks"][1]["forward_block_idx"] = 1
@@ -236,7 +236,7 @@ def test_variables_called_feed_and_fetch(tmp_path):
 
 
 def test_what_paddlepaddle_keeps_of_parameters_is_kept(tmp_path):
-    """A pickled file that jit.load reads: nothing of it is run here."""
+    """A pickled file that jit.load reads: none of its code is run here."""
     model = SmallModel()
     pm.io.save_inference_model(tmp_path / "m", [model.x], [model.logits], scope=model.scope)
     entries = {

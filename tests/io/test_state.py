@@ -16,7 +16,7 @@ def model():
 
 
 def filled(program, value=7):
-    """A scope in which every variable has one value, to see what changes."""
+    """A scope in which every variable has one value, so that changes are visible."""
     scope = pm.Scope()
     for name in pm.io.parameters.parameter_names(program):
         var = program.global_block().var(name)

@@ -1,4 +1,4 @@
-"""Folders of variables and models as PaddlePaddle 1.x writes them: one stream a file, or all in one file."""
+"""Folders of variables and models as written by PaddlePaddle 1.x: one stream per file, or all in one file."""
 
 import pathlib
 
@@ -23,7 +23,7 @@ def everything(scope):
 
 
 def marked(model):
-    """A scope whose values show whether they are changed."""
+    """A scope whose values show whether they were changed."""
     scope = pm.Scope()
     for name, value in model.everything().items():
         scope.set(name, np.full_like(value, 7))

@@ -1,4 +1,4 @@
-# Beam search with layers: two steps, whose words are read back as sentences.
+# Beam search with layers: two steps, whose words are decoded into sentences.
 import numpy as np
 import pytest
 

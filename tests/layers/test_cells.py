@@ -83,7 +83,7 @@ WORDS, END = 4, 3
 
 
 class Fixed:
-    """A cell whose state says how far it is; the chances of the next word depend on that and on the last word."""
+    """A cell whose state contains the step; the probabilities of the next word depend on the step and on the last word."""
 
     def __call__(self, inputs, states):
         return L.concat([inputs, states], 1), states + 1.0
@@ -92,7 +92,7 @@ class Fixed:
 def test_a_beam_as_wide_as_all_sentences_finds_the_best_ones():
     steps, beam, sentences = 3, WORDS**3, 2
     rng = np.random.default_rng(2)
-    table = rng.uniform(-2, 2, (WORDS + 1, WORDS)).astype("float32")  # by last word, and how far
+    table = rng.uniform(-2, 2, (WORDS + 1, WORDS)).astype("float32")  # by last word and step
 
     def build(start):
         weight = L.assign(table)

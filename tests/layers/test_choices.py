@@ -1,4 +1,4 @@
-# Layers that choose, order, compare, cut and sum, against NumPy.
+# Layers that select, sort, compare, slice and sum, against NumPy.
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-"""Loops and branches against the same programs written out; gradients against central differences."""
+"""Loops and branches against the same programs unrolled; gradients against central differences."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ L = pm.layers
 
 
 def run(build, feeds, fetch=None, steps=1, dtype="float64"):
-    """What build(x, w) gives, and the gradients of the sum of its squares for x and w."""
+    """The result of build(x, w), and the gradients of the sum of its squares with respect to x and w."""
     main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
     with pm.program_guard(main, startup):
         x = L.data("x", shape=[2, 3], dtype=dtype)

@@ -1,4 +1,4 @@
-"""Programs with loops and branches: what runs, what is refused, and that they are copied, pruned, saved and loaded."""
+"""Programs with loops and branches: valid and rejected ones, and how they are copied, pruned, saved and loaded."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-# Convolution, its transpose and pooling at one place; all geometry is in the operators' tests.
+# Convolution, its transpose and pooling, one case each; all geometry is in the operators' tests.
 import numpy as np
 import pytest
 

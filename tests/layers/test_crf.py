@@ -1,4 +1,4 @@
-# Conditional random fields and chunks, against all paths written out.
+# Conditional random fields and chunks, against an enumeration of all paths.
 import itertools
 
 import numpy as np

@@ -1,4 +1,4 @@
-# CTC against all alignments written out; edit distance.
+# CTC against an enumeration of all alignments; edit distance.
 import itertools
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Element types are checked while a program is built: the error names the user's line and the types there are."""
+"""Element types are checked while a program is built: the error names the user's line and the allowed types."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def one_input(op_type):
 
 
 def test_every_operator_of_one_input_says_which_element_types_it_has():
-    """Of an operator's own types none is refused for its type, and all others are."""
+    """An operator's own types are never rejected for their type, and all others are."""
     refused = 0
     for name in (name for name in L.__all__ if getattr(getattr(L, name), "__module__", "") == "paddle_mini.layers.ops"):
         function = getattr(L, name)

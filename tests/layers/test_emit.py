@@ -1,4 +1,4 @@
-# What all layer functions share: names, parameters, sharing, operator layers made from records.
+# Behaviour of all layer functions: names, parameters, sharing, operator layers made from schemas.
 import inspect
 
 import numpy as np

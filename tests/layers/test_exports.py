@@ -1,4 +1,4 @@
-"""paddle_mini.layers exports every layer that its modules make, and says so."""
+"""paddle_mini.layers exports every layer of its modules, and lists it in __all__."""
 
 import inspect
 

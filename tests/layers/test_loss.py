@@ -143,7 +143,7 @@ def test_hsigmoid_is_minus_log_of_a_probability():
     loss = pm.layers.hsigmoid(x, pm.layers.data("class", [-1, 1], "int64"), 5, bias_attr=pm.initializer.Uniform())
     (value,) = run(loss, x=LOGITS[:1].repeat(5, 0), **{"class": classes})
     assert [p.shape for p in pm.default_main_program().all_parameters()] == [(4, 3), (4, 1)]
-    # Leaves that lie less deep add log 2 for each place of the path that they do not use.
+    # Leaves at a smaller depth add log 2 for each place of the path that they do not use.
     assert np.exp(-value).ravel() @ [2 ** (3 - depth) for depth in (2, 2, 2, 3, 3)] == pytest.approx(1, rel=1e-5)
 
 

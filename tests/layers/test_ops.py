@@ -1,4 +1,4 @@
-# Layers that are one line: each computes what NumPy does, and has its attributes as keywords.
+# Layers of one line: each computes the same as NumPy, and takes its attributes as keywords.
 import numpy as np
 import pytest
 
@@ -13,7 +13,7 @@ L = pm.layers
 
 
 def at(array, **layers):
-    """One case for each layer and what it gives of this array."""
+    """One case for each layer and its result for this array."""
     return [(name, array, expected) for name, expected in layers.items()]
 
 

@@ -1,4 +1,4 @@
-# Layers that reshape, cut, join, repeat and choose, against NumPy.
+# Layers that reshape, slice, join, repeat and select, against NumPy.
 import numpy as np
 import pytest
 
@@ -166,7 +166,7 @@ def test_unfold_and_fold():
     padded = np.pad(IMAGE, [(0, 0), (0, 0), (1, 0), (0, 1)])
     windows = np.lib.stride_tricks.sliding_window_view(padded, (2, 1), axis=(2, 3))[:, :, :, ::2]
     np.testing.assert_array_equal(value, windows.transpose(0, 1, 4, 5, 2, 3).reshape(1, 4, -1))
-    counts = np.array([[2, 0, 2, 0], [2, 0, 2, 0], [1, 0, 1, 0]])  # how many patches hold a pixel
+    counts = np.array([[2, 0, 2, 0], [2, 0, 2, 0], [1, 0, 1, 0]])  # number of patches that contain a pixel
     np.testing.assert_array_equal(again, IMAGE * counts)
     (same,) = run(L.unfold(L.data("x", [-1, 2, 3, 4]), 3, paddings=1), x=IMAGE)
     assert same.shape == (1, 18, 12)

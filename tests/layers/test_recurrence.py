@@ -1,4 +1,4 @@
-"""StaticRNN and the operator recurrent: against the recurrence written out, gradients against central differences."""
+"""StaticRNN and the operator recurrent: against the unrolled recurrence, gradients against central differences."""
 
 import numpy as np
 import pytest

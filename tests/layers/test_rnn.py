@@ -1,4 +1,4 @@
-# Recurrent layers against steps written out in NumPy.
+# Recurrent layers against loops over steps in NumPy.
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-# Layers over sequences: what they emit and give; the operators' own tests have the rest.
+# Layers over sequences: their operators and results; the operators' own tests have the rest.
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-# Layers that make, copy and reshape tensors, and dropout.
+# Layers that create, copy and reshape tensors, and dropout.
 import numpy as np
 import pytest
 

@@ -1,4 +1,4 @@
-# Schedulers: PaddlePaddle's tables step by step, how the Executor writes the rate, states, refusals.
+# Schedulers: PaddlePaddle's tables step by step, how the Executor writes the rate, states, rejected arguments.
 import json
 import math
 import pathlib
@@ -128,7 +128,7 @@ def test_clones_share_the_scheduler_and_bytes_do_not():
     assert test.schedules == {}
     scheduler.step()
     exe.run(pm.Program.from_bytes(main.to_bytes()))
-    assert scope.get("w") == -0.5 and scope.get("learning_rate_0") == 0.25  # as the last run left it
+    assert scope.get("w") == -0.5 and scope.get("learning_rate_0") == 0.25  # the value that the last run left
 
 
 def test_two_optimizers_may_share_a_scheduler_or_have_their_own():

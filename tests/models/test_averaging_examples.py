@@ -1,4 +1,5 @@
-# The experiments on averaging, quickly: what they say of exactness holds; the results kept are those of the settings.
+# Short runs of the experiments on averaging: their claims of exactness hold; the stored results are those of the
+# settings.
 import csv
 import importlib
 import pathlib
@@ -26,7 +27,7 @@ def parts():
 
 @pytest.fixture(scope="module")
 def quick(parts, tmp_path_factory):
-    """The folder of a quick run, its criteria, and the programs that ran."""
+    """The folder of a quick run, its criteria, and the programs that it ran."""
     folder = tmp_path_factory.mktemp("results")
     with programs_that_run() as ran:
         return folder, parts["run"].main(["--quick", "--out", str(folder)]), ran
@@ -45,7 +46,7 @@ def test_a_run_writes_what_is_kept(quick):
 
 
 def test_what_is_exact_holds_at_any_size(quick):
-    """No statistics, no times: bits, rounding and bounds that follow from the formats."""
+    """Only bits, rounding and bounds that follow from the formats: no statistics, no times."""
     exact = [one for one in quick[1] if one["experiment"] in ("e4", "e5") or "lazy averages" in one["wanted"]]
     assert len(exact) == 9
     assert [one for one in exact if one["met"] != "yes"] == []

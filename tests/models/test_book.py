@@ -1,4 +1,4 @@
-# The chapters of the book, with fewer passes: each learns what its data has to be learnt, and uses the saved model.
+# The chapters of the book, with fewer passes: each learns the structure of its data, and uses the saved model.
 import importlib.util
 import pathlib
 
@@ -26,7 +26,7 @@ def chapter(monkeypatch):
 
 
 def test_fit_a_line(chapter):
-    assert chapter("01").main(["--epochs", "60"]) < 6  # the noise alone has 4; the prices' variance is above 20
+    assert chapter("01").main(["--epochs", "60"]) < 6  # the noise alone has a variance of 4; that of the prices is above 20
 
 
 @pytest.mark.parametrize("net, epochs, accuracy", [("cnn", 1, 0.8), ("mlp", 3, 0.8), ("softmax", 3, 0.4)])
@@ -40,7 +40,7 @@ def test_image_classification(chapter, net, accuracy):
 
 
 def test_word2vec(chapter):
-    assert chapter("04").main(["--epochs", "4"]) < 1.6  # guessing has log 63 = 4.1, the frequencies of words 3.9
+    assert chapter("04").main(["--epochs", "4"]) < 1.6  # guessing has a loss of log 63 = 4.1, the frequencies of words 3.9
 
 
 def test_recommender_system(chapter):

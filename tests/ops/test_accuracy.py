@@ -1,4 +1,4 @@
-"""accuracy: the part of the rows whose label is among their k best indices."""
+"""accuracy: the fraction of rows whose label is among their k best indices."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def reference(inputs, attrs):
 
 
 def best(rows, k, label, dtype="int64"):
-    # Out is not read; whole numbers keep the harness from expecting its dtype of Accuracy, which is float32.
+    # Out is not read; integers keep the harness from expecting its dtype of Accuracy, which is float32.
     return {"Out": ints(rows, k), "Indices": ints(rows, k, high=4, dtype=dtype), "Label": label}
 
 

@@ -1,4 +1,4 @@
-"""adadelta: steps of the size of past steps over that of past gradients."""
+"""adadelta: steps scaled by the ratio of the size of past steps to that of past gradients."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ test_adadelta = op_tests(
     cases={
         "matrix": (step(5, 7), {}),
         "numbers": (step(40), {"rho": 0.5, "epsilon": 0.25}),
-        # Trap: programs before PaddlePaddle 2 have no rate, which is 1 then.
+        # Trap: programs before PaddlePaddle 2 have no rate, which is then 1.
         "no rate": (old(step(5, 7)), {}),
         "first step": (step(9) | {"AvgSquaredGrad": np.zeros(9), "AvgSquaredUpdate": np.zeros(9)}, {}),
         "one element": (step(), {}),

@@ -9,7 +9,7 @@ from harness import Rows, array, op_tests
 
 def reference(inputs, attrs):
     param, grad, moment, rate = (inputs[port] for port in ("Param", "Grad", "Moment", "LearningRate"))
-    # Rows that the gradient does not name: gradient 0 changes nothing, and a row named twice squares the sum.
+    # Rows that the gradient does not name: gradient 0 has no effect, and for a row named twice the sum is squared.
     g = grad.dense() if isinstance(grad, Rows) else grad
     moment = moment + g * g
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""adam: moments of the gradient without bias; Param - LearningRate * m / (sqrt(v) + epsilon)."""
+"""adam: moments of the gradient with bias correction; Param - LearningRate * m / (sqrt(v) + epsilon)."""
 
 import numpy as np
 
@@ -55,7 +55,7 @@ test_adam = op_tests(
         "powers advanced elsewhere": (step(9), {"use_global_beta_pow": True}),
         "skipped": (step(9, SkipUpdate=np.array([True])), {}),
         "not skipped": (step(9, SkipUpdate=np.array([False])), {}),
-        # Rows of zeros, not PaddlePaddle's: it leaves epsilon uncorrected in the rows not named.
+        # Rows of zeros, unlike PaddlePaddle, which does not correct epsilon in the rows that are not named.
         "selected rows": (step(6, 20, grad=ROWS), {"epsilon": 0.5}),
         "lazy": (step(6, 20, grad=ROWS), {"lazy_mode": True}),
         "lazy powers advanced elsewhere": (step(6, 20, grad=ROWS), {"lazy_mode": True, "use_global_beta_pow": True}),

@@ -51,7 +51,7 @@ test_adamw = op_tests(
     },
     refusals={
         **other_shape(step),
-        # Trap: PaddlePaddle takes rows for a tensor here.
+        # Trap: PaddlePaddle reads rows as a tensor here.
         "selected rows": (step(6, 3, grad=Rows([2], array(1, 3), 6)), {}, pm.ShapeError, "Grad selected rows tensor"),
         "int skip": (step(3, SkipUpdate=np.array([1])), {}, pm.ShapeError, "SkipUpdate int64 bool"),
         "beta over 1": (step(3), {"beta1": 1.5}, pm.ProgramError, "beta1 1.5"),

@@ -39,7 +39,7 @@ test_all_finite = op_tests(
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_largest_numbers_are_finite(dtype):
-    # Neither a sum nor a product of them would be.
+    # Neither a sum nor a product of them would be finite.
     limits = np.finfo(dtype)
     x = np.tile(np.array([limits.max, limits.min, limits.tiny, -0.0], dtype), 1000)
     assert run_op("all_finite", {"X": [x, x]})["Out"].tolist() == [True]

@@ -1,4 +1,4 @@
-"""arg_max: where along an axis the largest element of X lies."""
+"""arg_max: the index of the largest element of X along an axis."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""arg_min: where along an axis the smallest element of X lies."""
+"""arg_min: the index of the smallest element of X along an axis."""
 
 import numpy as np
 

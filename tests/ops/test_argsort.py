@@ -1,4 +1,4 @@
-"""argsort: the elements along one axis in order, and where each was."""
+"""argsort: the elements along one axis, sorted, and their original indices."""
 
 import numpy as np
 

@@ -32,7 +32,7 @@ test_kinds = op_tests(
 
 
 def test_a_copy_stays_when_the_original_changes():
-    """So averages keep the raw parameters while others are bound."""
+    """In this way averages save the raw parameters while others are bound."""
     program, scope = pm.Program(), pm.Scope()
     block = program.global_block()
     for name in ("w", "saved"):

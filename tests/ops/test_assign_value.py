@@ -1,4 +1,4 @@
-"""assign_value: the values that the program holds."""
+"""assign_value: the values stored in the program."""
 
 import numpy as np
 

@@ -41,7 +41,7 @@ def counts(inputs, attrs):
 
 
 def batch(rows, buckets, steps, columns=2, **more):
-    scores = ints(rows, columns, high=101).astype("float32") / 128  # whole bins in any dtype
+    scores = ints(rows, columns, high=101).astype("float32") / 128  # integer bins in any dtype
     size = (steps + 1) * buckets + (1 if steps else 0)
     stat = {port: ints(size, high=5, seed=i) for i, port in enumerate(("StatPos", "StatNeg"))}
     if steps:
@@ -75,7 +75,7 @@ test_auc = op_tests(
     "auc",
     counts,
     cases=CASES,
-    unchecked=["AUC"],  # float64 whatever Predict is
+    unchecked=["AUC"],  # float64 for every type of Predict
     refusals={
         "score above 1": ({**batch(2, 128, 0), "Predict": np.array([[0, 0.5], [0, 1.5]])}, ALL, pm.OpError, "1.5 row 1"),
         "no number": ({**batch(1, 128, 0), "Predict": np.array([[0, np.nan]])}, ALL, pm.OpError, "nan row 0"),

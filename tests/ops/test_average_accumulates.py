@@ -1,4 +1,4 @@
-"""average_accumulates: adds a parameter to the sums of which ModelAverage makes its average."""
+"""average_accumulates: adds a parameter to the sums from which ModelAverage computes its average."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""average_rows: brings the averages of some rows of a table up to date."""
+"""average_rows: updates the averages of some rows of a table."""
 
 import numpy as np
 import pytest
@@ -18,11 +18,11 @@ def reference(inputs, attrs):
             average[row] = p[row] + np.exp(now - stamps[row]) * (average[row] - p[row])
             stamps[row] = now
         return {"AverageOut": average, "RowStampsOut": stamps}
-    # The members of each generation one by one: those up to the stamp have the mean that is kept, the others were p.
+    # The members of each generation one by one: those up to the stamp have the stored mean, the others were p.
     previous = inputs["Previous"].copy()
     for row in {row for row in inputs["Rows"].rows if stamps[row] != updates}:
         begin, kept = updates - newer, average[row].copy()
-        if stamps[row] < begin:  # what is kept is of the previous generation, or older still
+        if stamps[row] < begin:  # the stored mean belongs to the previous generation, or an older one
             members = [kept if update <= stamps[row] else p[row] for update in range(begin - older + 1, begin + 1)]
             previous[row] = np.mean(members, axis=0) if members else p[row]
             kept = p[row]
@@ -203,7 +203,7 @@ def test_rows_are_averaged_as_if_in_every_step(schedule, timing, dtype, toleranc
 
 @pytest.mark.parametrize("start", [1000, 10**6])
 def test_the_steps_that_are_left_out_cost_no_digits(start):
-    # What the average keeps is the difference of two logarithms, which such a beginning may not make large.
+    # The average stores the difference of two logarithms, which these initial values must not make large.
     first, second = array(2, 3), array(2, 3, seed=1)
     weights = Weights({"scheme": "uniform", "start_step": start})
     weights.run(start + 100)
@@ -232,7 +232,7 @@ def test_the_steps_that_are_left_out_cost_no_digits(start):
     np.testing.assert_allclose(value["Out"], 0.1 * first + 0.9 * second, rtol=1e-11)
 
 
-# --- what is not finite ------------------------------------------------------------------------------
+# --- values that are not finite ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -257,7 +257,7 @@ def test_a_refused_row_keeps_its_average_and_its_stamp(dtype, value, previous):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("previous", [False, True])
 def test_unchecked_where_a_row_is_not_finite_its_average_stays(value, previous):
-    # As a whole table does, whose steps are left out while it is not finite; other elements of the row go on.
+    # Like a whole table, whose steps are skipped while it is not finite; other elements of the row continue.
     inputs = with_one(value, 1, of_window(4, 6, [1, 3]) if previous else table(5, 7, rows=[1, 3], stamps=OLD))
     found = run_op("average_rows", inputs)
     assert found["AverageOut"][1, -1] == inputs["Average"][1, -1]

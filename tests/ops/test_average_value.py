@@ -9,7 +9,7 @@ from harness import array, ints, op_tests, run_op
 
 
 def kept_rows(inputs, attrs):
-    """(now, before): what the rows' averages would be had the rows been averaged since their stamps."""
+    """(now, before): the rows' averages if the rows had been averaged since their stamps."""
 
     def column(factor):
         return np.reshape(factor, [-1] + [1] * (inputs["Param"].ndim - 1))
@@ -18,7 +18,7 @@ def kept_rows(inputs, attrs):
     if "Previous" not in inputs:
         return p + column(np.exp(inputs["State"][0] - stamps)) * (now - p), None
     updates, newer, older = (int(c) for c in inputs["Counters"][:3])
-    # Of the members since an update, those up to the stamp; the others were p.
+    # Members since an update: those up to the stamp; the others were p.
     begin = updates - newer
     there = np.clip(stamps - begin, 0, None) / max(newer, 1)
     there_before = np.clip(stamps - (begin - older), 0, older) / max(older, 1)
@@ -46,7 +46,7 @@ def table(*shape, counters, stamps, log=-3.0, previous=False):
 
 
 OLD = [-3.0, -2.5, 0.0, -2.999, -3.0]  # the first and last row are up to date
-STAMPS = [14.0, 11, 10, 7, 4, 2, 0]  # of a window with a generation from 10 and one from 4 on
+STAMPS = [14.0, 11, 10, 7, 4, 2, 0]  # a window with a generation from 10 and one from 4 on
 
 test_average_value = op_tests(
     "average_value",

@@ -1,4 +1,4 @@
-"""average_weight: how much the newest parameters weigh in their average."""
+"""average_weight: the weight of the newest parameters in their average."""
 
 import math
 
@@ -8,7 +8,7 @@ import paddle_mini as pm
 from harness import array, op_tests
 from weight_steps import decay_of, window
 
-FORGET = -1000.0  # the logarithm that stands for 0
+FORGET = -1000.0  # the logarithm that represents 0
 
 # The weight after u updates, from state = [...]: the logarithm of all decays, largest rate, sum of squared rates.
 WEIGHTS = {
@@ -64,7 +64,7 @@ def reference(inputs, attrs):
         weight = 1 / count[1] if attrs["scheme"] == "window" else WEIGHTS[attrs["scheme"]](count[0], state, attrs)
     elif count[0] == 0 and attrs["scheme"] != "constant":
         weight = 1.0
-    if count[0]:  # nothing before the first update is kept, so nothing is noted of it
+    if count[0]:  # the average stores nothing before the first update, so the step is not recorded
         state[0] += FORGET if weight == 1 else math.log(1 - weight)
     state[1] = (1 - weight) ** 2 * state[1] + weight**2
     state[2] *= 1 - weight
@@ -79,7 +79,7 @@ def reference(inputs, attrs):
 
 
 def kept(*counters, log_decays=0.0, rates=(0.0, 0.0), **others):
-    """Counters and a State that has been somewhere, with other inputs."""
+    """Counters and a State with a history, with other inputs."""
     state = np.array([-2.5, 0.25, 3.5, 7.25, log_decays, *rates])
     return {"Counters": np.array(counters), "State": state, **others}
 

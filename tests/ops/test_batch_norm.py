@@ -23,11 +23,11 @@ def reference(inputs, attrs):
             "MeanOut": momentum * inputs["Mean"] + (1 - momentum) * mean,
             "VarianceOut": momentum * inputs["Variance"] + (1 - momentum) * variance,
         }
-    # Trap: SavedVariance is one by the deviation.
+    # Trap: SavedVariance is 1 / standard deviation.
     s = 1 / np.sqrt(variance + epsilon)
     y = ((x - mean.reshape(shape)) * (s * scale).reshape(shape)) + bias.reshape(shape)
     if not kept and x.size == x.shape[channel]:
-        # Trap: a channel of one element passes through and leaves the statistics alone
+        # Trap: a channel of one element is copied and does not change the statistics
         return {
             "Y": x,
             "SavedMean": 0 * mean,

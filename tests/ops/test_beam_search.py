@@ -10,7 +10,7 @@ from harness import array, ints, op_tests, run_op
 
 
 def reference(inputs, attrs):
-    """By sorting all candidates of a source: scores of these cases differ."""
+    """Sorts all candidates of a source: scores of these cases differ."""
     scores, lod = inputs["scores"].array, inputs["scores"].lod
     n = len(scores)
     scores = scores.reshape(n, scores.shape[1])

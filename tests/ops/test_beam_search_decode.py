@@ -32,7 +32,7 @@ def decode(steps, beam_size=2, dtype="float32", scores=None):
     return pm.Executor().run(program, feed, ["sentence_ids", "sentence_scores"], scope=pm.Scope(), return_numpy=False)
 
 
-# Two sources of two beams: the first goes on from prefixes 0 and 0, the second ends early.
+# Two sources of two beams: the first continues prefixes 0 and 0, the second ends early.
 STEPS = [
     ([1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4], [[0, 1, 2], [0, 2, 4]]),
     ([5, 6, 7, END], [0.5, 0.6, 0.7, 0.8], [[0, 2, 4], [0, 2, 2, 3, 4]]),
@@ -43,7 +43,7 @@ STEPS = [
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sentences_the_best_first(dtype):
     ids, scores = decode(STEPS, dtype=dtype)
-    # Source 0: rows 0, 1 of the last step go on from 5 and 6, both from word 1. Source 1: 3 7 end, and 4 end 9.
+    # Source 0: rows 0, 1 of the last step continue 5 and 6, both from word 1. Source 1: 3 7 end, and 4 end 9.
     assert ids.lod == scores.lod == [[0, 2, 4], [0, 3, 6, 9, 11]]
     np.testing.assert_array_equal(ids.array, [1, 6, END, 1, 5, 8, 3, 7, END, 4, 9])
     np.testing.assert_array_equal(scores.array, np.array([0.1, 0.6, 1.1, 0.1, 0.5, 0.9, 0.3, 0.7, 0.8, 0.4, 0.75], dtype))

@@ -1,4 +1,4 @@
-"""bilinear_interp_v2: images of another size, each pixel a mixture of four."""
+"""bilinear_interp_v2: resized images, each pixel a mixture of four."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def places(attrs, size, scale, wanted):
     if attrs["align_mode"] == 0 and not attrs["align_corners"]:
         at = np.maximum((np.float64(ratio) * (steps + 0.5) - 0.5).astype("float32"), np.float32(0))
     first = np.minimum(at.astype("int64"), size - 1)
-    part = at - first.astype("float32")  # Trap: positions and parts are float32 whatever X is
+    part = at - first.astype("float32")  # Trap: positions and weights are float32 for every type of X
     matrix = np.zeros((out, size))
     matrix[steps, first] += np.float32(1) - part
     matrix[steps, np.minimum(first + 1, size - 1)] += part

@@ -85,12 +85,12 @@ def test_the_gradient_is_cast_back():
     assert {name: value for name, _, value in op["attrs"]} == {"in_dtype": 6, "out_dtype": 5}
 
 
-# --- numbers of two bytes ----------------------------------------------------------------------------
+# --- 16-bit floats ----------------------------------------------------------------------------------
 
 HALVES = {
     "float16": (PATTERNS.view("float16"), PATTERNS.view("float16").astype("float32")),
     "bfloat16": (PATTERNS, numbers_of(PATTERNS)),
-}  # what is fed, as numbers
+}  # the fed values as numbers
 
 
 def same_bits(found, expected):
@@ -124,7 +124,7 @@ def test_every_half_comes_back(kind, source):
 
 @pytest.mark.parametrize("kind, limit", [("float16", 0x7BFF), ("bfloat16", 0x7F7F)])
 def test_between_two_halves_the_nearest_is_taken_and_the_even_one(kind, limit):
-    """From every number to the next, the largest to infinity: half of the way, and one place to either side."""
+    """Between every number and the next, from the largest to infinity: half of the way, and one place to either side."""
     numbers = HALVES[kind][1][: limit + 1].astype("float64")
     after = np.append(numbers[1:], {"float16": 2.0**16, "bfloat16": 2.0**128}[kind])
     middle = ((numbers + after) / 2).astype("float32")
@@ -166,7 +166,7 @@ def test_random_floats_of_every_size_become_the_halves_of_numpy():
 
 @pytest.mark.parametrize("kind", HALVES)
 def test_nan_stays_nan(kind):
-    # Also where only bits are set that a half does not have.
+    # Also for NaN whose mantissa has only bits that a half does not have.
     x = np.array([0x7F800001, 0xFF800001, 0x7FC00000, 0x7FFFFFFF, 0xFFFFFFFF], "uint32").view("float32")
     assert np.isnan(cast(cast(x, "float32", kind), kind, "float32")).all()
     np.testing.assert_array_equal(cast(HALVES[kind][0], kind, "bool"), HALVES[kind][1] != 0)

@@ -1,4 +1,4 @@
-"""ceil: Out = the least whole number not below X."""
+"""ceil: Out = the least integer not below X."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""channel_shuffle: the channels of all groups take turns."""
+"""channel_shuffle: interleaves the channels of all groups."""
 
 import numpy as np
 

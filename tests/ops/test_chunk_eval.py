@@ -1,4 +1,4 @@
-"""chunk_eval: chunks in both of two taggings, by scheme."""
+"""chunk_eval: counts the chunks in each of two taggings and those in both, by scheme."""
 
 import itertools
 
@@ -12,7 +12,7 @@ TAGS = {"IOB": "BI", "IOE": "IE", "IOBES": "BIES", "plain": "P"}
 
 
 def chunks(labels, scheme, types):
-    """Chunks by the words of each scheme."""
+    """Chunks by the definition of each scheme."""
     found, start, names = set(), None, TAGS[scheme]
     decoded = [(names[x % len(names)], x // len(names)) if x // len(names) < types else ("O", None) for x in labels]
     for i, (tag, kind) in enumerate(decoded):

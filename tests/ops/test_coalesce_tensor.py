@@ -1,4 +1,4 @@
-"""coalesce_tensor: tensors behind each other in one."""
+"""coalesce_tensor: concatenates tensors in one buffer."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ ONE = {"Input": [array(2, 3).astype("float32")]}
 test_coalesce_tensor = op_tests(
     "coalesce_tensor",
     reference,
-    # `dtype` does not follow the harness from one float type to the other: whole numbers here, floats above.
+    # `dtype` does not follow the harness from one float type to the other: integers here, floats above.
     cases={
         "whole numbers": (pieces("int32"), {"dtype": 2, "copy_data": True, "align_size": 64}),
         "one element": ({"Input": [np.array(7, "int32")]}, {"dtype": 2, "copy_data": True, "use_align": False}),

@@ -1,4 +1,4 @@
-"""conv2d_transpose and depthwise_conv2d_transpose: every pixel stamps the filter onto Output."""
+"""conv2d_transpose and depthwise_conv2d_transpose: every pixel adds the scaled filter to Output."""
 
 import numpy as np
 

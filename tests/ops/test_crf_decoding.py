@@ -1,4 +1,4 @@
-"""crf_decoding: the best of all paths; with Label, where it is right."""
+"""crf_decoding: the best of all paths; with Label, the positions where it is right."""
 
 import itertools
 

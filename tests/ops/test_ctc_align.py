@@ -1,4 +1,4 @@
-"""ctc_align: tokens without repeats and blanks; with lod, how many depends on data."""
+"""ctc_align: tokens without repeats and blanks; with lod, their number depends on data."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""cvm: the first two columns of X are counts of shows and clicks, which become logarithms, or go."""
+"""cvm: the first two columns of X are counts of shows and clicks; they are replaced by logarithms, or removed."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def table(rows, width):
 
 X = table(4, 3)
 
-# The gradient is none in the sense of mathematics, so it is not held against a numeric one: see below.
+# The gradient is not the mathematical one, so it is not compared with a numeric one: see below.
 test_cvm = op_tests(
     "cvm",
     reference,

@@ -1,4 +1,4 @@
-"""dist: Out = the p-norm of X - Y, stretched as NumPy does."""
+"""dist: Out = the p-norm of X - Y, broadcast as in NumPy."""
 
 import numpy as np
 

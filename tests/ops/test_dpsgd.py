@@ -1,4 +1,4 @@
-"""dpsgd: gradient descent with a gradient that is clipped by its norm and blurred by noise."""
+"""dpsgd: gradient descent with a gradient that is clipped by its norm and has added noise."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""dropout: Out = X where a coin says to keep it, else 0."""
+"""dropout: Out = X where a Bernoulli mask is 1, else 0."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def reference(inputs, attrs):
 
 
 def kept(shape, attrs):
-    """PaddlePaddle's coins: for each element a number of [0, 1), which keeps it if it is at least the probability."""
+    """PaddlePaddle's mask: for each element a number of [0, 1), which keeps it if it is at least the probability."""
     numbers = mersenne_twister.uniform(attrs["seed"], int(np.prod(shape)), 0, 1, "float32")
     return (numbers >= np.float32(attrs["dropout_prob"])).astype("uint8").reshape(shape)
 
@@ -58,7 +58,7 @@ def test_the_same_seed_drops_the_same_elements_in_every_run():
 
 @pytest.mark.parametrize("more", [{}, {"seed": 7}])
 def test_without_a_fixed_seed_the_dropped_elements_change(more):
-    # `seed` counts only where fix_seed is set.
+    # `seed` has an effect only if fix_seed is set.
     program, scope, executor = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
     block = program.global_block()
     block.create_var("x", dtype="float32", shape=[1000], persistable=True)

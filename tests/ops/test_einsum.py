@@ -1,4 +1,4 @@
-"""einsum: sums of products over labelled axes, as an equation says."""
+"""einsum: sums of products over labelled axes, given by an equation."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def reference(inputs, attrs):
 
 
 def kept_reference(inputs, attrs):
-    """With what PaddlePaddle's gradient takes."""
+    """Includes the inputs of PaddlePaddle's gradient."""
     operands = inputs["Operands"]
     return {**reference(inputs, attrs), "InnerCache": operands, "XShape": [np.zeros(0) for _ in operands]}
 

@@ -1,4 +1,4 @@
-"""elementwise_div: Out = X / Y, whole numbers cut towards zero."""
+"""elementwise_div: Out = X / Y, integers truncated towards zero."""
 
 import numpy as np
 

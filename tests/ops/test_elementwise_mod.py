@@ -1,4 +1,4 @@
-"""elementwise_mod: Out = what is left of X after whole Ys."""
+"""elementwise_mod: Out = the remainder of X / Y."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""expand_v2: X with its axes of 1 stretched."""
+"""expand_v2: X with its axes of 1 broadcast."""
 
 import numpy as np
 

@@ -7,7 +7,7 @@ import paddle_mini as pm
 
 
 def program():
-    """As save_inference_model writes it: feeds in descending order, then the operators, then the fetch."""
+    """As saved by save_inference_model: feeds in descending order, then the operators, then the fetch."""
     result = pm.Program()
     block = result.global_block()
     block.create_var("feed", kind=9, persistable=True)

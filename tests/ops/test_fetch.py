@@ -18,7 +18,7 @@ def program():
 
 
 def test_a_run_gives_what_its_caller_names():
-    """The marks say what a loaded model offers; they cost nothing when it runs."""
+    """The marks list the outputs of a loaded model; they cost nothing when it runs."""
     x = np.float32([[1, 2]])
     (found,) = pm.Executor(pm.CPUPlace()).run(program(), feed={"x": x}, fetch_list=["out1"], scope=pm.Scope())
     np.testing.assert_array_equal(found, 3 * x)

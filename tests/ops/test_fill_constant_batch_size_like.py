@@ -11,7 +11,7 @@ DTYPES = {0: "bool", 2: "int32", 3: "int64", 5: "float32", 6: "float64"}
 def reference(inputs, attrs):
     shape = list(attrs["shape"])
     given, axis = inputs["Input"], attrs["input_dim_idx"]
-    sequences = isinstance(given, pm.LoDTensor)  # then its batch is the sequences, not the rows
+    sequences = isinstance(given, pm.LoDTensor)  # then its batch is the number of sequences, not of rows
     shape[attrs["output_dim_idx"]] = (
         len(given.lod[-1]) - 1 if sequences and axis == 0 else given.array.shape[axis] if sequences else given.shape[axis]
     )

@@ -1,4 +1,4 @@
-"""flatten_contiguous_range: X with the axes from start_axis to stop_axis made one."""
+"""flatten_contiguous_range: X with the axes from start_axis to stop_axis merged into one."""
 
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests, run_op

@@ -1,4 +1,4 @@
-"""flip: X with some axes back to front."""
+"""flip: X with some axes reversed."""
 
 from families.axes import reversal_tests
 

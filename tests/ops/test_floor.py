@@ -1,4 +1,4 @@
-"""floor: Out = the greatest whole number not above X."""
+"""floor: Out = the greatest integer not above X."""
 
 import numpy as np
 

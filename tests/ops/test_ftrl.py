@@ -44,7 +44,7 @@ test_ftrl = op_tests(
         "other table": (step(6, 3, grad=Rows([2], array(1, 3), 7)), {}, pm.ShapeError, "Param Grad [7, 3]"),
         "other accumulator": (step(3) | {"LinearAccumulator": array(4)}, {}, pm.ShapeError, "LinearAccumulator [4]"),
     },
-    # Of float32: differences of roots, divided by the rate.
+    # In float32: differences of roots, divided by the rate.
     tolerance={"float32": 1e-5},
 )
 
@@ -54,5 +54,5 @@ def test_small_sums_give_exactly_zero():
     inputs = step(3, grad=np.array([0.25, -0.25, 0.75])) | zeros | {"Param": np.zeros(3)}
     out = run_op("ftrl", inputs, {"l1": 0.5})
     np.testing.assert_allclose(out["ParamOut"], [0, 0, -0.25 / (0.75 / 0.25)], rtol=1e-6)
-    # Nothing learned and no gradient: 0, not 0 / 0.
+    # No state and no gradient: 0, not 0 / 0.
     assert (run_op("ftrl", inputs | {"Grad": np.zeros(3)})["ParamOut"] == 0).all()

@@ -1,4 +1,4 @@
-"""gather: what X has along an axis at the positions in Index."""
+"""gather: the elements of X along an axis at the positions in Index."""
 
 from families.axes import pick_tests
 

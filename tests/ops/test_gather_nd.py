@@ -1,4 +1,4 @@
-"""gather_nd: the slabs of X that coordinates name; a program must say how many coordinates there are."""
+"""gather_nd: the slabs of X at given coordinates; a program must state the number of coordinates."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""gather_tree: the whole sequences of a beam search."""
+"""gather_tree: the complete sequences of a beam search."""
 
 import numpy as np
 

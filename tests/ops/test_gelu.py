@@ -1,4 +1,4 @@
-"""gelu: Out = X times the chance that a normal random number is below X."""
+"""gelu: Out = X times the probability that a normal random number is below X."""
 
 import math
 

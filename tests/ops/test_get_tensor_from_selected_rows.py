@@ -10,7 +10,7 @@ from harness import Rows, array, run_op
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("rows", [[4, 1, 4], [0], []])
 def test_values_as_they_lie(rows, dtype):
-    """Not the whole table, and nothing is merged or sorted."""
+    """Not the whole table, and the rows are neither merged nor sorted."""
     values = (10 * array(len(rows), 5)).astype(dtype)
     out = run_op("get_tensor_from_selected_rows", {"X": Rows(rows, values, 6)})["Out"]
     assert out.dtype == dtype
@@ -30,7 +30,7 @@ def test_refuses_a_tensor():
 
 
 def test_norm_of_a_sparse_gradient():
-    """As clipping by the global norm does it: merging leaves fewer rows than were planned for, and those are fetched."""
+    """As in clipping by the global norm: merging leaves fewer rows than were planned for, and those are fetched."""
     program, scope = pm.Program(), pm.Scope()
     block = program.global_block()
     rows = Rows([4, 1, 4, 4], array(4, 5), 6)

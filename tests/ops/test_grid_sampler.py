@@ -1,4 +1,4 @@
-"""grid_sampler: every pixel of Output is what X shows at a place that Grid names."""
+"""grid_sampler: every pixel of Output is the value of X at a position given by Grid."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from harness import array, op_tests, run_op
 
 
 def place(coordinate, size, attrs):
-    """A coordinate as a place along an axis of X."""
+    """A coordinate as a position along an axis of X."""
     last = size - 1
     if attrs["align_corners"]:
         at = (coordinate + 1) / 2 * last
@@ -101,7 +101,7 @@ test_grid_sampler = op_tests(
         "other mode": (X, {"mode": "bicubic"}, pm.ProgramError, "mode bicubic bilinear nearest"),
         "other padding": (X, {"padding_mode": "wrap"}, pm.ProgramError, "padding_mode wrap"),
     },
-    # Places are off by a few parts in 10^7 of the image's size.
+    # Positions are off by a few parts in 10^7 of the image's size.
     tolerance={"float32": 1e-5},
 )
 

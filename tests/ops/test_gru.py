@@ -78,7 +78,7 @@ test_gru = op_tests(
 
 
 def test_what_only_the_gradient_reads_may_be_left_out():
-    # Programs that were saved for inference have no such outputs.
+    # Programs that were saved for inference lack these outputs.
     all_outputs, hidden = run_op("gru", plain, {}, EVERY_OUTPUT), run_op("gru", plain, {}, outputs=["Hidden"])
     np.testing.assert_array_equal(hidden["Hidden"].array, all_outputs["Hidden"].array)
 

@@ -9,7 +9,7 @@ from one_op import OneOp
 
 
 def path_to(inputs, attrs, row):
-    """Nodes and bits on the way to a row's class."""
+    """Nodes and bits on the path to a row's class."""
     if "PathTable" in inputs:
         nodes = list(inputs["PathTable"][row])
         end = next((i for i, node in enumerate(nodes) if node < 0), len(nodes))
@@ -48,7 +48,7 @@ PATHS = {
 CUSTOM = {**tree(4, 6)[0], **PATHS}
 LARGE = {"X": np.array([[100.0], [-100.0]]), "W": np.ones((1, 1)), "Label": np.array([[0], [1]])}
 
-# The gradients are held against numeric ones of Out only: PreOut has none. W_Out is W.
+# The gradients are compared with numeric ones of Out only: PreOut has none. W_Out is W.
 test_hierarchical_sigmoid = op_tests(
     "hierarchical_sigmoid",
     reference,
@@ -104,7 +104,7 @@ def test_large_inputs_are_cut(dtype):
 
 
 def test_w_out_may_be_the_variable_of_w():
-    """As PaddlePaddle's layer names it; the gradient of W is the same as without W_Out."""
+    """Named as by PaddlePaddle's layer; the gradient of W is the same as without W_Out."""
     inputs, attrs = tree(5, 6)
     found = []
     for outputs in (["Out", "PreOut"], ["Out", "PreOut", "W_Out"]):

@@ -28,7 +28,7 @@ test_increment = op_tests(
 
 
 def test_going_back_it_counts_down():
-    """The gradient is the operator itself, from Out to X, with the step turned round."""
+    """The gradient is the operator itself, from Out to X, with the step negated."""
     (op,) = pm._core.gradient(
         {"type": "increment", "inputs": [("X", ["i"])], "outputs": [("Out", ["j"])], "attrs": [("step", 1, 2.0)]}
     )

@@ -1,4 +1,4 @@
-"""index_select: what X has along an axis at the positions in Index."""
+"""index_select: the elements of X along an axis at the positions in Index."""
 
 from families.axes import pick_tests
 

@@ -1,4 +1,4 @@
-"""is_empty: whether there are no elements."""
+"""is_empty: whether a tensor has 0 elements."""
 
 import numpy as np
 

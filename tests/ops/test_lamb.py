@@ -1,4 +1,4 @@
-"""lamb: adam's direction with weight decay, in steps as long as the parameter's norm is large."""
+"""lamb: adam's direction with weight decay, in steps proportional to the parameter's norm."""
 
 import numpy as np
 

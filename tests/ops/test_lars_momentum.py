@@ -1,4 +1,4 @@
-"""lars_momentum: momentum with a rate of its own for each parameter, from the norms of it and its gradient."""
+"""lars_momentum: momentum with a separate rate for each parameter, from the norms of it and its gradient."""
 
 import numpy as np
 

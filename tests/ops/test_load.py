@@ -1,4 +1,4 @@
-"""load and load_combine: all of a file and nothing more, where the executor may read it."""
+"""load and load_combine: read exactly the contents of a file, where the executor may read it."""
 
 import numpy as np
 import pytest

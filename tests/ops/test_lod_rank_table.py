@@ -1,4 +1,4 @@
-"""lod_rank_table and what reads no more than it: the longest sequences first."""
+"""lod_rank_table and the operators that read nothing else: the longest sequences first."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from rank_programs import RankProgram
 
 
 def steps(lod, level=0):
-    """Which sequence each row of each step belongs to shows the table."""
+    """The sequences of the rows of each step, which show the order of the table."""
     rows = lod[-1][-1]
     program = RankProgram(pm.LoDTensor(np.arange(rows, dtype="float32").reshape(-1, 1), lod), level)
     program.op("lod_tensor_to_array", {"X": "x", "RankTable": "table"}, "steps", kind=13)

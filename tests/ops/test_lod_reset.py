@@ -1,4 +1,4 @@
-"""lod_reset: X in other sequences."""
+"""lod_reset: X with other sequences."""
 
 import numpy as np
 import pytest

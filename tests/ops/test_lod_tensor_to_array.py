@@ -1,4 +1,4 @@
-"""lod_tensor_to_array: step by step what a batch of sequences holds."""
+"""lod_tensor_to_array: the steps of a batch of sequences."""
 
 import numpy as np
 import pytest

@@ -78,7 +78,7 @@ test_lstm = op_tests(
 
 
 def test_what_only_the_gradient_reads_may_be_left_out():
-    # Programs that were saved for inference have no such outputs.
+    # Programs that were saved for inference lack these outputs.
     all_outputs, some = run_op("lstm", plain, {}, EVERY_OUTPUT), run_op("lstm", plain, {}, outputs=["Hidden", "Cell"])
     for port in ("Hidden", "Cell"):
         np.testing.assert_array_equal(some[port].array, all_outputs[port].array)

@@ -1,4 +1,4 @@
-"""masked_select: Y = the elements of X where Mask is true; how many depends on data."""
+"""masked_select: Y = the elements of X where Mask is true; their number depends on data."""
 
 import numpy as np
 

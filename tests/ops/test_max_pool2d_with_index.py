@@ -1,4 +1,4 @@
-"""max_pool2d_with_index: the largest of every window of an image, and where in the image it is."""
+"""max_pool2d_with_index: the largest of every window of an image, and its position in the image."""
 
 import itertools
 

@@ -31,7 +31,7 @@ test_gradient = op_tests(
     "mean_grad",
     gradient_reference,
     cases={
-        "gradient of one dimension": ({"X": array(3, 4), "Out@GRAD": array(1)}, {}),  # of programs before 2.5
+        "gradient of one dimension": ({"X": array(3, 4), "Out@GRAD": array(1)}, {}),  # in programs before 2.5
         "no rows": ({"X": array(0, 4), "Out@GRAD": array()}, {}),
     },
     refusals={"two gradients": ({"X": array(3, 4), "Out@GRAD": array(2)}, {}, pm.ShapeError, "Out@GRAD [2] one element")},
@@ -43,6 +43,6 @@ def test_of_nothing():
 
 
 def test_a_long_sum_keeps_its_digits():
-    """Adding a million float32 one by one would be off by a thousandth."""
+    """Adding a million float32 one by one would have an error of a thousandth."""
     x = np.full(1 << 20, 0.1, "float32")
     np.testing.assert_allclose(run_op("mean", {"X": x})["Out"], np.float32(0.1), rtol=1e-6)

@@ -1,4 +1,4 @@
-"""memcpy_d2h, memcpy_h2d: Out = X, whatever the devices."""
+"""memcpy_d2h, memcpy_h2d: Out = X, for any devices."""
 
 from harness import array, ints, op_tests
 

@@ -42,7 +42,7 @@ def test_the_example_of_paddlepaddles_documentation():
 
 
 def test_a_table_that_is_looked_up_twice():
-    """Its gradient has the rows of both; merged and fetched there are as many as differ."""
+    """Its gradient has the rows of both; merged and fetched, each different row occurs once."""
     main, startup = pm.Program(), pm.Program()
     with pm.program_guard(main, startup):
         ids = pm.layers.data("ids", [4], dtype="int64")

@@ -8,7 +8,7 @@ from harness import Rows, array, op_tests
 
 def reference(inputs, attrs):
     count, methods = len(inputs["Param"]), attrs["regularization_method"]
-    # Trap: on a CPU PaddlePaddle rescales only where nothing else is asked for.
+    # Trap: on a CPU PaddlePaddle rescales only if no other option is set.
     plain = len(inputs["LearningRate"]) == 1 and not attrs["use_nesterov"] and not methods
     decays = [c if m == "l2_decay" else 0 for m, c in zip(methods, attrs["regularization_coeff"])] or [0] * count
     rates = inputs["LearningRate"] * (count if len(inputs["LearningRate"]) == 1 else 1)

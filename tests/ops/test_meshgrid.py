@@ -1,4 +1,4 @@
-"""meshgrid: lists stretched over the grid that they make."""
+"""meshgrid: lists broadcast over the grid that they form."""
 
 import numpy as np
 

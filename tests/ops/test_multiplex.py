@@ -1,4 +1,4 @@
-"""multiplex: each row from the tensor that Ids names."""
+"""multiplex: copies each row from the tensor given by Ids."""
 
 import numpy as np
 

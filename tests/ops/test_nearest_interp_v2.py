@@ -1,4 +1,4 @@
-"""nearest_interp_v2: images of another size, each pixel the nearest one to its place in X."""
+"""nearest_interp_v2: resized images, each pixel the nearest one to its position in X."""
 
 import numpy as np
 

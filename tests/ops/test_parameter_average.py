@@ -96,7 +96,7 @@ test_parameter_average = op_tests(
 
 
 def test_three_roundings():
-    # Multiplied and added apart, so that every device gives the same bits.
+    # Multiplied and added separately, so that every device gives the same bits.
     p, a = array(1000).astype("float32"), array(1000, seed=1).astype("float32")
     out = run_op("parameter_average", {"Param": p, "Average": a, "Weight": np.array([1 / 3])}, outputs=["AverageOut"])
     np.testing.assert_array_equal(out["AverageOut"], a + np.float32(1 / 3) * (p - a))
@@ -122,11 +122,11 @@ def test_a_parameter_that_stays_is_its_average_bit_for_bit(weight):
     np.testing.assert_array_equal(out["AverageOut"], p)
 
 
-# --- parameters of two bytes -------------------------------------------------------------------------
+# --- 16-bit parameters ------------------------------------------------------------------------------
 
 
 def halves(kind, size):
-    """(what is fed, the same numbers as float32), small and large ones too."""
+    """(the fed values, the same numbers as float32), including small and large ones."""
     numbers = (array(size) * 2.0 ** ints(size, low=-20, high=15)).astype("float32")
     if kind == "float16":
         return numbers.astype("float16"), numbers.astype("float16").astype("float32")
@@ -169,7 +169,7 @@ def test_a_half_that_is_not_finite_is_refused(fed, words):
     np.testing.assert_array_equal(one.scope.get("Average_0"), np.ones(3, "float32"))
 
 
-# --- what is not finite ------------------------------------------------------------------------------
+# --- values that are not finite ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -177,7 +177,7 @@ def test_a_half_that_is_not_finite_is_refused(fed, words):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_comes_before_is_averaged_and_nothing_of_the_block(dtype, place, value):
     inputs = {port: array.astype(dtype) for port, array in with_one(value, place, 3 * BLOCK + 7).items()}
-    inputs["Param"][place + 1 :] = np.nan  # the first one is told
+    inputs["Param"][place + 1 :] = np.nan  # the first one is reported
     one = OneOp("parameter_average", inputs, {"check_finite": True})
     with pytest.raises(pm.OpError, match=rf"element {place} of Param is {value}"):
         one.run()
@@ -214,7 +214,7 @@ def test_the_residue_is_what_rounding_added():
 
 
 def test_small_steps_add_up_when_they_are_compensated():
-    # Each step is less than half of the last place of numbers between 1 and 2.
+    # Each step is less than half a unit in the last place of numbers between 1 and 2.
     size, steps, weight = 64, 100_000, 1e-7
     program, scope, executor = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
     block, begin = program.global_block(), array(size, low=1.01, high=1.99).astype("float32")
@@ -244,5 +244,5 @@ def test_small_steps_add_up_when_they_are_compensated():
     def error(value):
         return np.sqrt(np.mean((value - double - signal) ** 2) / np.mean(signal**2))
 
-    assert error(scope.get("compensated")) < 1e-5  # half of the last place is 1.1e-5 of the signal
+    assert error(scope.get("compensated")) < 1e-5  # half a unit in the last place is 1.1e-5 of the signal
     assert error(scope.get("compensated") - scope.get("residue").astype("float64")) < 1e-6

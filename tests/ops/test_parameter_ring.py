@@ -1,4 +1,4 @@
-"""parameter_ring: keeps the latest k parameters, each in the place of the oldest."""
+"""parameter_ring: stores the latest k parameters, each in the place of the oldest."""
 
 import numpy as np
 import pytest

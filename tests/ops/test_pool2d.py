@@ -8,7 +8,7 @@ from harness import array, op_tests, run_op
 
 
 def ranges(size, window, stride, before, after, attrs):
-    """For each output: first and last input, and how many positions with the padding."""
+    """For each output: first and last input, and number of positions including the padding."""
     if attrs["global_pooling"]:
         return [(0, size, size)]
     if attrs["adaptive"]:
@@ -24,7 +24,7 @@ def ranges(size, window, stride, before, after, attrs):
     found = []
     for o in range(count):
         first = o * stride - before
-        last = min(first + window, size + before)  # the padding behind counts as wide as the one before
+        last = min(first + window, size + before)  # the padding at the end counts with the width of that at the beginning
         found.append((max(first, 0), min(last, size), max(last - first, 1)))
     return found
 

@@ -10,7 +10,7 @@ from harness import array, op_tests, run_op
 
 
 def ranges(size, window, stride, before, after, attrs):
-    """For each output: first and last input, and how many positions with the padding."""
+    """For each output: first and last input, and number of positions including the padding."""
     if attrs["global_pooling"]:
         return [(0, size, size)]
     if attrs["adaptive"]:
@@ -24,7 +24,7 @@ def ranges(size, window, stride, before, after, attrs):
     room = size + before + after - window
     count = (-(-room // stride) if attrs["ceil_mode"] else room // stride) + 1
     firsts = [o * stride - before for o in range(count)]
-    # The padding behind counts as wide as the one before.
+    # The padding at the end counts with the width of that at the beginning.
     lasts = [min(first + window, size + before) for first in firsts]
     return [(max(first, 0), min(last, size), last - first) for first, last in zip(firsts, lasts)]
 

@@ -1,4 +1,4 @@
-"""pow2_decay_with_linear_warmup: a learning rate that rises in a line, then falls like a parabola."""
+"""pow2_decay_with_linear_warmup: a learning rate that rises linearly, then falls quadratically."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ test_pow2_decay_with_linear_warmup = op_tests(
     refusals={
         "warmup over total": (at(0), {**ATTRS, "warmup_steps": 13}, pm.ProgramError, "warmup_steps 13 total_steps 12"),
         "float step": (at(0) | {"Step": np.ones(1)}, ATTRS, pm.ShapeError, "Step int64"),
-        # Every input has exactly one element, so there is no case without elements.
+        # Every input has exactly one element, so a case without elements cannot exist.
         "no elements": (at(0) | {"Step": np.ones(0, "int64")}, ATTRS, pm.ShapeError, "Step [0] one element"),
         "two rates": (at(0) | {"LearningRate": np.ones(2)}, ATTRS, pm.ShapeError, "LearningRate [2] one element"),
     },

@@ -1,4 +1,4 @@
-"""print: Out = In, shown on standard output."""
+"""print: Out = In, printed on standard output."""
 
 import numpy as np
 import pytest

@@ -15,7 +15,7 @@ def reference(inputs, attrs):
             out[tuple(places)] = 0
         np.add.at(out, tuple(places), inputs["Value"])
     else:
-        for at in np.ndindex(*index.shape):  # the last of several stays
+        for at in np.ndindex(*index.shape):  # the last of several is kept
             out[tuple(place[at] for place in places)] = inputs["Value"][at]
     return {"Result": out}
 

@@ -1,4 +1,4 @@
-"""recurrent: what a program may get wrong; its values and gradients are in tests/layers/test_recurrence.py."""
+"""recurrent: invalid programs; its values and gradients are in tests/layers/test_recurrence.py."""
 
 import numpy as np
 import pytest

@@ -17,6 +17,6 @@ def test_of_nothing():
 
 
 def test_whole_numbers():
-    """Have no mean of their own type; as another they do."""
+    """They have no mean of their own type; with another out_dtype they do."""
     x = ints(5)
     np.testing.assert_allclose(run_op("reduce_mean", {"X": x}, {"out_dtype": 6})["Out"], x.mean(), rtol=1e-15)

@@ -11,7 +11,7 @@ def reference(inputs, attrs):
     x = inputs["X"]
     shape = [x.shape[i] if dim == 0 else dim for i, dim in enumerate(attrs["shape"])]
     known = int(np.prod([dim for dim in shape if dim != -1]))
-    if -1 in shape and known == 0:  # NumPy can't tell; the dimensions that are copied cancel
+    if -1 in shape and known == 0:  # NumPy can't infer it; the dimensions that are copied cancel
         copied = [i for i, dim in enumerate(attrs["shape"]) if dim == 0]
         rest = np.prod([dim for i, dim in enumerate(x.shape) if i not in copied])
         shape[shape.index(-1)] = int(rest // np.prod([dim for dim in attrs["shape"] if dim > 0]))
@@ -53,7 +53,7 @@ test_kinds = op_tests(
 
 
 def test_x_shape():
-    """Tells the gradient X's shape, and has no data."""
+    """XShape has no data; it carries X's shape to the gradient."""
     found = run_op("reshape2", {"X": array(3, 4)}, {"shape": [12]}, outputs=["Out", "XShape"])
     assert found["XShape"].shape == (0, 3, 4)
 

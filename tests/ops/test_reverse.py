@@ -1,4 +1,4 @@
-"""reverse: X with some axes back to front."""
+"""reverse: X with some axes reversed."""
 
 from families.axes import reversal_tests
 

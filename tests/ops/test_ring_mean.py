@@ -1,4 +1,4 @@
-"""ring_mean: the mean of the parameters that parameter_ring has kept."""
+"""ring_mean: the mean of the parameters stored by parameter_ring."""
 
 import numpy as np
 import pytest

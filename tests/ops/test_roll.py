@@ -1,4 +1,4 @@
-"""roll: X moved along axes, around the ends."""
+"""roll: X shifted cyclically along axes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""round: Out = the whole number nearest to X, halves away from zero."""
+"""round: Out = the integer nearest to X, halves away from zero."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""row_conv: each row and those that follow in its sequence, weighted element by element."""
+"""row_conv: each row and the following ones of its sequence, weighted element by element."""
 
 import numpy as np
 import pytest

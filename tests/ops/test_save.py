@@ -1,4 +1,4 @@
-"""save and save_combine: they write what PaddlePaddle's operators write, where the executor may."""
+"""save and save_combine: they write the same files as PaddlePaddle's operators, where the executor may write."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""scatter: X with rows made of updates."""
+"""scatter: X with rows replaced by updates."""
 
 import numpy as np
 

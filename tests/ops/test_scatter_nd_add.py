@@ -1,4 +1,4 @@
-"""scatter_nd_add: X with updates added where coordinates say."""
+"""scatter_nd_add: X with updates added at given coordinates."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""searchsorted: where values belong in a sorted sequence."""
+"""searchsorted: the insertion positions of values in a sorted sequence."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""sequence_enumerate: at each place the ids that follow in the sequence."""
+"""sequence_enumerate: at each position the ids that follow in the sequence."""
 
 import numpy as np
 

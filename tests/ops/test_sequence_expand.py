@@ -1,4 +1,4 @@
-"""sequence_expand: each sequence of X as many times as one of Y has elements."""
+"""sequence_expand: repeats each sequence of X by the number of elements of a sequence of Y."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""sequence_expand_as: row i of X as many times as sequence i of Y is long."""
+"""sequence_expand_as: repeats row i of X by the length of sequence i of Y."""
 
 import numpy as np
 import pytest

@@ -65,7 +65,7 @@ test_max = op_tests(
     gradients=["X"],
 )
 
-# A last level of sequences within sequences is pooled, the other one is what Out has.
+# If sequences contain sequences, the last level is pooled, and Out has the other one.
 test_levels = op_tests(
     "sequence_pool",
     lambda inputs, attrs: {"Out": reference(inputs, attrs)["Out"]},

@@ -1,4 +1,4 @@
-"""sequence_reverse: the rows of each sequence back to front. Its gradient is the operator itself."""
+"""sequence_reverse: the rows of each sequence in reverse order. Its gradient is the operator itself."""
 
 import numpy as np
 

@@ -28,7 +28,7 @@ test_sequence_scatter = op_tests(
         "int32 ids": ({"X": array(2, 3), "Ids": ids(2, 1, high=3, dtype="int32"), "Updates": array(3, 1)}, {}),
         "the same id again": ({"X": array(1, 3), "Ids": ids(8, high=2), "Updates": array(8, 1)}, {}),
         "an empty sequence": ({"X": array(3, 4), "Ids": ids(2, 0, 1, high=4), "Updates": array(3, 1)}, {}),
-        # As many updates as rows: Out has no sequences all the same.
+        # As many updates as rows: even so, Out has no sequences.
         "as many as rows": ({"X": array(2, 4), "Ids": ids(1, 1, high=4), "Updates": array(2, 1)}, {}),
         "one element": ({"X": array(1, 1), "Ids": ids(1, high=1), "Updates": array(1, 1)}, {}),
         "no rows": ({"X": array(0, 3), "Ids": ids(high=3), "Updates": array(0, 1)}, {}),

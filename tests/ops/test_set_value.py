@@ -1,4 +1,4 @@
-"""set_value: a part of a tensor made of a value."""
+"""set_value: replaces a part of a tensor by a value."""
 
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ from harness import array, ints, op_tests, run_op
 
 def reference(inputs, attrs):
     x, label = inputs["X"], inputs["Label"]
-    # Trap: what is ignored is a label whose whole part is ignore_index.
+    # Trap: labels whose integer part is ignore_index are ignored.
     ignored = np.trunc(label) == attrs["ignore_index"]
     below = np.maximum(-x, 0) + np.log1p(np.exp(-np.abs(x)))  # -log sigmoid(x)
     out = np.where(ignored, 0.0, (1 - label) * x + inputs.get("pos_weight", 1.0) * below)

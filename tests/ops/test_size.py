@@ -1,4 +1,4 @@
-"""size: how many elements there are."""
+"""size: the number of elements."""
 
 import numpy as np
 

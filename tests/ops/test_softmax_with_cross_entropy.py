@@ -86,7 +86,7 @@ def test_logits_are_cut_off_64_below_the_largest(dtype):
 
 
 def test_gradient_of_soft_labels_that_do_not_sum_to_one():
-    # PaddlePaddle's: softmax - label, whatever the labels sum to.
+    # PaddlePaddle's gradient: softmax - label, for any sum of the labels.
     label, softmax, gradient = array(3, 5, low=0), weights(3, 5), array(3, 1, seed=2)
     inputs = {"Label": label, "Softmax": softmax, "Loss@GRAD": gradient}
     out = run_op("softmax_with_cross_entropy_grad", inputs, {"soft_label": True})

@@ -38,13 +38,13 @@ test_kinds = op_tests(
 
 
 def test_x_shape():
-    """Tells the gradient X's shape, and has no data."""
+    """XShape has no data; it carries X's shape to the gradient."""
     found = run_op("squeeze2", {"X": array(3, 1)}, {}, outputs=["Out", "XShape"])
     assert found["XShape"].shape == (0, 3, 1)
 
 
 def test_all_and_those_that_are_long():
-    """How many axes Out has can't be told while X's dimensions are unknown."""
+    """The rank of Out is unknown while X's dimensions are unknown."""
     for shape, axes, expected in (((1, 3, 1, 2), [], (3, 2)), ((1, 3), [0, 1], (3,)), ((1, 1), [], ())):
         found = run_op("squeeze2", {"X": array(*shape)}, {"axes": axes})["Out"]
         assert found.shape == expected

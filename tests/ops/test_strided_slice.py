@@ -11,7 +11,7 @@ def reference(inputs, attrs):
     strides = attrs.get("strides") or [1] * len(attrs["axes"])
     at = [slice(None)] * x.ndim
     for axis, start, end, stride in zip(attrs["axes"], attrs["starts"], attrs["ends"], strides):
-        if stride < 0:  # Trap: only -1 is before the first; what is further back stops there and leaves it out.
+        if stride < 0:  # Trap: only -1 is before the first; positions further back stop there and exclude it.
             size = x.shape[axis]
             start, end = max(start + size if start < 0 else start, 0), end if end >= -1 else max(end + size, 0)
             end = None if end == -1 else end
@@ -81,6 +81,6 @@ test_kinds = op_tests(
 
 
 def test_the_last_one():
-    """x[-1] comes as start -1, end 0."""
+    """x[-1] is given as start -1, end 0."""
     attrs = {"axes": [0], "starts": [-1], "ends": [0], "strides": [1], "infer_flags": [-1], "decrease_axis": [0]}
     np.testing.assert_array_equal(run_op("strided_slice", {"Input": array(3, 2)}, attrs)["Out"], array(3, 2)[-1])

@@ -17,7 +17,7 @@ def reference(inputs, attrs):
     xs = inputs["X"]
     if all(isinstance(x, Rows) for x in xs):
         return {"Out": merged(xs)}
-    some = [x for x in xs if isinstance(x, Rows) or x.size] or xs[:1]  # those without elements count nothing
+    some = [x for x in xs if isinstance(x, Rows) or x.size] or xs[:1]  # those without elements add nothing
     return {"Out": sum(x.dense() if isinstance(x, Rows) else x for x in some)}
 
 
@@ -79,7 +79,7 @@ def test_out_is_an_input():
 
 
 def test_rows_are_added_in_order():
-    """The same result every time, whatever else is there."""
+    """The same result every time, regardless of other operators."""
     first, second = Rows([1, 1], np.array([[1e16], [1.0]]), 3), Rows([1], np.array([[-1e16]]), 3)
     assert run_op("sum", {"X": [first, second]})["Out"].values[0, 0] == (1e16 + 1.0) - 1e16
 

@@ -1,4 +1,4 @@
-"""teacher_student_sigmoid_loss: the sigmoid losses of a click and of a score that one label holds."""
+"""teacher_student_sigmoid_loss: the sigmoid losses of a click and of a score that one label encodes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""tensor_array_to_tensor: the elements of an array joined or stacked."""
+"""tensor_array_to_tensor: the elements of an array, concatenated or stacked."""
 
 import numpy as np
 import pytest

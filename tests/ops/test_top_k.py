@@ -1,4 +1,4 @@
-"""top_k: the k largest elements along the last axis and where they are."""
+"""top_k: the k largest elements along the last axis and their indices."""
 
 import numpy as np
 

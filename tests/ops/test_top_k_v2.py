@@ -1,4 +1,4 @@
-"""top_k_v2: the k largest, or smallest, elements along one axis and where they are."""
+"""top_k_v2: the k largest, or smallest, elements along one axis and their indices."""
 
 import numpy as np
 

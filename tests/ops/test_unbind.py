@@ -1,4 +1,4 @@
-"""unbind: what X has at each position of an axis."""
+"""unbind: the slices of X at each position of an axis."""
 
 from families.axes import slab_tests
 

@@ -42,7 +42,7 @@ def test_a_seed_gives_the_same_bits():
 
 
 def test_without_a_seed():
-    """Each draw goes on where the last one ended."""
+    """Each draw continues from the state of the last one."""
     program = pm.Program()
     for name in ("a", "b"):
         attrs = {"shape": [50_000], "min": 0.0, "max": 4.0}

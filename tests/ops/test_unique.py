@@ -1,4 +1,4 @@
-"""unique: elements, or slices, each once; how many depends on data."""
+"""unique: elements, or slices, each once; their number depends on data."""
 
 import numpy as np
 import pytest

@@ -42,6 +42,6 @@ test_kinds = op_tests(
 
 
 def test_x_shape():
-    """Tells the gradient X's shape, and has no data."""
+    """XShape has no data; it carries X's shape to the gradient."""
     found = run_op("unsqueeze2", {"X": array(3, 1)}, {}, outputs=["Out", "XShape"])
     assert found["XShape"].shape == (0, 3, 1)

@@ -1,4 +1,4 @@
-"""unstack: what X has at each position of an axis."""
+"""unstack: the slices of X at each position of an axis."""
 
 from families.axes import slab_tests
 

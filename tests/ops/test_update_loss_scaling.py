@@ -61,6 +61,6 @@ test_update_loss_scaling = op_tests(
 def test_infinite_gradients_become_zero():
     out = run_op("update_loss_scaling", step(found=True, xs=[np.array([np.nan, np.inf, 1])]), ATTRS)
     np.testing.assert_array_equal(out["Out"][0], np.zeros(3))
-    # A scale that would become infinite stays.
+    # A scale that would become infinite stays unchanged.
     out = run_op("update_loss_scaling", step(good=2, scale=1e308), ATTRS)
     assert (out["LossScaling"], out["OutGoodSteps"]) == (1e308, 0)

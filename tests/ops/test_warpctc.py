@@ -1,4 +1,4 @@
-"""warpctc: -log of the sum over all alignments, against every path there is."""
+"""warpctc: -log of the sum over all alignments, against an enumeration of all paths."""
 
 import itertools
 

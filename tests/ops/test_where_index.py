@@ -1,4 +1,4 @@
-"""where_index: Out = positions of what is not zero; how many depends on data."""
+"""where_index: Out = positions of elements that are not zero; their number depends on data."""
 
 import numpy as np
 

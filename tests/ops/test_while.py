@@ -1,4 +1,4 @@
-"""while: what programs may get wrong; its values and gradients are in tests/layers/test_control_flow.py."""
+"""while: invalid programs; its values and gradients are in tests/layers/test_control_flow.py."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_a_user_can_stop_a_loop_that_never_ends():
 
 
 def test_a_loop_variable_that_nothing_reads_afterwards_has_a_gradient_inside():
-    # while_grad names the gradient of h, though the loss reads the sum alone.
+    # while_grad names the gradient of h, though the loss reads only the sum.
     main, x = pm.Program(), np.array([[0.5, -2.0]])
     with pm.program_guard(main, pm.Program()):
         given = L.data("x", shape=[1, 2], dtype="float64")

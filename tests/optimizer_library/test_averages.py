@@ -1,4 +1,4 @@
-# Averages of the C library: the same bits as ParameterAverage's, dense and row by row.
+# Averages of the C library: the same bits as those of ParameterAverage, dense and row by row.
 import numpy as np
 import pytest
 
@@ -130,7 +130,7 @@ def test_delta_is_averaged_too():
 
 
 def slow_path(steps, size=16):
-    """Parameters that rise by a digit every second step, and some that drift by 1 % and shake."""
+    """Parameters that rise by a unit in the last place every second step, and some that drift by 1 % and shake."""
     random = np.random.RandomState(4)
     begin, at = random.uniform(1, 2, size).astype("float32"), np.arange(steps + 1)[:, None]
     rising = (begin.view("int32") + at // 2).astype("int32").view("float32")
@@ -138,7 +138,7 @@ def slow_path(steps, size=16):
 
 
 def test_averages_of_rows_are_exact():
-    """Row r of a table is named in every (r + 1)-th of 12,000 steps, and rises by half a digit a step."""
+    """Row r of a table is named in every (r + 1)-th of 12,000 steps, and rises by half a unit in the last place per step."""
     path, rows = slow_path(12_000, 4).reshape(-1, 4, 2), np.arange(4)
     schemes = [Uniform(), Window(3000), Polynomial(), Exponential(0.99), Exponential(1 - 1e-6)]
     native = O.NativeOptimizer(O.ParameterAverage(O.SGD(1.0), schemes).to_config(), path[0])

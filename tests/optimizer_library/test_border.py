@@ -1,4 +1,4 @@
-# The C interface as any language calls it: whatever the arguments, the process lives and a message says what was wrong.
+# The C interface with arbitrary arguments: the process survives, and a message describes the error.
 import ctypes
 import math
 import re
@@ -107,7 +107,7 @@ def test_bytes_that_are_no_configuration(config):
 
 
 def test_random_bytes_and_damaged_configurations():
-    """An object or a message, and the process lives."""
+    """Returns an object or a message, and the process survives."""
     random = np.random.default_rng(0)
     whole = config_class()(
         optimizer="Adam",
@@ -225,7 +225,7 @@ def test_a_second_release_is_refused():
     assert C.paddle_release_optimizer(handle) == ERROR and message()
     assert update(handle, np.ones(3, "float32")) == ERROR
     again = create()
-    assert C.paddle_release_optimizer(handle) == ERROR  # also where its place was taken
+    assert C.paddle_release_optimizer(handle) == ERROR  # also if its slot was reused
     assert C.paddle_release_optimizer(again) == OK
 
 

@@ -1,4 +1,4 @@
-"""The border of the C library: mistakes, plain and under checkers of memory; and what the library shows and needs."""
+"""The C interface of the library: mistakes, plain and under memory checkers; exported symbols and dependencies."""
 
 import re
 import sys
@@ -28,10 +28,10 @@ def border(prefix, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sanitized_border(prefix, tmp_path_factory):
-    """With a library of the same sources, built under AddressSanitizer and UBSan; half a minute the first time."""
+    """With a library of the same sources, built under AddressSanitizer and UBSan; this takes half a minute the first time."""
     if BUILD is None:
         pytest.skip("there is no build directory")
-    # A C program may put any int into an enum, and the library looks at it.
+    # A C program may store any int in an enum, and the library checks it.
     flags = f"-O1 -g1 {SANITIZE} -fno-sanitize=enum"
     folder, protobuf = BUILD / "sanitized", next((BUILD / "proto/download").glob("*.tar.gz"), "")
     run(
@@ -69,7 +69,7 @@ def test_sanitizers_find_nothing(sanitized_border, name):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_valgrind_finds_nothing(border, name):
-    # What other threads had at a fork() is nobody's in the child.
+    # After fork() the child leaks the allocations of other threads.
     leaks = "no" if name == "forks" else "full"
     assert (
         run(
@@ -124,7 +124,7 @@ def test_the_archive_keeps_its_names_to_itself(prefix):
 
 @pytest.mark.parametrize("linked", ["shared", "archive"])
 def test_a_program_with_its_own_protobuf(prefix, tmp_path, linked):
-    """What it defines is not called by the library, and its names meet none of the library's."""
+    """The library does not call the program's functions, and its names do not collide with the library's."""
     theirs = re.compile(r"_?upb_\w+|google_protobuf_\w+|utf8_range_\w+")
     own = sorted(filter(theirs.fullmatch, symbols(libraries(prefix)[1])))
     assert len(own) > 20

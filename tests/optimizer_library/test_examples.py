@@ -1,4 +1,4 @@
-"""The examples in C, Go and ctypes work with the library as it is installed: below a prefix, in the Python package."""
+"""The examples in C, Go and ctypes work with the library as installed: in a prefix, and in the Python package."""
 
 import re
 import shutil
@@ -28,7 +28,7 @@ def environment(prefix):
 
 
 def assert_trained(printed):
-    """The loss falls, and a model that goes on from the state has the first one's bits."""
+    """The loss falls, and a model that resumes from the state has the first one's bits."""
     losses = [float(number) for number in re.findall(r"loss ([0-9.]+)", printed)]
     assert len(losses) > 5 and losses[-1] < losses[0] / 3
     assert "both models have the same bits" in printed

@@ -1,4 +1,4 @@
-# Rows whose decay is caught up late: in any order of updates, who reads finds what dense gradients would have made.
+# Rows whose decay is applied lazily: after updates in any order, a read returns the result of dense gradients.
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,7 +44,7 @@ def test_sgd_is_the_dense_one(steps, rate, penalty, data):
 @settings(max_examples=60, deadline=None)
 @given(steps=updates, rate=rates, l2=st.sampled_from([0.0, 0.25]))
 def test_l1_stops_at_zero(steps, rate, l2):
-    """|p| falls by l1 and no further than to 0 while nobody names the row; a named row takes the step of SGD."""
+    """|p| falls by l1 and no further than to 0 while the row is not named; a named row takes the step of SGD."""
     begin, l1 = values("float64"), 0.5
     lazy, p = native(begin, rate, l1_rate=l1, l2_rate=l2), begin.copy()
     for number, rows in enumerate(steps):
@@ -61,14 +61,14 @@ def test_l1_stops_at_zero(steps, rate, l2):
 @settings(max_examples=30, deadline=None)
 @given(steps=updates, rate=rates, kind=st.sampled_from(["Adam", "Adagrad", "Adadelta"]))
 def test_decay_beside_the_gradient(steps, rate, kind):
-    """Rows that nobody names decay by it; else they rest."""
+    """Rows that are not named decay by it; otherwise they do not change."""
     begin = values("float64")
     lazy, plain, p = native(begin, rate, kind, {"decay": 0.1}), native(begin, rate, kind), begin.copy()
     for number, rows in enumerate(steps):
         before = plain.parameter()
         for found in (lazy, plain):
             found.update_rows(rows, gradient_of(number, rows))
-        moved = plain.parameter() - before  # does not depend on the parameter
+        moved = plain.parameter() - before  # this difference does not depend on the parameter
         p = p - lazy.learning_rate * 0.1 * p + moved
     np.testing.assert_allclose(lazy.parameter(), p, rtol=1e-6, atol=1e-9)
 

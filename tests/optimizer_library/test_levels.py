@@ -1,4 +1,4 @@
-"""The loops for each level of CPU, which are chosen when the library is used first, give the same bits."""
+"""The loops for each CPU level, one of which is selected at the first use of the library, give the same bits."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from paddle_mini import _core
 
 LEVELS = [level for level in _core.processor_levels() if level != "baseline"] or ["baseline"]
-# Sums over a whole gradient are taken a register at a time: their last bits are each level's own.
+# Sums over a whole gradient add one register at a time: their last bits depend on the level.
 PROGRAM = """
 import hashlib, os, sys
 from one_parameter import KINDS, gradients, library, row_gradients, values

@@ -1,4 +1,5 @@
-# Objects of the C library in any order of calls: saved and loaded anywhere, refused anywhere, the bits are the same.
+# Objects of the C library in any order of calls: with saves, loads and rejected calls at any point, the bits are the
+# same.
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -61,7 +62,7 @@ def make_call(native, call, argument, by_rows):
 
 
 def refuse_some(native, averages):
-    """Calls that are refused."""
+    """Calls that are rejected."""
     for wrong in (
         lambda: native.update_rows([ROWS], np.zeros((1, WIDTH), "float32")),
         lambda: native.average(averages),
@@ -86,7 +87,7 @@ def test_lives(kind, configuration, life, data):
         make_call(plain, call, argument, by_rows)
         if data.draw(st.booleans()):
             moved = make(kind, configuration, moved.state())
-        if not (lazy and decays):  # reading catches rows up, which rounds
+        if not (lazy and decays):  # a read applies pending decay, which rounds
             refuse_some(moved, len(configuration.get("averaging", ())))
         make_call(moved, call, argument, by_rows)
         assert moved.state() == plain.state()

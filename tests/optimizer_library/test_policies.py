@@ -1,4 +1,4 @@
-# Learning rates of the C library: each policy by its formula, and schedules of Python by the policies that equal them.
+# Learning rates of the C library: each policy by its formula, and schedules of Python by their equivalent policies.
 import math
 
 import numpy as np
@@ -48,7 +48,7 @@ def native(policy, field, message, **others):
 
 
 def after(library, updates):
-    """The rate of that update; 0: before the first one."""
+    """The rate of this update; 0: before the first one."""
     while library.updates < updates:
         library.update(np.zeros(1))
     return library.learning_rate
@@ -106,7 +106,7 @@ def test_a_rate_that_is_set_stays():
     assert after(library, 10) == 2.0
 
 
-# Schedules that are one of the policies; from their first step, and from a later one.
+# Schedules that equal one of the policies; from their first step, and from a later one.
 SCHEDULES = {
     "exponential": lambda **k: L.ExponentialDecay(0.5, 0.75, **k),
     "natural": lambda **k: L.NaturalExpDecay(0.5, 0.25, **k),

@@ -1,4 +1,4 @@
-# Each rule of the C library against its formula, written down again in NumPy's float64.
+# Each rule of the C library against its formula, written again in NumPy's float64.
 import numpy as np
 import pytest
 
@@ -97,7 +97,7 @@ def proximal_adagrad(p, g, s, n, l1=0.0, l2=0.0, initial_accumulator_value=0.1):
     return shrunk(p - RATE * g / np.sqrt(s["m"]), l1, l2)
 
 
-# The function above that is called as the message of each optimizer.
+# The function above with the name of each optimizer's message.
 RULES = {name: globals()[message_of(name)] for name in config_class().Optimizer.DESCRIPTOR.values_by_name}
 CASES = [
     ("SGD", {}),
@@ -155,13 +155,13 @@ def test_rule(name, fields, dtype, tolerance):
     for n, gradient in enumerate(gradients(STEPS, dtype), 1):
         found.update(gradient)
         p = RULES[name](p, gradient.astype("float64"), state, n, **fields)
-    # Attributes are float32, so 0.9 is 0.9 + 2e-8: what that makes in 100 steps is within the tolerance.
+    # Attributes are float32, so 0.9 is 0.9 + 2e-8: its effect over 100 steps is within the tolerance.
     np.testing.assert_allclose(found.view(), p, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("fields", [{}, {"decay": 0.1}])
 def test_lazy_adam_corrects_for_all_updates(fields):
-    """Rows that are named take the dense step; the others rest, but for the decay."""
+    """Rows that are named take the dense step; the others only decay."""
     begin = values("float64")
     found, p = native("Adam", fields, begin), begin.copy()
     state = {"m": np.zeros_like(p), "v": np.zeros_like(p)}

@@ -1,4 +1,4 @@
-# The C library changes a parameter by the same bits as the operators of a program do.
+# The C library changes a parameter by the same bits as the operators of a program.
 import numpy as np
 import pytest
 
@@ -27,7 +27,7 @@ CHANGES = {
     "norm": {"grad_clip": C.GradientClipByNorm(2.0)},
     "norm and l2": {"grad_clip": C.GradientClipByNorm(2.0), "regularization": R.L2Decay(0.1)},
 }
-# Dpsgd draws a number an update: the operator the same one each time, the library another one.
+# Dpsgd draws a number per update: the operator the same one each time, the library another one.
 NOT_RANDOM = [name for name in ALL if name != "Dpsgd"]
 
 
@@ -65,8 +65,8 @@ def test_dpsgd_draws_update_n_from_seed_and_n():
         same_bits(native.view(), program.value())
 
 
-# Those whose operators take selected rows and do no more or less: Adam's with lazy_mode corrects the moments for one
-# step more than were made, as PaddlePaddle does, and Lamb's sums its norms in another order.
+# Optimizers whose operators accept selected rows with the same updates: Adam's with lazy_mode corrects the moments for
+# one step more than were made, as PaddlePaddle does, and Lamb's sums its norms in another order.
 SPARSE = [
     "SGD",
     "Adagrad",
@@ -95,7 +95,7 @@ def same_bits_by_rows(optimizer, dtype, distinct=False):
 @pytest.mark.parametrize("change", ["plain", "norm"])
 @pytest.mark.parametrize("name", SPARSE)
 def test_rows(name, change, dtype):
-    # The operator sgd subtracts the gradients of a row that is named twice one after the other; the library their sum.
+    # The operator sgd subtracts the gradients of a row that is named twice one by one; the library subtracts their sum.
     same_bits_by_rows(ALL[name](**CHANGES[change]), dtype, distinct=name == "SGD" and change == "plain")
 
 

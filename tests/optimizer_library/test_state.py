@@ -1,4 +1,4 @@
-# State of the C library: who goes on from it gives the same bits; damaged or foreign bytes are refused.
+# State of the C library: an object that resumes from it gives the same bits; damaged or foreign bytes are rejected.
 import numpy as np
 import pytest
 
@@ -43,7 +43,7 @@ def native(kind, begin, policy="Const", averages="without", state=None, **others
 
 
 def everything(found, averages="without"):
-    """What can be seen of an object, and its state."""
+    """The visible properties of an object, and its state."""
     return [
         found.parameter().tobytes(),
         found.updates,
@@ -58,7 +58,7 @@ def everything(found, averages="without"):
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_goes_on(kind, policy, averages):
-    """k updates, save, load, k updates are the same bits as 2k updates."""
+    """k updates, save, load, k updates give the same bits as 2k updates."""
     begin, steps = values(), gradients(2 * STEPS)
     through, first = native(kind, begin, policy, averages), native(kind, begin, policy, averages)
     for gradient in steps[:STEPS]:
@@ -193,7 +193,7 @@ def test_objects_share_nothing():
 
 
 def checksum(data):
-    """That of cpp/optimizer/state.cc: FNV-1a over words, four sums that take turns."""
+    """The checksum of cpp/optimizer/state.cc: FNV-1a over words, four interleaved sums."""
 
     def mixed(total, word):
         total = (total ^ word) * 0x100000001B3 % 2**64
@@ -211,7 +211,7 @@ def checksum(data):
 
 
 def without_blocks(state, size, *arrays):
-    """A state as version 1 wrote it: of SGD with one average, which these arrays hold."""
+    """A state in the format of version 1: SGD with one average, from these arrays."""
     assert checksum(state[:-8]) == state[-8:]
     before = 8 + 4 * 4 + 2 * 8 + 8 + 8 + 3 * 8 + 2 * 8 + 2 * 4 + 4 * size
     counted = before + 4 + 5 * 8 + 7 * 8
@@ -245,7 +245,7 @@ def test_a_state_from_before_averages_had_blocks_goes_on():
 
 @pytest.mark.parametrize("steps", [3, 8, 11, 16, 21])
 def test_a_window_from_before_averages_had_blocks_goes_on(steps):
-    """In the middle of a generation and where one has just ended."""
+    """In the middle of a generation and just after one has ended."""
     begin = values()
 
     def made(state=None):

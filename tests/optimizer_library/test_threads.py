@@ -1,4 +1,4 @@
-# The C library among threads and processes: a call is done or refused, and nothing is torn.
+# The C library with threads and processes: a call succeeds or is rejected, and updates are never torn.
 import os
 import resource
 import threading
@@ -32,7 +32,7 @@ def test_objects_of_two_threads_do_not_meet():
 
 
 def test_one_object_of_16_threads():
-    """Each call is done or refused as busy; what is done is counted."""
+    """Each call succeeds or is rejected as busy; successful ones are counted."""
     native, gradient = library("SGD", np.zeros(50000)), np.ones(50000)
     done, busy, wrong, start = [0] * 16, [0] * 16, [], threading.Barrier(16)
 
@@ -56,7 +56,7 @@ def test_one_object_of_16_threads():
 
 
 def test_release_while_another_thread_updates():
-    """Done, refused as busy, or refused as released."""
+    """Succeeds, or is rejected as busy or as released."""
     c, gradient = load_library(), np.ones(20000)
     config = O.SGD(0.1).to_config().SerializeToString()
     for _ in range(30):
@@ -128,7 +128,7 @@ def test_a_forked_process_goes_on():
 
 
 def test_memory_that_is_not_there():
-    """A status, and the object is as it was."""
+    """Returns a status, and the object is unchanged."""
     begin = np.zeros(6 * 10**6)
     native = library("Adam", begin)
     native.update(begin)

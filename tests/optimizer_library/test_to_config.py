@@ -1,4 +1,4 @@
-# to_config: every argument of every optimizer is in the message, or refused by name.
+# to_config: every argument of every optimizer is in the message, or rejected by name.
 import inspect
 import math
 
@@ -12,7 +12,7 @@ from paddle_mini.optimizer.config import config_class
 from paddle_mini.optimizer.optimizer import Optimizer
 
 O = pm.optimizer
-# A value for each argument that is not its default, and what it becomes; None: of one parameter, tested below.
+# For each argument a value other than its default, and the field's value; None: of one parameter, tested below.
 ARGUMENTS = {
     "Adadelta": {"epsilon": 0.25, "rho": 0.5},
     "Adagrad": {"epsilon": 0.25, "initial_accumulator_value": 0.5},
@@ -52,7 +52,7 @@ ARGUMENTS = {
     "RMSProp": {"rho": 0.25, "epsilon": 0.5, "momentum": 0.75, "centered": True},
     "SGD": {},
 }
-SEED = {"Dpsgd": {"seed": 3}}  # none has no message
+SEED = {"Dpsgd": {"seed": 3}}  # others have no message
 NEEDED = {"LarsMomentum": {"momentum": 0.875}}
 
 
@@ -107,7 +107,7 @@ def test_each_argument_changes_its_value(name, argument):
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_every_field_of_the_message_is_said(name):
-    """Nothing is left to the defaults of the message, which are others."""
+    """The message's defaults, which differ, are never used."""
     config = optimizer(name).to_config()
     inner = next(value for field, value in config.ListFields() if field.message_type and field.name != "const_lr")
     said = {field.name for field, _ in inner.ListFields()}
@@ -224,21 +224,21 @@ def test_only_parameters_that_are_averaged():
 
 
 class Own(Optimizer):
-    """A user's."""
+    """Defined by a user."""
 
     def append_optimize_op(self, block, parameter, gradient):
         raise NotImplementedError
 
 
 class Bent(O.Adam):
-    """A user's, which is no Adam any more."""
+    """Defined by a user; it no longer computes Adam."""
 
     def append_optimize_op(self, block, parameter, gradient):
         raise NotImplementedError
 
 
 class Other:
-    """A user's, which is of no class of ours."""
+    """Defined by a user, without a base class of ours."""
 
     def backward(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
         raise NotImplementedError
@@ -248,21 +248,21 @@ class Other:
 
 
 class Jump(pm.lr.ExponentialDecay):
-    """A user's."""
+    """Defined by a user."""
 
     def get_lr(self):
         return 1.0 if self.last_epoch > 5 else 0.5
 
 
 class Sharper(pm.clip.GradientClipByNorm):
-    """A user's."""
+    """Defined by a user."""
 
     def clip(self, pairs):
         raise NotImplementedError
 
 
 class Penalty(pm.regularizer.Regularizer):
-    """A user's."""
+    """Defined by a user."""
 
     def __call__(self, parameter, block):
         raise NotImplementedError

@@ -1,4 +1,5 @@
-"""The other runtime of these tests: PaddlePaddle 2.6.2, in the environment that `make test-paddle` and `make bench` share."""
+"""The reference runtime of these tests: PaddlePaddle 2.6.2, in the environment that `make test-paddle` and `make bench`
+share."""
 
 import importlib.util
 import json
@@ -20,7 +21,7 @@ def environments():
 
 
 class PaddlePaddle:
-    """Asks the worker; files of a request lie in the folder that it names."""
+    """Sends the worker a request; files of a request are in the folder that it names."""
 
     def __init__(self, python, log):
         self.log = log
@@ -35,13 +36,13 @@ class PaddlePaddle:
             )
 
     def ask(self, job, folder, **arguments):
-        """The test fails where PaddlePaddle does."""
+        """The test fails if PaddlePaddle does."""
         error = self.error_of(job, folder, **arguments)
         if error:
             pytest.fail(f"PaddlePaddle: {error}\n{self.log.read_text()[-2000:]}", pytrace=False)
 
     def error_of(self, job, folder, **arguments):
-        """What PaddlePaddle says is wrong; None if nothing is."""
+        """PaddlePaddle's error message; None if there is none."""
         request = {"job": job, "folder": folder, **arguments}
         try:
             self.process.stdin.write(json.dumps(request, default=str) + "\n")
@@ -59,7 +60,7 @@ class PaddlePaddle:
 
 @pytest.fixture(scope="session")
 def new_paddle(tmp_path_factory):
-    """Begins processes of PaddlePaddle, which end with the tests at the latest."""
+    """Starts processes of PaddlePaddle, which end with the tests at the latest."""
     environment, workers = environments(), []
     if not environment.is_made("paddle"):
         pytest.skip("PaddlePaddle is not installed; make test-paddle does it")
@@ -80,8 +81,8 @@ def paddle(new_paddle):
 
 @pytest.fixture(scope="session")
 def run_all(new_paddle):
-    """Runs many programs that lie in a folder; see worker.operators. One that ends PaddlePaddle is left out of the next try.
-    Returns by case what PaddlePaddle fetched, or the text of its error."""
+    """Runs many programs in a folder; see worker.operators. One that crashes PaddlePaddle is skipped in the next
+    attempt. Returns by case the values that PaddlePaddle fetched, or the text of its error."""
 
     def run(folder, cases):
         left, worker = dict(cases), new_paddle()
@@ -113,10 +114,10 @@ def read_result(folder, case):
 def train_in_both(paddle, tmp_path):
     """Runs `main` here and its bytes in PaddlePaddle from the values that `startup` gives here.
 
-    feeds: one dict of arrays a step, or one for all steps. fetches: variables or names; all of them in all
+    feeds: one dict of arrays per step, or one for all steps. fetches: variables or names; all of them in all
     steps must agree to `tolerance`, relative to the largest element, and so must every persistable variable
-    at the end, to `final_tolerance` where optimizers make much of rounding; but for those whose name contains one
-    of `rounding`: they have no gradient but rounding. Returns the first fetch of each step."""
+    at the end, to `final_tolerance` if the optimizer amplifies rounding; except those whose name contains one
+    of `rounding`: their gradient is only rounding. Returns the first fetch of each step."""
     import paddle_mini as pm
 
     def run(main, startup, feeds, fetches, steps=5, tolerance=1e-4, final_tolerance=None, rounding=()):
@@ -159,7 +160,7 @@ def as_arrays_fixture():
 
 
 def as_arrays(key, fed):
-    """A feed as arrays: the offsets of sequences beside them."""
+    """A feed as arrays, with the offsets of sequences as further arrays."""
     import paddle_mini as pm
 
     if not isinstance(fed, pm.LoDTensor):

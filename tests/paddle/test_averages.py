@@ -1,4 +1,5 @@
-"""PaddlePaddle's own averages, ModelAverage and ExponentialMovingAverage, as programs that it wrote: they give its numbers."""
+"""PaddlePaddle's own averages, ModelAverage and ExponentialMovingAverage, as programs that it wrote: they give its
+numbers."""
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def test_programs_of_paddlepaddles_averages(paddle, tmp_path, kind):
 
     def expect(part):
         for name, value in parts[part].items():
-            # Sums of many steps have elements near 0, which only the others' size makes sense of.
+            # Sums of many steps have elements near 0, whose error is relative to the size of the others.
             np.testing.assert_allclose(scope.get(name), value, rtol=1e-5, atol=1e-6 * abs(value).max(), err_msg=f"{part}: {name}")
 
     for step in range(STEPS):

@@ -7,7 +7,7 @@ import paddle_mini as pm
 from book_chapters import CHAPTERS, chapter_to_train
 
 STEPS = 5
-# PaddlePaddle 2.6.2's lstm_grad gives zeros in float32 where the width of the state is a multiple of 8.
+# PaddlePaddle 2.6.2's lstm_grad returns zeros in float32 if the width of the state is a multiple of 8.
 HIDDEN = {"06": 30, "07": 4 * 30}
 
 

@@ -17,7 +17,7 @@ def model():
 
 @pytest.fixture
 def asked(paddle, tmp_path, model):
-    """Asks the worker about the model, whose program and values are in tmp_path; the arrays it leaves in `result`."""
+    """Sends the worker the model, whose program and values are in tmp_path; returns the arrays in its `result`."""
     (tmp_path / "main.pb").write_bytes(model.main.to_bytes())
     np.savez(tmp_path / "init.npz", **model.everything())
     np.savez(tmp_path / "feeds.npz", x=batch(0)["x"])

@@ -1,4 +1,4 @@
-"""Each layer function's programs, with their gradients, in PaddlePaddle: what it computes of the same bytes."""
+"""Each layer function's programs, with their gradients, run in PaddlePaddle from the same bytes."""
 
 import inspect
 
@@ -15,16 +15,16 @@ NO_CASE = {
     "get_tensor_from_selected_rows": "its input is a gradient of selected rows",
     "merge_selected_rows": "its input is a gradient of selected rows",
 }
-# Loops that keep nothing for a gradient.
+# Loops that store nothing for a gradient.
 NO_GRADIENT = {"BeamSearchDecoder", "dynamic_decode"}
-# Gradients that differ, and why they may; PaddlePaddle's own functions give the same programs.
+# Gradients that differ, and the reason; PaddlePaddle's own functions give the same programs.
 DIFFERENT = {
     "dynamic_lstm": {"cell": "PaddlePaddle's lstm_grad does not read the gradient of Cell"},
     "gather": dict.fromkeys(["axis -1", "axis -2"], "PaddlePaddle's gather_grad is wrong for axes but the first"),
 }
 
 AXES = {"axis", "dim", "axes", "axis1", "num_flatten_dims"}
-# Their axis says which of X's axes is the first of Y; -1 is not the last one.
+# Their axis states which of X's axes is the first of Y; -1 is not the last one.
 BROADCASTING = {name for name in pm.layers.__all__ if name.startswith("elementwise_")} | {
     "equal",
     "not_equal",
@@ -36,7 +36,7 @@ BROADCASTING = {name for name in pm.layers.__all__ if name.startswith("elementwi
 
 
 class LayerProgram:
-    """The program of one case, with the gradients of the mean square of what it gives, if it has any."""
+    """The program of one case, with the gradients of the mean square of its result, if it has any."""
 
     def __init__(self, build, gradients=True):
         try:
@@ -61,7 +61,7 @@ class LayerProgram:
                 self.fetches += [found.name for found in pm.backward.gradients(loss, wanted) if found is not None]
 
     def run(self):
-        """What it gives here, and the values it began with."""
+        """Its results here, and the initial values."""
         exe, scope = pm.Executor(pm.CPUPlace()), pm.Scope()
         pm.seed(1)
         exe.run(self.startup, scope=scope)

@@ -1,4 +1,4 @@
-"""Whole networks, small: each trains alike here and in PaddlePaddle 2.6.2."""
+"""Whole small networks: each trains equally here and in PaddlePaddle 2.6.2."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ import paddle_mini as pm
 from paddle_mini import layers, nets
 
 RANDOM = np.random.RandomState
-# A bias of keys adds the same to all scores of a query, so that softmax forgets it; Adam makes steps of what rounding leaves.
+# A bias of keys adds the same to all scores of a query, so softmax cancels it; Adam makes steps from the rounding
+# errors.
 KEYS = ["qkv.b_0", ".kv.b_0"]
 
 
@@ -127,7 +128,7 @@ def test_resnet20(train_in_both):
     logits = layers.fc(layers.pool2d(x, pool_type="avg", global_pooling=True), 10)
     loss = cross_entropy(logits, label)
     pm.optimizer.Momentum(0.001, 0.9, regularization=pm.regularizer.L2Decay(1e-4)).minimize(loss)
-    # Where rounding moves one relu across its kink, the momentum of a late channel is another by percents.
+    # If rounding moves one relu across its kink, the momentum of a late channel changes by percents.
     train(train_in_both, loss, images((3, 32, 32), 10), logits, final_tolerance=0.1)
 
 
@@ -140,7 +141,7 @@ def test_vgg_block(train_in_both):
     logits = layers.fc(layers.batch_norm(layers.fc(x, 32), act="relu"), 5)
     loss = cross_entropy(logits, label)
     pm.optimizer.Momentum(0.01, 0.9).minimize(loss)
-    before_a_mean = ["conv2d_0.b", "conv2d_1.b", "conv2d_2.b", "fc_0.b"]  # the normalization takes it away again
+    before_a_mean = ["conv2d_0.b", "conv2d_1.b", "conv2d_2.b", "fc_0.b"]  # the normalization cancels it
     train(train_in_both, loss, images((3, 16, 16), 5, rows=8), logits, rounding=before_a_mean)
 
 

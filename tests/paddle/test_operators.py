@@ -8,7 +8,7 @@ from one_op import OneOp, Rows, array_of, cast, each
 
 TOLERANCE = 2e-5  # relative to the largest element: sums are in another order there
 
-# Where PaddlePaddle is ended by the case, and would take the others of its operator with it.
+# The case crashes PaddlePaddle, which would lose the others of its operator.
 ENDS = {
     "einsum": ["capitals", "dots, no arrow", "inner", "no arrow", "no arrow, by alphabet", "trace"],
     "pad": ["a number"],
@@ -16,8 +16,9 @@ ENDS = {
     "sequence_pad": ["only padding"],
     "sequence_unpad": ["no rows", "no sequences"],
 }
-# Indices out of range that it follows (put_along_axis, take_along_axis); memory that it leaves as it was (coalesce_tensor,
-# update_loss_scaling on variables of its own); attributes that it only takes with others that no test of ours gives.
+# Indices out of range that it follows (put_along_axis, take_along_axis); memory that it does not write
+# (coalesce_tensor, update_loss_scaling on variables of its own); attributes that it accepts only with others that our
+# tests do not set.
 LEFT_OUT = {
     "coalesce_tensor",
     "merged_adam",
@@ -28,7 +29,7 @@ LEFT_OUT = {
     "update_loss_scaling",
 }
 
-# What differs, and why it may.
+# Differences, and their reasons.
 DIFFERENT = {
     "argsort": {"int32": "order of equal elements", "int64": "order of equal elements"},
     "clip": {"whole numbers without bounds": "PaddlePaddle's bounds overflow"},
@@ -65,7 +66,7 @@ DIFFERENT = {
     "trace": {"axes the other way round": "PaddlePaddle sorts the axes, but not the offset"},
 }
 
-# Operators of which nothing is compared, and why.
+# Operators without any comparison, and the reasons.
 NOT_COMPARED = {
     **dict.fromkeys(
         ["all_finite", "bias_corrected_average", "parameter_average", "parameter_ring", "ring_mean", "select_rows"], "ours alone"
@@ -91,9 +92,9 @@ def cases_of(op_type):
         for name, (inputs, attrs) in facts.cases.items():
             items = [item for value in inputs.values() for item in (value if isinstance(value, list) else [value])]
             if any(isinstance(item, Rows) for item in items):
-                continue  # a scope of PaddlePaddle is not given selected rows from Python
+                continue  # a scope of PaddlePaddle does not accept selected rows from Python
             if any(array_of(item).size == 0 for item in items):
-                continue  # without elements PaddlePaddle often leaves results as the memory was, or ends
+                continue  # without elements PaddlePaddle often leaves results unwritten, or crashes
             inputs = each(inputs, lambda item: cast(item, "float32"))
             expected, counts = facts.expected(inputs, attrs)
             yield name, OneOp(op_type, inputs, attrs, counts, aliased=False), list(expected)
@@ -101,7 +102,7 @@ def cases_of(op_type):
 
 @pytest.mark.parametrize("op_type", sorted(set(facts_of_ops()) - LEFT_OUT))
 def test_operator(paddle, tmp_path, as_arrays, op_type):
-    """What PaddlePaddle refuses, or leaves without value, is not compared; of every operator something is."""
+    """Results that PaddlePaddle rejects, or leaves without value, are not compared; every operator has some comparison."""
     fetched, ours = {}, {}
     for number, (name, one, ports) in enumerate(cases_of(op_type)):
         if name in ENDS.get(op_type, ()):

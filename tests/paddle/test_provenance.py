@@ -1,4 +1,4 @@
-"""A model that says how its parameters were made is one that PaddlePaddle 2.6.2 reads as any other."""
+"""PaddlePaddle 2.6.2 reads a model with provenance like any other."""
 
 import numpy as np
 import pytest

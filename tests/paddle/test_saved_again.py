@@ -1,4 +1,4 @@
-"""Programs that PaddlePaddle 2.6.2 wrote, read and written here: it runs them as it runs its own."""
+"""Programs of PaddlePaddle 2.6.2, read and written here: it runs them as it runs its own."""
 
 import json
 
@@ -14,7 +14,8 @@ PROGRAMS = [case for case in CASES if (case / "main.pb").exists() and not case.n
 
 @pytest.fixture(scope="module")
 def results(run_all, tmp_path_factory, as_arrays):
-    """By case: (fetches, what PaddlePaddle gives for its own bytes, for those written here, for what is left for each fetch)."""
+    """By case: (fetches, PaddlePaddle's results for its own bytes, for those written here, for those pruned for each
+    fetch)."""
     folder, asked, kinds = tmp_path_factory.mktemp("again"), {}, {}
     for case in PROGRAMS:
         meta, feeds = json.loads((case / "case.json").read_text()), case_values.load_npz(case / "feeds.npz")

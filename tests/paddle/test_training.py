@@ -1,4 +1,4 @@
-"""The same bytes and initial values train alike here and in PaddlePaddle 2.6.2."""
+"""The same bytes and initial values train equally here and in PaddlePaddle 2.6.2."""
 
 import numpy as np
 import pytest

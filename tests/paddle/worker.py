@@ -1,7 +1,7 @@
 """PaddlePaddle 2.6.2 in a process of its own: runs programs, reads and writes files, serves models.
 
-One line of JSON a request, {"job": name, "folder": where its files are, ...}; the answer is a line of JSON too.
-Arrays cross in .npz files, programs as bytes.
+One line of JSON per request, {"job": name, "folder": where its files are, ...}; the reply is a line of JSON too.
+Arrays are passed in .npz files, programs as bytes.
 """
 
 import json
@@ -40,7 +40,7 @@ def set_all(folder, name="init.npz"):
 
 
 def fed(feeds, key):
-    """An array, or a tensor with sequences where feeds.npz has their offsets."""
+    """An array, or a tensor with sequences if feeds.npz has their offsets."""
     lod = []
     while f"{key}@LOD{len(lod)}" in feeds.files:
         lod.append(feeds[f"{key}@LOD{len(lod)}"].tolist())
@@ -53,7 +53,7 @@ def fed(feeds, key):
 
 
 def train(folder, fetch, steps):
-    """main.pb from init.npz, fed with feeds.npz; writes what is fetched and the values at the end."""
+    """Runs main.pb from init.npz, fed with feeds.npz; writes the fetched values and the final ones."""
     program, results = program_in(folder), {}
     set_all(folder)
     with np.load(folder / "feeds.npz") as feeds:
@@ -68,8 +68,8 @@ def train(folder, fetch, steps):
 
 
 def averages(folder, kind, steps):
-    """A network with PaddlePaddle's own averages: writes main.pb, apply.pb and restore.pb, the values at the beginning,
-    and all values after the last step, while averages are applied, and afterwards."""
+    """A network with PaddlePaddle's own averages: writes main.pb, apply.pb and restore.pb, the initial values, and all
+    values after the last step, while averages are applied, and afterwards."""
     main, startup, scope = paddle.static.Program(), paddle.static.Program(), paddle.static.Scope()
     main.random_seed = startup.random_seed = 7
     with paddle.static.program_guard(main, startup), paddle.utils.unique_name.guard(), paddle.static.scope_guard(scope):
@@ -98,10 +98,10 @@ def averages(folder, kind, steps):
 
 
 def operators(folder, cases):
-    """Each case is a program, case.pb, with its variables and what it is fed, case.npz, and what to fetch. Writes case.out.npz,
-    or case.error where PaddlePaddle refuses; after a crash the first case without either is the one that ended it."""
+    """Each case is a program, case.pb, with its variables and feeds, case.npz, and its fetches. Writes case.out.npz, or
+    case.error if PaddlePaddle rejects it; after a crash the first case without either caused it."""
     for case, names in cases.items():
-        signal.alarm(60)  # ends the process: some of its loops never do
+        signal.alarm(60)  # ends the process, because some of PaddlePaddle's loops never end
         scope = paddle.static.Scope()
         try:
             program = program_in(folder, case + ".pb")
@@ -125,7 +125,7 @@ def operators(folder, cases):
 
 
 def save_vars(folder, to, filename=None):
-    """The values of init.npz as the persistables of main.pb, in separate files or one."""
+    """Writes the values of init.npz as the persistables of main.pb, in separate files or one."""
     set_all(folder)
     program = program_in(folder)
     names = set(persistables(program))
@@ -155,7 +155,7 @@ def read_state(folder, source):
 
 
 def layers_state(folder, to):
-    """What paddle.save writes of layers and of their optimizer after a step, and the values by variables' names."""
+    """The output of paddle.save for layers and for their optimizer after a step, and the values by variables' names."""
     paddle.disable_static()
     try:
         layers = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.Linear(4, 2))
@@ -181,7 +181,7 @@ def save_inference_model(folder, to, feed, fetch):
 
 
 class Decoder(paddle.nn.Layer):
-    """Words that grow in a loop, whose variable is the input; with a list in it, and a branch that words choose."""
+    """Words that grow in a loop, whose variable is the input; with a list in it, and a branch selected by words."""
 
     def __init__(self):
         super().__init__()
@@ -244,7 +244,7 @@ def load_inference_model(folder, source, names):
 
 
 def predict(folder, model, params):
-    """paddle.inference's Predictor, with its fusions, on feeds.npz."""
+    """Runs paddle.inference's Predictor, with its fusions, on feeds.npz."""
     config = paddle.inference.Config(model, params) if params else paddle.inference.Config(model)
     config.disable_gpu()
     config.disable_glog_info()
@@ -276,7 +276,7 @@ JOBS = (
 
 def main():
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what PaddlePaddle prints is no answer
+    os.dup2(2, 1)  # output of PaddlePaddle must not mix with replies
     jobs = {job.__name__: job for job in JOBS}
     for line in sys.stdin:
         request = json.loads(line)

@@ -1,4 +1,4 @@
-# proto/framework.desc and optimizer.desc are what the files .proto beside them say: protoc makes the same bytes again.
+# proto/framework.desc and optimizer.desc match the .proto files in their folder: protoc generates the same bytes again.
 from pathlib import Path
 
 import pytest

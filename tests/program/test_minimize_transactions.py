@@ -1,4 +1,4 @@
-"""A call of backward or minimize that fails leaves no trace, and can be made again."""
+"""A call of backward or minimize that fails leaves no trace, and can be repeated."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_minimize_fails_after_each_operator_and_then_succeeds(name, monkeypatch)
                 [(op.type, op.inputs, op.outputs) for block in program.blocks for op in block.ops] for program in (main, startup)
             ]
             before = counter.seen
-            leaves_no_trace(lambda: ALL[name]().minimize(loss), pm.ProgramError)  # a second one
+            leaves_no_trace(lambda: ALL[name]().minimize(loss), pm.ProgramError)  # a second minimize
             with pytest.raises(Fault), transaction():
                 raise Fault
     step = max(1, before // 5)

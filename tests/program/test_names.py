@@ -1,4 +1,5 @@
-"""Names and texts of others, through every door: each is taken, or refused by an error of the project's that can be shown."""
+"""Names and texts of users through every entry point: each is accepted, or rejected by an error of the project's that
+can be printed."""
 
 import contextlib
 import io
@@ -20,7 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
 from properties import check_message
 
 L = pm.layers
-# Zero and other controls, ends of lines, halves of characters, what turns text around or can't be seen, and text.
+# Zero and other control characters, line ends, lone surrogates, characters that reverse text or are invisible, and
+# text.
 PARTS = [
     "\0",
     "\x07",
@@ -146,7 +148,7 @@ def test_names_are_taken_or_refused(door, name):
 @settings(max_examples=25, deadline=None, database=None)
 @given(name=NAMES)
 def test_paths_are_refused(tmp_path_factory, reader, name):
-    """Of no such file; each is below a file, so that a name as ".." leads nowhere either."""
+    """Names of missing files; each is below a file, so that a name like ".." does not exist either."""
     file = tmp_path_factory.getbasetemp() / "file"
     file.touch()
     with pytest.raises(pm.Error) as error:
@@ -188,7 +190,7 @@ def test_commands(tmp_path_factory, words, name):
 
 @pytest.mark.parametrize("name", ["a\x1b[31m\n", "\u202e\u061c", "\udcff", "n" * 200])
 def test_files_of_such_names_are_read(tmp_path, name):
-    """Names of files are bytes, which need not be text."""
+    """File names are bytes, which may be invalid text."""
     path = str(tmp_path / name)
     pm.io.save_state(path + ".pdparams", {"w": np.ones(2)})
     np.testing.assert_array_equal(pm.io.load_state(path + ".pdparams")["w"], [1, 1])

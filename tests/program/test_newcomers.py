@@ -1,4 +1,4 @@
-"""Common mistakes of new users, each of which gets an error that says what to do, and documents whose code runs."""
+"""Common mistakes of new users, each of which gets an error with advice, and documents whose code runs."""
 
 import inspect
 import re
@@ -85,7 +85,7 @@ def test_a_scope_takes_what_numpy_makes_an_array_of():
         scope.set("w", value)
         assert scope.get("w").dtype == dtype and np.array_equal(scope.get("w"), np.asarray(value))
     scope.set("n", [1, 2])
-    assert scope.get("n").dtype == np.asarray([1, 2]).dtype  # NumPy's, where nothing was
+    assert scope.get("n").dtype == np.asarray([1, 2]).dtype  # NumPy's, because the variable had no value
     before = scope.get("w")
     for wrong in (
         None,
@@ -160,7 +160,7 @@ def test_cross_entropy_of_probabilities_does_not(probabilities):
 
 
 def test_docstrings_name_parameters():
-    """In no layer that is made from a record a word stands for a port that the caller knows under another name."""
+    """In a layer made from a schema, no word of the docstring is a port that the caller knows under another name."""
     for name in L.__all__:
         function = getattr(L, name)
         if not getattr(function, "__doc__", None) or "Element types: " not in function.__doc__:
@@ -183,9 +183,9 @@ def test_what_leaves_the_label_out_is_said_where_it_is_missing():
     assert exe.run(program.prune([x], [out]), feed, [out])[0].shape == (1, 3)
 
 
-# Names from outside in messages
+# Foreign names in messages
 
-KNOWN = "\u202e\u009b" + "n" * 1000  # a name that a program may have, and no message shows as it is
+KNOWN = "\u202e\u009b" + "n" * 1000  # a name that a program may have, and no message prints unescaped
 NASTY = ["x\x1b[31m\n  added at fake.py:1", "n" * 10**6, "\x00\x07\r", "\x9b é"]
 
 

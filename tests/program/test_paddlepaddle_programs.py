@@ -1,5 +1,4 @@
-# The same network appends the same operators here as in PaddlePaddle 2.6.2: types, ports, names of
-# variables, roles.
+# The same network appends the same operators here as in PaddlePaddle 2.6.2: types, ports, names of variables, roles.
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ def sparse_adam_lazy():
 
 
 def rows(program, temporaries_of_clipping):
-    """(type, inputs, outputs, role, what it serves) of each operator."""
+    """(type, inputs, outputs, role, the variables it serves) of each operator."""
 
     def names(ports):
         return {

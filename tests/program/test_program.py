@@ -1,4 +1,4 @@
-# Programs: names, bytes, copies, guards, text, and errors that end at the user's line.
+# Programs: names, bytes, copies, guards, text, and errors that end with the user's line.
 import numpy as np
 import pytest
 
@@ -63,7 +63,7 @@ def test_bytes_round_trip_and_go_on():
     assert [(p.name, p.trainable) for p in again.all_parameters()] == [(p.name, True) for p in main.all_parameters()]
     with pm.program_guard(again):
         out = pm.layers.fc(again.global_block().var("fc_1.tmp_1"), 2)
-    assert out.name == "fc_2.tmp_1"  # names of before are not taken
+    assert out.name == "fc_2.tmp_1"  # names from before are not reused
 
 
 def test_bytes_that_are_no_program():

@@ -1,4 +1,4 @@
-"""Program.provenance: it stays with the program in copies and files, and is no part of what the program computes."""
+"""Program.provenance: copies and files of the program contain it, and it does not affect the computation."""
 
 import re
 
@@ -9,7 +9,7 @@ from paddle_mini.cli import main
 from small_model import SmallModel, batch
 
 FACTS = {"parameters": "average", "scheme": "Window(4)", "steps": 14, "length": 5.5, "averaged": ["é", "b"], "of": {"a": None}}
-FIELD = bytes([(1000 << 3 | 2) & 0x7F | 0x80, (1000 << 3 | 2) >> 7])  # number 1000, of bytes
+FIELD = bytes([(1000 << 3 | 2) & 0x7F | 0x80, (1000 << 3 | 2) >> 7])  # field number 1000, of bytes
 
 
 def with_text(model, text):
@@ -58,7 +58,7 @@ def test_without_it_the_bytes_are_what_they_were(model):
 
 
 def test_a_file_comes_back_byte_for_byte(model, tmp_path):
-    """Its text too, however it was written."""
+    """Its text too, for every way of writing it."""
     for text in (b'{"b":1,   "a": [1.0]}', '{"name": "é"}'.encode(), b"no JSON", b"{}"):
         data = with_text(model, text)
         program = pm.Program.from_bytes(data)

@@ -1,4 +1,4 @@
-"""Bytes of others become a program only when its structure is sound, whether or not its operators are known."""
+"""Foreign bytes become a program only if its structure is sound, whether or not its operators are known."""
 
 import contextlib
 import time
@@ -93,7 +93,7 @@ def test_every_door_refuses(blocks, words, tmp_path):
 
 
 def test_a_variable_without_description_is_refused():
-    """Python's descriptions always have one: this is a message of protobuf."""
+    """Descriptions in Python always have one: this is a message of protobuf."""
     desc = program_desc()
     desc.ParseFromString(program_bytes(root(RELU)))
     desc.blocks[0].vars[0].type.ClearField("lod_tensor")
@@ -102,7 +102,7 @@ def test_a_variable_without_description_is_refused():
 
 
 def program_desc():
-    """An empty ProgramDesc, by protobuf itself."""
+    """An empty ProgramDesc, from protobuf itself."""
     from pathlib import Path
 
     files = descriptor_pb2.FileDescriptorSet.FromString((Path(__file__).parents[2] / "proto/framework.desc").read_bytes())
@@ -142,7 +142,7 @@ def test_all_unknown_operators_are_told_at_once():
 
 
 def test_a_block_that_names_itself_as_forward_block_has_none():
-    """As PaddlePaddle's GradientMergeOptimizer writes it."""
+    """As written by PaddlePaddle's GradientMergeOptimizer."""
     branch = op(
         "conditional_block",
         {"Cond": ["c"]},
@@ -231,7 +231,7 @@ def test_time_is_linear_in_the_size(count, make, read):
 
 
 def test_what_is_written_again_says_the_same():
-    """A description that an array lacks stays away, and text that is there and empty stays there."""
+    """A missing description of an array stays missing, and an empty text stays empty."""
     desc = program_desc()
     desc.ParseFromString(program_bytes(root(vars=[X, var("a", kind=13)])))
     desc.blocks[0].vars[1].type.ClearField("tensor_array")

@@ -1,4 +1,4 @@
-"""What guards and seed() set: for all threads, or for one that began anew."""
+"""The effect of guards and seed(): on all threads, or on new ones."""
 
 import threading
 

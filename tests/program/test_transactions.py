@@ -17,7 +17,7 @@ L = pm.layers
 
 
 def pool():
-    """Variables and other values of many kinds, right for some parameters and wrong for others."""
+    """Variables and other values of many kinds, valid for some parameters and invalid for others."""
     L.data("matrix", [-1, 6])
     L.data("square", [6, 6])
     L.data("vector", [6])
@@ -63,7 +63,7 @@ def pool():
 
 
 def arguments_of(function, rng, variables, others):
-    """Arguments at random, mostly of the kind that the signature names."""
+    """Random arguments, mostly of the kind that the signature names."""
     given = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or (
@@ -96,7 +96,7 @@ def test_no_layer_function_leaves_a_trace_of_arguments_that_it_refuses(monkeypat
                     if counter.seen:
                         reached.add(name)
             assert programs() == before, (name, given)
-    # The others need arguments that chance does not find: beam search, arrays, recurrences.
+    # The others need arguments that random choice does not find: beam search, arrays, recurrences.
     assert len(reached) > 0.7 * len(FUNCTIONS), sorted(set(FUNCTIONS) - reached)
 
 
@@ -123,7 +123,7 @@ def test_no_layer_function_leaves_a_trace_of_arguments_that_it_refuses(monkeypat
 )
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_layer_that_fails_halfway(call, inside):
-    """In the global block, and in the block of a loop, which goes on where the error is caught."""
+    """In the global block, and in the block of a loop, which continues after the error is caught."""
     x, image = L.data("x", [-1, 6]), L.data("image", [-1, 3, 8, 8])
     if not inside:
         assert isinstance(leaves_no_trace(lambda: call(x, image)), pm.Error)
