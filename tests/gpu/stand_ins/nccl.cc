@@ -22,6 +22,7 @@ struct Call {
   size_t count;
   int type;
   ncclComm* member;
+  CUstream_st* stream;
 };
 thread_local int depth = 0;
 thread_local std::vector<Call> waiting;  // of the group
@@ -80,15 +81,19 @@ int add_up_all(const std::vector<Call>& given) {
         call.member->clique == calls[0].member->clique && call.count == calls[0].count && call.type == calls[0].type;
     if (!same) return stand_in::refuse("ranks differ", kInvalidUsage);
   }
-  switch (calls[0].type) {
-    case 2: add_up<uint32_t>(calls); break;
-    case 4: add_up<uint64_t>(calls); break;
-    case 6: add_up_halves(calls, false); break;
-    case 7: add_up<float>(calls); break;
-    case 8: add_up<double>(calls); break;
-    case 9: add_up_halves(calls, true); break;
-    default: return stand_in::refuse("a type that is not used", kInvalidArgument);
-  }
+  const std::set<int> types{2, 4, 6, 7, 8, 9};
+  if (!types.count(calls[0].type)) return stand_in::refuse("a type that is not used", kInvalidArgument);
+  // Device memory is accessible only while launched work runs.
+  calls[0].stream->launch([calls] {
+    switch (calls[0].type) {
+      case 2: return add_up<uint32_t>(calls);
+      case 4: return add_up<uint64_t>(calls);
+      case 6: return add_up_halves(calls, false);
+      case 7: return add_up<float>(calls);
+      case 8: return add_up<double>(calls);
+      default: return add_up_halves(calls, true);
+    }
+  });
   return 0;
 }
 
@@ -124,7 +129,7 @@ int ncclAllReduce(const void* from, void* to, size_t count, int type, int operat
   if (depth == 0) return stand_in::refuse("one thread must launch for all ranks in a group", kInvalidUsage);
   if (!from || !to || !stream || operation != 0) return stand_in::refuse("not a sum", kInvalidArgument);
   if (stream->device != member->device) return stand_in::refuse("a stream of another device", kInvalidArgument);
-  waiting.push_back({from, to, count, type, member});
+  waiting.push_back({from, to, count, type, member, stream});
   return 0;
 }
 
