@@ -19,7 +19,7 @@ struct SchedulePlan {
   size_t plan_step(size_t schedule_step) const { return schedule_step - saving.size(); }
 };
 
-// The input of plan_flow; it must outlive the result.
+// The input of plan_schedule; it must outlive the result.
 struct ScheduleInput {
   const Segment& segment;
   const Placement& placement;
