@@ -45,7 +45,7 @@ void* allocate(size_t bytes) {
   bytes = std::max<size_t>(bytes, 1);
   void* made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) return nullptr;
-  std::memset(made, 0xff, bytes);  // what is not yet written is no number
+  std::memset(made, 0xff, bytes);  // uninitialised floats are NaN
   if (!all.running) mprotect(made, bytes, PROT_NONE);
   all.pieces[made] = bytes;
   return made;

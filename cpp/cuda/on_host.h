@@ -38,9 +38,9 @@ extern thread_local int device;
 using Launches = std::vector<std::function<void()>>;
 extern thread_local Launches* recording;
 
-// Memory of devices. The host can't follow its addresses, as it can't follow a GPU's: a kernel whose record says .on_gpu()
+// Memory of devices. The host can't follow its addresses, as it can't follow a GPU's: a kernel whose schema says .on_gpu()
 // but which reads or writes by itself is stopped by the CPU.
-void* allocate(size_t bytes);  // nullptr: there is no more
+void* allocate(size_t bytes);  // nullptr if out of memory
 void deallocate(void* memory);
 
 // While there is one, what has been launched runs, and memory of devices can be read and written.

@@ -146,7 +146,7 @@ struct List {
     for (size_t i = 0; i < sizeof...(S); ++i) {
       if (name == names[i]) return numbers[i];
     }
-    fail<ProgramError>("there is no scheme of averaging '", name, "'");
+    fail<ProgramError>("unknown averaging scheme '", name, "'");
   }
 };
 
