@@ -23,6 +23,7 @@ from .place import CPUPlace, CUDAPlace, EmulatedPlace
 from .program import Program
 from .roles import device_guard, op_role_guard
 from .scope import LoDTensor, Scope, SelectedRows, global_scope, scope_guard
+from .threads import num_threads, set_num_threads
 from .variable import Parameter, Variable
 
 __version__ = "0.1.0"

@@ -6,6 +6,7 @@ import os
 VARIABLES = {
     "PM_CPU": "v2, v3 or v4: the kernel library for this level of CPUs; by default the best that runs",
     "PM_LOG": "infer, widen, place, transfer, fuse, plan, run: the tables that the executor prints to standard error",
+    "PM_NUM_THREADS": "the number of threads that operators use on the CPU; by default the CPUs that the process may use",
     "PM_FUSE": "0: operators are not fused: each runs over its whole variables",
     "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",
     "PM_FILL": "a byte, such as 0x55, that new memory is filled with; by default it stays as it comes",

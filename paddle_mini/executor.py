@@ -15,6 +15,7 @@ from .place import CPUPlace, Place
 from .program import Program
 from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .thread_state import state
+from .threads import whole_threads
 from .variable import Variable
 
 
@@ -37,25 +38,28 @@ class Executor:
     that a program names. Leave it off for programs of others. allow_cpu_fallback: operators without a kernel on
     the place run on the CPU, and a line on standard error names them; otherwise they are a DeviceError.
     max_loop_steps: how many steps each loop of a program may take in one run; one more is an OpError that names the loop, and the
-    scope stays as it was. None: no bound. Ctrl-C ends a loop either way.
+    scope stays as it was. None: no bound. Ctrl-C ends a loop either way. threads: at most this many threads run one operator
+    on the CPU; None: num_threads(). Results have the same bits for any number of threads.
 
     On a device run returns when the values of fetch_list are there. Other work of the program, such as averages on the
     CPU, may continue asynchronously; scope.get and all other accesses to the scope wait for it.
     """
 
     def __init__(
-        self, place: Place | None = None, files: bool = False, allow_cpu_fallback: bool = False, max_loop_steps: int | None = None
+        self, place: Place | None = None, files: bool = False, allow_cpu_fallback: bool = False, max_loop_steps: int | None = None,
+        threads: int | None = None,
     ):
         self.place = CPUPlace() if place is None else place
         if not isinstance(self.place, Place):
             raise ProgramError(f"Executor({shown(place)}): give CPUPlace() or CUDAPlace(0)")
         self.allow_cpu_fallback = bool(allow_cpu_fallback)
         self.max_loop_steps = _loop_bound(max_loop_steps)
+        self.threads = None if threads is None else whole_threads(threads)
         self._core = self._new_core(state().seed, bool(files), self.allow_cpu_fallback)
         state().executors.add(self)
 
     def _new_core(self, seed: int | None, files: bool, cpu_fallback: bool) -> Any:
-        return _core.Executor(self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0)
+        return _core.Executor(self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0, threads=self.threads or 0)
 
     def run(
         self,

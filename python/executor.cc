@@ -1,6 +1,9 @@
 // Runs programs from Python: takes and returns arrays, and releases the GIL in between.
 #include "executor/executor.h"
 
+#include "core/cpu_count.h"
+#include "core/thread_pool.h"
+
 #include "module.h"
 
 namespace paddle_mini::python {
@@ -113,14 +116,15 @@ void define_executor(py::module_& m) {
   py::class_<Executor>(m, "Executor")
       .def(py::init([](const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
                        const std::optional<std::shared_ptr<ThreadCommunicator>>& communicator, int rank,
-                       int64_t max_loop_steps) {
-             ExecutorOptions options{parse_place(place), seed, files, cpu_fallback, nullptr, rank, max_loop_steps};
+                       int64_t max_loop_steps, int threads) {
+             ExecutorOptions options{parse_place(place), seed, files, cpu_fallback, nullptr, rank, threads,
+                                     max_loop_steps};
              if (communicator) options.communicator = *communicator;
              return std::make_unique<Executor>(manager(), options);
            }),
            py::arg("place"), py::arg("seed") = py::none(), py::arg("files") = false,
            py::arg("allow_cpu_fallback") = false, py::arg("communicator") = py::none(), py::arg("rank") = 0,
-           py::arg("max_loop_steps") = 0)
+           py::arg("max_loop_steps") = 0, py::arg("threads") = 0)
       .def("run", &run, py::arg("signature"), py::arg("scope"), py::arg("feeds"))
       .def("plan_text", &plan_text, py::arg("signature"), py::arg("scope"), py::arg("feeds"), py::arg("stage") = "plan")
       .def(
@@ -132,6 +136,11 @@ void define_executor(py::module_& m) {
           "set_random_state",
           [](Executor& executor, const std::string& state) { executor.set_random_state(state, user_wants_to_stop); },
           py::arg("state"), WithoutGil());
+  m.def("num_threads", &num_threads);
+  m.def("num_threads_reason", &num_threads_reason);
+  m.def("set_num_threads", &set_num_threads, py::arg("threads"));
+  m.def("container_cpu_quota", &container_cpu_quota, py::arg("root") = "");
+  m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
   m.def(
       "find_waits",
       [](const std::vector<std::pair<int, std::vector<std::tuple<int, size_t, size_t, bool>>>>& steps, int queues) {

@@ -40,6 +40,7 @@ struct KernelContext {
   unsigned long long step = 0;  // number of the running step
   Communicator* communicator = nullptr;  // if the executor is one of several replicas
   int rank = 0;                          // its rank
+  int threads = 1;                       // at most this many for one loop (core/parallel.h)
   std::mt19937_64 generator;  // for operators whose `seed` is 0
   bool may_touch_files = false;  // whether the operators save and load may access files that the program names
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has printed
@@ -77,22 +78,26 @@ class Kernel {
 // used if an input is selected rows.
 class TiledKernel : public Kernel {
  public:
-  // Runs the elements [begin, end). The executor covers all elements in ascending order; the call with the last one
-  // also does the work that run() does once.
+  // Runs the elements [begin, end). The first call is the one with element 0. The call with the last element comes when
+  // all others have ended, and also does the work that run() does once.
   virtual void run_tile(KernelContext& context, int64_t begin, int64_t end) = 0;
+  // Whether the calls between the first and the last one may come in any order and at the same time. They don't throw.
+  virtual bool has_independent_tiles() const { return true; }
 };
 
 // The context of a kernel's constructor: ports, attributes, scratch memory.
 class KernelInit {
  public:
   // `inputs` and `outputs` hold one list for each slot of the operator, with nullptr for holes.
-  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs)
-      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+  KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
+             int threads = 1)
+      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), threads_(threads) {}
 
   // For a kernel inside a kernel, which shares the scratch memory of the outer one.
   KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
              const KernelInit& outer)
-      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_) {}
+      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_),
+        threads_(outer.threads_) {}
 
   size_t input_count(const char* port) const;
   size_t output_count(const char* port) const;
@@ -110,11 +115,13 @@ class KernelInit {
   std::shared_ptr<std::deque<Variable>> share_scratches() { return scratches_; }
 
   const OpDesc& op() const { return op_; }
+  int threads() const { return threads_; }  // that the kernel may use in run()
 
  private:
   const OpDesc& op_;
   std::vector<std::vector<Variable*>> inputs_, outputs_;
   std::shared_ptr<std::deque<Variable>> scratches_ = std::make_shared<std::deque<Variable>>();
+  int threads_;
 };
 
 // Ports of a kernel. The constructors throw if the port is absent or has another dtype, so run() need not check.

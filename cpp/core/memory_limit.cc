@@ -1,4 +1,4 @@
-// Reads the limits of control groups and counts allocated memory.
+// Finds the limit of memory and counts allocated memory.
 #include "core/memory_limit.h"
 
 #include <sys/resource.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <fstream>
 
+#include "core/control_groups.h"
 #include "core/error.h"
 
 namespace paddle_mini {
@@ -25,17 +26,6 @@ size_t limit_in(const std::string& file) {
   return in >> bytes ? bytes : SIZE_MAX;
 }
 
-// The lowest limit of a group and its ancestors. Inside a container the path may be the host's, and only its last
-// components, or none, exist: the topmost directory is then the container's own.
-size_t least_limit(const std::string& mount, std::string group, const std::string& file) {
-  size_t least = limit_in(mount + "/" + file);
-  while (group.size() > 1) {
-    least = std::min(least, limit_in(mount + group + "/" + file));
-    group.erase(group.rfind('/'));
-  }
-  return least;
-}
-
 // The limit that the process set itself or inherited (ulimit -v and -d).
 size_t own_limit(decltype(RLIMIT_AS) resource) {
   struct rlimit limit{};
@@ -43,28 +33,13 @@ size_t own_limit(decltype(RLIMIT_AS) resource) {
   return limited ? static_cast<size_t>(limit.rlim_cur) : SIZE_MAX;
 }
 
-bool lists(const std::string& controllers, const std::string& one) {
-  return ("," + controllers + ",").find("," + one + ",") != std::string::npos;
-}
-
 }  // namespace
 
-// Each line of /proc/self/cgroup is NUMBER:CONTROLLERS:PATH; the line of v2 has no controllers.
 size_t container_memory_limit(const std::string& root) {
-  std::ifstream groups(root + "/proc/self/cgroup");
   size_t least = SIZE_MAX;
-  for (std::string line; std::getline(groups, line);) {
-    size_t first = line.find(':'), second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
-    if (group.empty() || group[0] != '/') continue;
-    if (controllers.empty()) {
-      least = std::min(least, least_limit(root + "/sys/fs/cgroup", group, "memory.max"));
-      least = std::min(least, least_limit(root + "/sys/fs/cgroup/unified", group, "memory.max"));
-    } else if (lists(controllers, "memory")) {
-      least = std::min(least, least_limit(root + "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
-    }
-  }
+  each_control_group(root, "memory", [&](const std::string& directory, bool is_v2) {
+    least = std::min(least, limit_in(directory + (is_v2 ? "/memory.max" : "/memory.limit_in_bytes")));
+  });
   return least;
 }
 

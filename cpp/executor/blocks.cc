@@ -169,7 +169,7 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
     if (wide) stand_ins->read(kernel_context);  // a kernel's constructor may read values
     KernelFactory make = wide ? op.schema->kernel(wide->dtype) : place_on_host(op, infos, context.outputs()).make;
     KernelInit init(wide ? wide->op.desc : op.desc, wide ? stand_ins->inputs() : std::move(inputs),
-                    wide ? stand_ins->outputs() : outputs);
+                    wide ? stand_ins->outputs() : outputs, kernel_context.threads);
     std::unique_ptr<Kernel> kernel = make(init);
     for (Variable& scratch : init.scratches()) {
       scratch.tensor.memory = allocate(scratch.tensor.bytes());

@@ -3,12 +3,17 @@
 
 #include <random>
 
+#include "core/cpu_count.h"
+#include "core/thread_pool.h"
+
 namespace paddle_mini {
 
 Executor::Executor(DeviceManager& manager, const ExecutorOptions& options)
     : placement_(manager, options.place, options.cpu_fallback, options.communicator != nullptr),
       contexts_(manager, options.place, options.communicator, options.rank), sessions_(placement_) {
   contexts_.may_touch_files(options.files);
+  if (options.threads) require_threads(options.threads);
+  contexts_.limit_threads(options.threads);
   contexts_.limit_loops(options.max_loop_steps);
   contexts_.seed(options.seed ? *options.seed : std::random_device{}());
 }
@@ -53,6 +58,8 @@ void Executor::Run::start(const std::vector<Tensor>& feeds, Stop stop) {
   // move values between devices.
   bool alone = !session_->signature()->program()->written.empty() || !executor_.placement_.place.is_cpu();
   begin(alone ? Access::Run : Access::ReadingRun, stop);
+  executor_.contexts_.begin_run();
+  ThreadPool::Caller caller;
   session_->run(feeds, executor_.contexts_, stop);
 }
 

@@ -29,6 +29,7 @@ struct ExecutorOptions {
   bool cpu_fallback = false;  // operators without a kernel on the place run on the CPU
   std::shared_ptr<Communicator> communicator;  // of a replica
   int rank = 0;  // among the replicas
+  int threads = 0;  // most threads of an operator; 0: num_threads() (core/cpu_count.h), which may change between runs
   int64_t max_loop_steps = 0;  // of each loop in one run; 0: no bound
 };
 

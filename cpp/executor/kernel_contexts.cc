@@ -3,6 +3,8 @@
 
 #include <sstream>
 
+#include "core/cpu_count.h"
+
 namespace paddle_mini {
 
 KernelContext& KernelContexts::at(const Place& place) {
@@ -14,6 +16,7 @@ KernelContext& KernelContexts::at(const Place& place) {
   held.context.may_touch_files = files_;
   held.context.communicator = communicator_.get();
   held.context.rank = rank_;
+  held.context.threads = threads_;
   if (!place.is_cpu()) {
     Device& device = *manager_.at(place).device;
     held.context.stream = device.stream();
@@ -30,6 +33,13 @@ KernelContext& KernelContexts::at(const Place& place) {
 void KernelContexts::seed(uint64_t seed) {
   seed_ = seed + static_cast<uint64_t>(rank_);
   for (auto& [place, held] : held_) held.context.generator.seed(seed_);
+}
+
+void KernelContexts::begin_run() {
+  int threads = most_threads_ ? most_threads_ : num_threads();
+  if (threads == threads_) return;
+  threads_ = threads;
+  for (auto& [place, held] : held_) held.context.threads = threads;
 }
 
 void KernelContexts::may_touch_files(bool may) {

@@ -20,6 +20,10 @@ class KernelContexts {
   KernelContext& at(const Place& place);
   void seed(uint64_t seed);  // adds the rank, so replicas draw different numbers
   void may_touch_files(bool may);
+  // The most threads of a kernel: `threads`, or if that is 0, the process' num_threads() at each run.
+  void limit_threads(int threads) { most_threads_ = threads; }
+  int threads() const { return threads_; }
+  void begin_run();
   // Limits how often one operator may run its block; more is an OpError. 0: no limit.
   void limit_loops(int64_t max_steps) { max_loop_steps_ = max_steps; }
   int64_t max_loop_steps() const { return max_loop_steps_; }
@@ -46,6 +50,7 @@ class KernelContexts {
   uint64_t seed_ = 0;
   bool files_ = false;
   int64_t max_loop_steps_ = 0;
+  int most_threads_ = 0, threads_ = 1;
   std::map<Place, Held> held_;
 };
 

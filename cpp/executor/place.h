@@ -15,6 +15,7 @@ struct Placement {
   DeviceManager& manager;
   Place place;        // for operators that name no device themselves
   bool cpu_fallback;  // run operators without a kernel there on the CPU instead of throwing
+  int threads = 1;    // that a kernel may use
   bool replicated;    // one of several replicas: a run must be undone if another replica rejects its data
   std::shared_ptr<ThreadQueue> host_queue;  // queue of the CPU's work in multi-device programs
 };

@@ -29,6 +29,13 @@ void PlanCache::drop(const Plan* plan) {
   if (entry != entries_.end()) remove(entry);
 }
 
+bool PlanCache::use_threads(int threads) {
+  if (threads == placement_.threads) return false;
+  placement_.threads = threads;
+  while (!entries_.empty()) remove(entries_.begin());
+  return true;
+}
+
 void PlanCache::remove(std::list<Entry>::iterator entry) {
   bytes_ -= entry->bytes;
   entries_.erase(entry);

@@ -38,6 +38,8 @@ class PlanCache {
     return found->plan;
   }
   void drop(const Plan* plan);
+  // The number of threads for new plans. Returns whether it has changed; plans for another number are then dropped.
+  bool use_threads(int threads);
 
  private:
   struct Entry {

@@ -38,6 +38,10 @@ std::vector<Feed> Session::described(const std::vector<Tensor>& feeds) const {
 void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bool (*stop)()) {
   if (scope_->has_claims())
     for (const std::string& name : signature_->program()->written) scope_->require_unclaimed(name);
+  if (plans_.use_threads(contexts.threads())) {
+    scope_->synchronize();
+    current_.reset();
+  }
   // Only the plan whose work is pending may start without waiting: its steps wait for those of its previous run.
   bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) &&
                  current_->binding().fits(*scope_);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/interruption.h"
+#include "core/parallel.h"
+
 namespace paddle_mini {
 
 void CopyKernel::run(KernelContext&) {
@@ -30,6 +33,7 @@ void FusedTilesKernel::add(std::unique_ptr<Kernel> kernel) {
   auto tiled = dynamic_cast<TiledKernel*>(kernel.get());
   require<ProgramError>(tiled, "the operator's schema is tiled, but its kernel is not a TiledKernel");
   tiled_.push_back(tiled);
+  independent_ &= tiled->has_independent_tiles();
   SeveralKernels::add(std::move(kernel));
 }
 
@@ -38,6 +42,22 @@ void FusedTilesKernel::run_tile(KernelContext& context, int64_t begin, int64_t e
   // streams. Arrays in cache need few calls, so large tiles.
   int64_t tile = elements_ > 1 << 16 ? 256 : 2048;
   if (begin == 0) begun_ = 0;
+  if (!independent_ || end - begin <= 4 * tile) return run_tiles(context, begin, end, tile);
+  // The first and the last tile have work that is done once.
+  int64_t first = begin + tile, tiles = (end - first - 1) / tile;
+  run_tiles(context, begin, first, tile);
+  double cost = static_cast<double>(tiled_.size()) * bytes_cost(static_cast<double>(tile) * 16);
+  Interruptible never(nullptr);  // take_back() needs all tiles
+  parallel_for(context, {tiles, cost}, [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) {
+      int64_t at = first + i * tile;
+      for (TiledKernel* kernel : tiled_) kernel->run_tile(context, at, at + tile);
+    }
+  });
+  run_tiles(context, first + tiles * tile, end, tile);
+}
+
+void FusedTilesKernel::run_tiles(KernelContext& context, int64_t begin, int64_t end, int64_t tile) {
   for (int64_t at = begin; at < end; at += tile) {
     int64_t next = std::min(at + tile, end);
     for (at_ = 0; at_ < tiled_.size(); ++at_) {

@@ -64,10 +64,12 @@ class FusedTilesKernel : public SeveralKernels {
   void take_back(KernelContext& context) override;
 
  private:
+  void run_tiles(KernelContext& context, int64_t begin, int64_t end, int64_t tile);
   void finish_others(KernelContext& context, int64_t begin, int64_t end);
   int64_t elements_;
   size_t begun_ = 0;  // number of kernels that have begun in this run
   std::vector<TiledKernel*> tiled_;
+  bool independent_ = true;  // tiles may run at the same time
 };
 
 // Independent kernels of a GPU, such as an optimizer's for all parameters: their launches are merged.

@@ -11,7 +11,8 @@ namespace {
 
 class StepMaker {
  public:
-  StepMaker(const Segment& segment, Binding& binding) : segment_(segment), binding_(binding) {}
+  StepMaker(const Segment& segment, Binding& binding, int threads)
+      : segment_(segment), binding_(binding), threads_(threads) {}
 
   StepList run() {
     for (size_t i = 0; i < segment_.ops.size(); ++i) {
@@ -55,7 +56,7 @@ class StepMaker {
   std::unique_ptr<Kernel> make_kernel(const RunOp& op) {
     auto inputs = segment_.infos(op.inputs);
     return with_op_context({op.desc(), op.index, segment_.block, &inputs}, [&] {
-      KernelInit init(op.desc(), binding_.variables(op.inputs), binding_.variables(op.outputs));
+      KernelInit init(op.desc(), binding_.variables(op.inputs), binding_.variables(op.outputs), threads_);
       std::unique_ptr<Kernel> kernel = op.make(init);
       result_.scratches.emplace_back();
       for (Variable& scratch : init.scratches()) result_.scratches.back().push_back(&scratch);
@@ -144,6 +145,7 @@ class StepMaker {
 
   const Segment& segment_;
   Binding& binding_;
+  int threads_;
   StepList result_;
   int since_poll_ = 0;
 };
@@ -156,7 +158,9 @@ std::string Step::types() const {
   return types;
 }
 
-StepList make_steps(const Segment& segment, Binding& binding) { return StepMaker(segment, binding).run(); }
+StepList make_steps(const Segment& segment, Binding& binding, int threads) {
+  return StepMaker(segment, binding, threads).run();
+}
 
 void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error) {
   auto inputs = segment.infos(op.inputs);

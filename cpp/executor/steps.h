@@ -53,7 +53,7 @@ struct StepList {
 
 // Kernels hold pointers to variables of the binding, and steps hold pointers to operators of the segment, so both must
 // outlive the result.
-StepList make_steps(const Segment& segment, Binding& binding);
+StepList make_steps(const Segment& segment, Binding& binding, int threads);
 
 // Rethrows `error` with the operator, its inputs and the user's source line in its message.
 [[noreturn]] void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error);

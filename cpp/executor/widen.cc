@@ -171,7 +171,7 @@ Variable* StandIns::stand_in(Variable* of, DType dtype) {
 void StandIns::cast(KernelContext& context, Variable* from, Variable* to) const {
   OpDesc desc =
       make_op("cast", {{"X", {"X"}}}, {{"Out", {"Out"}}}, {{"out_dtype", static_cast<int32_t>(to->tensor.dtype)}});
-  KernelInit init(desc, {{from}}, {{to}});
+  KernelInit init(desc, {{from}}, {{to}}, context.threads);
   cast_.kernel(from->tensor.dtype)(init)->run(context);
 }
 

@@ -44,35 +44,22 @@ class Broadcast {
  private:
   struct Dim {
     int64_t size, x_step, y_step;
+    std::array<int64_t, 2> steps() const { return {x_step, y_step}; }
+  };
+  // Pointers to the first elements of a row of the gradient.
+  template <class T>
+  struct GradientRow {
+    const T *x, *y, *gradient;
+    T* to;
   };
 
-  // Calls f(position in x, in y, in the result) for each run of elements with constant steps.
-  template <class F>
-  void each_row(F f) const {
-    int64_t rows = inner_.size ? numel_ / inner_.size : 0;
-    int64_t index[Shape::kMaxRank] = {};
-    int64_t x = 0, y = 0;
-    for (int64_t row = 0; row < rows; ++row) {
-      f(x, y, row * inner_.size);
-      for (int d = static_cast<int>(outer_.size()) - 1; d >= 0; --d) {
-        x += outer_[d].x_step;
-        y += outer_[d].y_step;
-        if (++index[d] < outer_[d].size) break;
-        x -= outer_[d].x_step * outer_[d].size;
-        y -= outer_[d].y_step * outer_[d].size;
-        index[d] = 0;
-      }
-    }
-  }
-
+  int64_t rows() const { return inner_.size ? numel_ / inner_.size : 0; }
   template <class T, bool ToX, class F>
   void sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to, int64_t to_numel) const;
   template <class T, class F>
   void map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const;
-  template <class T, class F, class... Inputs>
-  void add_row(KernelContext& context, bool add, T* target, F f, const Inputs*... in) const;
-  template <class T, class F>
-  T sum_row(KernelContext& context, F f, const T* a, const T* g) const;
+  template <class T, bool ToX, class F>
+  void add_row(KernelContext& context, F f, bool adds, const GradientRow<T>& row, int64_t begin, int64_t end) const;
 
   std::vector<Dim> outer_;  // slowest first
   Dim inner_{1, 1, 1};

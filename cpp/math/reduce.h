@@ -30,9 +30,9 @@ class Reduction {
     int64_t size;
     bool reduced;
     int64_t out_step;
+    std::array<int64_t, 1> steps() const { return {out_step}; }
   };
-  template <class F>
-  void each_row(F f) const;
+  int64_t rows() const { return inner_.size ? numel_ / inner_.size : 0; }
 
   std::vector<Dim> outer_;
   Dim inner_{1, false, 1};

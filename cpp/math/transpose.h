@@ -20,10 +20,9 @@ class Transpose {
  private:
   struct Dim {
     int64_t size, in_step, out_step;
+    std::array<int64_t, 2> steps() const { return {in_step, out_step}; }
   };
 
-  template <class F>
-  void each_outer(F f) const;
   template <class T>
   void run_as(KernelContext& context, const T* in, T* out) const;
 

@@ -6,33 +6,36 @@ namespace paddle_mini {
 // totals[c] = sum of f(a, b, shift[c]) over the elements of channel c.
 template <class T, class F>
 void BatchChannels::sums(KernelContext& context, F f, const T* a, const T* b, const T* shift, double* totals) const {
-  std::fill_n(totals, channels, 0.0);
-  for (int64_t o = 0; o < outer; ++o) {
-    for (int64_t c = 0; c < channels; ++c, a += inner, b += inner) {
-      T s = shift[c];
-      if (inner == 1) totals[c] += static_cast<double>(f(*a, *b, s));
-      else totals[c] += map_sum(context, inner, [f, s](auto x, auto y) { return f(x, y, decltype(x)(s)); }, a, b);
+  const double cost = bytes_cost(4.0 * sizeof(T)) * static_cast<double>(outer * inner);
+  parallel_for(context, {channels, cost}, [&](int64_t begin, int64_t end) {
+    std::fill(totals + begin, totals + end, 0.0);
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t c = begin; c < end; ++c) {
+        const T *x = a + (o * channels + c) * inner, *y = b + (o * channels + c) * inner, s = shift[c];
+        if (inner == 1) totals[c] += static_cast<double>(f(*x, *y, s));
+        else totals[c] += map_sum(context, inner, [f, s](auto v, auto w) { return f(v, w, decltype(v)(s)); }, x, y);
+      }
     }
-  }
+  });
 }
 
 // to = f(a, b, p[c]...)
 template <class T, class F, class... PerChannel>
 void BatchChannels::each_element(KernelContext& context, F f, T* to, const T* a, const T* b,
                                  const PerChannel*... p) const {
-  for (int64_t o = 0; o < outer; ++o) {
-    if (inner == 1) {
-      map(context, channels, f, to, a, b, p...);
-      a += channels, b += channels, to += channels;
-      continue;
-    }
-    for (int64_t c = 0; c < channels; ++c, a += inner, b += inner, to += inner) {
-      auto row = [f](auto... constants) {
+  const int64_t width = inner == 1 ? channels : inner, rows = inner == 1 ? outer : outer * channels;
+  parallel_rows(context, rows, bytes_cost(4.0 * sizeof(T)) * static_cast<double>(width), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin, at = begin * width; row < end; ++row, at += width) {
+      if (inner == 1) {
+        map(context, channels, f, to + at, a + at, b + at, p...);
+        continue;
+      }
+      auto with = [f](auto... constants) {
         return [f, constants...](auto x, auto y) { return f(x, y, decltype(x)(constants)...); };
       };
-      map(context, inner, row(p[c]...), to, a, b);
+      map(context, inner, with(p[row % channels]...), to + at, a + at, b + at);
     }
-  }
+  });
 }
 
 namespace {

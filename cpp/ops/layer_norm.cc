@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
+#include "core/parallel.h"
 
 namespace paddle_mini {
 namespace {
@@ -33,6 +34,7 @@ struct LayerNormKernel : Kernel {
 
   void run(KernelContext& context) override;
   // Defined only by the CPU kernels:
+  void run_row(KernelContext& context, int64_t row);
   void normalize(KernelContext& context, const T* from, T m, T s, T* to);
 };
 
@@ -45,7 +47,7 @@ struct LayerNormGradKernel : Kernel {
   Out<T> x_gradient, scale_gradient, bias_gradient;
   LayerNormRows r;
   float epsilon;
-  Scratch<T> scaled;  // G of one row
+  LaneScratch<T> scaled;  // G of one row
 
   explicit LayerNormGradKernel(KernelInit& init)
       : x(init, "X"), scale(init, "Scale", optional_port), mean(init, "Mean"), variance(init, "Variance"),
@@ -56,8 +58,8 @@ struct LayerNormGradKernel : Kernel {
 
   void run(KernelContext& context) override;
   // Defined only by the CPU kernels:
-  void to_parameters(KernelContext& context, const T* from, const T* g, T m, T s);
-  void to_x(KernelContext& context, const T* from, const T* g, T m, T s, T* to);
+  void to_parameters(KernelContext& context);
+  void to_x(KernelContext& context, int64_t row, T* scaled_gradient);
 };
 
 LayerNormRows layer_norm_rows_of(const InferContext& c) {

@@ -1,6 +1,8 @@
 // The kernels of pool2d on a CPU.
 #pragma once
 
+#include "math/copy.h"
+
 namespace paddle_mini {
 
 inline constexpr int64_t kFewColumns = 4;
@@ -36,11 +38,24 @@ struct Pooling2d {
   // Calls one(plane's offset, row, column, index of the output) for a single window or, for several consecutive
   // complete windows that begin at this one, many(the same arguments, count). `many` may read and write
   // `lanes` columns even if `count` is less: the rest are processed later, and all accesses stay inside the tensors.
+  // Groups of planes run at the same time; what one of them accesses stays inside of its planes.
   template <class One, class Many>
-  void for_each_window(int64_t lanes, One one, Many many) const {
-    int64_t outputs = static_cast<int64_t>(columns.size()), at = 0, end = planes * plane_size;
-    int64_t total = planes * static_cast<int64_t>(rows.size()) * outputs;
-    for (int64_t p = 0; p < planes; ++p) {
+  void for_each_window(KernelContext& context, int64_t lanes, One one, Many many) const {
+    constexpr int64_t kPlanes = 16;
+    const double cost = static_cast<double>(kPlanes * plane_size) / static_cast<double>(lanes);
+    parallel_for(context, {(planes + kPlanes - 1) / kPlanes, cost}, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        each_window_of(i * kPlanes, std::min((i + 1) * kPlanes, planes), lanes, one, many);
+      }
+    });
+  }
+
+  template <class One, class Many>
+  void each_window_of(int64_t first_plane, int64_t end_plane, int64_t lanes, One one, Many many) const {
+    const int64_t outputs = static_cast<int64_t>(columns.size()), in_plane = static_cast<int64_t>(rows.size()) * outputs;
+    const int64_t end = end_plane * plane_size, total = end_plane * in_plane;
+    int64_t at = first_plane * in_plane;
+    for (int64_t p = first_plane; p < end_plane; ++p) {
       for (const PooledRange& row : rows) {
         for (int64_t c = 0; c < outputs;) {
           const PooledRange& column = columns[c];
@@ -95,21 +110,21 @@ struct Pool2dKernel : Kernel {
       : x(init, "X"), out(init, "Out"), pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {
   }
 
-  void run(KernelContext&) override {
+  void run(KernelContext& context) override {
     constexpr int64_t lanes = Vec<T>::size;
     auto one = [this](int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
       out[at] = max ? largest(plane, row, column) : mean(plane, row, column);
     };
     if (max) {
       pooling.for_each_window(
-          lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+          context, lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
             reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
               return maximum(a, b);
             }).store(out.data() + at);
           });
     } else {
       pooling.for_each_window(
-          lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+          context, lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
             Vec<T> sum = reduce(plane, row, column, Vec<T>(T(0)), [](auto a, auto b) { return a + b; });
             (sum / Vec<T>(static_cast<T>(pooling.count(row, column)))).store(out.data() + at);
           });
@@ -160,16 +175,16 @@ struct Pool2dGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         pooling(init, x.shape()), max(init.attr<std::string>("pooling_type") == "max") {}
 
-  void run(KernelContext&) override {
+  void run(KernelContext& context) override {
     constexpr int64_t lanes = Vec<T>::size;
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
     if (max) {
       pooling.for_each_window(
-          lanes, [this](auto... window) { to_largest(window...); },
+          context, lanes, [this](auto... window) { to_largest(window...); },
           [this](auto... window) { to_largest_of_many(window...); });
     } else {
       pooling.for_each_window(
-          lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
+          context, lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
     }
   }
 

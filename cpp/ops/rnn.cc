@@ -25,7 +25,6 @@ struct Stack {
   int64_t runs() const { return layers * directions; }
   int64_t width() const { return directions * size.hidden; }
   int64_t input_of(int64_t layer) const { return layer == 0 ? input : width(); }
-  int64_t widest_input() const { return layers > 1 ? std::max(input, width()) : input; }
   // Values per row of time and batch.
   int64_t layer_values() const { return directions * size.kept() + width() * (drops ? 2 : 1); }
   int64_t values() const { return layers * layer_values() - width() * (drops ? 2 : 1); }
@@ -97,7 +96,7 @@ struct RnnKernel : Kernel {
   explicit RnnKernel(KernelInit& init)
       : p(init), out(init, "Out"), reserve(init, "Reserve"), mask(init, "DropoutState", optional_port),
         seed(init.attr<int32_t>("seed")),
-        scratch(init, RnnLayer<T>::scratch_size(p.stack.size, p.stack.widest_input(), false)),
+        scratch(init, RnnLayer<T>::scratch_size(p.stack.size, false)),
         own_mask(init, p.stack.drops && !mask ? out.numel() : 0) {
     for (size_t i = 0; i < p.first.size(); ++i) last.emplace_back(init, "State", i);
   }
@@ -147,7 +146,7 @@ struct RnnGradKernel : Kernel {
         x_gradient(init, "Input@GRAD", optional_port), between{Scratch<T>(init, p.stack.layers > 1 ? out.numel() : 0),
                                                                Scratch<T>(init, p.stack.layers > 2 ? out.numel() : 0)},
         states(init, 2 * p.stack.size.batch * p.stack.size.hidden),
-        scratch(init, RnnLayer<T>::scratch_size(p.stack.size, p.stack.widest_input(), true)) {
+        scratch(init, RnnLayer<T>::scratch_size(p.stack.size, true)) {
     for (size_t i = 0; i < p.first.size(); ++i) first_gradients.push_back(init.output("PreState@GRAD", i));
     for (size_t i = 0; i < p.weights.size(); ++i) weight_gradients.push_back(init.output("WeightList@GRAD", i));
   }

@@ -16,6 +16,12 @@ void SoftmaxLabels<T>::check(int64_t classes) const {
 
 namespace {
 
+// The exponentials of a row cost about as much as moving eight times their bytes.
+template <class T>
+double softmax_labels_cost(const ClassAxis& axis) {
+  return bytes_cost(16.0 * sizeof(T)) * static_cast<double>(axis.classes * axis.inner);
+}
+
 // Clamps logits to at most 64 below the largest one, as PaddlePaddle's kernel does. Up to the logarithm of the sum,
 // this bounds log-probabilities by -64 and losses by 64.
 template <class V>
@@ -34,7 +40,7 @@ void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
   labels.check(axis.classes);
   std::fill_n(loss.data(), loss.numel(), T(0));
   if (logits.numel() == 0) return;
-  for (int64_t o = 0; o < axis.outer; ++o) {
+  auto run_outer = [&](int64_t o) {
     const T* x = logits.data() + o * axis.classes * axis.inner;
     T* p = softmax.data() + o * axis.classes * axis.inner;
     if (!use_softmax) {
@@ -46,7 +52,13 @@ void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
     }
     if (labels.hard) hard_loss(o, p);
     else soft_loss(context, o, p);
-  }
+  };
+  // Interleaved rows share scratch memory; their loops are split instead.
+  auto run_range = [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin; o < end; ++o) run_outer(o);
+  };
+  if (axis.inner > 1) run_range(0, axis.outer);
+  else parallel_rows(context, axis.outer, softmax_labels_cost<T>(axis), run_range);
 }
 
 // One contiguous row.
@@ -107,11 +119,12 @@ void SoftmaxCrossEntropyKernel<T>::soft_loss(KernelContext& context, int64_t o, 
 template <class T>
 void SoftmaxCrossEntropyGradKernel<T>::run(KernelContext& context) {
   labels.check(axis.classes);
-  for (int64_t o = 0; o < axis.outer; ++o) {
-    int64_t at = o * axis.classes * axis.inner;
-    if (labels.hard) hard(context, o, softmax.data() + at, logits_gradient.data() + at);
-    else soft(context, o, softmax.data() + at, labels.soft->data() + at, logits_gradient.data() + at);
-  }
+  parallel_rows(context, axis.outer, softmax_labels_cost<T>(axis) / 2, [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin, at = begin * axis.classes * axis.inner; o < end; ++o, at += axis.classes * axis.inner) {
+      if (labels.hard) hard(context, o, softmax.data() + at, logits_gradient.data() + at);
+      else soft(context, o, softmax.data() + at, labels.soft->data() + at, logits_gradient.data() + at);
+    }
+  });
 }
 
 // (softmax - 1 at the label) times the loss's gradient; without softmax, -1 / p at the label.

@@ -1,6 +1,8 @@
 // The kernels of sum on a CPU.
 #pragma once
 
+#include "math/copy.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -8,19 +10,22 @@ template <class T>
 void add_tensors(KernelContext& context, int64_t n, const std::vector<In<T>>& tensors, T* out) {
   Plus add;
   size_t count = tensors.size();
-  if (count == 1 && tensors[0].data() != out) std::copy_n(tensors[0].data(), n, out);
+  if (count == 1 && tensors[0].data() != out) copy_n(context, tensors[0].data(), n, out);
   if (count == 2) map(context, n, add, out, tensors[0].data(), tensors[1].data());
   if (count < 3) return;
   constexpr int64_t tile = 1024;
-  T partial[tile];
-  for (int64_t begin = 0; begin < n; begin += tile) {
-    int64_t size = std::min(tile, n - begin);
-    map(context, size, add, partial, tensors[0].data() + begin, tensors[1].data() + begin);
-    for (size_t i = 2; i + 1 < count; ++i) {
-      map(context, size, add, partial, static_cast<const T*>(partial), tensors[i].data() + begin);
+  const double cost = bytes_cost(sizeof(T) * static_cast<double>(count + 1));
+  parallel_for(context, {n, cost, tile}, [&](int64_t first, int64_t end) {
+    T partial[tile];
+    for (int64_t begin = first; begin < end; begin += tile) {
+      int64_t size = std::min(tile, end - begin);
+      map(context, size, add, partial, tensors[0].data() + begin, tensors[1].data() + begin);
+      for (size_t i = 2; i + 1 < count; ++i) {
+        map(context, size, add, partial, static_cast<const T*>(partial), tensors[i].data() + begin);
+      }
+      map(context, size, add, out + begin, static_cast<const T*>(partial), tensors[count - 1].data() + begin);
     }
-    map(context, size, add, out + begin, static_cast<const T*>(partial), tensors[count - 1].data() + begin);
-  }
+  });
 }
 
 }  // namespace

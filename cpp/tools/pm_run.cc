@@ -46,7 +46,7 @@ struct Options {
   std::string model, params, startup, out, params_for, save_params, save_for, place = "cpu";
   std::map<std::string, std::string> feeds;
   std::vector<std::string> fetches;
-  int64_t steps = 1, batch = 0, max_loop_steps = 0;
+  int64_t steps = 1, batch = 0, max_loop_steps = 0, threads = 0;
   uint64_t seed = 0;
   bool quiet = false;
   bool files = false;
@@ -76,6 +76,7 @@ Options parse(const std::vector<std::string>& words) {
     else if (word == "--batch") options.batch = positive(word, value());
     else if (word == "--seed") options.seed = static_cast<uint64_t>(positive(word, value()));
     else if (word == "--max-loop-steps") options.max_loop_steps = positive(word, value());
+    else if (word == "--threads") options.threads = positive(word, value());
     else if (word == "--quiet") options.quiet = true;
     else if (word == "--files") options.files = true;
     else if (word == "--no-check") options.check = false;
@@ -199,6 +200,7 @@ class Run {
     result.seed = options.seed;
     result.files = options.files;
     result.max_loop_steps = options.max_loop_steps;
+    result.threads = static_cast<int>(std::min<int64_t>(options.threads, 1 << 20));
     return result;
   }
 

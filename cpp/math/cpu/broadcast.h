@@ -1,13 +1,19 @@
 // Loops of Broadcast on a CPU.
 #pragma once
 
+#include "math/copy.h"
+#include "math/cpu/each_row.h"
 #include "math/map.h"
 
 namespace paddle_mini {
 
 template <class T, class F>
 void Broadcast::map(KernelContext& context, F f, const T* x, const T* y, T* out) const {
-  each_row([&](int64_t xi, int64_t yi, int64_t oi) { map_row(context, f, x + xi, y + yi, out + oi); });
+  const int64_t n = inner_.size;
+  parallel_rows(context, rows(), bytes_cost(3.0 * sizeof(T)) * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+    each_row(outer_, {}, begin, end,
+             [&](int64_t row, const auto& at) { map_row(context, f, x + at[0], y + at[1], out + row * n); });
+  });
 }
 
 template <class T, class F>
@@ -27,39 +33,44 @@ void Broadcast::map_row(KernelContext& context, F f, const T* x, const T* y, T* 
 template <class T, bool ToX, class F>
 void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to,
                        int64_t to_numel) const {
-  bool stretched = to_numel != numel_;
-  if (stretched) std::fill(to, to + to_numel, T(0));
-  each_row([&](int64_t xi, int64_t yi, int64_t oi) {
-    const T *xs = x + xi, *ys = y + yi, *gs = gradient + oi;
-    T* target = to + (ToX ? xi : yi);
-    auto with_x = [f, c = *xs](auto b, auto g) { return f(decltype(b)(c), b, g); };
-    auto with_y = [f, c = *ys](auto a, auto g) { return f(a, decltype(a)(c), g); };
-    if (inner_.x_step && inner_.y_step) {
-      add_row(context, stretched, target, f, xs, ys, gs);
-    } else if constexpr (ToX) {
-      if (inner_.x_step) add_row(context, stretched, target, with_y, xs, gs);
-      else *target += sum_row<T>(context, with_x, ys, gs);
-    } else {
-      if (inner_.y_step) add_row(context, stretched, target, with_x, ys, gs);
-      else *target += sum_row<T>(context, with_y, xs, gs);
-    }
+  const bool adds = to_numel != numel_, by_column = ToX ? inner_.x_step != 0 : inner_.y_step != 0;
+  const double cost = bytes_cost(3.0 * sizeof(T)) * static_cast<double>(inner_.size);
+  auto add = [&](int64_t row, const auto& at, int64_t begin, int64_t end) {
+    add_row<T, ToX>(context, f, adds, {x + at[0], y + at[1], gradient + row * inner_.size, to + at[ToX ? 0 : 1]}, begin,
+                    end);
+  };
+  if (adds) {
+    fill_n(context, to, to_numel, T(0));
+    return add_rows(context, outer_, ToX ? 0 : 1, by_column, inner_.size, cost, add);
+  }
+  parallel_rows(context, rows(), cost, [&](int64_t begin, int64_t end) {
+    each_row(outer_, {}, begin, end, [&](int64_t row, const auto& at) { add(row, at, 0, inner_.size); });
   });
 }
 
-// target[i] = f(in[i]...), or += if several rows of the result have the same target.
-template <class T, class F, class... Inputs>
-void Broadcast::add_row(KernelContext& context, bool add, T* target, F f, const Inputs*... in) const {
-  if (add) {
-    auto added = [f](auto total, auto... a) { return total + f(a...); };
-    paddle_mini::map(context, inner_.size, added, target, static_cast<const T*>(target), in...);
+// Adds the columns [begin, end) of a row to its target, or stores them there if no other row has the same one.
+template <class T, bool ToX, class F>
+void Broadcast::add_row(KernelContext& context, F f, bool adds, const GradientRow<T>& row, int64_t begin,
+                        int64_t end) const {
+  const int64_t n = end - begin;
+  const T *x = row.x + begin * inner_.x_step, *y = row.y + begin * inner_.y_step, *g = row.gradient + begin;
+  auto store = [&](auto value, const auto*... in) {
+    T* to = row.to + begin;
+    auto added = [value](auto total, auto... a) { return total + value(a...); };
+    if (adds) paddle_mini::map(context, n, added, to, static_cast<const T*>(to), in...);
+    else paddle_mini::map(context, n, value, to, in...);
+  };
+  if (inner_.x_step && inner_.y_step) {
+    store(f, x, y, g);
+  } else if (inner_.x_step) {
+    auto with_y = [f, c = *y](auto a, auto d) { return f(a, decltype(a)(c), d); };
+    if constexpr (ToX) store(with_y, x, g);
+    else *row.to += static_cast<T>(map_sum(context, n, with_y, x, g));
   } else {
-    paddle_mini::map(context, inner_.size, f, target, in...);
+    auto with_x = [f, c = *x](auto b, auto d) { return f(decltype(b)(c), b, d); };
+    if constexpr (ToX) *row.to += static_cast<T>(map_sum(context, n, with_x, y, g));
+    else store(with_x, y, g);
   }
-}
-
-template <class T, class F>
-T Broadcast::sum_row(KernelContext& context, F f, const T* a, const T* g) const {
-  return static_cast<T>(map_sum(context, inner_.size, f, a, g));
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,7 @@
 // Convolution: the loops that multiply filters with patches.
 #include "math/convolution.h"
 
+#include "math/copy.h"
 #include "math/cpu/register_blocks.h"
 #include "math/cpu/short_runs.h"
 
@@ -131,7 +132,7 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
     elements = std::max(elements, filter_grid_.buffer_size());
     for (const Product& product : input_gradients_) elements = std::max(elements, product.grid.buffer_size());
   }
-  patches_.variable().tensor.shape[0] = elements;
+  patches_.resize(elements);
 }
 
 template <class T>
@@ -185,8 +186,7 @@ void Convolution<T>::store(const Product& product, const typename Grid::Slots& s
 }
 
 template <class T>
-void Convolution<T>::multiply(const Product& product, const T* image, const T* filter, T* out) {
-  constexpr int lanes = Vec<T>::size;
+void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out) {
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
   each_block(product.rows, kMostRows<T>, [&](int64_t first, int rows) {
@@ -198,49 +198,64 @@ void Convolution<T>::multiply(const Product& product, const T* image, const T* f
       }
     }
   });
-  product.grid.each_region([&](const typename Grid::Region& region) {
-    product.grid.pack(image, region, product.channels, patches_.data());
-    const auto& slots = *region.slots;
-    each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
-      with_constant<kMostRows<T>>(block, [&](auto constant) {
-        constexpr int rows = decltype(constant)::value;
-        alignas(64) T result[2 * rows * lanes];
-        for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
-          size_t next = std::min(slot + 1, slots.slots.size() - 1);
-          multiply_slots<rows>(count, factors_.data() + first * count, offsets.data(),
-                               patches_.data() + slots.slots[slot].in, patches_.data() + slots.slots[next].in, result);
-          for (int i = 0; i < rows; ++i) {
-            T* to = out + product.first + region.to + (first + i) * product.out_plane;
-            if (next < slots.whole && product.pixel_step == 1) {
-              Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
-              Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
-              continue;
-            }
-            store(product, slots, slot, result + i * lanes, to);
-            if (next > slot) store(product, slots, next, result + (rows + i) * lanes, to);
+  const int64_t regions = product.grid.regions();
+  double flops = 2.0 * static_cast<double>(product.grid.lanes() * product.rows * count);
+  parallel_for(context, {regions, flops_cost(flops / static_cast<double>(std::max<int64_t>(regions, 1))), 1, patches_.lanes()},
+               [&](int64_t begin, int64_t end, int lane) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   typename Grid::Region region = product.grid.region(i);
+                   product.grid.pack(image, region, product.channels, patches_.data(lane));
+                   multiply_region(product, region, patches_.data(lane), out);
+                 }
+               });
+}
+
+template <class T>
+void Convolution<T>::multiply_region(const Product& product, const typename Grid::Region& region, const T* patches,
+                                     T* out) const {
+  constexpr int lanes = Vec<T>::size;
+  const std::vector<int64_t>& offsets = product.grid.offsets();
+  const int64_t count = static_cast<int64_t>(offsets.size());
+  const auto& slots = *region.slots;
+  each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
+    with_constant<kMostRows<T>>(block, [&](auto constant) {
+      constexpr int rows = decltype(constant)::value;
+      alignas(64) T result[2 * rows * lanes];
+      for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
+        size_t next = std::min(slot + 1, slots.slots.size() - 1);
+        multiply_slots<rows>(count, factors_.data() + first * count, offsets.data(), patches + slots.slots[slot].in,
+                             patches + slots.slots[next].in, result);
+        for (int i = 0; i < rows; ++i) {
+          T* to = out + product.first + region.to + (first + i) * product.out_plane;
+          if (next < slots.whole && product.pixel_step == 1) {
+            Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
+            Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
+            continue;
           }
+          store(product, slots, slot, result + i * lanes, to);
+          if (next > slot) store(product, slots, next, result + (rows + i) * lanes, to);
         }
-      });
+      }
     });
   });
 }
 
 template <class T>
-void Convolution<T>::run(KernelContext&, const T* image, const T* filter, T* out) {
-  if (patches_forward_) return patch_products_->run(image, filter, out);
+void Convolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
+  if (patches_forward_) return patch_products_->run(context, image, filter, out);
   for (int64_t group = 0; group < s_.groups; ++group) {
-    multiply(forward_, image + group * s_.in_channels * s_.plane(), filter + group * s_.out_channels * s_.taps(),
+    multiply(context, forward_, image + group * s_.in_channels * s_.plane(), filter + group * s_.out_channels * s_.taps(),
              out + group * s_.out_channels * s_.pixels());
   }
 }
 
 template <class T>
-void Convolution<T>::input_gradient(KernelContext&, const T* filter, const T* out_gradient, T* image_gradient) {
-  if (patches_by_input_) return patch_products_->input_gradient(filter, out_gradient, image_gradient);
-  if (!every_pixel_seen_) std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
+void Convolution<T>::input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient) {
+  if (patches_by_input_) return patch_products_->input_gradient(context, filter, out_gradient, image_gradient);
+  if (!every_pixel_seen_) fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
   for (int64_t group = 0; group < s_.groups; ++group) {
     for (const Product& product : input_gradients_) {
-      multiply(product, out_gradient + group * s_.out_channels * s_.pixels(),
+      multiply(context, product, out_gradient + group * s_.out_channels * s_.pixels(),
                filter + group * s_.out_channels * s_.taps(), image_gradient + group * s_.in_channels * s_.plane());
     }
   }
@@ -270,14 +285,14 @@ void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& reg
 // filter_gradient [outs, taps of all channels] += the products of the panel and the patches, for some channels
 template <class T>
 void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps,
-                                         T* filter_gradient) const {
+                                         const T* patches, const T* panels, T* filter_gradient) const {
   const auto& slots = *region.slots;
   const int64_t out_step = static_cast<int64_t>(slots.slots.size()) * Vec<T>::size, row = s_.taps();
   for (size_t begin = 0; begin < slots.slots.size(); begin += kSlotsAtOnce) {
     size_t end = std::min(begin + kSlotsAtOnce, slots.slots.size());
     size_t middle = std::clamp(slots.whole, begin, end);
     each_block(outs, kMostOuts<T>, [&](int64_t first_out, int out_count) {
-      const T* panel = outs_.data() + first_out * out_step;
+      const T* panel = panels + first_out * out_step;
       each_block(taps, kMostTaps<T>, [&](int64_t first_tap, int tap_count) {
         with_constant<kMostOuts<T>>(out_count, [&](auto out_constant) {
           with_constant<kMostTaps<T>>(tap_count, [&](auto tap_constant) {
@@ -285,8 +300,8 @@ void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, in
             Vec<T> sums[o_count][t_count];
             for (auto& sum : sums) std::fill_n(sum, t_count, Vec<T>(T(0)));
             const int64_t* offsets = filter_grid_.offsets().data() + first_tap;
-            add_products<false>(slots, begin, middle, panel, out_step, patches_.data(), offsets, sums);
-            add_products<true>(slots, middle, end, panel, out_step, patches_.data(), offsets, sums);
+            add_products<false>(slots, begin, middle, panel, out_step, patches, offsets, sums);
+            add_products<true>(slots, middle, end, panel, out_step, patches, offsets, sums);
             for (int o = 0; o < o_count; ++o) {
               T* to = filter_gradient + (first_out + o) * row + first_tap;
               for (int t = 0; t < t_count; ++t) to[t] += sum_of_lanes(sums[o][t]);
@@ -298,25 +313,42 @@ void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, in
   }
 }
 
+// The filters [first_out, end_out) of a group and some of its channels. Adds the regions in order.
 template <class T>
-void Convolution<T>::filter_gradient(KernelContext&, const T* image, const T* out_gradient, T* filter_gradient) {
-  if (patches_by_filter_) return patch_products_->filter_gradient(image, out_gradient, filter_gradient);
-  const int64_t window = s_.height.window * s_.width.window, outs = s_.out_channels, channels = s_.in_channels;
-  std::fill_n(filter_gradient, s_.groups * outs * s_.taps(), T(0));
-  for (int64_t group = 0; group < s_.groups; ++group) {
-    filter_grid_.each_region([&](const typename Grid::Region& region) {
-      for (int64_t c = 0; c < channels; c += channels_at_once_) {
-        int64_t channel_count = std::min(channels_at_once_, channels - c);
-        filter_grid_.pack(image + (group * channels + c) * s_.plane(), region, channel_count, patches_.data());
-        for (int64_t o = 0; o < outs; o += outs_at_once_) {
-          int64_t out_count = std::min(outs_at_once_, outs - o);
-          pack_outputs(out_gradient + (group * outs + o) * s_.pixels(), region, out_count, outs_.data());
-          add_filter_gradient(region, out_count, channel_count * window,
-                              filter_gradient + (group * outs + o) * s_.taps() + c * window);
-        }
-      }
-    });
+void Convolution<T>::filter_gradient_part(int64_t group, int64_t c, int64_t first_out, int64_t end_out, int lane,
+                                          const T* image, const T* out_gradient, T* filter_gradient) {
+  const int64_t window = s_.height.window * s_.width.window, channels = std::min(channels_at_once_, s_.in_channels - c);
+  const int64_t first = group * s_.out_channels;
+  T *to = filter_gradient + first * s_.taps() + c * window, *patches = patches_.data(lane), *panel = outs_.data(lane);
+  for (int64_t o = first_out; o < end_out; ++o) std::fill_n(to + o * s_.taps(), channels * window, T(0));
+  for (int64_t i = 0; i < filter_grid_.regions(); ++i) {
+    typename Grid::Region region = filter_grid_.region(i);
+    filter_grid_.pack(image + (group * s_.in_channels + c) * s_.plane(), region, channels, patches);
+    for (int64_t o = first_out; o < end_out; o += outs_at_once_) {
+      int64_t outs = std::min(outs_at_once_, end_out - o);
+      pack_outputs(out_gradient + (first + o) * s_.pixels(), region, outs, panel);
+      add_filter_gradient(region, outs, channels * window, patches, panel, to + o * s_.taps());
+    }
   }
+}
+
+// Split by groups and channels; by filters too if these are too few for all threads, as patches are then packed for each.
+template <class T>
+void Convolution<T>::filter_gradient(KernelContext& context, const T* image, const T* out_gradient,
+                                     T* filter_gradient) {
+  if (patches_by_filter_) return patch_products_->filter_gradient(context, image, out_gradient, filter_gradient);
+  const int64_t outs = s_.out_channels, steps = (s_.in_channels + channels_at_once_ - 1) / channels_at_once_;
+  const int64_t coarse = s_.groups * steps, wanted = (context.threads + coarse - 1) / std::max<int64_t>(coarse, 1);
+  const int64_t cuts = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(outs / kMostOuts<T>, 1)), items = coarse * cuts;
+  const double flops = 2.0 * static_cast<double>(s_.groups * filter_grid_.lanes()) * static_cast<double>(outs * s_.taps());
+  parallel_for(context, {items, flops_cost(flops / static_cast<double>(items)), 1, patches_.lanes()},
+               [&](int64_t begin, int64_t end, int lane) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   int64_t cut = i % cuts, step = i / cuts % steps;
+                   filter_gradient_part(i / cuts / steps, step * channels_at_once_, outs * cut / cuts,
+                                        outs * (cut + 1) / cuts, lane, image, out_gradient, filter_gradient);
+                 }
+               });
 }
 
 template class Convolution<float>;

@@ -1,7 +1,7 @@
 // Convolution of images on a CPU.
 #pragma once
 
-#include "core/kernel.h"
+#include "core/parallel.h"
 #include "math/cpu/patch_products.h"
 #include "math/cpu/patches.h"
 
@@ -36,20 +36,25 @@ class Convolution {
 
   void add_input_gradients();
   bool choose_patches(bool gradients);
-  void multiply(const Product& product, const T* image, const T* filter, T* out);
+  void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
+  void multiply_region(const Product& product, const typename Grid::Region& region, const T* patches, T* out) const;
   void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
   void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
-  void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, T* filter_gradient) const;
+  void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, const T* patches,
+                           const T* panel, T* filter_gradient) const;
+  void filter_gradient_part(int64_t group, int64_t c, int64_t first_out, int64_t end_out, int lane, const T* image,
+                            const T* out_gradient, T* filter_gradient);
 
   ConvolutionSizes s_;
   Product forward_;
   std::vector<Product> input_gradients_;
   bool every_pixel_seen_ = true;
-  int64_t channels_at_once_, outs_at_once_;  // used by filter_gradient
+  int64_t channels_at_once_, outs_at_once_;  // of a block of filter_gradient
   Grid filter_grid_;
   bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
   std::optional<PatchProducts<T>> patch_products_;
-  Scratch<T> factors_, patches_, outs_;
+  Scratch<T> factors_;
+  LaneScratch<T> patches_, outs_;
 };
 
 extern template class Convolution<float>;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include "core/interruption.h"
 #include "math/map.h"
 #include "math/scalar_arg.h"
 
@@ -14,8 +13,9 @@ void fill_n(KernelContext& context, T* to, int64_t n, const ScalarArg<std::commo
 }
 
 template <class T>
-void copy_n(KernelContext&, const T* from, int64_t n, T* to) {
-  in_slices(n, sizeof(T), [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
+void copy_n(KernelContext& context, const T* from, int64_t n, T* to) {
+  parallel_for(context, {n, bytes_cost(2 * sizeof(T)), 256},
+               [&](int64_t begin, int64_t end) { std::copy(from + begin, from + end, to + begin); });
 }
 
 }  // namespace paddle_mini

@@ -1,13 +1,16 @@
-// for_each_index on a CPU: a loop.
+// for_each_index on a CPU.
 #pragma once
 
-#include "core/kernel.h"
+#include "core/parallel.h"
 
 namespace paddle_mini {
 
 template <class F>
-void for_each_index(KernelContext&, int64_t n, F f) {
-  for (int64_t i = 0; i < n; ++i) f(i);
+void for_each_index(KernelContext& context, int64_t n, F f) {
+  constexpr double kCost = 2;  // of a call, as f is not known
+  parallel_for(context, {n, kCost}, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i);
+  });
 }
 
 }  // namespace paddle_mini

@@ -3,8 +3,7 @@
 
 #include <tuple>
 
-#include "core/interruption.h"
-#include "core/kernel.h"
+#include "core/parallel.h"
 #include "math/bind_scalars.h"
 #include "math/vec.h"
 
@@ -42,6 +41,12 @@ void store_part(Vec<T> value, T* to, int64_t count) {
 }
 #endif
 
+// Ranges start at full registers.
+template <class... Arrays>
+LoopSize size_of_loop(int64_t n) {
+  return {n, bytes_cost((0.0 + ... + sizeof(Arrays))), 256};
+}
+
 // The functor is passed by value: its members then stay in registers, because stores can't alias them.
 template <class T, class F, class... Inputs>
 void run(int64_t n, F f, T* out, const Inputs*... in) {
@@ -76,37 +81,32 @@ void run(int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inpu
 }  // namespace map_loop
 
 // out[i] = f(in[i]...); without inputs f() is evaluated once. Outputs may be the same arrays as inputs. The last,
-// partial register is also computed as a full one, so an element's value does not depend on its position. Interruptible
-// between slices, which contain full registers.
+// partial register is also computed as a full one, so an element's value does not depend on its position, nor on how the loop is split.
 template <class T, class F, class... Inputs>
-void map(KernelContext&, int64_t n, F functor, T* out, const Inputs*... in) {
+void map(KernelContext& context, int64_t n, F functor, T* out, const Inputs*... in) {
   auto f = bind_scalars(functor);
-  for (constexpr int64_t most = elements_of_slice(sizeof(T));; n -= most, out += most, ((in += most), ...)) {
-    map_loop::run(std::min(n, most), f, out, in...);
-    if (n <= most) return;
-    poll_interruption();
-  }
+  parallel_for(context, map_loop::size_of_loop<T, Inputs...>(n), [&](int64_t begin, int64_t end) {
+    map_loop::run(end - begin, f, out + begin, (in + begin)...);
+  });
 }
 
 // The same with several outputs: f returns a std::tuple with one value for each output.
 template <class T, class F, class... Outputs, class... Inputs>
-void map(KernelContext&, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first, const Inputs*... in) {
+void map(KernelContext& context, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first,
+         const Inputs*... in) {
   auto f = bind_scalars(functor);
-  for (constexpr int64_t most = elements_of_slice(sizeof(T));; n -= most, first += most, ((in += most), ...)) {
-    map_loop::run(std::min(n, most), f, out, first, in...);
-    if (n <= most) return;
-    std::apply([](auto*&... to) { ((to += most), ...); }, out);
-    poll_interruption();
-  }
+  parallel_for(context, map_loop::size_of_loop<Outputs..., T, Inputs...>(n), [&](int64_t begin, int64_t end) {
+    auto from = std::apply([begin](auto*... to) { return std::make_tuple((to + begin)...); }, out);
+    map_loop::run(end - begin, f, from, first + begin, (in + begin)...);
+  });
 }
 
 // Sum over i of f(in[i]...): 64 additions per lane of two registers, then the sums of these blocks in double, so that
 // the error does not grow with n and does not depend on the register size.
 template <class T, class F, class... Inputs>
-double map_sum(KernelContext&, int64_t n, F f, const T* first, const Inputs*... in) {
+double map_sum(KernelContext& context, int64_t n, F f, const T* first, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size, block = 128 * step;
-  double total = 0;
-  for (int64_t begin = 0; begin < n; begin += block) {
+  auto sum_block = [&](int64_t begin) {
     int64_t end = std::min(begin + block, n), i = begin;
     Vec<T> sums[2] = {Vec<T>(T(0)), Vec<T>(T(0))};
     for (; i + 2 * step <= end; i += 2 * step) {
@@ -115,9 +115,10 @@ double map_sum(KernelContext&, int64_t n, F f, const T* first, const Inputs*... 
     }
     double part = sum_of_lanes(sums[0] + sums[1]);
     for (; i < end; ++i) part += f(first[i], in[i]...);
-    total += part;
-  }
-  return total;
+    return part;
+  };
+  return sum_in_order(context, {(n + block - 1) / block, bytes_cost(sizeof(T) * (1.0 + sizeof...(in))) * block},
+                      [&](int64_t i) { return sum_block(i * block); });
 }
 
 }  // namespace paddle_mini

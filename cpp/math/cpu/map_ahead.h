@@ -17,11 +17,13 @@ inline void ask_ahead(const T* at) {
 template <class T, class F, class... Inputs>
 void map_ahead(KernelContext& context, int64_t n, F f, T* out, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size;
-  in_slices(n - n % step, sizeof(T), [&, f](int64_t begin, int64_t end) {
+  LoopSize size = map_loop::size_of_loop<T, Inputs...>(n - n % step);
+  parallel_for(context, size, [&](int64_t begin, int64_t end) {
+    F g = f;
 #pragma GCC unroll 2
     for (int64_t i = begin; i < end; i += step) {
       (ask_ahead(in + i), ...);
-      f(Vec<T>::load(in + i)...).store(out + i);
+      g(Vec<T>::load(in + i)...).store(out + i);
     }
   });
   int64_t i = n - n % step;

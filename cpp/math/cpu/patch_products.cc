@@ -1,6 +1,7 @@
 // PatchProducts: tiles of pixels, panels of patches, and the loop that multiplies them.
 #include "math/cpu/patch_products.h"
 
+#include "math/copy.h"
 #include "math/cpu/register_blocks.h"
 #include "math/cpu/short_runs.h"
 
@@ -9,7 +10,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr int64_t kMostTiles = 4, kPanelElements = 1 << 17;  // limits of a group of tiles
+constexpr int64_t kPanelElements = 1 << 17;  // limit of the panels of a group of tiles
 
 // sums[i] += sum over k of a[i * row_step + k * k_step] * b[k]; b[k] is two registers.
 template <int rows, class T>
@@ -78,8 +79,9 @@ struct Patches {
 template <class T>
 PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
     : s_(sizes), padded_(sizes.height.before || sizes.height.after || sizes.width.before || sizes.width.after),
-      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile), filter_(init, s_.out_channels * s_.taps()),
-      columns_(init, 0), outs_(init, 0), sums_(init, gradients ? s_.taps() * padded_outs_ : 0) {
+      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile), 
+      filter_(init, s_.groups * s_.out_channels * s_.taps()),
+      sums_(init, gradients ? s_.groups * s_.taps() * padded_outs_ : 0), columns_(init, 0), outs_(init, 0) {
   const WindowAxis &h = s_.height, &w = s_.width;
   for (int64_t c = 0; c < s_.in_channels; ++c) {
     for (int64_t i = 0; i < h.window; ++i) {
@@ -89,12 +91,11 @@ PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes,
       }
     }
   }
-  int64_t total = (s_.images * s_.pixels() + kTile - 1) / kTile;
+  tiles_ = (s_.images * s_.pixels() + kTile - 1) / kTile;
   int64_t fitting = kPanelElements / std::max<int64_t>(s_.taps() * kTile, 1);
-  tiles_.resize(static_cast<size_t>(std::max<int64_t>(std::min({total, fitting, kMostTiles}), 1)));
-  int64_t elements = static_cast<int64_t>(tiles_.size()) * kTile;
-  columns_.variable().tensor.shape[0] = elements * s_.taps();
-  outs_.variable().tensor.shape[0] = gradients ? elements * padded_outs_ : 0;
+  tiles_at_once_ = std::max<int64_t>(std::min({tiles_, fitting, kMostTiles}), 1);
+  columns_.resize(tiles_at_once_ * kTile * s_.taps());
+  outs_.resize(gradients ? tiles_at_once_ * kTile * padded_outs_ : 0);
 }
 
 template <class T>
@@ -116,30 +117,48 @@ typename PatchProducts<T>::Tile PatchProducts<T>::tile_at(int64_t first) const {
   return tile;
 }
 
-// Calls f(group, number of tiles) for each group of tiles; tiles_ then has its tiles.
+// Calls f(tiles, count) for the groups of tiles [begin, end).
 template <class T>
 template <class F>
-void PatchProducts<T>::each_tile_group(F f) {
-  int64_t total = s_.images * s_.pixels();
-  for (int64_t first = 0; first < total;) {
-    size_t count = 0;
-    for (; count < tiles_.size() && first < total; ++count, first += kTile) tiles_[count] = tile_at(first);
-    f(count);
+void PatchProducts<T>::each_tile_group(int64_t begin, int64_t end, F f) const {
+  Tile tiles[kMostTiles];
+  for (int64_t first = begin * tiles_at_once_; first < std::min(end * tiles_at_once_, tiles_); first += tiles_at_once_) {
+    int64_t count = std::min(tiles_at_once_, tiles_ - first);
+    for (int64_t t = 0; t < count; ++t) tiles[t] = tile_at((first + t) * kTile);
+    f(tiles, count);
   }
 }
 
+// Calls f(group, tap, end tap, lane), split by groups and by input channels, whose taps and elements of the image are
+// disjoint.
 template <class T>
-void PatchProducts<T>::pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const {
+template <class F>
+void PatchProducts<T>::each_group_and_channels(KernelContext& context, F f) {
+  const int64_t window = s_.height.window * s_.width.window;
+  const int64_t cuts = std::clamp<int64_t>(2 * context.threads / std::max<int64_t>(s_.groups, 1), 1, std::max<int64_t>(s_.in_channels, 1));
+  const double flops = 2.0 * static_cast<double>(tiles_ * kTile * s_.taps()) * static_cast<double>(s_.out_channels);
+  const LoopSize size{s_.groups * cuts, flops_cost(flops / static_cast<double>(cuts)), 1, columns_.lanes()};
+  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t cut = i % cuts;
+      f(i / cuts, s_.in_channels * cut / cuts * window, s_.in_channels * (cut + 1) / cuts * window, lane);
+    }
+  });
+}
+
+template <class T>
+void PatchProducts<T>::pack_columns(const T* image, int64_t tap, int64_t end_tap, int64_t group, const Tile& tile,
+                                    T* panel) const {
   const T* start = image + group * s_.in_channels * s_.height.size * s_.width.size;
   const Patches patches(s_, padded_);
   Run runs[kTile];  // a local copy can't alias the stores, so it is not reloaded after each
   std::copy_n(tile.runs, tile.run_count, runs);
   const int run_count = tile.run_count;
   const bool holes = padded_ || tile.pixel_count < kTile;
-  for (const Tap& tap : taps_) {
+  for (const Tap *next = taps_.data() + tap, *end = taps_.data() + end_tap; next != end; ++next) {
     if (holes) std::fill_n(panel, kTile, T(0));
     for (int r = 0; r < run_count; ++r) {
-      patches.each_part(runs[r], tap, [&](int at, int64_t from, int count, int64_t step) {
+      patches.each_part(runs[r], *next, [&](int at, int64_t from, int count, int64_t step) {
         if (step == 1) copy_run(panel + at, start + from, count);
         else
           for (int i = 0; i < count; ++i) panel[at + i] = start[from + i * step];
@@ -158,7 +177,7 @@ void PatchProducts<T>::add_columns(const T* rows, int64_t tap, int row_count, in
   Run runs[kTile];
   std::copy_n(tile.runs, tile.run_count, runs);
   const int run_count = tile.run_count;
-  for (const Tap *next = &taps_[tap], *end = next + row_count; next != end; ++next, rows += kTile) {
+  for (const Tap *next = taps_.data() + tap, *end = next + row_count; next != end; ++next, rows += kTile) {
     for (int r = 0; r < run_count; ++r) {
       patches.each_part(runs[r], *next, [&](int at, int64_t to, int count, int64_t step) {
         if (step == 1) add_run(start + to, rows + at, count);
@@ -216,20 +235,26 @@ void PatchProducts<T>::store_outputs(const T* rows, int64_t channel, int row_cou
 
 // out = filter columns
 template <class T>
-void PatchProducts<T>::run(const T* image, const T* filter, T* out) {
-  int64_t taps = s_.taps();
-  alignas(64) T rows[kMostRows<T> * kTile];
-  for (int64_t group = 0; group < s_.groups; ++group, filter += s_.out_channels * taps) {
-    each_block(s_.out_channels, kMostRows<T>, [&](int64_t first, int count) {
-      pack_block(filter + first * taps, taps, 1, taps, count, filter_.data() + first * taps);
+void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
+  const int64_t taps = s_.taps(), outs = s_.out_channels;
+  for (int64_t group = 0; group < s_.groups; ++group) {
+    T* packed = filter_.data() + group * outs * taps;
+    each_block(outs, kMostRows<T>, [&](int64_t first, int count) {
+      pack_block(filter + (group * outs + first) * taps, taps, 1, taps, count, packed + first * taps);
     });
-    each_tile_group([&](size_t tiles) {
-      for (size_t t = 0; t < tiles; ++t) pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
-      each_block(s_.out_channels, kMostRows<T>, [&](int64_t first, int count) {
-        for (size_t t = 0; t < tiles; ++t) {
-          multiply_panel(count, taps, filter_.data() + first * taps, columns_.data() + t * taps * kTile, rows);
-          store_outputs(rows, first, count, group, tiles_[t], out);
-        }
+    const double flops = 2.0 * static_cast<double>(tiles_at_once_ * kTile * taps) * static_cast<double>(outs);
+    const LoopSize size{tile_groups(), flops_cost(flops), 1, columns_.lanes()};
+    parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+      alignas(64) T rows[kMostRows<T> * kTile];
+      T* columns = columns_.data(lane);
+      each_tile_group(begin, end, [&](const Tile* tiles, int64_t tile_count) {
+        for (int64_t t = 0; t < tile_count; ++t) pack_columns(image, 0, taps, group, tiles[t], columns + t * taps * kTile);
+        each_block(outs, kMostRows<T>, [&](int64_t first, int count) {
+          for (int64_t t = 0; t < tile_count; ++t) {
+            multiply_panel(count, taps, packed + first * taps, columns + t * taps * kTile, rows);
+            store_outputs(rows, first, count, group, tiles[t], out);
+          }
+        });
       });
     });
   }
@@ -237,61 +262,76 @@ void PatchProducts<T>::run(const T* image, const T* filter, T* out) {
 
 // gradient of columns = filter' (gradient of out)
 template <class T>
-void PatchProducts<T>::input_gradient(const T* filter, const T* out_gradient, T* image_gradient) {
-  int64_t taps = s_.taps(), outs = s_.out_channels;
-  alignas(64) T rows[kMostRows<T> * kTile];
-  std::fill_n(image_gradient, s_.images * s_.image_size(), T(0));
-  for (int64_t group = 0; group < s_.groups; ++group, filter += outs * taps) {
-    each_block(taps, kMostRows<T>, [&](int64_t first, int count) {
-      pack_block(filter + first, 1, taps, outs, count, filter_.data() + first * outs);
+void PatchProducts<T>::input_gradient(KernelContext& context, const T* filter, const T* out_gradient,
+                                      T* image_gradient) {
+  const int64_t taps = s_.taps(), outs = s_.out_channels;
+  fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
+  each_group_and_channels(context, [&](int64_t group, int64_t first_tap, int64_t end_tap, int lane) {
+    alignas(64) T rows[kMostRows<T> * kTile];
+    T *packed = filter_.data() + (group * taps + first_tap) * outs, *panels = outs_.data(lane);
+    each_block(end_tap - first_tap, kMostRows<T>, [&](int64_t first, int count) {
+      pack_block(filter + group * outs * taps + first_tap + first, 1, taps, outs, count, packed + first * outs);
     });
-    each_tile_group([&](size_t tiles) {
-      for (size_t t = 0; t < tiles; ++t) {
-        pack_outputs(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
+    each_tile_group(0, tile_groups(), [&](const Tile* tiles, int64_t tile_count) {
+      for (int64_t t = 0; t < tile_count; ++t) {
+        pack_outputs(out_gradient, group, tiles[t], panels + t * padded_outs_ * kTile);
       }
-      each_block(taps, kMostRows<T>, [&](int64_t first, int count) {
-        for (size_t t = 0; t < tiles; ++t) {
-          multiply_panel(count, outs, filter_.data() + first * outs, outs_.data() + t * padded_outs_ * kTile, rows);
-          add_columns(rows, first, count, group, tiles_[t], image_gradient);
+      each_block(end_tap - first_tap, kMostRows<T>, [&](int64_t first, int count) {
+        for (int64_t t = 0; t < tile_count; ++t) {
+          multiply_panel(count, outs, packed + first * outs, panels + t * padded_outs_ * kTile, rows);
+          add_columns(rows, first_tap + first, count, group, tiles[t], image_gradient);
         }
       });
     });
-  }
+  });
 }
 
 // (gradient of filter)' = sum over the pixels of columns (gradient of out)'
 template <class T>
-void PatchProducts<T>::filter_gradient(const T* image, const T* out_gradient, T* filter_gradient) {
-  constexpr int lanes = Vec<T>::size;
-  int64_t taps = s_.taps();
-  for (int64_t group = 0; group < s_.groups; ++group, filter_gradient += s_.out_channels * taps) {
-    std::fill_n(sums_.data(), taps * padded_outs_, T(0));
-    each_tile_group([&](size_t tiles) {
-      for (size_t t = 0; t < tiles; ++t) {
-        pack_columns(image, group, tiles_[t], columns_.data() + t * taps * kTile);
-        pack_outputs_by_pixel(out_gradient, group, tiles_[t], outs_.data() + t * padded_outs_ * kTile);
-      }
-      for (int64_t out = 0; out < padded_outs_; out += kTile) {
-        each_block(taps, kMostRows<T>, [&](int64_t first, int count) {
-          with_constant<kMostRows<T>>(count, [&](auto constant) {
-            constexpr int n = decltype(constant)::value;
-            T* sums = sums_.data() + (out / kTile * taps + first) * kTile;
-            Vec<T> registers[n][2];
-            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2] = Vec<T>::load(sums + i * lanes);
-            for (size_t t = 0; t < tiles; ++t) {
-              multiply<n>(kTile, columns_.data() + (t * taps + first) * kTile, kTile, 1,
-                          outs_.data() + (t * padded_outs_ + out) * kTile, registers);
-            }
-            for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2].store(sums + i * lanes);
-          });
-        });
-      }
-    });
-    for (int64_t out = 0; out < s_.out_channels; ++out) {
-      const T* sums = sums_.data() + out / kTile * taps * kTile + out % kTile;
-      for (int64_t tap = 0; tap < taps; ++tap) filter_gradient[out * taps + tap] = sums[tap * kTile];
+void PatchProducts<T>::filter_gradient(KernelContext& context, const T* image, const T* out_gradient,
+                                       T* filter_gradient) {
+  const int64_t taps = s_.taps(), outs = s_.out_channels;
+  each_group_and_channels(context, [&](int64_t group, int64_t first_tap, int64_t end_tap, int lane) {
+    sum_over_tiles(image, out_gradient, first_tap, end_tap, group, lane);
+    for (int64_t out = 0; out < outs; ++out) {
+      const T* sums = sums_.data() + (group * padded_outs_ + out / kTile * kTile) * taps + out % kTile;
+      T* to = filter_gradient + (group * outs + out) * taps;
+      for (int64_t tap = first_tap; tap < end_tap; ++tap) to[tap] = sums[tap * kTile];
     }
+  });
+}
+
+// sums [padded outs / tile, taps, tile], for some of the taps
+template <class T>
+void PatchProducts<T>::sum_over_tiles(const T* image, const T* out_gradient, int64_t first_tap, int64_t end_tap,
+                                      int64_t group, int lane) {
+  constexpr int lanes = Vec<T>::size;
+  const int64_t taps = s_.taps(), width = end_tap - first_tap;
+  T *all_sums = sums_.data() + group * padded_outs_ * taps, *columns = columns_.data(lane), *panels = outs_.data(lane);
+  for (int64_t out = 0; out < padded_outs_; out += kTile) {
+    std::fill_n(all_sums + out * taps + first_tap * kTile, width * kTile, T(0));
   }
+  each_tile_group(0, tile_groups(), [&](const Tile* tiles, int64_t tile_count) {
+    for (int64_t t = 0; t < tile_count; ++t) {
+      pack_columns(image, first_tap, end_tap, group, tiles[t], columns + t * width * kTile);
+      pack_outputs_by_pixel(out_gradient, group, tiles[t], panels + t * padded_outs_ * kTile);
+    }
+    for (int64_t out = 0; out < padded_outs_; out += kTile) {
+      each_block(width, kMostRows<T>, [&](int64_t first, int count) {
+        with_constant<kMostRows<T>>(count, [&](auto constant) {
+          constexpr int n = decltype(constant)::value;
+          T* sums = all_sums + out * taps + (first_tap + first) * kTile;
+          Vec<T> registers[n][2];
+          for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2] = Vec<T>::load(sums + i * lanes);
+          for (int64_t t = 0; t < tile_count; ++t) {
+            multiply<n>(kTile, columns + (t * width + first) * kTile, kTile, 1,
+                        panels + (t * padded_outs_ + out) * kTile, registers);
+          }
+          for (int i = 0; i < 2 * n; ++i) registers[i / 2][i % 2].store(sums + i * lanes);
+        });
+      });
+    }
+  });
 }
 
 template class PatchProducts<float>;

@@ -1,7 +1,7 @@
 // PatchProducts: the products of a convolution, from patches of the image that are packed into panels.
 #pragma once
 
-#include "core/kernel.h"
+#include "core/parallel.h"
 #include "math/convolution_sizes.h"
 #include "math/vec.h"
 
@@ -16,12 +16,13 @@ class PatchProducts {
  public:
   PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
 
-  void run(const T* image, const T* filter, T* out);
-  void input_gradient(const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(const T* image, const T* out_gradient, T* filter_gradient);
+  void run(KernelContext& context, const T* image, const T* filter, T* out);
+  void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient);
+  void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
   static constexpr int kTile = 2 * Vec<T>::size;
+  static constexpr int64_t kMostTiles = 4;
 
   // One element of a filter: its offset from the window's corner in the first channel.
   struct Tap {
@@ -39,9 +40,13 @@ class PatchProducts {
   };
 
   Tile tile_at(int64_t first) const;
+  int64_t tile_groups() const { return (tiles_ + tiles_at_once_ - 1) / tiles_at_once_; }
   template <class F>
-  void each_tile_group(F f);
-  void pack_columns(const T* image, int64_t group, const Tile& tile, T* panel) const;
+  void each_tile_group(int64_t begin, int64_t end, F f) const;
+  template <class F>
+  void each_group_and_channels(KernelContext& context, F f);
+  void pack_columns(const T* image, int64_t tap, int64_t end_tap, int64_t group, const Tile& tile, T* panel) const;
+  void sum_over_tiles(const T* image, const T* out_gradient, int64_t tap, int64_t end_tap, int64_t group, int lane);
   void copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const;
   void pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const;
   void pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const;
@@ -50,10 +55,11 @@ class PatchProducts {
 
   ConvolutionSizes s_;
   std::vector<Tap> taps_;
-  std::vector<Tile> tiles_;  // those of the current group
+  int64_t tiles_, tiles_at_once_;
   bool padded_;
   int64_t padded_outs_;  // out_channels, rounded up to full tiles
-  Scratch<T> filter_, columns_, outs_, sums_;
+  Scratch<T> filter_, sums_;
+  LaneScratch<T> columns_, outs_;  // panels of tiles_at_once_ tiles
 };
 
 extern template class PatchProducts<float>;

@@ -119,7 +119,7 @@ int64_t PatchGrid<T>::buffer_size() const {
 template <class T>
 int64_t PatchGrid<T>::lanes() const {
   int64_t slots = 0;
-  each_region([&slots](const Region& region) { slots += static_cast<int64_t>(region.slots->slots.size()); });
+  for (int64_t i = 0; i < regions(); ++i) slots += static_cast<int64_t>(region(i).slots->slots.size());
   return slots * Vec<T>::size;
 }
 

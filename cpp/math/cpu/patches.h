@@ -58,19 +58,16 @@ class PatchGrid {
 
   void pack(const T* image, const Region& region, int64_t channels, T* buffer) const;
 
-  template <class F>
-  void each_region(F f) const {
-    for (int64_t image = 0; image < images_; image += at_once_) {
-      int64_t images = std::min(at_once_, images_ - image);
-      for (int64_t y = 0; y < height_.windows; y += height_.at_once) {
-        for (int64_t x = 0; x < width_.windows; x += width_.at_once) {
-          f(Region{
-              image, images, y, x,
-              &slots_[images < at_once_][y + height_.at_once > height_.windows][x + width_.at_once > width_.windows],
-              image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step});
-        }
-      }
-    }
+  int64_t regions() const {
+    return parts(images_, at_once_) * parts(height_.windows, height_.at_once) * parts(width_.windows, width_.at_once);
+  }
+  Region region(int64_t i) const {
+    int64_t columns = parts(width_.windows, width_.at_once), rows = parts(height_.windows, height_.at_once);
+    int64_t x = i % columns * width_.at_once, y = i / columns % rows * height_.at_once;
+    int64_t image = i / columns / rows * at_once_, images = std::min(at_once_, images_ - image);
+    bool fewer_rows = y + height_.at_once > height_.windows, fewer_columns = x + width_.at_once > width_.windows;
+    return {image, images, y, x, &slots_[images < at_once_][fewer_rows][fewer_columns],
+            image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step};
   }
 
  private:
@@ -85,6 +82,7 @@ class PatchGrid {
     int64_t length() const { return at_once + reach; }  // strip length
   };
 
+  static int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
   int64_t image_elements() const;
   void choose_region();
   Slots slots_of(int64_t images, int64_t rows, int64_t columns) const;

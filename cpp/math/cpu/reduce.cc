@@ -1,49 +1,43 @@
 // Sums over axes and their gradients on a CPU, row by row of the innermost merged axes.
 #include "math/reduce.h"
 
-#include "math/map.h"
+#include "math/copy.h"
+#include "math/cpu/each_row.h"
 
 namespace paddle_mini {
 
-template <class F>
-void Reduction::each_row(F f) const {
-  int64_t rows = inner_.size ? numel_ / inner_.size : 0;
-  int64_t index[Shape::kMaxRank] = {};
-  int64_t out = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    f(row * inner_.size, out);
-    for (int d = static_cast<int>(outer_.size()) - 1; d >= 0; --d) {
-      out += outer_[d].out_step;
-      if (++index[d] < outer_[d].size) break;
-      out -= outer_[d].out_step * outer_[d].size;
-      index[d] = 0;
-    }
-  }
-}
-
 template <class T>
 void Reduction::sum(KernelContext& context, T scale, const T* x, T* out) const {
-  int64_t n = inner_.size;
-  std::fill(out, out + out_numel_, T(0));
-  each_row([&](int64_t in, int64_t to) {
-    if (inner_.reduced) {
-      if constexpr (has_vec<T>) out[to] += static_cast<T>(map_sum(context, n, [](auto a) { return a; }, x + in));
-      else
-        for (int64_t i = 0; i < n; ++i) out[to] += x[in + i];
+  const int64_t n = inner_.size;
+  fill_n(context, out, out_numel_, T(0));
+  auto self = [](auto a) { return a; };
+  auto plus = [](auto total, auto a) { return total + a; };
+  double cost = bytes_cost(sizeof(T)) * static_cast<double>(n);
+  auto add = [&](int64_t row, const auto& at, int64_t begin, int64_t end) {
+    const T* from = x + row * n;
+    T* to = out + at[0];
+    if (!inner_.reduced) {
+      map(context, end - begin, plus, to + begin, static_cast<const T*>(to + begin), from + begin);
+    } else if constexpr (has_vec<T>) {
+      *to += static_cast<T>(map_sum(context, n, self, from));
     } else {
-      map(context, n, [](auto total, auto a) { return total + a; }, out + to, static_cast<const T*>(out + to), x + in);
+      for (int64_t i = 0; i < n; ++i) *to += from[i];
     }
-  });
+  };
+  add_rows(context, outer_, 0, !inner_.reduced, n, cost, add);
   if (scale != T(1))
     map(context, out_numel_, [scale](auto a) { return a * decltype(a)(scale); }, out, static_cast<const T*>(out));
 }
 
 template <class T>
 void Reduction::spread(KernelContext& context, T scale, const T* y, T* out) const {
-  int64_t n = inner_.size;
-  each_row([&](int64_t to, int64_t from) {
-    if (inner_.reduced) std::fill(out + to, out + to + n, static_cast<T>(y[from] * scale));
-    else map(context, n, [scale](auto a) { return a * decltype(a)(scale); }, out + to, y + from);
+  const int64_t n = inner_.size;
+  auto scaled = [scale](auto a) { return a * decltype(a)(scale); };
+  parallel_rows(context, rows(), bytes_cost(2 * sizeof(T)) * static_cast<double>(n), [&](int64_t begin, int64_t end) {
+    each_row(outer_, {}, begin, end, [&](int64_t row, const auto& at) {
+      if (inner_.reduced) fill_n(context, out + row * n, n, static_cast<T>(y[at[0]] * scale));
+      else map(context, n, scaled, out + row * n, y + at[0]);
+    });
   });
 }
 

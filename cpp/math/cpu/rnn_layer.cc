@@ -3,6 +3,8 @@
 //   GRU (Cho et al. 2014, the reset gate after the product): c~ = tanh(x + r (W_h h' + b_h)), h = (1 - z) c~ + z h'
 #include "math/cpu/rnn_layer.h"
 
+#include "core/parallel.h"
+#include "math/gemm.h"
 #include "math/cpu/packed_gemm.h"
 #include "math/cpu/recurrent.h"
 
@@ -15,6 +17,24 @@ RnnMode rnn_mode(const std::string& name) {
 }
 
 namespace {
+
+// C [m, n] = or += A [m, k] op(B)
+template <class T>
+struct Operand {
+  const T* data;
+  int64_t stride;
+  bool transposed;
+};
+
+template <class T>
+void run_product(KernelContext& context, int64_t m, int64_t n, int64_t k, const T* a, std::common_type_t<Operand<T>> b,
+                 T* c, int64_t ldc, bool add) {
+  Gemm<T> gemm;
+  gemm.transpose_b = b.transposed;
+  gemm.m = m, gemm.n = n, gemm.k = k, gemm.ldb = b.stride, gemm.ldc = ldc;
+  gemm.beta = add ? T(1) : T(0);
+  gemm.run(context, a, b.data, c);
+}
 
 template <class T>
 PackedGemm<T> product(int64_t k, int64_t n) {
@@ -65,13 +85,23 @@ struct GruCellGradient {
 
 }  // namespace
 
+// Calls f(begin, end) for ranges of the sequences: a range runs through all steps by itself. Each thread reads the weights
+// once for a step, so a range has at least a few sequences.
 template <class T>
-int64_t RnnLayer<T>::scratch_size(const RnnSizes& size, int64_t input, bool gradient) {
-  int64_t wide = std::max(input, size.hidden), gates = size.gate_width(), rows = size.rows();
-  int64_t forward = product<T>(wide, gates).packed_size();
-  if (!gradient) return forward + size.batch * gates + 4 * size.hidden;
-  int64_t packed = std::max(product<T>(gates, wide).packed_size(), product<T>(rows, wide).packed_size());
-  return packed + PackedGemm<T>::tile_size() + gates + rows * (size.mode == RnnMode::Gru ? 2 : 1) * gates +
+template <class F>
+void RnnLayer<T>::each_batch_range(KernelContext& context, F f) const {
+  constexpr int64_t kFewest = 8;
+  double flops = 2.0 * static_cast<double>(size.steps * size.hidden) * static_cast<double>(size.gate_width());
+  int64_t ranges = std::min<int64_t>((size.batch + kFewest - 1) / kFewest, context.threads);
+  int64_t unit = std::max<int64_t>((size.batch + ranges - 1) / std::max<int64_t>(ranges, 1), 1);
+  parallel_for(context, {size.batch, flops_cost(flops), unit}, f);
+}
+
+template <class T>
+int64_t RnnLayer<T>::scratch_size(const RnnSizes& size, bool gradient) {
+  int64_t gates = size.gate_width(), rows = size.rows();
+  if (!gradient) return product<T>(size.hidden, gates).packed_size() + size.batch * gates + 4 * size.hidden;
+  return product<T>(gates, size.hidden).packed_size() + gates + rows * (size.mode == RnnMode::Gru ? 2 : 1) * gates +
          rows * size.hidden;
 }
 
@@ -85,19 +115,21 @@ void RnnLayer<T>::run(KernelContext& context, T* state, T* cell, T* out, int64_t
   add_row(context, gru ? 2 * h : gates, weights.hidden_bias, bias);
   if (gru) std::copy_n(weights.hidden_bias + 2 * h, h, bias + 3 * h);
 
-  PackedGemm<T> of_input = product<T>(input, gates), of_state = product<T>(h, gates);
-  of_input.pack(weights.input, input, true, packed);
-  of_input.run(size.rows(), x, input, packed, kept, size.line(), false);
+  PackedGemm<T> of_state = product<T>(h, gates);
+  run_product(context, size.rows(), gates, input, x, {weights.input, input, true}, kept, size.line(), false);
   of_state.pack(weights.hidden, h, true, packed);
-  for (int64_t i = 0; i < size.steps; ++i) {
-    int64_t t = step(i), row = t * size.batch;
-    of_state.run(size.batch, state, h, packed, gru ? share : line(row), gru ? gates : size.line(), !gru);
-    for (int64_t b = 0; b < size.batch; ++b, ++row) {
-      T *to = out + row * out_step, *h_row = state + b * h, *c_row = cell + b * h;
-      if (is_padding(t, b)) pad_row(row, to);
-      else run_row(context, line(row), cell_line(row), bias, share + b * gates, h_row, c_row, to);
+  each_batch_range(context, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < size.steps; ++i) {
+      int64_t t = step(i), row = t * size.batch + begin;
+      T* sums = gru ? share + begin * gates : line(row);
+      of_state.run(end - begin, state + begin * h, h, packed, sums, gru ? gates : size.line(), !gru);
+      for (int64_t b = begin; b < end; ++b, ++row) {
+        T *to = out + row * out_step, *h_row = state + b * h, *c_row = cell + b * h;
+        if (is_padding(t, b)) pad_row(row, to);
+        else run_row(context, line(row), cell_line(row), bias, share + b * gates, h_row, c_row, to);
+      }
     }
-  }
+  });
 }
 
 // Padding values are never read, but they are part of an output, so they must be initialised.
@@ -133,32 +165,34 @@ void RnnLayer<T>::run_gradient(KernelContext& context, const T* out, const T* ou
                                const RnnWeights<T, T>& to, T* scratch) const {
   int64_t h = size.hidden, gates = size.gate_width(), rows = size.rows();
   bool gru = size.mode == RnnMode::Gru;
-  T *tile = scratch, *part = tile + PackedGemm<T>::tile_size(), *to_input = part + gates;
+  T *part = scratch, *to_input = part + gates;
   T *to_hidden = gru ? to_input + rows * gates : to_input, *last = to_hidden + rows * gates, *packed = last + rows * h;
-  PackedGemm<T> to_state = product<T>(gates, h), to_x = product<T>(gates, input);
+  PackedGemm<T> to_state = product<T>(gates, h);
   to_state.pack(weights.hidden, h, false, packed);
-  for (int64_t i = size.steps; i-- > 0;) {
-    int64_t t = step(i), row = t * size.batch;
-    for (int64_t b = 0; b < size.batch; ++b, ++row) {
-      const T* from = is_padding(t, b) || is_first(t, b) ? first_state + b * h : out + before(t, b) * out_step;
-      std::copy_n(from, h, last + row * h);
-      T *x_row = to_input + row * gates, *h_row = to_hidden + row * gates;
-      if (is_padding(t, b)) {
-        std::fill_n(x_row, gates, T(0));
-        std::fill_n(h_row, gates, T(0));
-      } else {
-        run_row_gradient(context, t, b, last + row * h, out_gradient + row * out_step, state_gradient + b * h,
-                         cell_gradient + b * h, x_row, h_row);
+  each_batch_range(context, [&](int64_t begin, int64_t end) {
+    for (int64_t i = size.steps; i-- > 0;) {
+      int64_t t = step(i), row = t * size.batch + begin;
+      for (int64_t b = begin; b < end; ++b, ++row) {
+        const T* from = is_padding(t, b) || is_first(t, b) ? first_state + b * h : out + before(t, b) * out_step;
+        std::copy_n(from, h, last + row * h);
+        T *x_row = to_input + row * gates, *h_row = to_hidden + row * gates;
+        if (is_padding(t, b)) {
+          std::fill_n(x_row, gates, T(0));
+          std::fill_n(h_row, gates, T(0));
+        } else {
+          run_row_gradient(context, t, b, last + row * h, out_gradient + row * out_step, state_gradient + b * h,
+                           cell_gradient + b * h, x_row, h_row);
+        }
       }
+      const T* gradients = to_hidden + (t * size.batch + begin) * gates;
+      to_state.run(end - begin, gradients, gates, packed, state_gradient + begin * h, h, true);
     }
-    to_state.run(size.batch, to_hidden + t * size.batch * gates, gates, packed, state_gradient, h, true);
-  }
+  });
   if (x_gradient) {
-    to_x.pack(weights.input, input, false, packed);
-    to_x.run(rows, to_input, gates, packed, x_gradient, input, add_to_x);
+    run_product(context, rows, input, gates, to_input, {weights.input, input, false}, x_gradient, input, add_to_x);
   }
-  if (to.input) weight_gradient(to_input, x, input, packed, tile, to.input);
-  if (to.hidden) weight_gradient(to_hidden, last, h, packed, tile, to.hidden);
+  if (to.input) weight_gradient(context, to_input, x, input, to.input);
+  if (to.hidden) weight_gradient(context, to_hidden, last, h, to.hidden);
   if (to.input_bias) bias_gradient(context, to_input, part, to.input_bias);
   if (to.hidden_bias) bias_gradient(context, to_hidden, part, to.hidden_bias);
 }
@@ -189,22 +223,28 @@ void RnnLayer<T>::run_row_gradient(KernelContext& context, int64_t t, int64_t b,
 
 // to [gates * hidden, columns] = gradients' values; gradients [rows, gates * hidden], values [rows, columns]
 template <class T>
-void RnnLayer<T>::weight_gradient(const T* gradients, const T* values, int64_t columns, T* packed, T* tile,
+void RnnLayer<T>::weight_gradient(KernelContext& context, const T* gradients, const T* values, int64_t columns,
                                   T* to) const {
-  PackedGemm<T> gemm = product<T>(size.rows(), columns);
-  gemm.pack(values, columns, false, packed);
-  gemm.run_transposed(size.gate_width(), gradients, size.gate_width(), packed, tile, to, columns);
+  Gemm<T> gemm;
+  gemm.transpose_a = true;
+  gemm.m = size.gate_width(), gemm.n = columns, gemm.k = size.rows();
+  gemm.run(context, gradients, values, to);
 }
 
 // The sum of all rows: first over the rows of a step, so that the error does not grow with the number of rows.
 template <class T>
 void RnnLayer<T>::bias_gradient(KernelContext& context, const T* gradients, T* part, T* to) const {
   int64_t gates = size.gate_width();
-  std::fill_n(to, gates, T(0));
-  for (int64_t t = 0; t < size.steps; ++t) {
-    sum_rows(context, size.batch, gates, gradients + t * size.batch * gates, part);
-    add_row(context, gates, static_cast<const T*>(part), to);
-  }
+  double cost = bytes_cost(static_cast<double>(size.rows()) * sizeof(T));
+  parallel_for(context, {gates, cost, 64}, [&](int64_t begin, int64_t end) {
+    std::fill_n(to + begin, end - begin, T(0));
+    for (int64_t t = 0; t < size.steps; ++t) {
+      const T* rows = gradients + t * size.batch * gates + begin;
+      std::fill_n(part + begin, end - begin, T(0));
+      for (int64_t b = 0; b < size.batch; ++b) add_row(context, end - begin, rows + b * gates, part + begin);
+      add_row(context, end - begin, static_cast<const T*>(part + begin), to + begin);
+    }
+  });
 }
 
 template struct RnnLayer<float>;

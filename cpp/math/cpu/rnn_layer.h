@@ -41,8 +41,7 @@ struct RnnLayer {
   T* kept;                 // [rows, kept()]
   const T *first_state, *first_cell;  // [batch, hidden]
 
-  // Elements of scratch memory for any layer with an input size of at most `input`.
-  static int64_t scratch_size(const RnnSizes& size, int64_t input, bool gradient);
+  static int64_t scratch_size(const RnnSizes& size, bool gradient);  // elements of scratch memory
 
   // state and cell are [batch, hidden] and end as those of the last step; rows of out have stride out_step.
   void run(KernelContext& context, T* state, T* cell, T* out, int64_t out_step, T* scratch) const;
@@ -66,7 +65,9 @@ struct RnnLayer {
                T* out) const;
   void run_row_gradient(KernelContext& context, int64_t t, int64_t b, const T* last, const T* out_gradient,
                         T* state_gradient, T* cell_gradient, T* to_input, T* to_hidden) const;
-  void weight_gradient(const T* gradients, const T* values, int64_t columns, T* packed, T* tile, T* to) const;
+  template <class F>
+  void each_batch_range(KernelContext& context, F f) const;
+  void weight_gradient(KernelContext& context, const T* gradients, const T* values, int64_t columns, T* to) const;
   void bias_gradient(KernelContext& context, const T* gradients, T* part, T* to) const;
 };
 

@@ -4,47 +4,40 @@
 
 #include <algorithm>
 
+#include "math/copy.h"
+#include "math/cpu/each_row.h"
+
 namespace paddle_mini {
 
-template <class F>
-void Transpose::each_outer(F f) const {
-  int64_t count = 1;
-  for (const Dim& dim : outer_) count *= dim.size;
-  int64_t index[Shape::kMaxRank] = {};
-  int64_t in = 0, out = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    f(in, out);
-    for (int d = static_cast<int>(outer_.size()) - 1; d >= 0; --d) {
-      in += outer_[d].in_step;
-      out += outer_[d].out_step;
-      if (++index[d] < outer_[d].size) break;
-      in -= outer_[d].in_step * outer_[d].size;
-      out -= outer_[d].out_step * outer_[d].size;
-      index[d] = 0;
-    }
-  }
-}
-
 template <class T>
-void Transpose::run_as(KernelContext&, const T* in, T* out) const {
+void Transpose::run_as(KernelContext& context, const T* in, T* out) const {
+  const int64_t count = count_rows(outer_);
   if (last_stays_) {
-    each_outer([&](int64_t from, int64_t to) { std::copy_n(in + from, along_out_.size, out + to); });
+    const int64_t width = along_out_.size;
+    parallel_rows(context, count, bytes_cost(2.0 * sizeof(T)) * static_cast<double>(width), [&](int64_t begin, int64_t end) {
+      each_row(outer_, {}, begin, end, [&](int64_t, const auto& at) { copy_n(context, in + at[0], width, out + at[1]); });
+    });
     return;
   }
   constexpr int64_t tile = 128 / sizeof(T) < 16 ? 16 : 128 / sizeof(T);  // two cache lines
-  int64_t rows = along_in_.size, columns = along_out_.size, in_step = along_out_.in_step, out_step = along_in_.out_step;
-  each_outer([&](int64_t from, int64_t to) {
-    for (int64_t i0 = 0; i0 < rows; i0 += tile) {
-      int64_t i1 = std::min(i0 + tile, rows);
-      for (int64_t j0 = 0; j0 < columns; j0 += tile) {
-        int64_t j1 = std::min(j0 + tile, columns);
-        for (int64_t i = i0; i < i1; ++i) {
-          const T* source = in + from + i;
-          T* target = out + to + i * out_step;
-          for (int64_t j = j0; j < j1; ++j) target[j] = source[j * in_step];
-        }
+  const int64_t rows = along_in_.size, columns = along_out_.size, bands = (rows + tile - 1) / tile;
+  const int64_t in_step = along_out_.in_step, out_step = along_in_.out_step;
+  auto transpose_band = [&](const T* from, T* to, int64_t i0) {
+    for (int64_t j0 = 0; j0 < columns; j0 += tile) {
+      int64_t j1 = std::min(j0 + tile, columns);
+      for (int64_t i = i0; i < std::min(i0 + tile, rows); ++i) {
+        for (int64_t j = j0; j < j1; ++j) to[i * out_step + j] = from[i + j * in_step];
       }
     }
+  };
+  const double cost = bytes_cost(4.0 * sizeof(T)) * static_cast<double>(tile * columns);
+  parallel_for(context, {count * bands, cost}, [&](int64_t begin, int64_t end) {
+    int64_t band = begin;
+    each_row(outer_, {}, begin / bands, (end + bands - 1) / bands, [&](int64_t row, const auto& at) {
+      for (; band < std::min((row + 1) * bands, end); ++band) {
+        transpose_band(in + at[0], out + at[1], (band - row * bands) * tile);
+      }
+    });
   });
 }
 

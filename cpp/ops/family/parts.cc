@@ -1,7 +1,10 @@
 // Copies between a tensor and its parts along an axis.
 #include "ops/family/parts.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "core/parallel.h"
 
 namespace paddle_mini {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/op_table.h"
 #include "core/widening.h"
-#include "math/map.h"
+#include "math/copy.h"
 
 namespace paddle_mini {
 
@@ -55,7 +55,7 @@ struct TableLookupGradKernel : Kernel {
 
   void run(KernelContext& context) override;
   // On a CPU:
-  void keep_rows();
+  void keep_rows(KernelContext& context);
   void sum_rows(KernelContext& context);
 };
 

@@ -10,40 +10,52 @@ inline void check_ids(const IndexIn& ids, int64_t height) {
   }
 }
 
+// A row of a table: the first access misses the caches.
 template <class T>
-void TableLookupKernel<T>::run(KernelContext&) {
+double row_cost(int64_t width) {
+  return 20 + bytes_cost(3.0 * sizeof(T)) * static_cast<double>(width);
+}
+
+template <class T>
+void TableLookupKernel<T>::run(KernelContext& context) {
   check_ids(ids, table.shape()[0]);
-  T* to = out.data();
-  for (int64_t i = 0, n = ids.numel(); i < n; ++i, to += width) {
-    if (ids[i] == padding) std::fill_n(to, width, T(0));
-    else std::copy_n(table.data() + ids[i] * width, width, to);
-  }
+  parallel_for(context, {ids.numel(), row_cost<T>(width)}, [&](int64_t begin, int64_t end) {
+    T* to = out.data() + begin * width;
+    for (int64_t i = begin; i < end; ++i, to += width) {
+      if (ids[i] == padding) std::fill_n(to, width, T(0));
+      else std::copy_n(table.data() + ids[i] * width, width, to);
+    }
+  });
 }
 
 template <class T>
 void TableLookupGradKernel<T>::run(KernelContext& context) {
   check_ids(ids, height);
-  if (sparse) keep_rows();
+  if (sparse) keep_rows(context);
   else sum_rows(context);
 }
 
 template <class T>
-void TableLookupGradKernel<T>::keep_rows() {
+void TableLookupGradKernel<T>::keep_rows(KernelContext& context) {
   for (size_t i = 0; i < touched.size(); ++i) touched[i] = ids[static_cast<int64_t>(i)];
   table_gradient.variable().set_rows(touched);
   table_gradient.variable().height = height;
-  std::copy_n(out_gradient.data(), ids.numel() * width, table_gradient.data());
+  copy_n(context, out_gradient.data(), ids.numel() * width, table_gradient.data());
 }
 
 template <class T>
 void TableLookupGradKernel<T>::sum_rows(KernelContext& context) {
-  std::fill_n(table_gradient.data(), height * width, T(0));
+  fill_n(context, table_gradient.data(), height * width, T(0));
   auto add = [](auto sum, auto g) { return sum + g; };
-  for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
-    if (ids[i] == padding) continue;
-    T* row = table_gradient.data() + ids[i] * width;
-    map(context, width, add, row, static_cast<const T*>(row), out_gradient.data() + i * width);
-  }
+  // Split by columns, as ids may be equal.
+  const double cost = row_cost<T>(width) / static_cast<double>(std::max<int64_t>(width, 1));
+  parallel_for(context, {width, cost * static_cast<double>(ids.numel()), 64}, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0, n = ids.numel(); i < n; ++i) {
+      if (ids[i] == padding) continue;
+      T* row = table_gradient.data() + ids[i] * width + begin;
+      map(context, end - begin, add, row, static_cast<const T*>(row), out_gradient.data() + i * width + begin);
+    }
+  });
 }
 
 }  // namespace paddle_mini

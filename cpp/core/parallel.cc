@@ -1,0 +1,35 @@
+// Splits loops into ranges, for the pool or for one thread.
+#include "core/parallel.h"
+
+#include "core/interruption.h"
+
+namespace paddle_mini {
+
+int64_t ranges_of(int threads, int64_t units, double time) {
+  if (time < kLeastLoop) return 1;
+  auto ranges = static_cast<int64_t>(time / kMostRange);
+  if (threads > 1) {
+    auto worthwhile = static_cast<int64_t>(time / kLeastRange);
+    ranges = std::max(ranges, std::min(threads * kRangesPerThread, worthwhile));
+  }
+  return std::clamp<int64_t>(units, 1, std::max<int64_t>(ranges, 1));
+}
+
+void run_ranges(KernelContext& context, const LoopSize& size, double time,
+                void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body) {
+  const int threads = ThreadPool::inside_loop() ? 1 : std::min(context.threads, size.lanes);
+  const int64_t units = (size.items + size.unit - 1) / size.unit, ranges = ranges_of(threads, units, time);
+  auto range = [&](int64_t i, int lane) {
+    run(body, units * i / ranges * size.unit, std::min(units * (i + 1) / ranges * size.unit, size.items), lane);
+  };
+  if (threads > 1 && ranges > 1) {
+    auto chunk = [](void* range_of, int64_t i, int lane) { (*static_cast<decltype(range)*>(range_of))(i, lane); };
+    return ThreadPool::of_process().run({ranges, chunk, &range, threads});
+  }
+  for (int64_t i = 0; i < ranges; ++i) {
+    if (i > 0) poll_interruption();
+    range(i, 0);
+  }
+}
+
+}  // namespace paddle_mini

@@ -1,0 +1,110 @@
+// parallel_for: splits the loop of a kernel among threads. Kernels state what one item costs; loops that are too short to
+// gain run on the calling thread.
+//
+// Results never depend on the number of threads: the items of a loop are independent, so no item reads what another one
+// writes. A sum is split into items by its size alone, and the sums of items are added in order afterwards.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "core/kernel.h"
+#include "core/thread_pool.h"
+
+namespace paddle_mini {
+
+// The expected time of one item in nanoseconds on one core. A factor of two more or less does no harm.
+constexpr double bytes_cost(double bytes) { return bytes / 40; }  // data between caches and registers
+constexpr double flops_cost(double flops) { return flops / 64; }  // vectorized arithmetic
+
+struct LoopSize {
+  int64_t items;
+  double cost;       // of one item
+  int64_t unit = 1;  // ranges begin at multiples of it
+  int lanes = ThreadPool::kMostThreads;  // at most this many threads take part
+};
+
+// A loop of less than this time is not split, nor into ranges of less: other threads begin microseconds later.
+constexpr double kLeastLoop = 20000, kLeastRange = 8000;
+// A range of more than this time would let an interruption wait too long.
+constexpr double kMostRange = 1e6;
+// More ranges than threads, so that a thread that starts late takes fewer of them.
+constexpr int64_t kRangesPerThread = 4;
+
+// The number of ranges of a loop of this many units and this expected time.
+int64_t ranges_of(int threads, int64_t units, double time);
+
+// Implements parallel_for for a loop that may be split: run(body, begin, end, lane).
+void run_ranges(KernelContext& context, const LoopSize& size, double time,
+                void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body);
+
+// Calls f(begin, end), or f(begin, end, lane), for consecutive ranges of [0, items), on several threads at once. No two
+// ranges run at the same time with the same lane, 0 <= lane < min(context.threads, size.lanes), so a lane can have scratch
+// memory of its own. If calls throw, the error of the first range in order is rethrown after all have ended. Polls for
+// interruption between ranges. A loop inside of another one is not split again.
+template <class F>
+void parallel_for(KernelContext& context, const LoopSize& size, F f) {
+  auto call = [&f](int64_t begin, int64_t end, int lane) {
+    if constexpr (std::is_invocable_v<F&, int64_t, int64_t, int>) f(begin, end, lane);
+    else f(begin, end);
+  };
+#ifdef PM_ONE_THREAD  // the C library of optimizers runs on its caller's thread, and is not interrupted
+  if (size.items > 0) call(0, size.items, 0);
+#else
+  const double time = static_cast<double>(size.items) * size.cost;
+  if (time < kLeastLoop) {
+    if (size.items > 0) call(0, size.items, 0);
+    return;
+  }
+  auto run = [](void* body, int64_t begin, int64_t end, int lane) {
+    (*static_cast<decltype(call)*>(body))(begin, end, lane);
+  };
+  run_ranges(context, size, time, run, &call);
+#endif
+}
+
+// The same for rows whose loops parallel_for can split too: long rows are split themselves, one after another.
+template <class F>
+void parallel_rows(KernelContext& context, int64_t rows, double cost_of_row, F f) {
+  if (cost_of_row > kLeastRange * kRangesPerThread * context.threads) f(int64_t{0}, rows);
+  else parallel_for(context, {rows, cost_of_row}, f);
+}
+
+// The sum of f(item) over all items, added in order.
+template <class F>
+double sum_in_order(KernelContext& context, const LoopSize& size, F f) {
+  double total = 0;
+  if (static_cast<double>(size.items) * size.cost < kLeastLoop) {
+    for (int64_t i = 0; i < size.items; ++i) total += f(i);
+    return total;
+  }
+  std::vector<double> sums(static_cast<size_t>(size.items));
+  parallel_for(context, size, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) sums[static_cast<size_t>(i)] = f(i);
+  });
+  for (double sum : sums) total += sum;
+  return total;
+}
+
+// Scratch memory for each lane of a loop: of `count` elements, on cache lines of its own.
+template <class T>
+class LaneScratch {
+ public:
+  LaneScratch(KernelInit& init, int64_t count) : lanes_(init.threads()), memory_(init, 0) { resize(count); }
+  void resize(int64_t count) {  // before the kernel is complete
+    constexpr int64_t line = 64 / sizeof(T);
+    step_ = (count + line - 1) / line * line;
+    memory_.variable().tensor.shape[0] = lanes_ * step_;
+  }
+  T* data(int lane) const { return memory_.data() + lane * step_; }
+  int lanes() const { return lanes_; }
+
+ private:
+  int lanes_;
+  int64_t step_ = 0;
+  Scratch<T> memory_;
+};
+
+}  // namespace paddle_mini

@@ -1,0 +1,206 @@
+// Implements the pool: one mutex guards the list of running loops; chunks are taken by an atomic counter.
+//
+// A worker that finds no loop spins for kSpin and then sleeps: an operator's loop usually follows the one before within
+// microseconds, and waking a thread takes 5 to 50 us. An idle process therefore uses no CPU time.
+#include "core/thread_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+#include <thread>
+
+#include "core/interruption.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr std::chrono::microseconds kSpin{50};
+
+thread_local bool in_loop = false;
+thread_local bool counted = false;  // this thread is one of State::callers
+
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+// Spins until done() or for kSpin; returns done().
+template <class Done>
+bool spin_until(Done done) {
+  for (auto end = std::chrono::steady_clock::now() + kSpin;;) {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      relax();
+    }
+    if (std::chrono::steady_clock::now() > end) return done();
+  }
+}
+
+}  // namespace
+
+// A loop of run(), on the stack of its caller. Chunks are taken in ascending order, so all chunks before a failing one run.
+struct ThreadPool::Running {
+  const Loop& loop;
+  std::atomic<int64_t> next{0};
+  std::atomic<int> helpers{0};  // workers inside
+  int lanes = 1;                // lanes given out; guarded by the mutex
+  std::mutex failure;
+  int64_t failed_chunk = -1;
+  std::exception_ptr error{};
+};
+
+struct ThreadPool::State {
+  std::mutex mutex;
+  std::condition_variable work, ended;
+  std::vector<Running*> loops;
+  std::atomic<uint64_t> posted{0};  // number of loops so far; workers that spin watch it
+  int sleeping = 0, helping = 0, waiting = 0;
+  std::atomic<int> callers{0};
+  int workers = 0;
+  bool refused = false;  // the system did not start a thread
+};
+
+ThreadPool::ThreadPool() : state_(new State) {
+  // The old state stays as it is: its mutex may be locked by a thread that does not exist in the child.
+  pthread_atfork(nullptr, nullptr, [] {
+    of_process().state_ = new State;
+    in_loop = counted = false;
+  });
+}
+
+ThreadPool& ThreadPool::of_process() {
+  static ThreadPool& pool = *new ThreadPool;  // never destroyed: workers use it until the process ends
+  return pool;
+}
+
+bool ThreadPool::inside_loop() { return in_loop; }
+
+int ThreadPool::workers() {
+  State& state = *state_;
+  std::lock_guard<std::mutex> lock(state.mutex);
+  return state.workers;
+}
+
+ThreadPool::Caller::Caller() : outermost_(!counted) {
+  if (!outermost_) return;
+  counted = true;
+  of_process().state_.load()->callers.fetch_add(1, std::memory_order_relaxed);
+}
+
+ThreadPool::Caller::~Caller() {
+  if (!outermost_) return;
+  if (counted) of_process().state_.load()->callers.fetch_sub(1, std::memory_order_relaxed);
+  counted = false;
+}
+
+void ThreadPool::run_chunks(Running& running, int lane) {
+  in_loop = true;
+  while (true) {
+    int64_t chunk = running.next.fetch_add(1, std::memory_order_relaxed);
+    if (chunk >= running.loop.chunks) break;
+    try {
+      if (lane == 0) poll_interruption();
+      running.loop.run(running.loop.body, chunk, lane);
+    } catch (...) {
+      running.next.store(running.loop.chunks, std::memory_order_relaxed);
+      std::lock_guard<std::mutex> lock(running.failure);
+      if (running.error && running.failed_chunk < chunk) continue;
+      running.error = std::current_exception();
+      running.failed_chunk = chunk;
+    }
+  }
+  in_loop = false;
+}
+
+void ThreadPool::run(const Loop& loop) {
+  Caller caller;
+  State& state = *state_;
+  Running running{loop};
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    start_workers(state, loop.threads - 1);
+    state.loops.push_back(&running);
+    state.posted.fetch_add(1, std::memory_order_relaxed);
+    int busy = state.callers.load(std::memory_order_relaxed) + state.helping;
+    int64_t wanted = std::min<int64_t>(loop.threads - busy, loop.chunks - 1);
+    for (int64_t i = std::min<int64_t>(wanted, state.sleeping); i > 0; --i) state.work.notify_one();
+  }
+  run_chunks(running, 0);
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    state.loops.erase(std::find(state.loops.begin(), state.loops.end(), &running));
+  }
+  auto ended = [&] { return running.helpers.load(std::memory_order_acquire) == 0; };
+  if (!spin_until(ended)) {
+    std::unique_lock<std::mutex> lock(state.mutex);
+    ++state.waiting;
+    state.ended.wait(lock, ended);
+    --state.waiting;
+  }
+  if (running.error) std::rethrow_exception(running.error);
+}
+
+// The caller holds the mutex. Counts the worker in.
+ThreadPool::Running* ThreadPool::find_work(State& state) {
+  for (Running* running : state.loops) {
+    const Loop& loop = running->loop;
+    bool left = running->next.load(std::memory_order_relaxed) < loop.chunks;
+    bool cores = state.callers.load(std::memory_order_relaxed) + state.helping < loop.threads;
+    if (left && cores && running->lanes < loop.threads) {
+      ++state.helping;
+      running->helpers.fetch_add(1, std::memory_order_relaxed);
+      return running;
+    }
+  }
+  return nullptr;
+}
+
+void ThreadPool::work(State& state) {
+  uint64_t seen = 0;
+  std::unique_lock<std::mutex> lock(state.mutex);
+  while (true) {
+    seen = state.posted.load(std::memory_order_relaxed);
+    if (Running* running = find_work(state)) {
+      int lane = running->lanes++;
+      lock.unlock();
+      run_chunks(*running, lane);
+      lock.lock();
+      --state.helping;
+      // After this the caller may return, and the loop is gone.
+      if (running->helpers.fetch_sub(1, std::memory_order_release) == 1 && state.waiting) state.ended.notify_all();
+      continue;
+    }
+    lock.unlock();
+    bool posted = spin_until([&] { return state.posted.load(std::memory_order_relaxed) != seen; });
+    lock.lock();
+    if (posted || state.posted.load(std::memory_order_relaxed) != seen) continue;
+    ++state.sleeping;
+    state.work.wait(lock);
+    --state.sleeping;
+  }
+}
+
+// Workers block all signals: the process' own threads receive them.
+void ThreadPool::start_workers(State& state, int wanted) {
+  if (state.workers >= wanted || state.refused) return;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    for (; state.workers < wanted; ++state.workers) std::thread([&state] { work(state); }).detach();
+  } catch (const std::system_error& error) {
+    state.refused = true;
+    std::fprintf(stderr, "paddle_mini: the system refused to start a thread (%s): operators run on %d of %d threads\n",
+                 error.what(), state.workers + 1, wanted + 1);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace paddle_mini
