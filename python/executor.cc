@@ -140,6 +140,7 @@ void define_executor(py::module_& m) {
   m.def("num_threads_reason", &num_threads_reason);
   m.def("set_num_threads", &set_num_threads, py::arg("threads"));
   m.def("container_cpu_quota", &container_cpu_quota, py::arg("root") = "");
+  m.def("set_least_loop", &set_least_loop, py::arg("nanoseconds") = kLeastLoop);
   m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
   m.def(
       "find_waits",

@@ -24,6 +24,9 @@ struct Fault {
 class Communicator;  // core/communicator.h
 struct KernelContext;
 
+// Expected nanoseconds below which a loop is not split: other threads begin only microseconds later.
+inline constexpr double kLeastLoop = 20000;
+
 // Launches of one kind that wait in a batch to be merged into one.
 class PendingLaunches {
  public:
@@ -41,6 +44,7 @@ struct KernelContext {
   Communicator* communicator = nullptr;  // if the executor is one of several replicas
   int rank = 0;                          // its rank
   int threads = 1;                       // at most this many for one loop (core/parallel.h)
+  double least_loop = kLeastLoop;        // loops of less expected time are not split
   std::mt19937_64 generator;  // for operators whose `seed` is 0
   bool may_touch_files = false;  // whether the operators save and load may access files that the program names
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has printed

@@ -5,11 +5,11 @@
 
 namespace paddle_mini {
 
-int64_t ranges_of(int threads, int64_t units, double time) {
-  if (time < kLeastLoop) return 1;
+int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time) {
+  if (time < context.least_loop) return 1;
   auto ranges = static_cast<int64_t>(time / kMostRange);
   if (threads > 1) {
-    auto worthwhile = static_cast<int64_t>(time / kLeastRange);
+    auto worthwhile = static_cast<int64_t>(std::min(time / (kLeastRange * context.least_loop), 1e9));
     ranges = std::max(ranges, std::min(threads * kRangesPerThread, worthwhile));
   }
   return std::clamp<int64_t>(units, 1, std::max<int64_t>(ranges, 1));
@@ -18,7 +18,7 @@ int64_t ranges_of(int threads, int64_t units, double time) {
 void run_ranges(KernelContext& context, const LoopSize& size, double time,
                 void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body) {
   const int threads = ThreadPool::inside_loop() ? 1 : std::min(context.threads, size.lanes);
-  const int64_t units = (size.items + size.unit - 1) / size.unit, ranges = ranges_of(threads, units, time);
+  const int64_t units = (size.items + size.unit - 1) / size.unit, ranges = ranges_of(context, threads, units, time);
   auto range = [&](int64_t i, int lane) {
     run(body, units * i / ranges * size.unit, std::min(units * (i + 1) / ranges * size.unit, size.items), lane);
   };

@@ -26,15 +26,15 @@ struct LoopSize {
   int lanes = ThreadPool::kMostThreads;  // at most this many threads take part
 };
 
-// A loop of less than this time is not split, nor into ranges of less: other threads begin microseconds later.
-constexpr double kLeastLoop = 20000, kLeastRange = 8000;
+// A loop is not split into ranges of less than this part of the least loop that is split.
+constexpr double kLeastRange = 0.4;
 // A range of more than this time would let an interruption wait too long.
 constexpr double kMostRange = 1e6;
 // More ranges than threads, so that a thread that starts late takes fewer of them.
 constexpr int64_t kRangesPerThread = 4;
 
 // The number of ranges of a loop of this many units and this expected time.
-int64_t ranges_of(int threads, int64_t units, double time);
+int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time);
 
 // Implements parallel_for for a loop that may be split: run(body, begin, end, lane).
 void run_ranges(KernelContext& context, const LoopSize& size, double time,
@@ -54,7 +54,7 @@ void parallel_for(KernelContext& context, const LoopSize& size, F f) {
   if (size.items > 0) call(0, size.items, 0);
 #else
   const double time = static_cast<double>(size.items) * size.cost;
-  if (time < kLeastLoop) {
+  if (time < context.least_loop) {
     if (size.items > 0) call(0, size.items, 0);
     return;
   }
@@ -68,7 +68,7 @@ void parallel_for(KernelContext& context, const LoopSize& size, F f) {
 // The same for rows whose loops parallel_for can split too: long rows are split themselves, one after another.
 template <class F>
 void parallel_rows(KernelContext& context, int64_t rows, double cost_of_row, F f) {
-  if (cost_of_row > kLeastRange * kRangesPerThread * context.threads) f(int64_t{0}, rows);
+  if (cost_of_row > context.least_loop * context.threads) f(int64_t{0}, rows);
   else parallel_for(context, {rows, cost_of_row}, f);
 }
 
@@ -76,7 +76,7 @@ void parallel_rows(KernelContext& context, int64_t rows, double cost_of_row, F f
 template <class F>
 double sum_in_order(KernelContext& context, const LoopSize& size, F f) {
   double total = 0;
-  if (static_cast<double>(size.items) * size.cost < kLeastLoop) {
+  if (static_cast<double>(size.items) * size.cost < context.least_loop) {
     for (int64_t i = 0; i < size.items; ++i) total += f(i);
     return total;
   }

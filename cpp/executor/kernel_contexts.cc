@@ -17,6 +17,7 @@ KernelContext& KernelContexts::at(const Place& place) {
   held.context.communicator = communicator_.get();
   held.context.rank = rank_;
   held.context.threads = threads_;
+  held.context.least_loop = least_loop_;
   if (!place.is_cpu()) {
     Device& device = *manager_.at(place).device;
     held.context.stream = device.stream();
@@ -37,9 +38,11 @@ void KernelContexts::seed(uint64_t seed) {
 
 void KernelContexts::begin_run() {
   int threads = most_threads_ ? most_threads_ : num_threads();
-  if (threads == threads_) return;
+  double least = least_loop();
+  if (threads == threads_ && least == least_loop_) return;
   threads_ = threads;
-  for (auto& [place, held] : held_) held.context.threads = threads;
+  least_loop_ = least;
+  for (auto& [place, held] : held_) held.context.threads = threads, held.context.least_loop = least;
 }
 
 void KernelContexts::may_touch_files(bool may) {

@@ -51,6 +51,7 @@ class KernelContexts {
   bool files_ = false;
   int64_t max_loop_steps_ = 0;
   int most_threads_ = 0, threads_ = 1;
+  double least_loop_ = kLeastLoop;
   std::map<Place, Held> held_;
 };
 

@@ -76,7 +76,7 @@ void add_rows(KernelContext& context, const std::vector<Dim>& outer, size_t whic
   if (dim < 0) return each_row(outer, {}, 0, rows, whole_row);
   const int64_t rows_of_one = rows / std::max<int64_t>(outer[dim].size, 1);
   const double cost = cost_of_row * static_cast<double>(rows_of_one);
-  if (cost_of_row > kLeastRange * kRangesPerThread * context.threads) return each_row(outer, {}, 0, rows, whole_row);
+  if (cost_of_row > context.least_loop * context.threads) return each_row(outer, {}, 0, rows, whole_row);
   parallel_for(context, {outer[dim].size, cost}, [&](int64_t first, int64_t last) {
     each_row(outer, {dim, first, last}, 0, rows_of_one * (last - first), whole_row);
   });

@@ -152,7 +152,7 @@ template <class T>
 void run_in_tiles(KernelContext& context, const Gemm<T>& g, const T* a, const T* b, T* c) {
   int64_t ldc = g.ldc ? g.ldc : g.n, high = 1, wide = 1;
   double time = flops_cost(2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k));
-  int64_t wanted = ranges_of(context.threads, std::min<int64_t>(g.m * g.n, 2 * context.threads), time);
+  int64_t wanted = ranges_of(context, context.threads, std::min<int64_t>(g.m * g.n, 2 * context.threads), time);
   int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1), most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
   int64_t least = INT64_MAX;
   for (int64_t columns = 1; columns <= std::min(wanted, most_wide); ++columns) {
