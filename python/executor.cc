@@ -2,7 +2,6 @@
 #include "executor/executor.h"
 
 #include "core/cpu_count.h"
-#include "core/thread_pool.h"
 
 #include "module.h"
 
@@ -139,9 +138,6 @@ void define_executor(py::module_& m) {
   m.def("num_threads", &num_threads);
   m.def("num_threads_reason", &num_threads_reason);
   m.def("set_num_threads", &set_num_threads, py::arg("threads"));
-  m.def("container_cpu_quota", &container_cpu_quota, py::arg("root") = "");
-  m.def("set_least_loop", &set_least_loop, py::arg("nanoseconds") = kLeastLoop);
-  m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
   m.def(
       "find_waits",
       [](const std::vector<std::pair<int, std::vector<std::tuple<int, size_t, size_t, bool>>>>& steps, int queues) {

@@ -3,7 +3,9 @@
 #include <functional>
 #include <map>
 
+#include "core/cpu_count.h"
 #include "core/memory_limit.h"
+#include "core/parallel.h"
 #include "module.h"
 
 namespace paddle_mini {
@@ -158,6 +160,26 @@ py::object alter_record(const std::string& type, const std::string& fact, const 
   return before;
 }
 
+// Splits a loop of many short items, each again a loop. Returns how often each item ran and the highest lane. Raises for the
+// first item of `failing`, after which no item may have run twice.
+std::pair<std::vector<int>, int> try_loop(int threads, int64_t items, const std::vector<int64_t>& failing) {
+  KernelContext context;
+  context.threads = threads;
+  context.least_loop = 1;
+  std::vector<int> ran(static_cast<size_t>(items));
+  std::atomic<int> highest{0};
+  parallel_for(context, {items, 1}, [&](int64_t begin, int64_t end, int lane) {
+    for (int seen = highest; seen < lane && !highest.compare_exchange_weak(seen, lane);) continue;
+    parallel_for(context, {end - begin, 1}, [&](int64_t from, int64_t to) {
+      for (int64_t i = begin + from; i < begin + to; ++i) {
+        if (std::count(failing.begin(), failing.end(), i)) fail<OpError>("item ", i);
+        ++ran[static_cast<size_t>(i)];
+      }
+    });
+  });
+  return {ran, highest};
+}
+
 }  // namespace
 
 py::object dtype_port(const OpSchema& schema) { return RecordAccess::dtype_port(schema); }
@@ -165,6 +187,11 @@ py::object dtype_port(const OpSchema& schema) { return RecordAccess::dtype_port(
 void define_testing(py::module_& m) {
   m.def("container_memory_limit", &container_memory_limit, py::arg("root") = "");
   m.def("memory_limit", &memory_limit);
+  m.def("container_cpu_quota", &container_cpu_quota, py::arg("root") = "");
+  m.def("set_least_loop", &set_least_loop, py::arg("nanoseconds") = kLeastLoop);
+  m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
+  m.def("try_loop", &try_loop, py::arg("threads"), py::arg("items"), py::arg("failing") = std::vector<int64_t>(),
+        py::call_guard<py::gil_scoped_release>());
   m.def("memory_in_use", &memory_in_use);
   m.def("try_record", &try_record, py::arg("type"), py::arg("calls"));
   m.def("try_gradient_record", &try_gradient_record, py::arg("forward"), py::arg("gradient"));

@@ -18,7 +18,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr std::chrono::microseconds kSpin{50};
+constexpr std::chrono::microseconds kSpin{100};
 
 thread_local bool in_loop = false;
 thread_local bool counted = false;  // this thread is one of State::callers

@@ -3,6 +3,7 @@
 
 #include "core/takes_back.h"
 
+#include <atomic>
 #include <memory>
 
 #include "math/average_blocks.h"
@@ -36,9 +37,10 @@ class BlockAverage {
       if (checks_ && !all_finite(count, p)) step_over_gaps(context, p, at, count);
       else take(context, p, at, count);
     }
-    done_ = end;
+    note_at_least(done_, end);
     if (end == param_.numel()) end_step();
   }
+  bool has_independent_tiles() const { return !param_.converts(); }  // conversions share scratch memory
 
   // Restores the average before the step that run_tile began, computed from the average after it.
   void take_back(KernelContext&) {
@@ -63,14 +65,16 @@ class BlockAverage {
     rolls_ = roll_ && roll_[0] != 0 && weight_now_ != 0;
     std::copy_n(sums_.data(), kAverageSums, was_);
     step_ = block_step<T>(was_, weight_now_);
-    refused_ = -1;
+    refused_ = kNone;
+    done_ = 0;
   }
 
   void end_step() {
     // If the step ends a generation, the sums are unchanged: the next generation starts with new sums.
     std::copy_n(rolls_ ? was_ : step_.sums, kAverageSums, sums_out_.data());
-    if (refused_ < 0) return;
-    fail<OpError>("element ", refused_, " of Param is ", *param_.read(refused_, 1), ": it does not enter the average");
+    if (refused_ == kNone) return;
+    int64_t element = -refused_;
+    fail<OpError>("element ", element, " of Param is ", *param_.read(element, 1), ": it does not enter the average");
   }
 
   void take(KernelContext& context, const T* p, int64_t at, int64_t count) {
@@ -107,7 +111,7 @@ class BlockAverage {
     for (int64_t i = 0; i < count; ++i) {
       T value = p[i];
       if (!std::isfinite(value)) {
-        if (refused_ < 0) refused_ = at + i;
+        note_at_least(refused_, -(at + i));
         value = static_cast<T>(mean(average_[at + i], block_[at + i]));
       }
       take(context, &value, at + i, 1);
@@ -136,6 +140,10 @@ class BlockAverage {
     if (from != to) std::copy_n(from, count, to);
   }
 
+  static void note_at_least(std::atomic<int64_t>& most, int64_t value) {
+    for (int64_t seen = most; seen < value && !most.compare_exchange_weak(seen, value);) continue;
+  }
+
   ParamReader<T> param_;
   In<T> average_, block_, previous_;
   In<double> sums_;
@@ -148,7 +156,9 @@ class BlockAverage {
   BlockStep<T> step_;
   double weight_now_ = 0, was_[kAverageSums] = {};
   bool rolls_ = false;
-  int64_t refused_ = -1, done_ = 0;
+  static constexpr int64_t kNone = INT64_MIN;
+  std::atomic<int64_t> refused_{kNone};  // minus the first element that is not finite
+  std::atomic<int64_t> done_{0};         // elements of this step
 };
 
 namespace {
@@ -174,6 +184,7 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
   }
 
   void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
+  bool has_independent_tiles() const override { return blocks && blocks->has_independent_tiles(); }
   void take_back(KernelContext& context) override {
     if (blocks) blocks->take_back(context);
     else if (residue) take_residues_back();

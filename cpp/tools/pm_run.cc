@@ -30,6 +30,7 @@ constexpr const char kUsage[] = R"(usage: pm_run MODEL.pdmodel [options]
   --place DEVICE       where operators run that name no device: cpu (default), gpu:0, emulated:0
   --seed N             seed of operators that have none of their own
   --max-loop-steps N   how many steps each loop of a program may take in one run (default: no bound)
+  --threads N          at most this many threads run an operator (default: the CPUs that the process may use)
   --quiet              print no values
   --no-check           take parameters that are not those saved with their program
   --files              let the operators save and load touch the files that the program names

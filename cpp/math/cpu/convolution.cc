@@ -8,16 +8,9 @@
 namespace paddle_mini {
 namespace {
 
-template <class T>
-constexpr int kMostOuts = many_registers<T> ? 6 : 4;  // filter_gradient keeps kMostOuts * kMostTaps sums
-template <class T>
-constexpr int kMostTaps = many_registers<T> ? 4 : 3;
-
 // Cost of PatchProducts' copies for one tap of a window, measured in filters that could be multiplied with it in that
 // time: for run, input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
 constexpr int64_t kForwardCopy = 20, kInputCopy = 14, kFilterCopy = 8;
-
-constexpr size_t kSlotsAtOnce = 96;  // so that data that filter_gradient reads repeatedly stays in the L1 cache
 
 // result [rows, 2 registers] = factors' patches; factors [count, rows]
 template <int rows, class T>
@@ -39,34 +32,6 @@ void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, con
   for (int i = 0; i < rows; ++i) {
     sums[i][0].store(result + i * lanes);
     sums[i][1].store(result + (rows + i) * lanes);
-  }
-}
-
-// sums[o][t] += outs[o] times the input of tap t, for the slots [begin, end). The mask clears lanes that are not
-// windows: 0 times infinity would not be 0.
-template <bool masked, int outs, int taps, class Slots, class T>
-inline void add_products(const Slots& slots, size_t begin, size_t end, const T* panel, int64_t out_step,
-                         const T* patches, const int64_t* offsets, Vec<T> (&sums)[outs][taps]) {
-  constexpr int lanes = Vec<T>::size;
-  const T* tap[taps];
-  for (int t = 0; t < taps; ++t) tap[t] = patches + offsets[t];
-  for (size_t slot = begin; slot < end; ++slot) {
-    int64_t in = slots.slots[slot].in;
-    Vec<T> seen[taps];
-#pragma GCC unroll 4
-    for (int t = 0; t < taps; ++t) {
-      seen[t] = Vec<T>::load(tap[t] + in);
-      if (masked) {
-        Vec<T> mask = Vec<T>::load(slots.masks.data() + slot * lanes);
-        seen[t] = select(mask > Vec<T>(T(0)), seen[t], Vec<T>(T(0)));
-      }
-    }
-#pragma GCC unroll 6
-    for (int o = 0; o < outs; ++o) {
-      Vec<T> out = Vec<T>::load(panel + o * out_step + slot * lanes);
-#pragma GCC unroll 4
-      for (int t = 0; t < taps; ++t) sums[o][t] = multiply_add(out, seen[t], sums[o][t]);
-    }
   }
 }
 
@@ -114,6 +79,7 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
                                s_.image_size(), s_.out_size()),
                           s_.in_channels,
                           s_.out_channels,
+                          s_.plane(),
                           s_.pixels(),
                           whole_taps(s_),
                           s_.taps(),
@@ -123,7 +89,7 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
       channels_at_once_(std::min<int64_t>(s_.in_channels, 32)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
                    s_.image_size(), s_.out_size()),
-      factors_(init, s_.out_channels * s_.taps()), patches_(init, 0),
+      factors_(init, s_.groups * s_.out_channels * s_.taps()), patches_(init, 0),
       outs_(init, gradients ? filter_grid_.most_slots() * Vec<T>::size * outs_at_once_ : 0) {
   int64_t elements = forward_.grid.buffer_size();
   if (gradients) add_input_gradients();
@@ -147,7 +113,7 @@ void Convolution<T>::add_input_gradients() {
       }
       Grid grid(y.patches, x.patches, s_.images, s_.out_channels, s_.out_size(), s_.image_size());
       int64_t first = y.patches.out_first * s_.width.size + x.patches.out_first;
-      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.plane(), std::move(taps), window,
+      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.pixels(), s_.plane(), std::move(taps), window,
                                   s_.taps(), s_.width.stride, first});
     }
   }
@@ -185,12 +151,10 @@ void Convolution<T>::store(const Product& product, const typename Grid::Slots& s
   }
 }
 
+// Factors in blocks of rows, those of a tap adjacent.
 template <class T>
-void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out) {
-  const std::vector<int64_t>& offsets = product.grid.offsets();
-  const int64_t count = static_cast<int64_t>(offsets.size());
+void Convolution<T>::pack_factors(const Product& product, const T* filter, T* to) const {
   each_block(product.rows, kMostRows<T>, [&](int64_t first, int rows) {
-    T* to = factors_.data() + first * count;
     for (int64_t c = 0; c < product.channels; ++c) {
       for (int64_t tap : product.taps) {
         const T* from = filter + first * product.row_step + c * product.channel_step + tap;
@@ -198,32 +162,52 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
       }
     }
   });
-  const int64_t regions = product.grid.regions();
-  double flops = 2.0 * static_cast<double>(product.grid.lanes() * product.rows * count);
-  parallel_for(context, {regions, flops_cost(flops / static_cast<double>(std::max<int64_t>(regions, 1))), 1, patches_.lanes()},
-               [&](int64_t begin, int64_t end, int lane) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   typename Grid::Region region = product.grid.region(i);
-                   product.grid.pack(image, region, product.channels, patches_.data(lane));
-                   multiply_region(product, region, patches_.data(lane), out);
-                 }
-               });
 }
 
+// The product of all groups, split into groups and regions; by rows too if these are too few for all threads, as each part
+// packs its patches.
 template <class T>
-void Convolution<T>::multiply_region(const Product& product, const typename Grid::Region& region, const T* patches,
-                                     T* out) const {
+void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out) {
+  const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
+  const int64_t coarse = s_.groups * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
+  const int64_t cuts = std::clamp<int64_t>(2 * context.threads / std::max<int64_t>(coarse, 1), 1, std::max<int64_t>(blocks, 1));
+  const int64_t filter_size = s_.out_channels * s_.taps(), factors = product.rows * count;
+  parallel_for(context, {s_.groups, bytes_cost(16.0 * sizeof(T)) * static_cast<double>(factors)},
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t group = begin; group < end; ++group) {
+                   pack_factors(product, filter + group * filter_size, factors_.data() + group * factors);
+                 }
+               });
+  const double flops = 2.0 * static_cast<double>(s_.groups * product.grid.lanes()) * static_cast<double>(factors);
+  const LoopSize size{coarse * cuts, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * cuts, 1))), 1,
+                      patches_.lanes()};
+  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t cut = i % cuts, group = i / cuts / std::max<int64_t>(regions, 1);
+      typename Grid::Region region = product.grid.region(i / cuts % regions);
+      product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels, patches_.data(lane));
+      multiply_region(product, region, factors_.data() + group * factors, patches_.data(lane), cut, cuts,
+                      out + group * product.rows * product.out_plane);
+    }
+  });
+}
+
+// Only the blocks of rows that belong to a cut.
+template <class T>
+void Convolution<T>::multiply_region(const Product& product, const typename Grid::Region& region, const T* factors,
+                                     const T* patches, int64_t cut, int64_t cuts, T* out) const {
   constexpr int lanes = Vec<T>::size;
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
   const auto& slots = *region.slots;
   each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
+    if (first * cuts / product.rows != cut) return;
     with_constant<kMostRows<T>>(block, [&](auto constant) {
       constexpr int rows = decltype(constant)::value;
       alignas(64) T result[2 * rows * lanes];
       for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
         size_t next = std::min(slot + 1, slots.slots.size() - 1);
-        multiply_slots<rows>(count, factors_.data() + first * count, offsets.data(), patches + slots.slots[slot].in,
+        multiply_slots<rows>(count, factors + first * count, offsets.data(), patches + slots.slots[slot].in,
                              patches + slots.slots[next].in, result);
         for (int i = 0; i < rows; ++i) {
           T* to = out + product.first + region.to + (first + i) * product.out_plane;
@@ -242,113 +226,15 @@ void Convolution<T>::multiply_region(const Product& product, const typename Grid
 
 template <class T>
 void Convolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
-  if (patches_forward_) return patch_products_->run(context, image, filter, out);
-  for (int64_t group = 0; group < s_.groups; ++group) {
-    multiply(context, forward_, image + group * s_.in_channels * s_.plane(), filter + group * s_.out_channels * s_.taps(),
-             out + group * s_.out_channels * s_.pixels());
-  }
+  if (patches_forward_) patch_products_->run(context, image, filter, out);
+  else multiply(context, forward_, image, filter, out);
 }
 
 template <class T>
 void Convolution<T>::input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient) {
   if (patches_by_input_) return patch_products_->input_gradient(context, filter, out_gradient, image_gradient);
   if (!every_pixel_seen_) fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
-  for (int64_t group = 0; group < s_.groups; ++group) {
-    for (const Product& product : input_gradients_) {
-      multiply(context, product, out_gradient + group * s_.out_channels * s_.pixels(),
-               filter + group * s_.out_channels * s_.taps(), image_gradient + group * s_.in_channels * s_.plane());
-    }
-  }
-}
-
-// panel [channels, slots, lanes], zeros in lanes without a window
-template <class T>
-void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const {
-  constexpr int lanes = Vec<T>::size;
-  const auto& slots = *region.slots;
-  for (int64_t c = 0; c < channels; ++c) {
-    const T* from = out + region.to + c * s_.pixels();
-    for (size_t slot = 0; slot < slots.slots.size(); ++slot, panel += lanes) {
-      if (slot < slots.whole) {
-        Vec<T>::load(from + slots.runs[slots.slots[slot].run].to).store(panel);
-        continue;
-      }
-      std::fill_n(panel, lanes, T(0));
-      for (int r = 0; r < slots.slots[slot].runs; ++r) {
-        const auto& run = slots.runs[slots.slots[slot].run + r];
-        copy_run(panel + run.at, from + run.to, run.count);
-      }
-    }
-  }
-}
-
-// filter_gradient [outs, taps of all channels] += the products of the panel and the patches, for some channels
-template <class T>
-void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps,
-                                         const T* patches, const T* panels, T* filter_gradient) const {
-  const auto& slots = *region.slots;
-  const int64_t out_step = static_cast<int64_t>(slots.slots.size()) * Vec<T>::size, row = s_.taps();
-  for (size_t begin = 0; begin < slots.slots.size(); begin += kSlotsAtOnce) {
-    size_t end = std::min(begin + kSlotsAtOnce, slots.slots.size());
-    size_t middle = std::clamp(slots.whole, begin, end);
-    each_block(outs, kMostOuts<T>, [&](int64_t first_out, int out_count) {
-      const T* panel = panels + first_out * out_step;
-      each_block(taps, kMostTaps<T>, [&](int64_t first_tap, int tap_count) {
-        with_constant<kMostOuts<T>>(out_count, [&](auto out_constant) {
-          with_constant<kMostTaps<T>>(tap_count, [&](auto tap_constant) {
-            constexpr int o_count = decltype(out_constant)::value, t_count = decltype(tap_constant)::value;
-            Vec<T> sums[o_count][t_count];
-            for (auto& sum : sums) std::fill_n(sum, t_count, Vec<T>(T(0)));
-            const int64_t* offsets = filter_grid_.offsets().data() + first_tap;
-            add_products<false>(slots, begin, middle, panel, out_step, patches, offsets, sums);
-            add_products<true>(slots, middle, end, panel, out_step, patches, offsets, sums);
-            for (int o = 0; o < o_count; ++o) {
-              T* to = filter_gradient + (first_out + o) * row + first_tap;
-              for (int t = 0; t < t_count; ++t) to[t] += sum_of_lanes(sums[o][t]);
-            }
-          });
-        });
-      });
-    });
-  }
-}
-
-// The filters [first_out, end_out) of a group and some of its channels. Adds the regions in order.
-template <class T>
-void Convolution<T>::filter_gradient_part(int64_t group, int64_t c, int64_t first_out, int64_t end_out, int lane,
-                                          const T* image, const T* out_gradient, T* filter_gradient) {
-  const int64_t window = s_.height.window * s_.width.window, channels = std::min(channels_at_once_, s_.in_channels - c);
-  const int64_t first = group * s_.out_channels;
-  T *to = filter_gradient + first * s_.taps() + c * window, *patches = patches_.data(lane), *panel = outs_.data(lane);
-  for (int64_t o = first_out; o < end_out; ++o) std::fill_n(to + o * s_.taps(), channels * window, T(0));
-  for (int64_t i = 0; i < filter_grid_.regions(); ++i) {
-    typename Grid::Region region = filter_grid_.region(i);
-    filter_grid_.pack(image + (group * s_.in_channels + c) * s_.plane(), region, channels, patches);
-    for (int64_t o = first_out; o < end_out; o += outs_at_once_) {
-      int64_t outs = std::min(outs_at_once_, end_out - o);
-      pack_outputs(out_gradient + (first + o) * s_.pixels(), region, outs, panel);
-      add_filter_gradient(region, outs, channels * window, patches, panel, to + o * s_.taps());
-    }
-  }
-}
-
-// Split by groups and channels; by filters too if these are too few for all threads, as patches are then packed for each.
-template <class T>
-void Convolution<T>::filter_gradient(KernelContext& context, const T* image, const T* out_gradient,
-                                     T* filter_gradient) {
-  if (patches_by_filter_) return patch_products_->filter_gradient(context, image, out_gradient, filter_gradient);
-  const int64_t outs = s_.out_channels, steps = (s_.in_channels + channels_at_once_ - 1) / channels_at_once_;
-  const int64_t coarse = s_.groups * steps, wanted = (context.threads + coarse - 1) / std::max<int64_t>(coarse, 1);
-  const int64_t cuts = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(outs / kMostOuts<T>, 1)), items = coarse * cuts;
-  const double flops = 2.0 * static_cast<double>(s_.groups * filter_grid_.lanes()) * static_cast<double>(outs * s_.taps());
-  parallel_for(context, {items, flops_cost(flops / static_cast<double>(items)), 1, patches_.lanes()},
-               [&](int64_t begin, int64_t end, int lane) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   int64_t cut = i % cuts, step = i / cuts % steps;
-                   filter_gradient_part(i / cuts / steps, step * channels_at_once_, outs * cut / cuts,
-                                        outs * (cut + 1) / cuts, lane, image, out_gradient, filter_gradient);
-                 }
-               });
+  for (const Product& product : input_gradients_) multiply(context, product, out_gradient, filter, image_gradient);
 }
 
 template class Convolution<float>;

@@ -20,7 +20,7 @@ class Convolution {
 
   void run(KernelContext&, const T* image, const T* filter, T* out);
   void input_gradient(KernelContext&, const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(KernelContext&, const T* image, const T* out_gradient, T* filter_gradient);
+  void filter_gradient(KernelContext&, const T* image, const T* out_gradient, T* filter_gradient);  // filter_gradient.cc
 
  private:
   using Grid = PatchGrid<T>;
@@ -28,7 +28,7 @@ class Convolution {
   // One product: results [images, rows, pixels of the grid] = factors [rows, channels, taps] patches
   struct Product {
     Grid grid;
-    int64_t channels, rows, out_plane;
+    int64_t channels, rows, in_plane, out_plane;
     std::vector<int64_t> taps;  // indices in one channel's filter
     int64_t row_step, channel_step;  // filter strides
     int64_t pixel_step, first;       // result stride and offset
@@ -37,7 +37,9 @@ class Convolution {
   void add_input_gradients();
   bool choose_patches(bool gradients);
   void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
-  void multiply_region(const Product& product, const typename Grid::Region& region, const T* patches, T* out) const;
+  void pack_factors(const Product& product, const T* filter, T* to) const;
+  void multiply_region(const Product& product, const typename Grid::Region& region, const T* factors, const T* patches,
+                       int64_t cut, int64_t cuts, T* out) const;
   void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
   void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
   void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, const T* patches,
@@ -56,8 +58,5 @@ class Convolution {
   Scratch<T> factors_;
   LaneScratch<T> patches_, outs_;
 };
-
-extern template class Convolution<float>;
-extern template class Convolution<double>;
 
 }  // namespace paddle_mini

@@ -25,24 +25,28 @@ int64_t count_rows(const std::vector<Dim>& outer) {
   return rows;
 }
 
-// Calls f(row, positions of its first element in the operands) for the rows [begin, end) of the slab, counted within it.
+// Calls f(row, positions of its first element in the operands) for some rows of the slab: [begin, end), counted within it.
+// `row` counts all rows.
 template <class Dim, class F>
 void each_row(const std::vector<Dim>& outer, const RowSlab& slab, int64_t begin, int64_t end, F f) {
   const int last = static_cast<int>(outer.size()) - 1;
   int64_t index[Shape::kMaxRank] = {}, low[Shape::kMaxRank] = {}, high[Shape::kMaxRank] = {}, rest = begin;
+  int64_t row_steps[Shape::kMaxRank], row = 0;
   decltype(std::declval<Dim>().steps()) at{};
   auto move = [&](int d, int64_t by) {
     auto steps = outer[d].steps();
     for (size_t i = 0; i < at.size(); ++i) at[i] += steps[i] * by;
+    row += row_steps[d] * by;
   };
   for (int d = last; d >= 0; --d) {
+    row_steps[d] = d == last ? 1 : row_steps[d + 1] * outer[d + 1].size;
     low[d] = d == slab.dim ? slab.first : 0, high[d] = d == slab.dim ? slab.last : outer[d].size;
     int64_t size = std::max<int64_t>(high[d] - low[d], 1);
     index[d] = low[d] + rest % size;
     rest /= size;
     move(d, index[d]);
   }
-  for (int64_t row = begin; row < end; ++row) {
+  for (int64_t i = begin; i < end; ++i) {
     f(row, at);
     for (int d = last; d >= 0; --d) {
       move(d, 1);

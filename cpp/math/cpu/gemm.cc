@@ -145,36 +145,68 @@ void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
   }
 }
 
+template <class T>
+double time_of(const Gemm<T>& g) {
+  return flops_cost(2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k));
+}
+
+// The rows and columns of C that a part of a product computes.
+struct Tile {
+  int64_t top, bottom, left, right;
+};
+
+template <class T, class Run>
+void run_tile(const Gemm<T>& g, const Tile& tile, const T* a, const T* b, T* c, Run run) {
+  Gemm<T> part = g;
+  part.m = tile.bottom - tile.top, part.n = tile.right - tile.left;
+  part.lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
+  part.ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
+  part.ldc = g.ldc ? g.ldc : g.n;
+  run(part, a + tile.top * (g.transpose_a ? 1 : part.lda), b + tile.left * (g.transpose_b ? part.ldb : 1),
+      c + tile.top * part.ldc + tile.left);
+}
+
 // Splits C into tiles. Each is a product of its own, whose sums run over k in the same order as those of the whole, so
 // all splits have the same result. A tile packs its columns of B, and its rows of A if they are stored transposed: of the
 // splits into enough tiles, this chooses the one that packs least.
 template <class T>
 void run_in_tiles(KernelContext& context, const Gemm<T>& g, const T* a, const T* b, T* c) {
-  int64_t ldc = g.ldc ? g.ldc : g.n, high = 1, wide = 1;
-  double time = flops_cost(2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k));
-  int64_t wanted = ranges_of(context, context.threads, std::min<int64_t>(g.m * g.n, 2 * context.threads), time);
-  int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1), most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
-  int64_t least = INT64_MAX;
+  const int64_t wanted = ranges_of(context, context.threads, std::min<int64_t>(g.m * g.n, 2 * context.threads), time_of(g));
+  const int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1), most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
+  const int64_t enough = std::min(wanted, most_high * most_wide);
+  int64_t high = 1, wide = 1, least = INT64_MAX;
   for (int64_t columns = 1; columns <= std::min(wanted, most_wide); ++columns) {
     int64_t rows = std::min((wanted + columns - 1) / columns, most_high);
-    int64_t packed = rows * g.n + columns * (g.transpose_a ? g.m : g.m / 4);  // A is read from a shared cache otherwise
-    if (rows * columns < std::min(wanted, most_high * most_wide) || packed >= least) continue;
+    int64_t packed = rows * g.n + columns * (g.transpose_a ? g.m : g.m / 4);  // other rows of A are only read
+    if (rows * columns < enough || packed >= least) continue;
     least = packed, high = rows, wide = columns;
   }
   auto cut = [](int64_t size, int64_t unit, int64_t i, int64_t count) {
     return std::min((size + unit - 1) / unit * i / count * unit, size);
   };
-  parallel_for(context, {wide * high, time / static_cast<double>(wide * high)}, [&](int64_t begin, int64_t end) {
-    for (int64_t tile = begin; tile < end; ++tile) {
-      int64_t top = cut(g.m, kRows<T>, tile / wide, high), left = cut(g.n, kWidth<T>, tile % wide, wide);
-      Gemm<T> part = g;
-      part.m = cut(g.m, kRows<T>, tile / wide + 1, high) - top;
-      part.n = cut(g.n, kWidth<T>, tile % wide + 1, wide) - left;
-      part.lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
-      part.ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
-      part.ldc = ldc;
-      run_by_panels(part, a + top * (g.transpose_a ? 1 : part.lda), b + left * (g.transpose_b ? part.ldb : 1),
-                    c + top * ldc + left);
+  const LoopSize size{wide * high, time_of(g) / static_cast<double>(wide * high)};
+  parallel_for(context, size, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t row = i / wide, column = i % wide;
+      Tile tile{cut(g.m, kRows<T>, row, high), cut(g.m, kRows<T>, row + 1, high), cut(g.n, kWidth<T>, column, wide),
+                cut(g.n, kWidth<T>, column + 1, wide)};
+      run_tile(g, tile, a, b, c, run_by_panels<T>);
+    }
+  });
+}
+
+// Few rows, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
+template <class T>
+void run_in_strips(KernelContext& context, const Gemm<T>& g, const T* a, const T* b, T* c) {
+  constexpr int64_t kStrip = 512;
+  const bool by_column = g.n >= g.m;
+  const int64_t length = by_column ? g.n : g.m, strips = (length + kStrip - 1) / kStrip;
+  const LoopSize size{strips, time_of(g) / static_cast<double>(std::max<int64_t>(strips, 1))};
+  parallel_for(context, size, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t from = i * kStrip, to = std::min(from + kStrip, length);
+      Tile tile = by_column ? Tile{0, g.m, from, to} : Tile{from, to, 0, g.n};
+      run_tile(g, tile, a, b, c, run_by_eigen<T>);
     }
   });
 }
@@ -185,7 +217,7 @@ template <class T>
 void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   // Packing B costs as much as the product with a few rows of A.
   bool large = m >= 2 * kRows<T> && n >= kWidth<T> && k >= 16;
-  if (!large) return run_by_eigen(*this, a, b, c);
+  if (!large) return run_in_strips(context, *this, a, b, c);
   if (beta != T(0) && beta != T(1)) {
     for (int64_t i = 0; i < m; ++i) {
       T* row = c + i * (ldc ? ldc : n);
@@ -198,12 +230,11 @@ void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
 template <class T>
 void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
                        T* c, int64_t step_c) const {
-  double cost = flops_cost(2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
   auto run_range = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) run(context, a + i * step_a, b + i * step_b, c + i * step_c);
   };
   if (count < context.threads) run_range(0, count);  // each product is split
-  else parallel_for(context, {count, cost}, run_range);
+  else parallel_for(context, {count, time_of(*this)}, run_range);
 }
 
 template struct Gemm<float>;

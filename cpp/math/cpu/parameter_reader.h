@@ -13,6 +13,7 @@ class ParamReader {
  public:
   explicit ParamReader(KernelInit& init)
       : tensor_(init.input("Param")->tensor), block_(init, is_plain() ? 0 : kBlock) {}
+  bool converts() const { return !is_plain(); }
   int64_t numel() const { return tensor_.shape.numel(); }
 
   // How many of `count` one read returns: converted elements stay in the L1 cache.

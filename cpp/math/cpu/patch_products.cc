@@ -276,12 +276,13 @@ void PatchProducts<T>::input_gradient(KernelContext& context, const T* filter, c
       for (int64_t t = 0; t < tile_count; ++t) {
         pack_outputs(out_gradient, group, tiles[t], panels + t * padded_outs_ * kTile);
       }
-      each_block(end_tap - first_tap, kMostRows<T>, [&](int64_t first, int count) {
-        for (int64_t t = 0; t < tile_count; ++t) {
+      // Tile by tile, so that the order of the sums does not depend on the blocks.
+      for (int64_t t = 0; t < tile_count; ++t) {
+        each_block(end_tap - first_tap, kMostRows<T>, [&](int64_t first, int count) {
           multiply_panel(count, outs, packed + first * outs, panels + t * padded_outs_ * kTile, rows);
           add_columns(rows, first_tap + first, count, group, tiles[t], image_gradient);
-        }
-      });
+        });
+      }
     });
   });
 }

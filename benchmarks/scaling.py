@@ -1,0 +1,77 @@
+# How much faster a step is with more threads: 1, 2, 4, ... up to the CPUs of this process, in turn in one process.
+#
+#   python benchmarks/scaling.py [--seconds 8] [--threads 1,2,4] [WORKLOAD ...]
+#
+# Prints one row for each workload: milliseconds with one thread, and the ratio of one thread's time to that of each other
+# number. Each is the median of rounds in which every number of threads has its turn, so that a busy machine slows all of
+# them alike. The last row counts to a number in processes of their own: what the machine itself gains at that time.
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+import ours
+import paddle_mini as pm
+
+WORKLOADS: dict[str, Callable[[], Callable[[int], float]]] = {
+    name: getattr(ours, name) for name in ("tiny_mlp", "chain", "mlp", "lenet", "resnet", "lstm", "gpt", "wide_deep")
+} | {name: make for name, make in ours.optimizer_steps().items() if name in ("sgd_8", "adam_8")}
+COUNTING = "import sys\nsys.stdin.read()\nfor _ in range(3_000_000): pass"
+
+
+def numbers_of_threads() -> list[int]:
+    most = pm.num_threads()
+    return sorted({1, most, *(2**i for i in range(most.bit_length()) if 2**i < most)})
+
+
+def scaling(run: Callable[[int], float], counts: Sequence[int], seconds: float) -> dict[int, float]:
+    """Median seconds of a step with each number of threads."""
+    run(2)
+    begin = time.perf_counter()
+    run(1)
+    steps = max(1, round(0.02 / (time.perf_counter() - begin)))
+    times: dict[int, list[float]] = {count: [] for count in counts}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[counts[0]]) < 5:
+        for count in counts:
+            pm.set_num_threads(count)
+            run(1)
+            begin = time.perf_counter()
+            run(steps)
+            times[count].append((time.perf_counter() - begin) / steps)
+    return {count: statistics.median(values) for count, values in times.items()}
+
+
+def counting(processes: int) -> float:
+    """Seconds until that many processes have counted to a number."""
+    children = [subprocess.Popen([sys.executable, "-c", COUNTING], stdin=subprocess.PIPE) for _ in range(processes)]
+    time.sleep(0.5)  # all have started
+    begin = time.perf_counter()
+    for child in children:
+        child.communicate()
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How much faster a step is with more threads.")
+    parser.add_argument("--seconds", type=float, default=8, help="of each workload")
+    parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=numbers_of_threads())
+    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS), choices=list(WORKLOADS))
+    arguments = parser.parse_args()
+    first, *others = arguments.threads
+    print(f"{'':12}{f'{first} thread, ms':>14}" + "".join(f"{count:>8}" for count in others))
+    for name in arguments.workloads:
+        found = scaling(WORKLOADS[name](), arguments.threads, arguments.seconds)
+        ratios = "".join(f"{found[first] / found[count]:8.2f}" for count in others)
+        print(f"{name:12}{found[first] * 1e3:14.4f}{ratios}", flush=True)
+    alone = statistics.median(counting(first) for _ in range(3)) / first
+    ratios = "".join(f"{alone * count / statistics.median(counting(count) for _ in range(3)):8.2f}" for count in others)
+    print(f"{'processes':12}{'':14}{ratios}")
+
+
+if __name__ == "__main__":
+    main()
