@@ -86,7 +86,7 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
                           s_.height.window * s_.width.window,
                           1,
                           0},
-      channels_at_once_(std::min<int64_t>(s_.in_channels, 32)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
+      channels_at_once_(std::clamp<int64_t>(s_.in_channels, 1, 32)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
                    s_.image_size(), s_.out_size()),
       factors_(init, s_.groups * s_.out_channels * s_.taps()), patches_(init, 0),
