@@ -1,5 +1,4 @@
 // elementwise_fmax: Out = max(X, Y), ignoring a NaN if the other one is a number, with Y broadcast over X
-#include "core/widening.h"
 #include "ops/family/elementwise.h"
 
 namespace paddle_mini {
@@ -35,19 +34,13 @@ struct WhereYIsMost {
 }  // namespace
 
 void define_elementwise_fmax(OpTable& ops) {
-  ops.add(binary("elementwise_fmax")
-              .doc("Out = max(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
-                   "dimension of 1 stretches.")
-              .gradient("elementwise_fmax_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<BinaryKernel<MaximumNumber>::For, float, double, int32_t, int64_t>());
-  ops.add(
-      also({DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_fmax")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
-                    "the axes it was stretched along.")
-               .kernels<BinaryGradKernel<WhereXIsMost, WhereYIsMost>::For, float, double>()));
+  add_binary<MaximumNumber, WhereXIsMost, WhereYIsMost>(
+      ops,
+      binary("elementwise_fmax")
+          .doc("Out = max(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
+               "dimension of 1 stretches."),
+      "X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
+      "the axes it was stretched along.");
 }
 
 }  // namespace paddle_mini

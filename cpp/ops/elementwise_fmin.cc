@@ -1,5 +1,4 @@
 // elementwise_fmin: Out = min(X, Y), ignoring a NaN if the other one is a number, with Y broadcast over X
-#include "core/widening.h"
 #include "ops/family/elementwise.h"
 
 namespace paddle_mini {
@@ -35,19 +34,13 @@ struct WhereYIsLeast {
 }  // namespace
 
 void define_elementwise_fmin(OpTable& ops) {
-  ops.add(binary("elementwise_fmin")
-              .doc("Out = min(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
-                   "dimension of 1 stretches.")
-              .gradient("elementwise_fmin_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<BinaryKernel<MinimumNumber>::For, float, double, int32_t, int64_t>());
-  ops.add(
-      also({DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_fmin")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD where X <= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
-                    "the axes it was stretched along.")
-               .kernels<BinaryGradKernel<WhereXIsLeast, WhereYIsLeast>::For, float, double>()));
+  add_binary<MinimumNumber, WhereXIsLeast, WhereYIsLeast>(
+      ops,
+      binary("elementwise_fmin")
+          .doc("Out = min(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
+               "dimension of 1 stretches."),
+      "X@GRAD = Out@GRAD where X <= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
+      "the axes it was stretched along.");
 }
 
 }  // namespace paddle_mini
