@@ -1,40 +1,20 @@
 // elementwise_fmax: Out = max(X, Y), ignoring a NaN if the other one is a number, with Y broadcast over X
-#include "ops/family/elementwise.h"
+#include "ops/family/number_choice.h"
 
 namespace paddle_mini {
 namespace {
 
-// Chooses X where it is greater or equal, or Y is NaN.
-template <class V>
-PM_HD V choose_larger(V x, V y, V of_x, V of_y) {
-  return select(x >= y, of_x, select(y == y, of_y, of_x));
-}
-
-struct MaximumNumber {
+struct GreaterOrEqual {
   template <class V>
-  PM_HD V operator()(V x, V y) const {
-    return choose_larger(x, y, x, y);
-  }
-};
-
-struct WhereXIsMost {
-  template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const {
-    return choose_larger(x, y, gradient, V(0));
-  }
-};
-
-struct WhereYIsMost {
-  template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const {
-    return choose_larger(x, y, V(0), gradient);
+  PM_HD auto operator()(V x, V y) const {
+    return x >= y;
   }
 };
 
 }  // namespace
 
 void define_elementwise_fmax(OpTable& ops) {
-  add_binary<MaximumNumber, WhereXIsMost, WhereYIsMost>(
+  add_binary<ChosenNumber<GreaterOrEqual>, WhereXIsChosen<GreaterOrEqual>, WhereYIsChosen<GreaterOrEqual>>(
       ops,
       binary("elementwise_fmax")
           .doc("Out = max(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "

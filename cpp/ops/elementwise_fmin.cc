@@ -1,40 +1,20 @@
 // elementwise_fmin: Out = min(X, Y), ignoring a NaN if the other one is a number, with Y broadcast over X
-#include "ops/family/elementwise.h"
+#include "ops/family/number_choice.h"
 
 namespace paddle_mini {
 namespace {
 
-// Chooses X where it is less or equal, or Y is NaN.
-template <class V>
-PM_HD V choose_smaller(V x, V y, V of_x, V of_y) {
-  return select(x <= y, of_x, select(y == y, of_y, of_x));
-}
-
-struct MinimumNumber {
+struct LessOrEqual {
   template <class V>
-  PM_HD V operator()(V x, V y) const {
-    return choose_smaller(x, y, x, y);
-  }
-};
-
-struct WhereXIsLeast {
-  template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const {
-    return choose_smaller(x, y, gradient, V(0));
-  }
-};
-
-struct WhereYIsLeast {
-  template <class V>
-  PM_HD V operator()(V x, V y, V gradient) const {
-    return choose_smaller(x, y, V(0), gradient);
+  PM_HD auto operator()(V x, V y) const {
+    return x <= y;
   }
 };
 
 }  // namespace
 
 void define_elementwise_fmin(OpTable& ops) {
-  add_binary<MinimumNumber, WhereXIsLeast, WhereYIsLeast>(
+  add_binary<ChosenNumber<LessOrEqual>, WhereXIsChosen<LessOrEqual>, WhereYIsChosen<LessOrEqual>>(
       ops,
       binary("elementwise_fmin")
           .doc("Out = min(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
