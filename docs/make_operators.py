@@ -76,7 +76,7 @@ def coverage():
         record = _core.contract(op_type)
         source = files.get(op_type) or next((text for text in files.values() if f'"{op_type}"' in text), "")
         facts = facts_of_ops().get(op_type, [])
-        asked = ["harness"] if facts or "op_tests(" in source else ["own tests"]
+        asked = ["harness"] if facts or "_tests(" in source else ["own tests"]
         if any(stated.gradients for stated in facts) or "check_gradient" in source:
             asked.append("numeric gradient")
         if golden.get(op_type):

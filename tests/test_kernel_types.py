@@ -42,6 +42,16 @@ def test_what_is_left_out_has_no_kernel():
         assert types <= set(TABLE[op_type]) - {*record["dtypes"], *record["widened"]}
 
 
+def test_a_gradient_accepts_the_integers_that_its_operator_has_kernels_for():
+    lacking = {}
+    for op_type in pm._core.op_types():
+        gradient = contract(op_type + "_grad") if op_type + "_grad" in pm._core.op_types() else {"dtypes": []}
+        integers = {dtype for dtype in contract(op_type)["dtypes"] if "float" not in dtype}
+        if gradient["dtypes"] and integers - {*gradient["dtypes"], *gradient["widened"]}:
+            lacking[op_type] = integers
+    assert not lacking
+
+
 def numbers_as(numbers, dtype):
     return bfloat16.bits_of(numbers) if dtype == "bfloat16" else numbers.astype(dtype)
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/widening.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -33,7 +35,13 @@ void OpTable::check_gradients() const {
   for (const auto& entry : schemas_) entry.second.check_gradient(*this);
 }
 
-OpSchema OpTable::gradient_of(const std::string& type) const { return at(type).gradient_record(); }
+OpSchema OpTable::gradient_of(const std::string& type) const {
+  OpSchema gradient = at(type).gradient_record();
+  for (DType dtype : at(type).kernel_dtypes()) {
+    if (!is_floating(dtype)) gradient = also({dtype}, std::move(gradient));
+  }
+  return gradient;
+}
 
 const OpSchema* OpTable::find(const std::string& type) const {
   auto it = schemas_.find(type);

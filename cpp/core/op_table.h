@@ -12,8 +12,9 @@ class OpTable {
   // Begins the schema of the gradient of `type`, an operator of the table that names the ports of its gradient. It inherits
   // docs of ports, attributes and devices. Outputs of the operator are required inputs; P@GRAD is an optional output if P
   // is optional, if it is a list, or if there are several. P@GRAD is inferred to be like P; if the gradient has all inputs
-  // of the operator, the operator's infer checks its outputs and their gradients. Doc and kernels are missing. A port or
-  // attribute that is stated again replaces the inherited one.
+  // of the operator, the operator's infer checks its outputs and their gradients. It accepts the integers
+  // and bool for which the operator has kernels; those without a kernel of the gradient are computed in a wider type. Doc
+  // and kernels are missing. A port or attribute that is stated again replaces the inherited one.
   OpSchema gradient_of(const std::string& type) const;
   const OpSchema* find(const std::string& type) const;
   const OpSchema& at(const std::string& type) const;  // throws ProgramError that suggests the nearest type

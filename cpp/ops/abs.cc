@@ -1,5 +1,4 @@
 // abs: Out = |X|
-#include "core/widening.h"
 #include "ops/family/unary.h"
 
 namespace paddle_mini {
@@ -10,9 +9,6 @@ struct Abs {
   PM_HD V operator()(V x) const {
     return abs(x);
   }
-};
-
-struct AbsGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient * sign(x);
@@ -22,13 +18,8 @@ struct AbsGrad {
 }  // namespace
 
 void define_abs(OpTable& ops) {
-  ops.add(unary("abs")
-              .doc("Out = |X|, element by element.")
-              .gradient("abs_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .kernels<UnaryKernel<Abs>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "abs")
-                                                 .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
-                                                 .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>()));
+  add_unary<Abs, Keeps::X, int32_t, int64_t>(ops, unary("abs").doc("Out = |X|, element by element."),
+                                             "X@GRAD = Out@GRAD sign(X): 0 where X is 0.");
 }
 
 }  // namespace paddle_mini

@@ -9,9 +9,6 @@ struct Acos {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::acos(number); });
   }
-};
-
-struct AcosGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return -gradient / sqrt(V(1) - x * x);
@@ -21,8 +18,8 @@ struct AcosGrad {
 }  // namespace
 
 void define_acos(OpTable& ops) {
-  add_unary<Acos, AcosGrad, Keeps::X>(ops, unary("acos").doc("Out = arccos(X), in radians; NaN outside [-1, 1]."),
-                                      "X@GRAD = -Out@GRAD / sqrt(1 - X^2).");
+  add_unary<Acos, Keeps::X>(ops, unary("acos").doc("Out = arccos(X), in radians; NaN outside [-1, 1]."),
+                            "X@GRAD = -Out@GRAD / sqrt(1 - X^2).");
 }
 
 }  // namespace paddle_mini

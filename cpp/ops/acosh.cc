@@ -9,9 +9,6 @@ struct Acosh {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::acosh(number); });
   }
-};
-
-struct AcoshGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / sqrt(x * x - V(1));
@@ -21,9 +18,9 @@ struct AcoshGrad {
 }  // namespace
 
 void define_acosh(OpTable& ops) {
-  add_unary<Acosh, AcoshGrad, Keeps::X>(
-      ops, unary("acosh").doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1."),
-      "X@GRAD = Out@GRAD / sqrt(X^2 - 1).");
+  add_unary<Acosh, Keeps::X>(ops,
+                             unary("acosh").doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1."),
+                             "X@GRAD = Out@GRAD / sqrt(X^2 - 1).");
 }
 
 }  // namespace paddle_mini

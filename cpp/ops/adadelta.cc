@@ -37,37 +37,16 @@ struct AdadeltaKernel : TiledKernel {
   }
 };
 
-void infer_adadelta(InferContext& c) {
-  require_state(c, {"AvgSquaredGrad", "AvgSquaredUpdate"}, {});
-  if (c.has_input("LearningRate")) require_state(c, {}, {"LearningRate"});
-  require_gradient(c);
-  set_updated(c, {"Param", "AvgSquaredGrad", "AvgSquaredUpdate"});
-}
-
 }  // namespace
 
 void define_adadelta(OpTable& ops) {
-  ops.add(OpSchema("adadelta")
+  ops.add(optimizer("adadelta", {"AvgSquaredGrad", "AvgSquaredUpdate"}, Grads::Dense, Rates::Optional)
               .doc("AvgSquaredGradOut = rho AvgSquaredGrad + (1 - rho) Grad^2, u = -sqrt((AvgSquaredUpdate + epsilon) "
                    "/ (AvgSquaredGradOut + epsilon)) Grad, AvgSquaredUpdateOut = rho AvgSquaredUpdate + (1 - rho) u^2, "
                    "ParamOut = Param + LearningRate * u.")
-              .input("Param", "any shape")
-              .input("Grad", "shape of Param; a tensor")
-              .input("AvgSquaredGrad", "shape of Param")
-              .input("AvgSquaredUpdate", "shape of Param")
-              .optional_input("LearningRate", "one element; without it 1, as in programs before PaddlePaddle 2")
-              .output("ParamOut", "the variable of Param")
-              .output("AvgSquaredGradOut", "the variable of AvgSquaredGrad")
-              .output("AvgSquaredUpdateOut", "the variable of AvgSquaredUpdate")
               .attr("rho", 0.95f, "part of the averages that stays")
               .attr("epsilon", 1e-6f, "keeps the division finite, and begins the first step")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .infer(infer_adadelta)
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("AvgSquaredGrad", "AvgSquaredGradOut")
-              .updates("AvgSquaredUpdate", "AvgSquaredUpdateOut")
-              .on_gpu()
               .kernels<AdadeltaKernel, float, double>());
 }
 

@@ -54,27 +54,6 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
   }
 };
 
-void infer_adam(InferContext& c) {
-  for (const char* port : {"Grad", "LearningRate", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"}) {
-    require_same_dtype(c, "Param", port);
-  }
-  for (const char* port : {"Grad", "Moment1", "Moment2"}) require_same_shape(c, "Param", port);
-  for (const char* port : {"LearningRate", "Beta1Pow", "Beta2Pow"}) require_scalar(c, port);
-  for (const char* port : {"Beta1Tensor", "Beta2Tensor", "EpsilonTensor"}) {
-    if (!c.has_input(port)) continue;
-    require_scalar(c, port);
-    require_number(c, port);
-  }
-  if (c.has_input("SkipUpdate")) {
-    require_scalar(c, "SkipUpdate");
-    require<ShapeError>(c.input("SkipUpdate").dtype == DType::Bool, "SkipUpdate is ",
-                        name_of(c.input("SkipUpdate").dtype), ", it must be bool");
-  }
-  for (const char* port : {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"}) {
-    if (c.has_input(port)) c.set_output(text(port, "Out").c_str(), c.input(port));
-  }
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -89,16 +68,7 @@ void define_adam(OpTable& ops) {
                    "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient is a dense one with "
                    "rows of zeros, or with lazy_mode, touches only the rows it names; in lazy_mode the powers advance "
                    "before they are used. Without any row nothing happens.")
-              .optional_input("Beta1Tensor", "one element: used instead of beta1")
-              .optional_input("Beta2Tensor", "one element: used instead of beta2")
-              .optional_input("EpsilonTensor", "one element: used instead of epsilon")
-              .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
-              .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
-              .attr("epsilon", 1e-8f, "keeps the division finite")
               .attr("lazy_mode", false, "whether rows without gradient stay as they are")
-              .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .infer(infer_adam)
               .kernels<AdamKernel, float, double>());
 }
 

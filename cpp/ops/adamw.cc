@@ -42,18 +42,6 @@ struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as in
   }
 };
 
-void infer_adamw(InferContext& c) {
-  require_state(c, {"Moment1", "Moment2"}, {"LearningRate", "Beta1Pow", "Beta2Pow"});
-  require_gradient(c);
-  require_flag(c, "SkipUpdate");
-  for (const char* port : {"Beta1Tensor", "Beta2Tensor", "EpsilonTensor"}) {
-    if (!c.has_input(port)) continue;
-    require_scalar(c, port);
-    require_number(c, port);
-  }
-  set_updated(c, {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"});
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -66,19 +54,10 @@ void define_adamw(OpTable& ops) {
               .doc("With with_decay Param first shrinks by the factor 1 - LearningRate * lr_ratio * coeff; then, and "
                    "without with_decay only, the step of adam. As in PaddlePaddle on a CPU, lr_ratio is no factor of "
                    "adam's step.")
-              .optional_input("Beta1Tensor", "one element: used instead of beta1")
-              .optional_input("Beta2Tensor", "one element: used instead of beta2")
-              .optional_input("EpsilonTensor", "one element: used instead of epsilon")
-              .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
-              .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
-              .attr("epsilon", 1e-8f, "keeps the division finite")
               .attr("lr_ratio", 1.0f, "factor of the learning rate in the decay")
               .attr("coeff", 0.01f, "decay in a step of learning rate 1")
               .attr("with_decay", false, "whether Param decays")
               .attr("lazy_mode", false, "of sparse gradients, which PaddlePaddle does not take here, nor do we")
-              .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .infer(infer_adamw)
               .kernels<AdamwKernel, float, double>());
 }
 

@@ -9,9 +9,6 @@ struct Asin {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::asin(number); });
   }
-};
-
-struct AsinGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / sqrt(V(1) - x * x);
@@ -21,8 +18,8 @@ struct AsinGrad {
 }  // namespace
 
 void define_asin(OpTable& ops) {
-  add_unary<Asin, AsinGrad, Keeps::X>(ops, unary("asin").doc("Out = arcsin(X), in radians; NaN outside [-1, 1]."),
-                                      "X@GRAD = Out@GRAD / sqrt(1 - X^2).");
+  add_unary<Asin, Keeps::X>(ops, unary("asin").doc("Out = arcsin(X), in radians; NaN outside [-1, 1]."),
+                            "X@GRAD = Out@GRAD / sqrt(1 - X^2).");
 }
 
 }  // namespace paddle_mini

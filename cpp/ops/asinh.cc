@@ -9,9 +9,6 @@ struct Asinh {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::asinh(number); });
   }
-};
-
-struct AsinhGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / sqrt(x * x + V(1));
@@ -21,7 +18,7 @@ struct AsinhGrad {
 }  // namespace
 
 void define_asinh(OpTable& ops) {
-  add_unary<Asinh, AsinhGrad, Keeps::X>(
+  add_unary<Asinh, Keeps::X>(
       ops, unary("asinh").doc("Out = arsinh(X), the inverse of the hyperbolic sine, element by element."),
       "X@GRAD = Out@GRAD / sqrt(X^2 + 1).");
 }

@@ -9,9 +9,6 @@ struct Atan {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::atan(number); });
   }
-};
-
-struct AtanGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / (V(1) + x * x);
@@ -21,8 +18,8 @@ struct AtanGrad {
 }  // namespace
 
 void define_atan(OpTable& ops) {
-  add_unary<Atan, AtanGrad, Keeps::X>(ops, unary("atan").doc("Out = arctan(X), in radians, element by element."),
-                                      "X@GRAD = Out@GRAD / (1 + X^2).");
+  add_unary<Atan, Keeps::X>(ops, unary("atan").doc("Out = arctan(X), in radians, element by element."),
+                            "X@GRAD = Out@GRAD / (1 + X^2).");
 }
 
 }  // namespace paddle_mini

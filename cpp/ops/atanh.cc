@@ -9,9 +9,6 @@ struct Atanh {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::atanh(number); });
   }
-};
-
-struct AtanhGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / (V(1) - x * x);
@@ -21,7 +18,7 @@ struct AtanhGrad {
 }  // namespace
 
 void define_atanh(OpTable& ops) {
-  add_unary<Atanh, AtanhGrad, Keeps::X>(
+  add_unary<Atanh, Keeps::X>(
       ops, unary("atanh").doc("Out = artanh(X), the inverse of the hyperbolic tangent; NaN outside [-1, 1]."),
       "X@GRAD = Out@GRAD / (1 - X^2).");
 }

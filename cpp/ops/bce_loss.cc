@@ -4,11 +4,9 @@
 namespace paddle_mini {
 namespace {
 
-constexpr PairPorts kBceLossPorts{"X", "Label", "Out"};
-
 // Clamps logarithms to at least -100, so that a loss is finite even where X is 0 or 1.
 struct BinaryCrossEntropy : PairLoss {
-  static constexpr PairPorts ports = kBceLossPorts;
+  static constexpr PairPorts ports{"X", "Label", "Out"};
   using PairLoss::PairLoss;
 
   static constexpr bool refuses = true;
@@ -26,12 +24,6 @@ struct BinaryCrossEntropy : PairLoss {
     V one(1), floor(number_of<V>(-100));
     return (label - one) * maximum(log(one - x), floor) - label * maximum(log(x), floor);
   }
-};
-
-struct BinaryCrossEntropyGrad : PairLoss {
-  static constexpr PairPorts ports = kBceLossPorts;
-  using PairLoss::PairLoss;
-
   template <class V>
   PM_HD V operator()(V x, V label, V gradient) const {
     return gradient * ((x - label) / maximum((V(1) - x) * x, V(number_of<V>(1e-12))));
@@ -41,14 +33,13 @@ struct BinaryCrossEntropyGrad : PairLoss {
 }  // namespace
 
 void define_bce_loss(OpTable& ops) {
-  ops.add(pair_loss("bce_loss", kBceLossPorts)
-              .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; logarithms below -100 count as "
-                   "-100. X outside of [0, 1] is refused.")
-              .checks_data()
-              .kernels<PairLossKernel<BinaryCrossEntropy>::For, float, double>());
-  ops.add(pair_loss_gradient(ops, "bce_loss", kBceLossPorts)
-              .doc("X@GRAD = Out@GRAD (X - Label) / max(X (1 - X), 1e-12).")
-              .kernels<PairLossGradKernel<BinaryCrossEntropyGrad>::For, float, double>());
+  add_pair_loss<BinaryCrossEntropy>(
+      ops,
+      pair_loss("bce_loss", BinaryCrossEntropy::ports)
+          .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; logarithms below -100 count as "
+               "-100. X outside of [0, 1] is refused.")
+          .checks_data(),
+      "X@GRAD = Out@GRAD (X - Label) / max(X (1 - X), 1e-12).");
 }
 
 }  // namespace paddle_mini

@@ -40,10 +40,10 @@ void define_bilinear_interp_v2(OpTable& ops) {
                     "pixels around that place. Pixel i lies at i (in - 1) / (out - 1) with align_corners, else at "
                     "(i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with ratio 1 / scale or in / out.")
                .on_gpu()
-               .kernels<BilinearInterpKernel, float, double>()));
+               .kernels<InterpolationKernel<BilinearPlaces>::For, float, double>()));
   ops.add(ops.gradient_of("bilinear_interp_v2")
               .doc("X@GRAD = the sum over the pixels of Out that a pixel is part of: Out@GRAD times its part.")
-              .kernels<BilinearInterpGradKernel, float, double>());
+              .kernels<InterpolationGradKernel<BilinearPlaces>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,8 @@
 // CPU kernels of bilinear_interp_v2.
 #pragma once
 
+#include "math/copy.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -10,52 +12,36 @@ std::vector<BilinearPlace> bilinear_places_of(const InterpolatedAxis& axis, bool
   return places;
 }
 
-// Calls f(four offsets in the input, their weights, offset in the output) for each output pixel.
-template <class T>
-class BilinearIndexMap {
- public:
-  explicit BilinearIndexMap(const InterpolatedImages& images)
-      : rows_(bilinear_places_of(images.height, images.half_pixels)),
-        columns_(bilinear_places_of(images.width, images.half_pixels)), width_(images.width.in), inner_(images.inner) {}
+struct BilinearPlaces {
+  InterpolatedImages images;
+  std::vector<BilinearPlace> rows, columns;
 
-  template <class F>
+  explicit BilinearPlaces(const KernelInit& init)
+      : images(init, "X"), rows(bilinear_places_of(images.height, images.half_pixels)),
+        columns(bilinear_places_of(images.width, images.half_pixels)) {}
+
+  // Calls f(four offsets in the input, their weights, offset in the output) for each output pixel.
+  template <class T, class F>
   void each(F f) const {
-    int64_t out = 0;
-    for (const BilinearPlace& y : rows_) {
-      for (const BilinearPlace& x : columns_) {
-        const int64_t at[4] = {(y.first * width_ + x.first) * inner_, (y.second * width_ + x.first) * inner_,
-                               (y.first * width_ + x.second) * inner_, (y.second * width_ + x.second) * inner_};
+    int64_t out = 0, width = images.width.in, inner = images.inner;
+    for (const BilinearPlace& y : rows) {
+      for (const BilinearPlace& x : columns) {
+        const int64_t at[4] = {(y.first * width + x.first) * inner, (y.second * width + x.first) * inner,
+                               (y.first * width + x.second) * inner, (y.second * width + x.second) * inner};
         T y1 = static_cast<T>(y.to_first), y2 = static_cast<T>(y.to_second);
         T x1 = static_cast<T>(x.to_first), x2 = static_cast<T>(x.to_second);
         const T weights[4] = {y1 * x1, y2 * x1, y1 * x2, y2 * x2};
         f(at, weights, out);
-        out += inner_;
+        out += inner;
       }
     }
   }
 
- private:
-  std::vector<BilinearPlace> rows_, columns_;
-  int64_t width_, inner_;
-};
-
-template <class T>
-struct BilinearInterpKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  InterpolatedImages images;
-  BilinearIndexMap<T> index_map;
-
-  explicit BilinearInterpKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), images(init, "X"), index_map(images) {}
-
-  void run(KernelContext&) override {
-    if (images.same_size()) {
-      std::copy_n(x.data(), x.numel(), out.data());
-      return;
-    }
+  template <class T>
+  void resize(KernelContext& context, const In<T>& x, const Out<T>& out) const {
+    if (images.same_size()) return copy_n(context, x.data(), x.numel(), out.data());
     images.each_block(x.data(), out.data(), [&](const T* from, T* to) {
-      index_map.each([&](const int64_t* at, const T* weight, int64_t o) {
+      each<T>([&](const int64_t* at, const T* weight, int64_t o) {
         for (int64_t i = 0; i < images.inner; ++i) {
           to[o + i] = from[at[0] + i] * weight[0] + from[at[1] + i] * weight[1] + from[at[2] + i] * weight[2] +
                       from[at[3] + i] * weight[3];
@@ -63,26 +49,13 @@ struct BilinearInterpKernel : Kernel {
       });
     });
   }
-};
 
-template <class T>
-struct BilinearInterpGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  InterpolatedImages images;
-  BilinearIndexMap<T> index_map;
-
-  explicit BilinearInterpGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X"), index_map(images) {}
-
-  void run(KernelContext&) override {
-    if (images.same_size()) {
-      std::copy_n(out_gradient.data(), out_gradient.numel(), x_gradient.data());
-      return;
-    }
+  template <class T>
+  void gather(KernelContext& context, const In<T>& out_gradient, const Out<T>& x_gradient) const {
+    if (images.same_size()) return copy_n(context, out_gradient.data(), out_gradient.numel(), x_gradient.data());
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
     images.each_block(x_gradient.data(), out_gradient.data(), [&](T* to, const T* from) {
-      index_map.each([&](const int64_t* at, const T* weight, int64_t o) {
+      each<T>([&](const int64_t* at, const T* weight, int64_t o) {
         for (int corner = 0; corner < 4; ++corner) {
           for (int64_t i = 0; i < images.inner; ++i) to[at[corner] + i] += from[o + i] * weight[corner];
         }

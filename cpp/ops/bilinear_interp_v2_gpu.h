@@ -76,29 +76,20 @@ struct BilinearShares {
   }
 };
 
-template <class T>
-struct BilinearInterpKernel : Kernel {
-  In<T> x;
-  Out<T> out;
+struct BilinearPlaces {
   InterpolatedImages images;
 
-  explicit BilinearInterpKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), images(init, "X") {}
-  void run(KernelContext& context) override {
+  explicit BilinearPlaces(const KernelInit& init) : images(init, "X") {}
+
+  template <class T>
+  void resize(KernelContext& context, const In<T>& x, const Out<T>& out) const {
     if (images.same_size()) return copy_n(context, x.data(), x.numel(), out.data());
     BilinearMixture<T> mixture{images.height, images.width, images.inner, images.half_pixels, x.data(), out.data()};
     for_each_index(context, out.numel(), mixture);
   }
-};
 
-template <class T>
-struct BilinearInterpGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  InterpolatedImages images;
-
-  explicit BilinearInterpGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X") {}
-  void run(KernelContext& context) override {
+  template <class T>
+  void gather(KernelContext& context, const In<T>& out_gradient, const Out<T>& x_gradient) const {
     if (images.same_size()) return copy_n(context, out_gradient.data(), out_gradient.numel(), x_gradient.data());
     BilinearShares<T> shares{images.height,      images.width,        images.inner,
                              images.half_pixels, out_gradient.data(), x_gradient.data()};

@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct BreluAttributes {
+struct Brelu {
   float low, high;
 
-  explicit BreluAttributes(const KernelInit& init) : low(init.attr<float>("t_min")), high(init.attr<float>("t_max")) {}
-};
-
-struct Brelu : BreluAttributes {
-  using BreluAttributes::BreluAttributes;
+  explicit Brelu(const KernelInit& init) : low(init.attr<float>("t_min")), high(init.attr<float>("t_max")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return minimum(maximum(x, V(low)), V(high));
   }
-};
-
-struct BreluGrad : BreluAttributes {
-  using BreluAttributes::BreluAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return select(x > V(low), select(x < V(high), gradient, V(0)), V(0));
@@ -31,12 +22,12 @@ struct BreluGrad : BreluAttributes {
 }  // namespace
 
 void define_brelu(OpTable& ops) {
-  add_unary<Brelu, BreluGrad, Keeps::X>(ops,
-                                        unary("brelu")
-                                            .doc("Out = min(max(X, t_min), t_max), element by element.")
-                                            .attr("t_min", 0.0f, "the least that Out can be")
-                                            .attr("t_max", 24.0f, "the most that Out can be"),
-                                        "X@GRAD = Out@GRAD where t_min < X < t_max, else 0.");
+  add_unary<Brelu, Keeps::X>(ops,
+                             unary("brelu")
+                                 .doc("Out = min(max(X, t_min), t_max), element by element.")
+                                 .attr("t_min", 0.0f, "the least that Out can be")
+                                 .attr("t_max", 24.0f, "the most that Out can be"),
+                             "X@GRAD = Out@GRAD where t_min < X < t_max, else 0.");
 }
 
 }  // namespace paddle_mini

@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct CeluAttributes {
+struct Celu {
   float alpha;
 
-  explicit CeluAttributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
-};
-
-struct Celu : CeluAttributes {
-  using CeluAttributes::CeluAttributes;
+  explicit Celu(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return select(x < V(0), V(alpha) * (exp(x / V(alpha)) - V(1)), x);
   }
-};
-
-struct CeluGrad : CeluAttributes {
-  using CeluAttributes::CeluAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return select(x > V(0), gradient, gradient * exp(x / V(alpha)));
@@ -31,12 +22,11 @@ struct CeluGrad : CeluAttributes {
 }  // namespace
 
 void define_celu(OpTable& ops) {
-  add_unary<Celu, CeluGrad, Keeps::X>(
-      ops,
-      unary("celu")
-          .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
-          .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero),
-      "X@GRAD = Out@GRAD where X > 0, else exp(X / alpha) Out@GRAD.");
+  add_unary<Celu, Keeps::X>(ops,
+                            unary("celu")
+                                .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
+                                .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero),
+                            "X@GRAD = Out@GRAD where X > 0, else exp(X / alpha) Out@GRAD.");
 }
 
 }  // namespace paddle_mini

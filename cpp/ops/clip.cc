@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/op_table.h"
-#include "core/widening.h"
 #include "math/selected_rows.h"
 #include "math/scalar_arg.h"
 
@@ -167,11 +166,11 @@ void define_clip(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<ClipKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, ops.gradient_of("clip")
-                                                 .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
-                                                 .in_place("Out@GRAD", "X@GRAD")
-                                                 .checks_data()
-                                                 .kernels<ClipGradKernel, float, double>()));
+  ops.add(ops.gradient_of("clip")
+              .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
+              .in_place("Out@GRAD", "X@GRAD")
+              .checks_data()
+              .kernels<ClipGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,8 +1,8 @@
 // conv2d: Output[n, o, y, x] = sum over c, i, j of Filter[o, c, i, j] Input[n, c, y + i, x + j], with strides and
 // paddings
-#include "core/op_table.h"
 #include "math/channels_last.h"
 #include "math/convolution.h"
+#include "ops/family/convolution.h"
 
 namespace paddle_mini {
 namespace {
@@ -15,32 +15,8 @@ ConvolutionSizes conv2d_sizes(const KernelInit& init) {
 }
 
 template <class T>
-struct Conv2dKernel : Kernel {
-  In<T> input, filter;
-  Out<T> output;
-  Convolution<T> convolution;
-
-  explicit Conv2dKernel(KernelInit& init)
-      : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
-        convolution(init, conv2d_sizes(init), false) {}
-  void run(KernelContext& context) override { convolution.run(context, input.data(), filter.data(), output.data()); }
-};
-
-template <class T>
-struct Conv2dGradKernel : Kernel {
-  In<T> input, filter, output_gradient;
-  Out<T> input_gradient, filter_gradient;
-  Convolution<T> convolution;
-
-  explicit Conv2dGradKernel(KernelInit& init)
-      : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
-        input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
-        convolution(init, conv2d_sizes(init), true) {}
-  void run(KernelContext& context) override {
-    const T* gradient = output_gradient.data();
-    if (filter_gradient) convolution.filter_gradient(context, input.data(), gradient, filter_gradient.data());
-    if (input_gradient) convolution.input_gradient(context, filter.data(), gradient, input_gradient.data());
-  }
+struct ImageFilters : Convolution<T> {
+  ImageFilters(KernelInit& init, bool with_gradients) : Convolution<T>(init, conv2d_sizes(init), with_gradients) {}
 };
 
 Shape conv2d_output_shape(const InferContext& c) {
@@ -85,10 +61,10 @@ void define_convolution(OpTable& ops, const std::string& type) {
           }))
           .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
           .on_gpu()
-          .kernels<AnyLayout<Conv2dKernel>::Of, float, double>());
+          .kernels<AnyLayout<ConvolutionKernel<ImageFilters>::For>::Of, float, double>());
   ops.add(ops.gradient_of(type)
               .doc("Gradients of " + type + " by its image and its filter.")
-              .kernels<AnyLayout<Conv2dGradKernel>::Of, float, double>());
+              .kernels<AnyLayout<ConvolutionGradKernel<ImageFilters>::For>::Of, float, double>());
 }
 
 }  // namespace

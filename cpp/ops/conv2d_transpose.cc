@@ -1,8 +1,8 @@
 // conv2d_transpose: the gradient of conv2d with respect to its input: every pixel of Input adds the filter, scaled, to
 // Output
-#include "core/op_table.h"
 #include "math/channels_last.h"
 #include "math/convolution.h"
+#include "ops/family/convolution.h"
 
 namespace paddle_mini {
 namespace {
@@ -50,33 +50,18 @@ ConvolutionSizes stamping_sizes(const KernelInit& init) {
 }
 
 template <class T>
-struct Conv2dTransposeKernel : Kernel {
-  In<T> input, filter;
-  Out<T> output;
+struct StampedFilters {
   Convolution<T> convolution;
 
-  explicit Conv2dTransposeKernel(KernelInit& init)
-      : input(init, "Input"), filter(init, "Filter"), output(init, "Output"),
-        convolution(init, stamping_sizes(init), true) {}
-  void run(KernelContext& context) override {
-    convolution.input_gradient(context, filter.data(), input.data(), output.data());
+  StampedFilters(KernelInit& init, bool) : convolution(init, stamping_sizes(init), true) {}
+  void run(KernelContext& context, const T* input, const T* filter, T* output) {
+    convolution.input_gradient(context, filter, input, output);
   }
-};
-
-template <class T>
-struct Conv2dTransposeGradKernel : Kernel {
-  In<T> input, filter, output_gradient;
-  Out<T> input_gradient, filter_gradient;
-  Convolution<T> convolution;
-
-  explicit Conv2dTransposeGradKernel(KernelInit& init)
-      : input(init, "Input"), filter(init, "Filter"), output_gradient(init, "Output@GRAD"),
-        input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
-        convolution(init, stamping_sizes(init), true) {}
-  void run(KernelContext& context) override {
-    const T* gradient = output_gradient.data();
-    if (filter_gradient) convolution.filter_gradient(context, gradient, input.data(), filter_gradient.data());
-    if (input_gradient) convolution.run(context, gradient, filter.data(), input_gradient.data());
+  void filter_gradient(KernelContext& context, const T* input, const T* gradient, T* filter_gradient) {
+    convolution.filter_gradient(context, gradient, input, filter_gradient);
+  }
+  void input_gradient(KernelContext& context, const T* filter, const T* gradient, T* input_gradient) {
+    convolution.run(context, gradient, filter, input_gradient);
   }
 };
 
@@ -123,10 +108,10 @@ void define_transpose(OpTable& ops, const std::string& type) {
           }))
           .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
           .on_gpu()
-          .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>());
+          .kernels<AnyLayout<ConvolutionKernel<StampedFilters>::For>::Of, float, double>());
   ops.add(ops.gradient_of(type)
               .doc("Gradients of " + type + " by its image and its filter.")
-              .kernels<AnyLayout<Conv2dTransposeGradKernel>::Of, float, double>());
+              .kernels<AnyLayout<ConvolutionGradKernel<StampedFilters>::For>::Of, float, double>());
 }
 
 }  // namespace

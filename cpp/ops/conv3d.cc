@@ -1,7 +1,7 @@
 // conv3d: Output[n, o, z, y, x] = sum over c, k, i, j of Filter[o, c, k, i, j] Input[n, c, z + k, y + i, x + j], with
 // strides and paddings
-#include "core/op_table.h"
 #include "math/volume.h"
+#include "ops/family/convolution.h"
 
 namespace paddle_mini {
 namespace {
@@ -23,35 +23,6 @@ VolumeAxes conv3d_axes_of(const Context& c, const VolumeLayout& input, const Sha
 
 namespace paddle_mini {
 namespace {
-
-template <class T>
-struct Conv3dKernel : Kernel {
-  In<T> input, filter;
-  Out<T> output;
-  FilteredVolumes<T> convolution;
-
-  explicit Conv3dKernel(KernelInit& init)
-      : input(init, "Input"), filter(init, "Filter"), output(init, "Output"), convolution(init) {}
-  void run(KernelContext& context) override { convolution.run(context, input.data(), filter.data(), output.data()); }
-};
-
-template <class T>
-struct Conv3dGradKernel : Kernel {
-  In<T> input, filter, gradient;
-  Out<T> input_gradient, filter_gradient;
-  FilteredVolumes<T> convolution;
-
-  explicit Conv3dGradKernel(KernelInit& init)
-      : input(init, "Input"), filter(init, "Filter"), gradient(init, "Output@GRAD"),
-        input_gradient(init, "Input@GRAD", optional_port), filter_gradient(init, "Filter@GRAD", optional_port),
-        convolution(init) {}
-  void run(KernelContext& context) override {
-    if (filter_gradient) {
-      convolution.filter_gradient(context, input.data(), gradient.data(), filter_gradient.data());
-    }
-    if (input_gradient) convolution.input_gradient(context, filter.data(), gradient.data(), input_gradient.data());
-  }
-};
 
 Shape conv3d_output_shape(const InferContext& c) {
   require_tensors(c);
@@ -96,10 +67,10 @@ void define_conv3d(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
               .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
               .on_gpu()
-              .kernels<Conv3dKernel, float, double>());
+              .kernels<ConvolutionKernel<FilteredVolumes>::For, float, double>());
   ops.add(ops.gradient_of("conv3d")
               .doc("Gradients of conv3d by its volume and its filter.")
-              .kernels<Conv3dGradKernel, float, double>());
+              .kernels<ConvolutionGradKernel<FilteredVolumes>::For, float, double>());
 }
 
 }  // namespace paddle_mini

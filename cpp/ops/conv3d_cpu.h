@@ -15,7 +15,7 @@ struct FilteredVolumes {
   VolumePatches patches;
   Scratch<T> columns;
 
-  explicit FilteredVolumes(KernelInit& init)
+  FilteredVolumes(KernelInit& init, bool)
       : input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format")),
         groups(init.attr<int32_t>("groups")), outs(init.input("Filter")->tensor.shape[0] / groups),
         image_size(input.channels * pixels_in()), patches(patches_of(init)), columns(init, patches.elements()) {

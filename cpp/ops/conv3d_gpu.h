@@ -8,7 +8,7 @@ namespace {
 
 template <class T>
 struct FilteredVolumes : VolumeConvolution<T> {
-  explicit FilteredVolumes(const KernelInit& init) : VolumeConvolution<T>(volumes(init)) {}
+  FilteredVolumes(const KernelInit& init, bool) : VolumeConvolution<T>(volumes(init)) {}
 
   static ConvolvedVolumes volumes(const KernelInit& init) {
     const Shape& filter = init.input("Filter")->tensor.shape;

@@ -9,9 +9,6 @@ struct Cos {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::cos(number); });
   }
-};
-
-struct CosGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return -gradient * each_lane(x, [](auto number) { return std::sin(number); });
@@ -21,8 +18,8 @@ struct CosGrad {
 }  // namespace
 
 void define_cos(OpTable& ops) {
-  add_unary<Cos, CosGrad, Keeps::X>(ops, unary("cos").doc("Out = cos(X), X in radians, element by element."),
-                                    "X@GRAD = -Out@GRAD sin(X).");
+  add_unary<Cos, Keeps::X>(ops, unary("cos").doc("Out = cos(X), X in radians, element by element."),
+                           "X@GRAD = -Out@GRAD sin(X).");
 }
 
 }  // namespace paddle_mini

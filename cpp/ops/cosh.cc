@@ -9,9 +9,6 @@ struct Cosh {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::cosh(number); });
   }
-};
-
-struct CoshGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient * each_lane(x, [](auto number) { return std::sinh(number); });
@@ -21,9 +18,8 @@ struct CoshGrad {
 }  // namespace
 
 void define_cosh(OpTable& ops) {
-  add_unary<Cosh, CoshGrad, Keeps::X>(ops,
-                                      unary("cosh").doc("Out = cosh(X), the hyperbolic cosine, element by element."),
-                                      "X@GRAD = Out@GRAD sinh(X).");
+  add_unary<Cosh, Keeps::X>(ops, unary("cosh").doc("Out = cosh(X), the hyperbolic cosine, element by element."),
+                            "X@GRAD = Out@GRAD sinh(X).");
 }
 
 }  // namespace paddle_mini

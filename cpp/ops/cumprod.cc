@@ -1,24 +1,11 @@
 // cumprod: Out[j] = the product of X up to j along an axis
-#include "core/widening.h"
+#include "math/wrapping_times.h"
 #include "math/axis_lines.h"
 #include "math/axis_index_map.h"
 #include "math/for_each_index.h"
 
 namespace paddle_mini {
 namespace {
-
-// Products of integers wrap around.
-struct WrappingTimes {
-  template <class T>
-  PM_HD T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      using Wrapping = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
-    } else {
-      return a * b;
-    }
-  }
-};
 
 template <class T>
 struct CumprodKernel : Kernel {
@@ -101,10 +88,9 @@ void define_cumprod(OpTable& ops) {
               .gradient("cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<CumprodKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64},
-               ops.gradient_of("cumprod")
-                   .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i].")
-                   .kernels<CumprodGradKernel, float, double>()));
+  ops.add(ops.gradient_of("cumprod")
+              .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i].")
+              .kernels<CumprodGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

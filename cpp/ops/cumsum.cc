@@ -1,6 +1,5 @@
 // cumsum: Out[j] = the sum of X up to j along an axis
 #include "core/op_table.h"
-#include "core/widening.h"
 #include "math/axis_lines.h"
 
 namespace paddle_mini {
@@ -65,11 +64,10 @@ void define_cumsum(OpTable& ops) {
               .gradient("cumsum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
-  ops.add(also({DType::Int16, DType::Int32, DType::Int64},
-               ops.gradient_of("cumsum")
-                   .shape_only("X")
-                   .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
-                   .kernels<CumsumGradKernel, float, double>()));
+  ops.add(ops.gradient_of("cumsum")
+              .shape_only("X")
+              .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
+              .kernels<CumsumGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

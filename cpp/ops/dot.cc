@@ -1,5 +1,4 @@
 // dot: Out = sum of X Y along the last axis
-#include "core/widening.h"
 #include "math/axis_index_map.h"
 #include "math/map.h"
 
@@ -57,9 +56,8 @@ void define_dot(OpTable& ops) {
               .gradient("dot_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<DotKernel, float, double, int32_t, int64_t>());
-  ops.add(also(
-      {DType::Int32, DType::Int64},
-      ops.gradient_of("dot").doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.").kernels<DotGradKernel, float, double>()));
+  ops.add(
+      ops.gradient_of("dot").doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.").kernels<DotGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

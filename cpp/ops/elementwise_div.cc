@@ -39,12 +39,10 @@ void define_elementwise_div(OpTable& ops) {
                         "Whole numbers are cut towards zero, and refused where Y is 0.")
                    .gradient("elementwise_div_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                    .checks_data()
-                   .on_gpu()
                    .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()));
   ops.add(
-      also({DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_div")
-               .in_place("Out@GRAD", "X@GRAD")
+      also({DType::Bool, DType::Int8, DType::UInt8, DType::Int16},
+           binary_gradient(ops, "elementwise_div")
                .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
                     "along.")
                .optional_input("Out", "of the forward operator; X / Y is computed anew instead")

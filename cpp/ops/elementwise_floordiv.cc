@@ -45,7 +45,6 @@ void define_elementwise_floordiv(OpTable& ops) {
                "Whole numbers are refused where Y is 0.")
           .no_gradient("Out stays as it is when X and Y move a little")
           .checks_data()
-          .on_gpu()
           .kernels<WholeDivisionKernel<FloorDivide>::For, float, double, int32_t, int64_t, int16_t, int8_t, uint8_t>());
 }
 

@@ -29,7 +29,6 @@ void define_elementwise_mod(OpTable& ops) {
                    "`axis` on; a dimension of 1 stretches. Whole numbers are refused where Y is 0.")
               .no_gradient("PaddlePaddle gives it none")
               .checks_data()
-              .on_gpu()
               .kernels<WholeDivisionKernel<Remainder>::For, float, double, int32_t, int64_t>());
 }
 

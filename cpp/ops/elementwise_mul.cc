@@ -57,12 +57,10 @@ void define_elementwise_mul(OpTable& ops) {
                .accepts_selected_rows("X")
                .infer(infer_elementwise_mul)
                .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-               .on_gpu()
                .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
   ops.add(
-      also({DType::Bool, DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_mul")
-               .in_place("Out@GRAD", "X@GRAD")
+      also({DType::Bool},
+           binary_gradient(ops, "elementwise_mul")
                .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
                .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
 }

@@ -1,5 +1,4 @@
 // elementwise_pow: Out = X to the power of Y, with Y broadcast over X
-#include "core/widening.h"
 #include "ops/family/elementwise.h"
 #include "math/power.h"
 
@@ -30,20 +29,14 @@ struct SlopeAlongY {
 }  // namespace
 
 void define_elementwise_pow(OpTable& ops) {
-  ops.add(binary("elementwise_pow")
-              .doc("Out = X to the power of Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
-                   "stretches. Products of whole numbers wrap around; a whole number to a power below 0 has its "
-                   "fraction cut off, and is 0 for X = 0.")
-              .gradient("elementwise_pow_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<BinaryKernel<Power>::For, float, double, int32_t, int64_t>());
-  ops.add(
-      also({DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_pow")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
-                    "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
-               .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>()));
+  add_binary<Power, SlopeAlongX, SlopeAlongY>(
+      ops,
+      binary("elementwise_pow")
+          .doc("Out = X to the power of Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
+               "stretches. Products of whole numbers wrap around; a whole number to a power below 0 has its "
+               "fraction cut off, and is 0 for X = 0."),
+      "X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
+      "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.");
 }
 
 }  // namespace paddle_mini

@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct EluAttributes {
+struct Elu {
   float alpha;
 
-  explicit EluAttributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
-};
-
-struct Elu : EluAttributes {
-  using EluAttributes::EluAttributes;
+  explicit Elu(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return select(x < V(0), V(alpha) * (exp(x) - V(1)), x);
   }
-};
-
-struct EluGrad : EluAttributes {
-  using EluAttributes::EluAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return select(x > V(0), gradient, gradient * V(alpha) * exp(x));
@@ -39,7 +30,7 @@ void define_elu(OpTable& ops) {
   ops.add(unary_gradient(ops, "elu")
               .doc("X@GRAD = Out@GRAD where X > 0, else alpha exp(X) Out@GRAD.")
               .optional_input("Out", "of the forward operator; not read")
-              .kernels<UnaryGradKernel<EluGrad, Keeps::X>::For, float, double>());
+              .kernels<UnaryGradKernel<Elu, Keeps::X>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -10,9 +10,6 @@ struct Erf {
   PM_HD V operator()(V x) const {
     return erf(x);
   }
-};
-
-struct ErfGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient * V(1.1283791670955126) * exp(-x * x);
@@ -22,7 +19,7 @@ struct ErfGrad {
 }  // namespace
 
 void define_erf(OpTable& ops) {
-  add_unary<Erf, ErfGrad, Keeps::X>(
+  add_unary<Erf, Keeps::X>(
       ops,
       unary("erf").doc("Out = erf(X), 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to X, element by "
                        "element."),

@@ -10,9 +10,6 @@ struct Exp {
   PM_HD V operator()(V x) const {
     return exp(x);
   }
-};
-
-struct ExpGrad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return gradient * out;
@@ -29,7 +26,7 @@ void define_exp(OpTable& ops) {
                                                  .kernels<UnaryKernel<Exp>::For, float, double>()));
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "exp")
                                                  .doc("X@GRAD = Out@GRAD Out.")
-                                                 .kernels<UnaryGradKernel<ExpGrad, Keeps::Out>::For, float, double>()));
+                                                 .kernels<UnaryGradKernel<Exp, Keeps::Out>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
 // expand_as_v2: Out = X broadcast to the shape of Y
-#include "math/axis_index_map.h"
+#include "ops/family/stretch.h"
 
 namespace paddle_mini {
 namespace {
@@ -15,20 +15,6 @@ Shape expand_as_wanted_shape(const InferContext& c) {
   }
   return out;
 }
-
-struct ExpandAsKernel : AxisCopyKernel {
-  explicit ExpandAsKernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       stretching(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
-};
-
-template <class T>
-struct ExpandAsGradKernel : AxisCopyGradKernel<T> {
-  explicit ExpandAsGradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape,
-                                         "Out")) {}
-};
 
 }  // namespace
 
@@ -46,17 +32,8 @@ void define_expand_as_v2(OpTable& ops) {
               })
               .gradient("expand_as_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernel_for_any<ExpandAsKernel>());
-  ops.add(ops.gradient_of("expand_as_v2")
-              .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-              .shape_only("X")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                require_same_dtype(c, "X", "Out@GRAD");
-                stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
-                gradients_like_inputs(c);
-              })
-              .kernels<ExpandAsGradKernel, float, double, int32_t, int64_t>());
+              .kernel_for_any<StretchKernel>());
+  ops.add(stretch_gradient(ops, "expand_as_v2").kernels<StretchGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,6 @@
 // expand_v2: Out = X broadcast to a given shape
 #include "core/widening.h"
-#include "math/axis_index_map.h"
+#include "ops/family/stretch.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -28,20 +28,6 @@ Shape expand_v2_wanted_shape(InferContext& c) {
   return out;
 }
 
-struct ExpandV2Kernel : AxisCopyKernel {
-  explicit ExpandV2Kernel(KernelInit& init)
-      : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       stretching(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
-};
-
-template <class T>
-struct ExpandV2GradKernel : AxisCopyGradKernel<T> {
-  explicit ExpandV2GradKernel(KernelInit& init)
-      : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape,
-                                         "Out")) {}
-};
-
 }  // namespace
 
 void define_expand_v2(OpTable& ops) {
@@ -56,17 +42,9 @@ void define_expand_v2(OpTable& ops) {
               })
               .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kExpandV2Ports), {"X@GRAD"})
               .on_gpu()
-              .kernel_for_any<ExpandV2Kernel>());
-  ops.add(also({DType::Bool}, ops.gradient_of("expand_v2")
-                                  .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
-                                  .shape_only("X")
-                                  .infer([](InferContext& c) {
-                                    require_tensors(c);
-                                    require_same_dtype(c, "X", "Out@GRAD");
-                                    stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
-                                    gradients_like_inputs(c);
-                                  })
-                                  .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>()));
+              .kernel_for_any<StretchKernel>());
+  ops.add(also({DType::Bool},
+               stretch_gradient(ops, "expand_v2").kernels<StretchGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -10,9 +10,6 @@ struct Expm1 {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::expm1(number); });
   }
-};
-
-struct Expm1Grad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return gradient * out + gradient;
@@ -22,12 +19,12 @@ struct Expm1Grad {
 }  // namespace
 
 void define_expm1(OpTable& ops) {
-  add_unary<Expm1, Expm1Grad, Keeps::Out>(
-      ops,
-      also({DType::Int32, DType::Int64}, unary("expm1")
-                                             .infer(infer_float_of_integers)
-                                             .doc("Out = exp(X) - 1, right for small X, too, element by element.")),
-      "X@GRAD = Out@GRAD (Out + 1).");
+  add_unary<Expm1, Keeps::Out>(ops,
+                               also({DType::Int32, DType::Int64},
+                                    unary("expm1")
+                                        .infer(infer_float_of_integers)
+                                        .doc("Out = exp(X) - 1, right for small X, too, element by element.")),
+                               "X@GRAD = Out@GRAD (Out + 1).");
 }
 
 }  // namespace paddle_mini

@@ -2,16 +2,14 @@
 #include "core/widening.h"
 #include "ops/family/nd_index.h"
 
-#include <algorithm>
-#include <cstring>
-
 namespace paddle_mini {
-namespace {}  // namespace
-}  // namespace paddle_mini
+namespace {
 
-#include PM_KERNELS(gather_nd)
+struct GatheredSlabs : NdIndex {
+  GatheredSlabs(const KernelInit& init, const Shape& x) : NdIndex(init, x, true) {}
+};
 
-namespace paddle_mini {
+}  // namespace
 
 void define_gather_nd(OpTable& ops) {
   ops.add(OpSchema("gather_nd")
@@ -27,12 +25,12 @@ void define_gather_nd(OpTable& ops) {
               .gradient("gather_nd_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()
               .on_gpu()
-              .kernel_for_any<GatherNdKernel>());
+              .kernel_for_any<PickKernel<GatheredSlabs>>());
   ops.add(also({DType::Bool}, ops.gradient_of("gather_nd")
                                   .doc("X@GRAD = the sum of Out@GRAD over the times each slab was named.")
                                   .shape_only("X")
                                   .checks_data()
-                                  .kernels<GatherNdGradKernel, float, double, int32_t, int64_t>()));
+                                  .kernels<PickGradKernel<GatheredSlabs>::For, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -15,10 +15,16 @@ PM_HD V nearly_chance(V x) {
   return V(0.5) * (V(1) + tanh(V(kRootOfTwoOverPi) * (x + V(kCubic) * x * x * x)));
 }
 
+// The derivative of the probability is exp(-x^2 / 2) / sqrt(2 pi).
 struct Gelu {
   template <class V>
   PM_HD V operator()(V x) const {
     return x * NormalChance<number_of<V>>(x).below;
+  }
+  template <class V>
+  PM_HD V operator()(V x, V gradient) const {
+    NormalChance<number_of<V>> chance(x);
+    return gradient * (chance.below + x * (V(0.5 * kRootOfTwoOverPi) * chance.bell));
   }
 };
 
@@ -27,18 +33,6 @@ struct ApproximateGelu {
   PM_HD V operator()(V x) const {
     return x * nearly_chance(x);
   }
-};
-
-// The derivative of the probability is exp(-x^2 / 2) / sqrt(2 pi).
-struct GeluGrad {
-  template <class V>
-  PM_HD V operator()(V x, V gradient) const {
-    NormalChance<number_of<V>> chance(x);
-    return gradient * (chance.below + x * (V(0.5 * kRootOfTwoOverPi) * chance.bell));
-  }
-};
-
-struct ApproximateGeluGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V p = nearly_chance(x);
@@ -61,19 +55,19 @@ struct GeluKernel : UnaryKernel<Gelu>::For<T> {
 };
 
 template <class T>
-struct GeluGradKernel : UnaryGradKernel<GeluGrad, Keeps::X>::For<T> {
+struct GeluGradKernel : UnaryGradKernel<Gelu, Keeps::X>::For<T> {
   bool approximate;
 
   explicit GeluGradKernel(KernelInit& init)
-      : UnaryGradKernel<GeluGrad, Keeps::X>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
+      : UnaryGradKernel<Gelu, Keeps::X>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
 
   void run(KernelContext& context) override {
     auto fill = [&](auto derivative) {
       map_ahead(context, this->forward.numel(), derivative, this->x_gradient.data(), this->forward.data(),
                 this->out_gradient.data());
     };
-    if (approximate) fill(ApproximateGeluGrad{});
-    else fill(GeluGrad{});
+    if (approximate) fill(ApproximateGelu{});
+    else fill(Gelu{});
   }
 };
 

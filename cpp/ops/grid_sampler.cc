@@ -1,5 +1,6 @@
 // grid_sampler: samples X at the coordinates in Grid, one for every pixel of Output
 #include "core/op_table.h"
+#include "math/segmented_scatter.h"
 #include "ops/grid_sampler.h"
 
 namespace paddle_mini {
@@ -22,6 +23,31 @@ Shape sampled_shape(const InferContext& c) {
   }
   return out;
 }
+
+template <class T>
+struct GridSamplerKernel : Kernel {
+  In<T> x, grid;
+  Out<T> output;
+  Sampling<T> sampling;
+
+  explicit GridSamplerKernel(KernelInit& init)
+      : x(init, "X"), grid(init, "Grid"), output(init, "Output"), sampling(init, x.shape(), grid.shape()) {}
+  void run(KernelContext& context) override;
+};
+
+template <class T>
+struct GridSamplerGradKernel : Kernel {
+  In<T> x, grid, gradient;
+  Out<T> x_gradient, grid_gradient;
+  Sampling<T> sampling;
+  SegmentedScatter by_pixel;
+
+  explicit GridSamplerGradKernel(KernelInit& init)
+      : x(init, "X"), grid(init, "Grid"), gradient(init, "Output@GRAD"), x_gradient(init, "X@GRAD", optional_port),
+        grid_gradient(init, "Grid@GRAD", optional_port), sampling(init, x.shape(), grid.shape()),
+        by_pixel(init, x_gradient ? sampling.corners * sampling.images * sampling.samples : 0) {}
+  void run(KernelContext& context) override;
+};
 
 }  // namespace
 }  // namespace paddle_mini

@@ -5,54 +5,35 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct GridSamplerKernel : Kernel {
-  In<T> x, grid;
-  Out<T> output;
-  Sampling<T> sampling;
-
-  explicit GridSamplerKernel(KernelInit& init)
-      : x(init, "X"), grid(init, "Grid"), output(init, "Output"), sampling(init, x.shape(), grid.shape()) {}
-
-  void run(KernelContext&) override {
-    std::fill_n(output.data(), output.numel(), T(0));
-    sampling.each(grid.data(), [&](int64_t, const SampledPlace<T>& place, int64_t from, int64_t to) {
-      sampling.each_pixel(place, [&](int64_t pixel, T weight, const T*) {
-        for (int64_t c = 0; c < sampling.channels; ++c) {
-          output[to + c * sampling.samples] += x[from + c * sampling.plane + pixel] * weight;
-        }
-      });
+void GridSamplerKernel<T>::run(KernelContext&) {
+  std::fill_n(output.data(), output.numel(), T(0));
+  sampling.each(grid.data(), [&](int64_t, const SampledPlace<T>& place, int64_t from, int64_t to) {
+    sampling.each_pixel(place, [&](int64_t pixel, T weight, const T*) {
+      for (int64_t c = 0; c < sampling.channels; ++c) {
+        output[to + c * sampling.samples] += x[from + c * sampling.plane + pixel] * weight;
+      }
     });
-  }
-};
+  });
+}
 
 template <class T>
-struct GridSamplerGradKernel : Kernel {
-  In<T> x, grid, gradient;
-  Out<T> x_gradient, grid_gradient;
-  Sampling<T> sampling;
-
-  explicit GridSamplerGradKernel(KernelInit& init)
-      : x(init, "X"), grid(init, "Grid"), gradient(init, "Output@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        grid_gradient(init, "Grid@GRAD", optional_port), sampling(init, x.shape(), grid.shape()) {}
-
-  void run(KernelContext&) override {
-    if (x_gradient) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    sampling.each(grid.data(), [&](int64_t sample, const SampledPlace<T>& place, int64_t in, int64_t out) {
-      T slopes[3] = {T(0), T(0), T(0)};
-      sampling.each_pixel(place, [&](int64_t pixel, T weight, const T* slope) {
-        for (int64_t c = 0; c < sampling.channels; ++c) {
-          int64_t element = in + c * sampling.plane + pixel;
-          T g = gradient[out + c * sampling.samples];
-          if (x_gradient) x_gradient[element] += g * weight;
-          for (int a = 0; a < sampling.axes; ++a) slopes[a] += g * x[element] * slope[a];
-        }
-      });
-      if (!grid_gradient) return;
-      for (int a = 0; a < sampling.axes; ++a)
-        grid_gradient[sample * sampling.axes + a] = slopes[a] * place.along[a].speed;
+void GridSamplerGradKernel<T>::run(KernelContext&) {
+  if (x_gradient) std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+  sampling.each(grid.data(), [&](int64_t sample, const SampledPlace<T>& place, int64_t in, int64_t out) {
+    T slopes[3] = {T(0), T(0), T(0)};
+    sampling.each_pixel(place, [&](int64_t pixel, T weight, const T* slope) {
+      for (int64_t c = 0; c < sampling.channels; ++c) {
+        int64_t element = in + c * sampling.plane + pixel;
+        T g = gradient[out + c * sampling.samples];
+        if (x_gradient) x_gradient[element] += g * weight;
+        for (int a = 0; a < sampling.axes; ++a) slopes[a] += g * x[element] * slope[a];
+      }
     });
-  }
-};
+    if (!grid_gradient) return;
+    for (int a = 0; a < sampling.axes; ++a)
+      grid_gradient[sample * sampling.axes + a] = slopes[a] * place.along[a].speed;
+  });
+}
 
 }  // namespace
 }  // namespace paddle_mini

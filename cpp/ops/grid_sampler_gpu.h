@@ -1,7 +1,6 @@
 // GPU kernels of grid_sampler and its gradients.
 #pragma once
 
-#include "math/gpu/segmented_scatter.h"
 #include "ops/grid_sampler.h"
 #include "math/unravel_last.h"
 
@@ -85,44 +84,25 @@ struct PlaceShares {
 namespace {
 
 template <class T>
-struct GridSamplerKernel : Kernel {
-  In<T> x, grid;
-  Out<T> output;
-  Sampling<T> sampling;
-
-  explicit GridSamplerKernel(KernelInit& init)
-      : x(init, "X"), grid(init, "Grid"), output(init, "Output"), sampling(init, x.shape(), grid.shape()) {}
-  void run(KernelContext& context) override {
-    SampledElement<T> element{sampling, x.data(), grid.data(), output.data()};
-    for_each_index(context, output.numel(), element);
-  }
-};
+void GridSamplerKernel<T>::run(KernelContext& context) {
+  SampledElement<T> element{sampling, x.data(), grid.data(), output.data()};
+  for_each_index(context, output.numel(), element);
+}
 
 template <class T>
-struct GridSamplerGradKernel : Kernel {
-  In<T> x, grid, gradient;
-  Out<T> x_gradient, grid_gradient;
-  Sampling<T> sampling;
-  SegmentedScatter by_pixel;
-
-  explicit GridSamplerGradKernel(KernelInit& init)
-      : x(init, "X"), grid(init, "Grid"), gradient(init, "Output@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        grid_gradient(init, "Grid@GRAD", optional_port), sampling(init, x.shape(), grid.shape()),
-        by_pixel(init, x_gradient ? sampling.corners * sampling.images * sampling.samples : 0) {}
-  void run(KernelContext& context) override {
-    if (x_gradient) {
-      by_pixel.sort(context, MixedPixel<T>{sampling, grid.data()});
-      int64_t count = by_pixel.sources();
-      segmented_scatter_gpu::Put<T, SegmentedScatter::Meet::Sum> mixed{by_pixel.pairs(), count,   count,  0, 0,
-                                                                       nullptr,          nullptr, nullptr};
-      MixedShares<T> shares{sampling, mixed, grid.data(), gradient.data(), x_gradient.data()};
-      for_each_index(context, x_gradient.numel(), shares);
-    }
-    if (!grid_gradient) return;
-    PlaceShares<T> shares{sampling, x.data(), grid.data(), gradient.data(), grid_gradient.data()};
-    for_each_index(context, sampling.images * sampling.samples, shares);
+void GridSamplerGradKernel<T>::run(KernelContext& context) {
+  if (x_gradient) {
+    by_pixel.sort(context, MixedPixel<T>{sampling, grid.data()});
+    int64_t count = by_pixel.sources();
+    segmented_scatter_gpu::Put<T, SegmentedScatter::Meet::Sum> mixed{by_pixel.pairs(), count,   count,  0, 0,
+                                                                     nullptr,          nullptr, nullptr};
+    MixedShares<T> shares{sampling, mixed, grid.data(), gradient.data(), x_gradient.data()};
+    for_each_index(context, x_gradient.numel(), shares);
   }
-};
+  if (!grid_gradient) return;
+  PlaceShares<T> shares{sampling, x.data(), grid.data(), gradient.data(), grid_gradient.data()};
+  for_each_index(context, sampling.images * sampling.samples, shares);
+}
 
 }  // namespace
 

@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct HardShrinkAttributes {
+struct HardShrink {
   float threshold;
 
-  explicit HardShrinkAttributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
-};
-
-struct HardShrink : HardShrinkAttributes {
-  using HardShrinkAttributes::HardShrinkAttributes;
+  explicit HardShrink(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return select(abs(x) <= V(threshold), V(0), x);
   }
-};
-
-struct HardShrinkGrad : HardShrinkAttributes {
-  using HardShrinkAttributes::HardShrinkAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return select(abs(x) <= V(threshold), V(0), gradient);
@@ -31,11 +22,11 @@ struct HardShrinkGrad : HardShrinkAttributes {
 }  // namespace
 
 void define_hard_shrink(OpTable& ops) {
-  add_unary<HardShrink, HardShrinkGrad, Keeps::X>(ops,
-                                                  unary("hard_shrink")
-                                                      .doc("Out = X where |X| > threshold, else 0, element by element.")
-                                                      .attr("threshold", 0.5f, "what is this near to 0 becomes 0"),
-                                                  "X@GRAD = Out@GRAD where |X| > threshold, else 0.");
+  add_unary<HardShrink, Keeps::X>(ops,
+                                  unary("hard_shrink")
+                                      .doc("Out = X where |X| > threshold, else 0, element by element.")
+                                      .attr("threshold", 0.5f, "what is this near to 0 becomes 0"),
+                                  "X@GRAD = Out@GRAD where |X| > threshold, else 0.");
 }
 
 }  // namespace paddle_mini

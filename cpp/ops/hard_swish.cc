@@ -4,26 +4,17 @@
 namespace paddle_mini {
 namespace {
 
-struct HardSwishAttributes {
+struct HardSwish {
   float threshold, scale, offset;
 
-  explicit HardSwishAttributes(const KernelInit& init)
+  explicit HardSwish(const KernelInit& init)
       : threshold(init.attr<float>("threshold")), scale(init.attr<float>("scale")), offset(init.attr<float>("offset")) {
   }
-};
-
-struct HardSwish : HardSwishAttributes {
-  using HardSwishAttributes::HardSwishAttributes;
 
   template <class V>
   PM_HD V operator()(V x) const {
     return x * minimum(maximum(x + V(offset), V(0)), V(threshold)) / V(scale);
   }
-};
-
-struct HardSwishGrad : HardSwishAttributes {
-  using HardSwishAttributes::HardSwishAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V moved = x + V(offset);
@@ -35,15 +26,14 @@ struct HardSwishGrad : HardSwishAttributes {
 }  // namespace
 
 void define_hard_swish(OpTable& ops) {
-  add_unary<HardSwish, HardSwishGrad, Keeps::X>(
-      ops,
-      unary("hard_swish")
-          .doc("Out = X min(max(X + offset, 0), threshold) / scale, element by element.")
-          .attr("threshold", 6.0f, "where the factor of X stops growing")
-          .attr("scale", 6.0f, "divides the factor of X; not 0", not_zero)
-          .attr("offset", 3.0f, "the factor is 0 where X is below minus this"),
-      "X@GRAD = Out@GRAD times 0 where X + offset <= 0, (2 X + offset) / scale where X + "
-      "offset < threshold, else threshold / scale.");
+  add_unary<HardSwish, Keeps::X>(ops,
+                                 unary("hard_swish")
+                                     .doc("Out = X min(max(X + offset, 0), threshold) / scale, element by element.")
+                                     .attr("threshold", 6.0f, "where the factor of X stops growing")
+                                     .attr("scale", 6.0f, "divides the factor of X; not 0", not_zero)
+                                     .attr("offset", 3.0f, "the factor is 0 where X is below minus this"),
+                                 "X@GRAD = Out@GRAD times 0 where X + offset <= 0, (2 X + offset) / scale where X + "
+                                 "offset < threshold, else threshold / scale.");
 }
 
 }  // namespace paddle_mini

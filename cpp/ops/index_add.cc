@@ -1,31 +1,13 @@
 // index_add: Out = X with AddValue added along an axis at the indices in Index
-#include "core/op_table.h"
-
-#include <algorithm>
+#include "ops/family/slabs.h"
 
 namespace paddle_mini {
 namespace {
 
-// Views X as [outer, length, width] around the axis.
-struct AddedSlabs {
-  IndexIn index;
-  int64_t outer, length, width;
-
-  AddedSlabs(const KernelInit& init, const Shape& x) : index(init, "Index") {
-    int axis = normal_axis(init.attr<int32_t>("axis"), x.rank(), "axis");
-    outer = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
-  }
-
-  void refuse(int64_t value, int64_t at) const {
-    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length,
-                  " along the axis, so positions run "
-                  "from ",
-                  -length, " to ", length - 1);
-  }
-  // Defined only by the CPU kernels:
-  void check() const;
-  template <class F>
-  void each(F f) const;
+struct AddedSlabs : AxisSlabs {
+  static constexpr const char* kUpdates = "AddValue";
+  AddedSlabs(const KernelInit& init, const Shape& x)
+      : AxisSlabs(init, "Index", x, normal_axis(init.attr<int32_t>("axis"), x.rank(), "axis"), true) {}
 };
 
 // Checks that AddValue fits X or Out@GRAD.
@@ -41,11 +23,6 @@ void check_added(const InferContext& c, const char* x_port) {
 }
 
 }  // namespace
-}  // namespace paddle_mini
-
-#include PM_KERNELS(index_add)
-
-namespace paddle_mini {
 
 void define_index_add(OpTable& ops) {
   ops.add(OpSchema("index_add")
@@ -64,7 +41,7 @@ void define_index_add(OpTable& ops) {
               .in_place("X", "Out")
               .checks_data()
               .on_gpu()
-              .kernels<IndexAddKernel, float, double, int32_t, int64_t>());
+              .kernels<AddToSlabsKernel<AddedSlabs>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("index_add")
               .doc("X@GRAD = Out@GRAD; AddValue@GRAD = what Out@GRAD has at the positions in Index.")
               .shape_only("AddValue")
@@ -75,7 +52,7 @@ void define_index_add(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
-              .kernels<IndexAddGradKernel, float, double, int32_t, int64_t>());
+              .kernels<SlabUpdatesGradKernel<AddedSlabs>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,5 @@
 // kron: the Kronecker product: each element of X times the entire Y
-#include "core/widening.h"
+#include "math/wrapping_times.h"
 #include "math/axis_index_map.h"
 #include "math/map.h"
 
@@ -40,18 +40,6 @@ struct KronSizes {
   }
 };
 
-struct KronProduct {
-  template <class T>
-  PM_HD T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      using Wrapping = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
-    } else {
-      return a * b;
-    }
-  }
-};
-
 template <class T>
 struct KronKernel : Kernel {
   In<T> x, y;
@@ -86,7 +74,7 @@ struct KronGradKernel : Kernel {
   void pass(KernelContext& context, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
     over_other.copy(context, other, products.data(), T(0));
     const T* stretched = products.data();
-    map(context, products.numel(), KronProduct(), products.data(), stretched, out_gradient.data());
+    map(context, products.numel(), WrappingTimes(), products.data(), stretched, out_gradient.data());
     over_own.add_back(context, stretched, to);
   }
 };
@@ -115,10 +103,9 @@ void define_kron(OpTable& ops) {
               .gradient("kron_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<KronKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64},
-               ops.gradient_of("kron")
-                   .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
-                   .kernels<KronGradKernel, float, double>()));
+  ops.add(ops.gradient_of("kron")
+              .doc("X@GRAD[i] = the sum over j of Out@GRAD[i m + j] Y[j], Y@GRAD[j] = that over i with X[i].")
+              .kernels<KronGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

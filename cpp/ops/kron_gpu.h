@@ -9,7 +9,7 @@ void KronKernel<T>::run(KernelContext& context) {
   over_x.copy(context, x.data(), out.data(), T(0));
   over_y.copy(context, y.data(), stretched.data(), T(0));
   const T *a = out.data(), *b = stretched.data();
-  map(context, out.numel(), KronProduct(), out.data(), a, b);
+  map(context, out.numel(), WrappingTimes(), out.data(), a, b);
 }
 
 }  // namespace

@@ -40,13 +40,6 @@ struct LambKernel : Kernel {
   void move(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n, T rate);
 };
 
-void infer_lamb(InferContext& c) {
-  require_state(c, {"Moment1", "Moment2"}, {"LearningRate", "Beta1Pow", "Beta2Pow"});
-  require_gradient(c);
-  require_flag(c, "SkipUpdate");
-  set_updated(c, {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"});
-}
-
 }  // namespace
 }  // namespace paddle_mini
 
@@ -55,7 +48,7 @@ void infer_lamb(InferContext& c) {
 namespace paddle_mini {
 
 void define_lamb(OpTable& ops) {
-  ops.add(adam_optimizer("lamb", Grads::Sparse)
+  ops.add(moments_optimizer("lamb", Grads::Sparse)
               .doc("Moments as of adam, t = m / (sqrt(v) + epsilon) + weight_decay * Param of the moments without "
                    "bias, ParamOut = Param - LearningRate * r * t. r = |Param| / |t|, of Euclidean norms; 1 where one "
                    "of them is 0, and without weight_decay unless always_adapt. Then the powers advance. A sparse "
@@ -66,7 +59,6 @@ void define_lamb(OpTable& ops) {
               .attr("epsilon", 1e-6f, "keeps the division finite")
               .attr("always_adapt", false, "whether the norms count without weight_decay too")
               .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .infer(infer_lamb)
               .kernels<LambKernel, float, double>());
 }
 

@@ -52,28 +52,17 @@ void infer_lars_momentum(InferContext& c) {
 }  // namespace
 
 void define_lars_momentum(OpTable& ops) {
-  ops.add(OpSchema("lars_momentum")
+  ops.add(merged_optimizer("lars_momentum", {"Velocity"})
               .doc("For each parameter: g = rescale_grad * Grad, rate = LearningRate * lars_coeff * |Param| / (|g| + "
                    "lars_weight_decay |Param| + epsilon) of Euclidean norms, or LearningRate itself where one of the "
                    "norms or lars_weight_decay is 0; VelocityOut = mu Velocity + rate (g + lars_weight_decay Param), "
                    "ParamOut = Param - VelocityOut.")
-              .input_list("Param", "any shapes, of one dtype")
-              .input_list("Grad", "of each parameter, its shape; tensors")
-              .input_list("Velocity", "of each parameter, its shape")
-              .input_list("LearningRate", "one element each; one for all parameters or one for each")
-              .output_list("ParamOut", "the variables of Param")
-              .output_list("VelocityOut", "the variables of Velocity")
               .required_attr("mu", AttrType::Float, "part of the velocity that stays")
               .attr("lars_coeff", 0.001f, "how long a step is beside the parameter's norm")
               .attr("lars_weight_decay", std::vector<float>{0.0005f}, "one for all parameters or one for each")
               .attr("epsilon", 0.0f, "in the divisor of the rate")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .attr("rescale_grad", 1.0f, "factor of the gradients")
               .infer(infer_lars_momentum)
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Velocity", "VelocityOut")
-              .on_gpu()
               .kernels<LarsMomentumKernel, float, double>());
 }
 

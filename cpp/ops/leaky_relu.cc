@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct LeakyReluAttributes {
+struct LeakyRelu {
   float alpha;
 
-  explicit LeakyReluAttributes(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
-};
-
-struct LeakyRelu : LeakyReluAttributes {
-  using LeakyReluAttributes::LeakyReluAttributes;
+  explicit LeakyRelu(const KernelInit& init) : alpha(init.attr<float>("alpha")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return select(x > V(0), x, V(alpha) * x);
   }
-};
-
-struct LeakyReluGrad : LeakyReluAttributes {
-  using LeakyReluAttributes::LeakyReluAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return select(x < V(0), V(alpha) * gradient, gradient);
@@ -31,11 +22,11 @@ struct LeakyReluGrad : LeakyReluAttributes {
 }  // namespace
 
 void define_leaky_relu(OpTable& ops) {
-  add_unary<LeakyRelu, LeakyReluGrad, Keeps::X>(ops,
-                                                unary("leaky_relu")
-                                                    .doc("Out = X where X > 0, else alpha X, element by element.")
-                                                    .attr("alpha", 0.02f, "factor of what is below 0"),
-                                                "X@GRAD = Out@GRAD where X >= 0, else alpha Out@GRAD.");
+  add_unary<LeakyRelu, Keeps::X>(ops,
+                                 unary("leaky_relu")
+                                     .doc("Out = X where X > 0, else alpha X, element by element.")
+                                     .attr("alpha", 0.02f, "factor of what is below 0"),
+                                 "X@GRAD = Out@GRAD where X >= 0, else alpha Out@GRAD.");
 }
 
 }  // namespace paddle_mini

@@ -7,14 +7,6 @@
 namespace paddle_mini {
 namespace {
 
-struct LodResetKernel : MoveKernel {
-  explicit LodResetKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
-};
-
-struct LodResetGradKernel : MoveKernel {
-  explicit LodResetGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
-};
-
 void check_level(const Offsets& level, int64_t rows) {
   require<ShapeError>(level.size() > 1, "the new lod has ", level.size(), " offsets, two are needed at least");
   bool rises = level.front() == 0 && std::is_sorted(level.begin(), level.end());
@@ -64,7 +56,7 @@ void define_lod_reset(OpTable& ops) {
               .gradient("lod_reset_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
               .on_gpu()
-              .kernel_for_any<LodResetKernel>());
+              .kernel_for_any<ReshapeKernel>());
   ops.add(OpSchema("lod_reset_grad")
               .doc("X@GRAD = Out@GRAD with the sequences of X.")
               .input("X", "as in lod_reset; its values are not read")
@@ -76,7 +68,7 @@ void define_lod_reset(OpTable& ops) {
               })
               .view("Out@GRAD", "X@GRAD")
               .on_gpu()
-              .kernel_for_any<LodResetGradKernel>());
+              .kernel_for_any<ReshapeGradKernel>());
 }
 
 }  // namespace paddle_mini

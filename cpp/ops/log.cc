@@ -10,9 +10,6 @@ struct Log {
   PM_HD V operator()(V x) const {
     return log(x);
   }
-};
-
-struct LogGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / x;
@@ -22,7 +19,7 @@ struct LogGrad {
 }  // namespace
 
 void define_log(OpTable& ops) {
-  add_unary<Log, LogGrad, Keeps::X>(
+  add_unary<Log, Keeps::X>(
       ops,
       also({DType::Int32, DType::Int64},
            unary("log")

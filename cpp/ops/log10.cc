@@ -10,9 +10,6 @@ struct Log10 {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::log10(number); });
   }
-};
-
-struct Log10Grad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / (x * V(2.302585092994046));
@@ -22,12 +19,12 @@ struct Log10Grad {
 }  // namespace
 
 void define_log10(OpTable& ops) {
-  add_unary<Log10, Log10Grad, Keeps::X>(
-      ops,
-      also({DType::Int32, DType::Int64}, unary("log10")
-                                             .infer(infer_float_of_integers)
-                                             .doc("Out = log10(X), the logarithm to the base 10, element by element.")),
-      "X@GRAD = Out@GRAD / (X log(10)).");
+  add_unary<Log10, Keeps::X>(ops,
+                             also({DType::Int32, DType::Int64},
+                                  unary("log10")
+                                      .infer(infer_float_of_integers)
+                                      .doc("Out = log10(X), the logarithm to the base 10, element by element.")),
+                             "X@GRAD = Out@GRAD / (X log(10)).");
 }
 
 }  // namespace paddle_mini

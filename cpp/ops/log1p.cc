@@ -10,9 +10,6 @@ struct Log1p {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::log1p(number); });
   }
-};
-
-struct Log1pGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / (x + V(1));
@@ -22,12 +19,12 @@ struct Log1pGrad {
 }  // namespace
 
 void define_log1p(OpTable& ops) {
-  add_unary<Log1p, Log1pGrad, Keeps::X>(ops,
-                                        also({DType::Int32, DType::Int64},
-                                             unary("log1p")
-                                                 .infer(infer_float_of_integers)
-                                                 .doc("Out = log(1 + X), right for small X, too, element by element.")),
-                                        "X@GRAD = Out@GRAD / (1 + X).");
+  add_unary<Log1p, Keeps::X>(ops,
+                             also({DType::Int32, DType::Int64},
+                                  unary("log1p")
+                                      .infer(infer_float_of_integers)
+                                      .doc("Out = log(1 + X), right for small X, too, element by element.")),
+                             "X@GRAD = Out@GRAD / (1 + X).");
 }
 
 }  // namespace paddle_mini

@@ -10,9 +10,6 @@ struct Log2 {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::log2(number); });
   }
-};
-
-struct Log2Grad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / (x * V(0.6931471805599453));
@@ -22,12 +19,12 @@ struct Log2Grad {
 }  // namespace
 
 void define_log2(OpTable& ops) {
-  add_unary<Log2, Log2Grad, Keeps::X>(ops,
-                                      also({DType::Int32, DType::Int64},
-                                           unary("log2")
-                                               .infer(infer_float_of_integers)
-                                               .doc("Out = log2(X), the logarithm to the base 2, element by element.")),
-                                      "X@GRAD = Out@GRAD / (X log(2)).");
+  add_unary<Log2, Keeps::X>(ops,
+                            also({DType::Int32, DType::Int64},
+                                 unary("log2")
+                                     .infer(infer_float_of_integers)
+                                     .doc("Out = log2(X), the logarithm to the base 2, element by element.")),
+                            "X@GRAD = Out@GRAD / (X log(2)).");
 }
 
 }  // namespace paddle_mini

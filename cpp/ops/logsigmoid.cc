@@ -10,9 +10,6 @@ struct Logsigmoid {
   PM_HD V operator()(V x) const {
     return minimum(x, V(0)) - log(V(1) + exp(-abs(x)));
   }
-};
-
-struct LogsigmoidGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient / (V(1) + exp(x));
@@ -22,9 +19,8 @@ struct LogsigmoidGrad {
 }  // namespace
 
 void define_logsigmoid(OpTable& ops) {
-  add_unary<Logsigmoid, LogsigmoidGrad, Keeps::X>(
-      ops, unary("logsigmoid").doc("Out = log(1 / (1 + exp(-X))), element by element."),
-      "X@GRAD = Out@GRAD / (1 + exp(X)).");
+  add_unary<Logsigmoid, Keeps::X>(ops, unary("logsigmoid").doc("Out = log(1 / (1 + exp(-X))), element by element."),
+                                  "X@GRAD = Out@GRAD / (1 + exp(X)).");
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,7 @@
 // max_pool2d_with_index: the maximum of every window of an image, and its position in the image
 #include "core/op_table.h"
 #include "math/pooled_axis.h"
+#include "math/segmented_scatter.h"
 
 #include <limits>
 
@@ -73,6 +74,27 @@ OpSchema max_pool_with_attributes(OpSchema schema) {
       .attr("global_pooling", false, "whether the window is the whole image")
       .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it");
 }
+
+template <int rank>
+struct MaxPoolWithIndexGrad {
+  template <class T>
+  struct For : Kernel {
+    In<int32_t> mask;
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    Planes<rank> planes;
+    SegmentedScatter by_element;
+
+    explicit For(KernelInit& init)
+        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()),
+          by_element(init, mask.numel()) {}
+
+    void refuse(const Fault& fault) const override {
+      fail<OpError>("Mask holds ", fault.value, ", a plane of X has ", planes.size(), " elements");
+    }
+    void run(KernelContext& context) override;
+  };
+};
 
 }  // namespace
 }  // namespace paddle_mini

@@ -48,30 +48,17 @@ struct MaxPoolWithIndex {
 };
 
 template <int rank>
-struct MaxPoolWithIndexGrad {
-  template <class T>
-  struct For : Kernel {
-    In<int32_t> mask;
-    In<T> out_gradient;
-    Out<T> x_gradient;
-    Planes<rank> planes;
-
-    explicit For(KernelInit& init)
-        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()) {}
-
-    void run(KernelContext&) override {
-      int64_t size = planes.size(), outputs = planes.count ? mask.numel() / planes.count : 0;
-      for (int64_t i = 0; i < mask.numel(); ++i) {
-        require<OpError>(mask[i] >= -1 && mask[i] < size, "Mask holds ", mask[i], ", a plane of X has ", size,
-                         " elements");
-      }
-      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-      for (int64_t i = 0; i < mask.numel(); ++i) {
-        if (mask[i] >= 0) x_gradient[i / outputs * size + mask[i]] += out_gradient[i];
-      }
-    }
-  };
-};
+template <class T>
+void MaxPoolWithIndexGrad<rank>::For<T>::run(KernelContext&) {
+  int64_t size = planes.size(), outputs = planes.count ? mask.numel() / planes.count : 0;
+  for (int64_t i = 0; i < mask.numel(); ++i) {
+    if (mask[i] < -1 || mask[i] >= size) refuse({0, mask[i], i});
+  }
+  std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+  for (int64_t i = 0; i < mask.numel(); ++i) {
+    if (mask[i] >= 0) x_gradient[i / outputs * size + mask[i]] += out_gradient[i];
+  }
+}
 
 }  // namespace
 }  // namespace paddle_mini

@@ -1,7 +1,6 @@
 // The kernels of max_pool2d_with_index on a GPU.
 #pragma once
 
-#include "math/gpu/segmented_scatter.h"
 #include "math/gpu/ids.h"
 #include "math/gpu/pool.h"
 
@@ -68,30 +67,13 @@ struct MaskedElement {
 };
 
 template <int rank>
-struct MaxPoolWithIndexGrad {
-  template <class T>
-  struct For : Kernel {
-    In<int32_t> mask;
-    In<T> out_gradient;
-    Out<T> x_gradient;
-    Planes<rank> planes;
-    SegmentedScatter by_element;
-
-    explicit For(KernelInit& init)
-        : mask(init, "Mask"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), planes(x_gradient.shape()),
-          by_element(init, mask.numel()) {}
-
-    void refuse(const Fault& fault) const override {
-      fail<OpError>("Mask holds ", fault.value, ", a plane of X has ", planes.size(), " elements");
-    }
-    void run(KernelContext& context) override {
-      int64_t outputs = planes.count ? mask.numel() / planes.count : 1;
-      by_element.sort(context, MaskedElement{mask.data(), outputs, planes.size(), Refusal(context)});
-      by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
-                                                              out_gradient.data(), x_gradient.data());
-    }
-  };
-};
+template <class T>
+void MaxPoolWithIndexGrad<rank>::For<T>::run(KernelContext& context) {
+  int64_t outputs = planes.count ? mask.numel() / planes.count : 1;
+  by_element.sort(context, MaskedElement{mask.data(), outputs, planes.size(), Refusal(context)});
+  by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
+                                                          out_gradient.data(), x_gradient.data());
+}
 
 }  // namespace
 }  // namespace paddle_mini

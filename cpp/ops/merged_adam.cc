@@ -40,33 +40,19 @@ namespace paddle_mini {
 
 void define_merged_adam(OpTable& ops) {
   ops.add(
-      OpSchema("merged_adam")
+      merged_optimizer("merged_adam", {"Moment1", "Moment2"})
           .doc("For each parameter the step of adam.")
-          .input_list("Param", "any shapes, of one dtype")
-          .input_list("Grad", "of each parameter, its shape; tensors")
-          .input_list("LearningRate", "one element each; one for all parameters or one for each")
-          .input_list("Moment1", "of each parameter, its shape")
-          .input_list("Moment2", "of each parameter, its shape")
           .input_list("Beta1Pow", "of each parameter, one element: beta1 to the power of this step's number")
           .input_list("Beta2Pow", "of each parameter, one element: beta2 to the power of this step's number")
-          .output_list("ParamOut", "the variables of Param")
-          .output_list("Moment1Out", "the variables of Moment1")
-          .output_list("Moment2Out", "the variables of Moment2")
           .output_list("Beta1PowOut", "the variables of Beta1Pow")
           .output_list("Beta2PowOut", "the variables of Beta2Pow")
           .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
           .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
           .attr("epsilon", 1e-8f, "keeps the division finite")
-          .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
           .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
           .infer([](InferContext& c) { infer_several(c, {"Grad", "Moment1", "Moment2"}, {"Beta1Pow", "Beta2Pow"}); })
-          .no_gradient("an optimizer's step is not differentiated")
-          .updates("Param", "ParamOut")
-          .updates("Moment1", "Moment1Out")
-          .updates("Moment2", "Moment2Out")
           .updates("Beta1Pow", "Beta1PowOut")
           .updates("Beta2Pow", "Beta2PowOut")
-          .on_gpu()
           .kernels<MergedAdamKernel, float, double>());
 }
 

@@ -62,28 +62,17 @@ void infer_merged_momentum(InferContext& c) {
 }  // namespace
 
 void define_merged_momentum(OpTable& ops) {
-  ops.add(OpSchema("merged_momentum")
+  ops.add(merged_optimizer("merged_momentum", {"Velocity"})
               .doc("For each parameter the step of momentum.")
-              .input_list("Param", "any shapes, of one dtype")
-              .input_list("Grad", "of each parameter, its shape; tensors")
-              .input_list("Velocity", "of each parameter, its shape")
-              .input_list("LearningRate", "one element each; one for all parameters or one for each")
-              .output_list("ParamOut", "the variables of Param")
-              .output_list("VelocityOut", "the variables of Velocity")
               .required_attr("mu", AttrType::Float, "part of the velocity that stays")
               .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
               .attr("regularization_method", std::vector<std::string>{},
                     "none, or one for each parameter: 'l2_decay' adds its regularization_coeff * Param to the gradient")
               .attr("regularization_coeff", std::vector<float>{}, "of l2_decay, one for each parameter")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
               .attr("rescale_grad", 1.0f,
                     "factor of the gradients; on a CPU PaddlePaddle leaves it out with use_nesterov, with "
                     "regularization_method and with several learning rates, and so do we")
               .infer(infer_merged_momentum)
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Velocity", "VelocityOut")
-              .on_gpu()
               .kernels<MergedMomentumKernel, float, double>());
 }
 

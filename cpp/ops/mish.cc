@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct MishAttributes {
+struct Mish {
   float threshold;
 
-  explicit MishAttributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
-};
-
-struct Mish : MishAttributes {
-  using MishAttributes::MishAttributes;
+  explicit Mish(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return x * tanh(select(x > V(threshold), x, log(V(1) + exp(x))));
   }
-};
-
-struct MishGrad : MishAttributes {
-  using MishAttributes::MishAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V t = tanh(select(x > V(threshold), x, log(V(1) + exp(x))));
@@ -32,13 +23,12 @@ struct MishGrad : MishAttributes {
 }  // namespace
 
 void define_mish(OpTable& ops) {
-  add_unary<Mish, MishGrad, Keeps::X>(
-      ops,
-      unary("mish")
-          .doc("Out = X tanh(log(1 + exp(X))), element by element.")
-          .attr("threshold", 20.0f, "where X is above it, X stands for log(1 + exp(X))"),
-      "X@GRAD = Out@GRAD (t + X (1 - t^2) / (1 + exp(-X))), where t = Out / X = tanh(log(1 + "
-      "exp(X))).");
+  add_unary<Mish, Keeps::X>(ops,
+                            unary("mish")
+                                .doc("Out = X tanh(log(1 + exp(X))), element by element.")
+                                .attr("threshold", 20.0f, "where X is above it, X stands for log(1 + exp(X))"),
+                            "X@GRAD = Out@GRAD (t + X (1 - t^2) / (1 + exp(-X))), where t = Out / X = tanh(log(1 + "
+                            "exp(X))).");
 }
 
 }  // namespace paddle_mini

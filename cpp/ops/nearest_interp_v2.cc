@@ -24,10 +24,10 @@ void define_nearest_interp_v2(OpTable& ops) {
               .doc("Images of another size: pixel i of Out is the pixel of X at i (in - 1) / (out - 1) + 1/2 with "
                    "align_corners, else at i ratio, rounded down, with ratio 1 / scale or in / out.")
               .on_gpu()
-              .kernels<NearestKernel, float, double, int32_t, int64_t>());
+              .kernels<InterpolationKernel<NearestPlaces>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("nearest_interp_v2")
               .doc("X@GRAD = the sum of Out@GRAD over the pixels of Out that a pixel became.")
-              .kernels<NearestGradKernel, float, double>());
+              .kernels<InterpolationGradKernel<NearestPlaces>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -35,31 +35,16 @@ struct NearestPlaces {
       }
     });
   }
-};
 
-template <class T>
-struct NearestKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  NearestPlaces places;
-
-  explicit NearestKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), places(init) {}
-  void run(KernelContext&) override {
-    places.each(x.data(), out.data(), [n = places.images.inner](const T* from, T* to) { std::copy_n(from, n, to); });
+  template <class T>
+  void resize(KernelContext&, const In<T>& x, const Out<T>& out) const {
+    each(x.data(), out.data(), [n = images.inner](const T* from, T* to) { std::copy_n(from, n, to); });
   }
-};
 
-template <class T>
-struct NearestGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  NearestPlaces places;
-
-  explicit NearestGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), places(init) {}
-  void run(KernelContext&) override {
+  template <class T>
+  void gather(KernelContext&, const In<T>& out_gradient, const Out<T>& x_gradient) const {
     std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    places.each(x_gradient.data(), out_gradient.data(), [n = places.images.inner](T* to, const T* from) {
+    each(x_gradient.data(), out_gradient.data(), [n = images.inner](T* to, const T* from) {
       for (int64_t i = 0; i < n; ++i) to[i] += from[i];
     });
   }

@@ -61,29 +61,20 @@ struct NearestShares {
   }
 };
 
-template <class T>
-struct NearestKernel : Kernel {
-  In<T> x;
-  Out<T> out;
+struct NearestPlaces {
   InterpolatedImages images;
 
-  explicit NearestKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), images(init, "X") {}
-  void run(KernelContext& context) override {
+  explicit NearestPlaces(const KernelInit& init) : images(init, "X") {}
+
+  template <class T>
+  void resize(KernelContext& context, const In<T>& x, const Out<T>& out) const {
     NearestPixel<T> pixel{images.depth,         images.height, images.width, images.inner,
                           images.align_corners, x.data(),      out.data()};
     for_each_index(context, out.numel(), pixel);
   }
-};
 
-template <class T>
-struct NearestGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  InterpolatedImages images;
-
-  explicit NearestGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), images(init, "X") {}
-  void run(KernelContext& context) override {
+  template <class T>
+  void gather(KernelContext& context, const In<T>& out_gradient, const Out<T>& x_gradient) const {
     NearestShares<T> shares{images.depth,         images.height,       images.width,     images.inner,
                             images.align_corners, out_gradient.data(), x_gradient.data()};
     for_each_index(context, x_gradient.numel(), shares);

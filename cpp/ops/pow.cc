@@ -1,7 +1,6 @@
 // pow: Out = X to the power of a factor
 #include <limits>
 
-#include "core/widening.h"
 #include "math/power.h"
 #include "ops/family/unary.h"
 #include "math/scalar_arg.h"
@@ -115,10 +114,10 @@ void define_pow(OpTable& ops) {
               .infer(infer_pow)
               .gradient("pow_grad", {"X", "FactorTensor", "Out@GRAD"}, {"X@GRAD"})
               .kernels<PowKernel, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "pow")
-                                                 .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
-                                                 .infer(infer_pow_grad)
-                                                 .kernels<PowGradKernel, float, double>()));
+  ops.add(unary_gradient(ops, "pow")
+              .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
+              .infer(infer_pow_grad)
+              .kernels<PowGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -9,6 +9,44 @@ bool replaces_input(const KernelInit& init) {
   return init.attr<std::string>("Reduce") == "assign" || !init.attr<bool>("Include_self");
 }
 
+template <class T>
+struct PutKernel : Kernel {
+  In<T> input, value;
+  Out<T> result;
+  AlongAxis along;
+  bool add, replaces;
+  SegmentedScatter by_element;
+
+  explicit PutKernel(KernelInit& init)
+      : input(init, "Input"), value(init, "Value"), result(init, "Result"),
+        along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add"),
+        replaces(replaces_input(init)), by_element(init, along.index.numel()) {}
+
+  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+  void run(KernelContext& context) override;
+};
+
+template <class T>
+struct PutGradKernel : Kernel {
+  In<T> result_gradient;
+  Out<T> input_gradient, value_gradient;
+  AlongAxis along;
+  bool add, replaces;
+  Scratch<int64_t> last;        // on a CPU: for each element, the last value put there, which stays
+  SegmentedScatter by_element;  // on a GPU
+
+  explicit PutGradKernel(KernelInit& init)
+      : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
+        value_gradient(init, "Value@GRAD", optional_port),
+        along(init, result_gradient.shape(), init.attr<int32_t>("Axis"), true),
+        add(init.attr<std::string>("Reduce") == "add"), replaces(replaces_input(init)),
+        last(init, kOnGpu || add || !value_gradient ? 0 : result_gradient.numel()),
+        by_element(init, add ? 0 : along.index.numel()) {}
+
+  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+  void run(KernelContext& context) override;
+};
+
 }  // namespace
 }  // namespace paddle_mini
 

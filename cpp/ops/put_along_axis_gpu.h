@@ -5,28 +5,14 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct PutKernel : Kernel {
+void PutKernel<T>::run(KernelContext& context) {
   using Meet = SegmentedScatter::Meet;
-  In<T> input, value;
-  Out<T> result;
-  AlongAxis along;
-  bool add, with_input;
-  SegmentedScatter by_element;
-
-  explicit PutKernel(KernelInit& init)
-      : input(init, "Input"), value(init, "Value"), result(init, "Result"),
-        along(init, input.shape(), init.attr<int32_t>("Axis"), true), add(init.attr<std::string>("Reduce") == "add"),
-        with_input(init.attr<bool>("Include_self")), by_element(init, along.index.numel()) {}
-
-  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-  void run(KernelContext& context) override {
-    by_element.sort(context, positions_of(context, along));
-    int64_t n = input.numel();
-    if (!add) by_element.put<Meet::Last>(context, 1, n, 1, input.data(), value.data(), result.data());
-    else if (with_input) by_element.put<Meet::AddTo>(context, 1, n, 1, input.data(), value.data(), result.data());
-    else by_element.put<Meet::SumInstead>(context, 1, n, 1, input.data(), value.data(), result.data());
-  }
-};
+  by_element.sort(context, positions_of(context, along));
+  int64_t n = input.numel();
+  if (!add) by_element.put<Meet::Last>(context, 1, n, 1, input.data(), value.data(), result.data());
+  else if (!replaces) by_element.put<Meet::AddTo>(context, 1, n, 1, input.data(), value.data(), result.data());
+  else by_element.put<Meet::SumInstead>(context, 1, n, 1, input.data(), value.data(), result.data());
+}
 
 // Pairs with the same target element are adjacent. Only the last value put there has a gradient.
 template <class T>
@@ -45,36 +31,20 @@ struct GradientOfLast {
 };
 
 template <class T>
-struct PutGradKernel : Kernel {
-  In<T> result_gradient;
-  Out<T> input_gradient, value_gradient;
-  AlongAxis along;
-  bool add, replaces;
-  SegmentedScatter by_element;
-
-  explicit PutGradKernel(KernelInit& init)
-      : result_gradient(init, "Result@GRAD"), input_gradient(init, "Input@GRAD", optional_port),
-        value_gradient(init, "Value@GRAD", optional_port),
-        along(init, result_gradient.shape(), init.attr<int32_t>("Axis"), true),
-        add(init.attr<std::string>("Reduce") == "add"), replaces(replaces_input(init)),
-        by_element(init, add ? 0 : along.index.numel()) {}
-
-  void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-  void run(KernelContext& context) override {
-    int64_t n = along.index.numel();
-    if (input_gradient) {
-      copy_n(context, result_gradient.data(), result_gradient.numel(), input_gradient.data());
-      if (replaces) zero_slabs(context, positions_of(context, along), n, 1, input_gradient.data());
-    }
-    if (!value_gradient) return;
-    int64_t elements = result_gradient.numel();
-    const T* from = result_gradient.data();
-    T* to = value_gradient.data();
-    if (add) return gather_slabs(context, positions_of(context, along), 1, n, elements, sizeof(T), from, to);
-    by_element.sort(context, positions_of(context, along));
-    for_each_index(context, n, GradientOfLast<T>{by_element.pairs(), n, elements, from, to});
+void PutGradKernel<T>::run(KernelContext& context) {
+  int64_t n = along.index.numel();
+  if (input_gradient) {
+    copy_n(context, result_gradient.data(), result_gradient.numel(), input_gradient.data());
+    if (replaces) zero_slabs(context, positions_of(context, along), n, 1, input_gradient.data());
   }
-};
+  if (!value_gradient) return;
+  int64_t elements = result_gradient.numel();
+  const T* from = result_gradient.data();
+  T* to = value_gradient.data();
+  if (add) return gather_slabs(context, positions_of(context, along), 1, n, elements, sizeof(T), from, to);
+  by_element.sort(context, positions_of(context, along));
+  for_each_index(context, n, GradientOfLast<T>{by_element.pairs(), n, elements, from, to});
+}
 
 }  // namespace
 }  // namespace paddle_mini

@@ -9,9 +9,6 @@ struct Reciprocal {
   PM_HD V operator()(V x) const {
     return V(1) / x;
   }
-};
-
-struct ReciprocalGrad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return -gradient * out * out;
@@ -21,8 +18,8 @@ struct ReciprocalGrad {
 }  // namespace
 
 void define_reciprocal(OpTable& ops) {
-  add_unary<Reciprocal, ReciprocalGrad, Keeps::Out>(ops, unary("reciprocal").doc("Out = 1 / X, element by element."),
-                                                    "X@GRAD = -Out@GRAD Out^2.");
+  add_unary<Reciprocal, Keeps::Out>(ops, unary("reciprocal").doc("Out = 1 / X, element by element."),
+                                    "X@GRAD = -Out@GRAD Out^2.");
 }
 
 }  // namespace paddle_mini

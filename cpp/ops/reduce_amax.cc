@@ -1,5 +1,4 @@
 // reduce_amax: Out = the largest elements of X over some axes; equal elements share the gradient
-#include "core/widening.h"
 #include "ops/family/extreme_folds.h"
 
 namespace paddle_mini {
@@ -10,10 +9,9 @@ void define_reduce_amax(OpTable& ops) {
           .doc("The largest element of X over the axes in `dim`; NaN if there is one. Of no elements there is none.")
           .on_gpu()
           .kernels<FoldKernel<Largest>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64},
-               ops.gradient_of("reduce_amax")
-                   .doc("X@GRAD = Out@GRAD shared out in equal parts to the elements that equal Out; 0 elsewhere.")
-                   .kernels<SharedExtremeGradKernel, float, double>()));
+  ops.add(ops.gradient_of("reduce_amax")
+              .doc("X@GRAD = Out@GRAD shared out in equal parts to the elements that equal Out; 0 elsewhere.")
+              .kernels<SharedExtremeGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,4 @@
 // reduce_prod: Out = the product of X over some axes
-#include "core/widening.h"
 #include "ops/family/extremes.h"
 
 namespace paddle_mini {
@@ -31,9 +30,9 @@ void define_reduce_prod(OpTable& ops) {
               .doc("The product of X over the axes in `dim`; 1 if there are no elements.")
               .on_gpu()
               .kernels<FoldKernel<Product>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64}, ops.gradient_of("reduce_prod")
-                                                 .doc("X@GRAD = Out@GRAD Out / X, which is NaN where X is 0.")
-                                                 .kernels<FoldGradKernel<ToFactor>::For, float, double>()));
+  ops.add(ops.gradient_of("reduce_prod")
+              .doc("X@GRAD = Out@GRAD Out / X, which is NaN where X is 0.")
+              .kernels<FoldGradKernel<ToFactor>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -15,11 +15,10 @@ void define_reduce_sum(OpTable& ops) {
               .gradient("reduce_sum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Bool, DType::Int16, DType::Int32, DType::Int64},
-               reduction_gradient(ops, "reduce_sum")
-                   .shape_only("X")
-                   .doc("X@GRAD = Out@GRAD at each element that was added.")
-                   .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>()));
+  ops.add(also({DType::Bool, DType::Int16}, reduction_gradient(ops, "reduce_sum")
+                                                .shape_only("X")
+                                                .doc("X@GRAD = Out@GRAD at each element that was added.")
+                                                .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

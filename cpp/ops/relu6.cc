@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct Relu6Attributes {
+struct Relu6 {
   float threshold;
 
-  explicit Relu6Attributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
-};
-
-struct Relu6 : Relu6Attributes {
-  using Relu6Attributes::Relu6Attributes;
+  explicit Relu6(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return minimum(maximum(x, V(0)), V(threshold));
   }
-};
-
-struct Relu6Grad : Relu6Attributes {
-  using Relu6Attributes::Relu6Attributes;
-
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return select(out > V(0), select(out < V(threshold), gradient, V(0)), V(0));
@@ -31,11 +22,11 @@ struct Relu6Grad : Relu6Attributes {
 }  // namespace
 
 void define_relu6(OpTable& ops) {
-  add_unary<Relu6, Relu6Grad, Keeps::Out>(ops,
-                                          unary("relu6")
-                                              .doc("Out = min(max(X, 0), threshold), element by element.")
-                                              .attr("threshold", 6.0f, "the most that Out can be"),
-                                          "X@GRAD = Out@GRAD where 0 < Out < threshold, else 0.");
+  add_unary<Relu6, Keeps::Out>(ops,
+                               unary("relu6")
+                                   .doc("Out = min(max(X, 0), threshold), element by element.")
+                                   .attr("threshold", 6.0f, "the most that Out can be"),
+                               "X@GRAD = Out@GRAD where 0 < Out < threshold, else 0.");
 }
 
 }  // namespace paddle_mini

@@ -3,17 +3,6 @@
 #include "ops/family/wanted_shape.h"
 
 namespace paddle_mini {
-namespace {
-
-struct PlainReshapeKernel : MoveKernel {
-  explicit PlainReshapeKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
-};
-
-struct PlainReshapeGradKernel : MoveKernel {
-  explicit PlainReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
-};
-
-}  // namespace
 
 void define_reshape(OpTable& ops) {
   ops.add(
@@ -28,7 +17,7 @@ void define_reshape(OpTable& ops) {
           .gradient("reshape_grad", with_ports({"X", "Out", "Out@GRAD"}, reshape_ports()), {"X@GRAD"})
           .view("X", "Out")
           .on_gpu()
-          .kernel_for_any<PlainReshapeKernel>());
+          .kernel_for_any<ReshapeKernel>());
   ops.add(ops.gradient_of("reshape")
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
               .shape_only("X")
@@ -43,7 +32,7 @@ void define_reshape(OpTable& ops) {
                 gradients_like_inputs(c);
               })
               .view("Out@GRAD", "X@GRAD")
-              .kernel_for_any<PlainReshapeGradKernel>());
+              .kernel_for_any<ReshapeGradKernel>());
 }
 
 }  // namespace paddle_mini

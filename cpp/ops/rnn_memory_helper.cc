@@ -1,19 +1,7 @@
 // rnn_memory_helper: Out = X, the memory of a recurrent step of PaddlePaddle 1.x
-#include "core/op_table.h"
 #include "ops/family/reshape.h"
 
 namespace paddle_mini {
-namespace {
-
-struct MemoryKernel : MoveKernel {
-  explicit MemoryKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
-};
-
-struct MemoryGradKernel : MoveKernel {
-  explicit MemoryGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
-};
-
-}  // namespace
 
 void define_rnn_memory_helper(OpTable& ops) {
   ops.add(OpSchema("rnn_memory_helper")
@@ -25,7 +13,7 @@ void define_rnn_memory_helper(OpTable& ops) {
               .gradient("rnn_memory_helper_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
               .on_gpu()
-              .kernel_for_any<MemoryKernel>());
+              .kernel_for_any<ReshapeKernel>());
   ops.add(ops.gradient_of("rnn_memory_helper")
               .doc("X@GRAD = Out@GRAD.")
               .optional_input("X", "as in rnn_memory_helper; not read")
@@ -36,7 +24,7 @@ void define_rnn_memory_helper(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
               })
               .view("Out@GRAD", "X@GRAD")
-              .kernel_for_any<MemoryGradKernel>());
+              .kernel_for_any<ReshapeGradKernel>());
 }
 
 }  // namespace paddle_mini

@@ -9,9 +9,6 @@ struct Rsqrt {
   PM_HD V operator()(V x) const {
     return V(1) / sqrt(x);
   }
-};
-
-struct RsqrtGrad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return gradient * V(-0.5) * out * out * out;
@@ -21,8 +18,8 @@ struct RsqrtGrad {
 }  // namespace
 
 void define_rsqrt(OpTable& ops) {
-  add_unary<Rsqrt, RsqrtGrad, Keeps::Out>(ops, unary("rsqrt").doc("Out = 1 / sqrt(X), element by element."),
-                                          "X@GRAD = -Out@GRAD Out^3 / 2.");
+  add_unary<Rsqrt, Keeps::Out>(ops, unary("rsqrt").doc("Out = 1 / sqrt(X), element by element."),
+                               "X@GRAD = -Out@GRAD Out^3 / 2.");
 }
 
 }  // namespace paddle_mini

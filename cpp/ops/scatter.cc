@@ -1,23 +1,33 @@
 // scatter: Out = X, with the rows at Ids computed from Updates
-#include "core/op_table.h"
-
-#include <algorithm>
+#include "ops/family/slabs.h"
 
 namespace paddle_mini {
 namespace {
 
-struct ScatterRows {
-  IndexIn ids;
-  int64_t height, width;
-
-  ScatterRows(const KernelInit& init, const Shape& x) : ids(init, "Ids"), height(x[0]), width(x.numel(1, x.rank())) {}
+struct ScatterRows : AxisSlabs {
+  static constexpr const char* kUpdates = "Updates";
+  ScatterRows(const KernelInit& init, const Shape& x) : AxisSlabs(init, "Ids", x, 0, false) {}
 
   void refuse(int64_t value, int64_t at) const {
-    fail<OpError>("Ids has ", value, " at position ", at, ": X has ", height, " rows, so they run from 0 to ",
-                  height - 1);
+    fail<OpError>("Ids has ", value, " at position ", at, ": X has ", length, " rows, so they run from 0 to ",
+                  length - 1);
   }
-  // CPU only:
-  void check() const;
+};
+
+template <class T>
+struct ScatterKernel : Kernel {
+  In<T> x, updates;
+  Out<T> out;
+  ScatterRows rows;
+  bool overwrite;
+  SegmentedScatter by_row;
+
+  explicit ScatterKernel(KernelInit& init)
+      : x(init, "X"), updates(init, "Updates"), out(init, "Out"), rows(init, x.shape()),
+        overwrite(init.attr<bool>("overwrite")), by_row(init, rows.picked) {}
+
+  void refuse(const Fault& fault) const override { rows.refuse(fault.value, fault.at); }
+  void run(KernelContext& context) override;
 };
 
 // Ids is [n], or [n, 1] in older programs, with Updates [n, ...]; or Ids is [] and Updates is one row.
@@ -74,7 +84,7 @@ void define_scatter(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
-              .kernels<ScatterGradKernel, float, double, int32_t, int64_t>());
+              .kernels<SlabUpdatesGradKernel<ScatterRows, true>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

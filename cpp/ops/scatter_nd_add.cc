@@ -1,10 +1,13 @@
 // scatter_nd_add: Out = X, with Updates added to the slices at the coordinates in Index
 #include "ops/family/nd_index.h"
 
-#include <algorithm>
-
 namespace paddle_mini {
 namespace {
+
+struct NdAddedSlabs : NdIndex {
+  static constexpr const char* kUpdates = "Updates";
+  NdAddedSlabs(const KernelInit& init, const Shape& x) : NdIndex(init, x, false) {}
+};
 
 // Checks that X, or Out@GRAD, and Updates have fitting shapes.
 void nd_add_check_updates(const InferContext& c, const char* x) {
@@ -18,11 +21,6 @@ void nd_add_check_updates(const InferContext& c, const char* x) {
 }
 
 }  // namespace
-}  // namespace paddle_mini
-
-#include PM_KERNELS(scatter_nd_add)
-
-namespace paddle_mini {
 
 void define_scatter_nd_add(OpTable& ops) {
   ops.add(OpSchema("scatter_nd_add")
@@ -41,7 +39,7 @@ void define_scatter_nd_add(OpTable& ops) {
               .in_place("X", "Out")
               .checks_data()
               .on_gpu()
-              .kernels<ScatterNdAddKernel, float, double, int32_t, int64_t, uint8_t>());
+              .kernels<AddToSlabsKernel<NdAddedSlabs>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("scatter_nd_add")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD = the slabs of Out@GRAD that Index names.")
               .shape_only("Updates")
@@ -52,7 +50,7 @@ void define_scatter_nd_add(OpTable& ops) {
               })
               .checks_data()
               .dtype_from_input("Out@GRAD")
-              .kernels<ScatterNdAddGradKernel, float, double, int32_t, int64_t, uint8_t>());
+              .kernels<SlabUpdatesGradKernel<NdAddedSlabs>::For, float, double, int32_t, int64_t, uint8_t>());
 }
 
 }  // namespace paddle_mini

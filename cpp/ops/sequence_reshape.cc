@@ -5,14 +5,6 @@
 namespace paddle_mini {
 namespace {
 
-struct SequenceReshapeKernel : MoveKernel {
-  explicit SequenceReshapeKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
-};
-
-struct SequenceReshapeGradKernel : MoveKernel {
-  explicit SequenceReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
-};
-
 void infer_sequence_reshape(InferContext& c) {
   const Offsets* offsets = plain_sequences(c, "X");
   require_rank(c, "X", 2);
@@ -53,7 +45,7 @@ void define_sequence_reshape(OpTable& ops) {
               .gradient("sequence_reshape_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")
               .on_gpu()
-              .kernel_for_any<SequenceReshapeKernel>());
+              .kernel_for_any<ReshapeKernel>());
   ops.add(OpSchema("sequence_reshape_grad")
               .doc("X@GRAD = the elements of Out@GRAD in the shape and sequences of X.")
               .input("X", "as in sequence_reshape; its values are not read")
@@ -62,7 +54,7 @@ void define_sequence_reshape(OpTable& ops) {
               .infer(infer_sequence_reshape_grad)
               .view("Out@GRAD", "X@GRAD")
               .on_gpu()
-              .kernel_for_any<SequenceReshapeGradKernel>());
+              .kernel_for_any<ReshapeGradKernel>());
 }
 
 }  // namespace paddle_mini

@@ -1,15 +1,7 @@
 // share_data: Out = X
-#include "core/op_table.h"
 #include "ops/family/reshape.h"
 
 namespace paddle_mini {
-namespace {
-
-struct ShareDataKernel : MoveKernel {
-  explicit ShareDataKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
-};
-
-}  // namespace
 
 void define_share_data(OpTable& ops) {
   ops.add(OpSchema("share_data")
@@ -20,7 +12,7 @@ void define_share_data(OpTable& ops) {
               .no_gradient("in PaddlePaddle it cuts the flow of gradients")
               .view("X", "Out")
               .on_gpu()
-              .kernel_for_any<ShareDataKernel>());
+              .kernel_for_any<ReshapeKernel>());
 }
 
 }  // namespace paddle_mini

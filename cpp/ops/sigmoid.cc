@@ -9,9 +9,6 @@ struct Sigmoid {
   PM_HD V operator()(V x) const {
     return V(1) / (V(1) + exp(-x));
   }
-};
-
-struct SigmoidGrad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return gradient * out * (V(1) - out);
@@ -21,8 +18,8 @@ struct SigmoidGrad {
 }  // namespace
 
 void define_sigmoid(OpTable& ops) {
-  add_unary<Sigmoid, SigmoidGrad, Keeps::Out>(ops, unary("sigmoid").doc("Out = 1 / (1 + exp(-X)), element by element."),
-                                              "X@GRAD = Out@GRAD Out (1 - Out).");
+  add_unary<Sigmoid, Keeps::Out>(ops, unary("sigmoid").doc("Out = 1 / (1 + exp(-X)), element by element."),
+                                 "X@GRAD = Out@GRAD Out (1 - Out).");
 }
 
 }  // namespace paddle_mini

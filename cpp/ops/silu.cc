@@ -9,9 +9,6 @@ struct Silu {
   PM_HD V operator()(V x) const {
     return x / (V(1) + exp(-x));
   }
-};
-
-struct SiluGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V sigmoid = V(1) / (V(1) + exp(-x));
@@ -29,7 +26,7 @@ void define_silu(OpTable& ops) {
   ops.add(unary_gradient(ops, "silu")
               .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
               .optional_input("Out", "of the forward operator; not read")
-              .kernels<UnaryGradKernel<SiluGrad, Keeps::X>::For, float, double>());
+              .kernels<UnaryGradKernel<Silu, Keeps::X>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -9,9 +9,6 @@ struct Sin {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::sin(number); });
   }
-};
-
-struct SinGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient * each_lane(x, [](auto number) { return std::cos(number); });
@@ -21,8 +18,8 @@ struct SinGrad {
 }  // namespace
 
 void define_sin(OpTable& ops) {
-  add_unary<Sin, SinGrad, Keeps::X>(ops, unary("sin").doc("Out = sin(X), X in radians, element by element."),
-                                    "X@GRAD = Out@GRAD cos(X).");
+  add_unary<Sin, Keeps::X>(ops, unary("sin").doc("Out = sin(X), X in radians, element by element."),
+                           "X@GRAD = Out@GRAD cos(X).");
 }
 
 }  // namespace paddle_mini

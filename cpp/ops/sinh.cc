@@ -9,9 +9,6 @@ struct Sinh {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::sinh(number); });
   }
-};
-
-struct SinhGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return gradient * each_lane(x, [](auto number) { return std::cosh(number); });
@@ -21,8 +18,8 @@ struct SinhGrad {
 }  // namespace
 
 void define_sinh(OpTable& ops) {
-  add_unary<Sinh, SinhGrad, Keeps::X>(ops, unary("sinh").doc("Out = sinh(X), the hyperbolic sine, element by element."),
-                                      "X@GRAD = Out@GRAD cosh(X).");
+  add_unary<Sinh, Keeps::X>(ops, unary("sinh").doc("Out = sinh(X), the hyperbolic sine, element by element."),
+                            "X@GRAD = Out@GRAD cosh(X).");
 }
 
 }  // namespace paddle_mini

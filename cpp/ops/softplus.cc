@@ -4,26 +4,17 @@
 namespace paddle_mini {
 namespace {
 
-struct SoftplusAttributes {
+struct Softplus {
   float beta, threshold;
 
-  explicit SoftplusAttributes(const KernelInit& init)
+  explicit Softplus(const KernelInit& init)
       : beta(init.attr<float>("beta")), threshold(init.attr<float>("threshold")) {}
-};
-
-struct Softplus : SoftplusAttributes {
-  using SoftplusAttributes::SoftplusAttributes;
 
   template <class V>
   PM_HD V operator()(V x) const {
     V scaled = x * V(beta);
     return select(scaled > V(threshold), x, log(V(1) + exp(scaled)) / V(beta));
   }
-};
-
-struct SoftplusGrad : SoftplusAttributes {
-  using SoftplusAttributes::SoftplusAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V scaled = x * V(beta);
@@ -34,7 +25,7 @@ struct SoftplusGrad : SoftplusAttributes {
 }  // namespace
 
 void define_softplus(OpTable& ops) {
-  add_unary<Softplus, SoftplusGrad, Keeps::X>(
+  add_unary<Softplus, Keeps::X>(
       ops,
       unary("softplus")
           .doc("Out = log(1 + exp(beta X)) / beta, element by element; Out = X where beta X > "

@@ -4,26 +4,17 @@
 namespace paddle_mini {
 namespace {
 
-struct SoftshrinkAttributes {
+// NaN compares false with both bounds and stays NaN.
+struct Softshrink {
   float distance;
 
-  explicit SoftshrinkAttributes(const KernelInit& init) : distance(init.attr<float>("lambda")) {}
-};
-
-// NaN compares false with both bounds and stays NaN.
-struct Softshrink : SoftshrinkAttributes {
-  using SoftshrinkAttributes::SoftshrinkAttributes;
+  explicit Softshrink(const KernelInit& init) : distance(init.attr<float>("lambda")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     V kept = select(x == x, V(0), x);
     return select(x > V(distance), x - V(distance), select(x < V(-distance), x + V(distance), kept));
   }
-};
-
-struct SoftshrinkGrad : SoftshrinkAttributes {
-  using SoftshrinkAttributes::SoftshrinkAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return select(x > V(distance), gradient, select(x < V(-distance), gradient, V(0)));
@@ -33,7 +24,7 @@ struct SoftshrinkGrad : SoftshrinkAttributes {
 }  // namespace
 
 void define_softshrink(OpTable& ops) {
-  add_unary<Softshrink, SoftshrinkGrad, Keeps::X>(
+  add_unary<Softshrink, Keeps::X>(
       ops,
       unary("softshrink")
           .doc("Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0, element by "

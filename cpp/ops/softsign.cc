@@ -9,9 +9,6 @@ struct Softsign {
   PM_HD V operator()(V x) const {
     return x / (V(1) + abs(x));
   }
-};
-
-struct SoftsignGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V below = V(1) + abs(x);
@@ -22,8 +19,8 @@ struct SoftsignGrad {
 }  // namespace
 
 void define_softsign(OpTable& ops) {
-  add_unary<Softsign, SoftsignGrad, Keeps::X>(ops, unary("softsign").doc("Out = X / (1 + |X|), element by element."),
-                                              "X@GRAD = Out@GRAD / (1 + |X|)^2.");
+  add_unary<Softsign, Keeps::X>(ops, unary("softsign").doc("Out = X / (1 + |X|), element by element."),
+                                "X@GRAD = Out@GRAD / (1 + |X|)^2.");
 }
 
 }  // namespace paddle_mini

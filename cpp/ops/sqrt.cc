@@ -9,9 +9,6 @@ struct Sqrt {
   PM_HD V operator()(V x) const {
     return sqrt(x);
   }
-};
-
-struct SqrtGrad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return V(number_of<V>(0.5)) * gradient / out;
@@ -21,9 +18,8 @@ struct SqrtGrad {
 }  // namespace
 
 void define_sqrt(OpTable& ops) {
-  add_unary<Sqrt, SqrtGrad, Keeps::Out>(
-      ops, unary("sqrt").doc("The square root, element by element; of a negative number NaN."),
-      "X@GRAD = Out@GRAD / (2 Out).");
+  add_unary<Sqrt, Keeps::Out>(ops, unary("sqrt").doc("The square root, element by element; of a negative number NaN."),
+                              "X@GRAD = Out@GRAD / (2 Out).");
 }
 
 }  // namespace paddle_mini

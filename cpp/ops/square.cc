@@ -1,5 +1,4 @@
 // square: Out = X^2
-#include "core/widening.h"
 #include "ops/family/unary.h"
 
 namespace paddle_mini {
@@ -10,9 +9,6 @@ struct Square {
   PM_HD V operator()(V x) const {
     return x * x;
   }
-};
-
-struct SquareGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return V(2) * x * gradient;
@@ -22,14 +18,8 @@ struct SquareGrad {
 }  // namespace
 
 void define_square(OpTable& ops) {
-  ops.add(unary("square")
-              .doc("Out = X^2, element by element.")
-              .gradient("square_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .kernels<UnaryKernel<Square>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int32, DType::Int64},
-               unary_gradient(ops, "square")
-                   .doc("X@GRAD = 2 X Out@GRAD.")
-                   .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>()));
+  add_unary<Square, Keeps::X, int32_t, int64_t>(ops, unary("square").doc("Out = X^2, element by element."),
+                                                "X@GRAD = 2 X Out@GRAD.");
 }
 
 }  // namespace paddle_mini

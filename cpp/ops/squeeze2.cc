@@ -23,14 +23,14 @@ Shape squeezed(const Shape& x, const std::vector<int32_t>& axes) {
 }  // namespace
 
 void define_squeeze2(OpTable& ops) {
-  ops.add(
-      reshaping("squeeze2")
-          .on_gpu()
-          .doc("Out has the elements of X without the axes that have one element: those in axes, or all of them.")
-          .attr("axes", std::vector<int32_t>{}, "which of them; negative ones count from the end; empty: all")
-          .infer([](InferContext& c) { set_reshaped(c, squeezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes"))); })
-          .gradient("squeeze2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
-  ops.add(reshaping_gradient("squeeze2_grad").on_gpu().doc("X@GRAD has the elements of Out@GRAD in the shape of X."));
+  add_reshaping(
+      ops, reshaping("squeeze2")
+
+               .doc("Out has the elements of X without the axes that have one element: those in axes, or all of them.")
+               .attr("axes", std::vector<int32_t>{}, "which of them; negative ones count from the end; empty: all")
+               .infer([](InferContext& c) {
+                 set_reshaped(c, squeezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes")));
+               }));
 }
 
 }  // namespace paddle_mini

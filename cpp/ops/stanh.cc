@@ -4,25 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct StanhAttributes {
+struct Stanh {
   float inner, outer;
 
-  explicit StanhAttributes(const KernelInit& init)
-      : inner(init.attr<float>("scale_a")), outer(init.attr<float>("scale_b")) {}
-};
-
-struct Stanh : StanhAttributes {
-  using StanhAttributes::StanhAttributes;
+  explicit Stanh(const KernelInit& init) : inner(init.attr<float>("scale_a")), outer(init.attr<float>("scale_b")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return V(outer) * tanh(V(inner) * x);
   }
-};
-
-struct StanhGrad : StanhAttributes {
-  using StanhAttributes::StanhAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V t = tanh(V(inner) * x);
@@ -33,12 +23,12 @@ struct StanhGrad : StanhAttributes {
 }  // namespace
 
 void define_stanh(OpTable& ops) {
-  add_unary<Stanh, StanhGrad, Keeps::X>(ops,
-                                        unary("stanh")
-                                            .doc("Out = scale_b tanh(scale_a X), element by element.")
-                                            .attr("scale_a", 0.67f, "factor of X")
-                                            .attr("scale_b", 1.7159f, "factor of Out"),
-                                        "X@GRAD = Out@GRAD scale_a scale_b (1 - tanh(scale_a X)^2).");
+  add_unary<Stanh, Keeps::X>(ops,
+                             unary("stanh")
+                                 .doc("Out = scale_b tanh(scale_a X), element by element.")
+                                 .attr("scale_a", 0.67f, "factor of X")
+                                 .attr("scale_b", 1.7159f, "factor of Out"),
+                             "X@GRAD = Out@GRAD scale_a scale_b (1 - tanh(scale_a X)^2).");
 }
 
 }  // namespace paddle_mini

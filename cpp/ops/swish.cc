@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct SwishAttributes {
+struct Swish {
   float beta;
 
-  explicit SwishAttributes(const KernelInit& init) : beta(init.attr<float>("beta")) {}
-};
-
-struct Swish : SwishAttributes {
-  using SwishAttributes::SwishAttributes;
+  explicit Swish(const KernelInit& init) : beta(init.attr<float>("beta")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return x / (V(1) + exp(V(-beta) * x));
   }
-};
-
-struct SwishGrad : SwishAttributes {
-  using SwishAttributes::SwishAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V sigmoid = V(1) / (V(1) + exp(V(-beta) * x));
@@ -32,11 +23,11 @@ struct SwishGrad : SwishAttributes {
 }  // namespace
 
 void define_swish(OpTable& ops) {
-  add_unary<Swish, SwishGrad, Keeps::X>(ops,
-                                        unary("swish")
-                                            .doc("Out = X / (1 + exp(-beta X)), element by element.")
-                                            .attr("beta", 1.0f, "factor of X inside exp"),
-                                        "X@GRAD = Out@GRAD s (1 + beta X (1 - s)), where s = 1 / (1 + exp(-beta X)).");
+  add_unary<Swish, Keeps::X>(ops,
+                             unary("swish")
+                                 .doc("Out = X / (1 + exp(-beta X)), element by element.")
+                                 .attr("beta", 1.0f, "factor of X inside exp"),
+                             "X@GRAD = Out@GRAD s (1 + beta X (1 - s)), where s = 1 / (1 + exp(-beta X)).");
 }
 
 }  // namespace paddle_mini

@@ -9,9 +9,6 @@ struct Tan {
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::tan(number); });
   }
-};
-
-struct TanGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V cosine = each_lane(x, [](auto number) { return std::cos(number); });
@@ -22,8 +19,8 @@ struct TanGrad {
 }  // namespace
 
 void define_tan(OpTable& ops) {
-  add_unary<Tan, TanGrad, Keeps::X>(ops, unary("tan").doc("Out = tan(X), X in radians, element by element."),
-                                    "X@GRAD = Out@GRAD / cos(X)^2.");
+  add_unary<Tan, Keeps::X>(ops, unary("tan").doc("Out = tan(X), X in radians, element by element."),
+                           "X@GRAD = Out@GRAD / cos(X)^2.");
 }
 
 }  // namespace paddle_mini

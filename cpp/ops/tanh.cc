@@ -9,9 +9,6 @@ struct Tanh {
   PM_HD V operator()(V x) const {
     return tanh(x);
   }
-};
-
-struct TanhGrad {
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return gradient * (V(1) - out * out);
@@ -21,8 +18,8 @@ struct TanhGrad {
 }  // namespace
 
 void define_tanh(OpTable& ops) {
-  add_unary<Tanh, TanhGrad, Keeps::Out>(ops, unary("tanh").doc("The hyperbolic tangent, element by element."),
-                                        "X@GRAD = Out@GRAD (1 - Out^2).");
+  add_unary<Tanh, Keeps::Out>(ops, unary("tanh").doc("The hyperbolic tangent, element by element."),
+                              "X@GRAD = Out@GRAD (1 - Out^2).");
 }
 
 }  // namespace paddle_mini

@@ -9,9 +9,6 @@ struct TanhShrink {
   PM_HD V operator()(V x) const {
     return x - tanh(x);
   }
-};
-
-struct TanhShrinkGrad {
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     V t = tanh(x);
@@ -22,8 +19,8 @@ struct TanhShrinkGrad {
 }  // namespace
 
 void define_tanh_shrink(OpTable& ops) {
-  add_unary<TanhShrink, TanhShrinkGrad, Keeps::X>(
-      ops, unary("tanh_shrink").doc("Out = X - tanh(X), element by element."), "X@GRAD = Out@GRAD tanh(X)^2.");
+  add_unary<TanhShrink, Keeps::X>(ops, unary("tanh_shrink").doc("Out = X - tanh(X), element by element."),
+                                  "X@GRAD = Out@GRAD tanh(X)^2.");
 }
 
 }  // namespace paddle_mini

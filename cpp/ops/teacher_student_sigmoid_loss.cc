@@ -4,11 +4,12 @@
 namespace paddle_mini {
 namespace {
 
-constexpr PairPorts kTeacherStudentPorts{"X", "Label", "Y"};
-
 struct TeacherStudent : PairLoss {
-  static constexpr PairPorts ports = kTeacherStudentPorts;
-  using PairLoss::PairLoss;
+  static constexpr PairPorts ports{"X", "Label", "Y"};
+  float high, low;
+
+  explicit TeacherStudent(const KernelInit& init)
+      : PairLoss(init), high(init.attr<float>("soft_max_up_bound")), low(init.attr<float>("soft_max_lower_bound")) {}
 
   // With s = log(1 + exp(x)): the loss is s without a click and s - x with one; a score adds s - x * score.
   template <class V>
@@ -17,15 +18,6 @@ struct TeacherStudent : PairLoss {
     V with_score = click + click - x * label;  // label: the score in [0, 1), or 1 + the score with a click
     return select(label < zero, select(label < -one, click, click - x), with_score);
   }
-};
-
-struct TeacherStudentGrad : PairLoss {
-  static constexpr PairPorts ports = kTeacherStudentPorts;
-  float high, low;
-
-  explicit TeacherStudentGrad(const KernelInit& init)
-      : PairLoss(init), high(init.attr<float>("soft_max_up_bound")), low(init.attr<float>("soft_max_lower_bound")) {}
-
   template <class V>
   PM_HD V operator()(V x, V label, V gradient) const {
     V zero(0), one(1), two(2), top{number_of<V>(high)}, bottom{number_of<V>(low)};
@@ -38,16 +30,15 @@ struct TeacherStudentGrad : PairLoss {
 }  // namespace
 
 void define_teacher_student_sigmoid_loss(OpTable& ops) {
-  ops.add(pair_loss("teacher_student_sigmoid_loss", kTeacherStudentPorts)
-              .attr("soft_max_up_bound", 15.0f, "X has no gradient from here on")
-              .attr("soft_max_lower_bound", -15.0f, "X has no gradient up to here")
-              .doc("With s = log(1 + exp(X)): Label below -1: no click and no score, Y = s; below 0: a click, Y = s - "
-                   "X; below 1: no click, and Label is the score, Y = 2 s - X Label; else a click, and Label - 1 is "
-                   "the score, Y = 2 s - X - X (Label - 1).")
-              .kernels<PairLossKernel<TeacherStudent>::For, float, double>());
-  ops.add(pair_loss_gradient(ops, "teacher_student_sigmoid_loss", kTeacherStudentPorts)
-              .doc("X@GRAD = Y@GRAD times the derivative, 0 where X is not between the bounds.")
-              .kernels<PairLossGradKernel<TeacherStudentGrad>::For, float, double>());
+  add_pair_loss<TeacherStudent>(
+      ops,
+      pair_loss("teacher_student_sigmoid_loss", TeacherStudent::ports)
+          .attr("soft_max_up_bound", 15.0f, "X has no gradient from here on")
+          .attr("soft_max_lower_bound", -15.0f, "X has no gradient up to here")
+          .doc("With s = log(1 + exp(X)): Label below -1: no click and no score, Y = s; below 0: a click, Y = s - "
+               "X; below 1: no click, and Label is the score, Y = 2 s - X Label; else a click, and Label - 1 is "
+               "the score, Y = 2 s - X - X (Label - 1)."),
+      "X@GRAD = Y@GRAD times the derivative, 0 where X is not between the bounds.");
 }
 
 }  // namespace paddle_mini

@@ -4,24 +4,15 @@
 namespace paddle_mini {
 namespace {
 
-struct ThresholdedReluAttributes {
+struct ThresholdedRelu {
   float threshold;
 
-  explicit ThresholdedReluAttributes(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
-};
-
-struct ThresholdedRelu : ThresholdedReluAttributes {
-  using ThresholdedReluAttributes::ThresholdedReluAttributes;
+  explicit ThresholdedRelu(const KernelInit& init) : threshold(init.attr<float>("threshold")) {}
 
   template <class V>
   PM_HD V operator()(V x) const {
     return select(x <= V(threshold), V(0), x);
   }
-};
-
-struct ThresholdedReluGrad : ThresholdedReluAttributes {
-  using ThresholdedReluAttributes::ThresholdedReluAttributes;
-
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
     return select(x > V(threshold), gradient, V(0));
@@ -31,12 +22,11 @@ struct ThresholdedReluGrad : ThresholdedReluAttributes {
 }  // namespace
 
 void define_thresholded_relu(OpTable& ops) {
-  add_unary<ThresholdedRelu, ThresholdedReluGrad, Keeps::X>(
-      ops,
-      unary("thresholded_relu")
-          .doc("Out = X where X > threshold, else 0, element by element.")
-          .attr("threshold", 1.0f, "what is not above it becomes 0"),
-      "X@GRAD = Out@GRAD where X > threshold, else 0.");
+  add_unary<ThresholdedRelu, Keeps::X>(ops,
+                                       unary("thresholded_relu")
+                                           .doc("Out = X where X > threshold, else 0, element by element.")
+                                           .attr("threshold", 1.0f, "what is not above it becomes 0"),
+                                       "X@GRAD = Out@GRAD where X > threshold, else 0.");
 }
 
 }  // namespace paddle_mini

@@ -5,40 +5,23 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct TraceKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  Diagonals d;
-
-  explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
-
-  void run(KernelContext&) override {
-    for (size_t i = 0; i < d.matrices.size(); ++i) {
-      const T* at = x.data() + d.matrices[i] + d.first;
-      T sum = 0;
-      for (int64_t j = 0; j < d.count; ++j) sum = static_cast<T>(sum + at[j * d.step]);
-      out[static_cast<int64_t>(i)] = sum;
-    }
+void TraceKernel<T>::run(KernelContext&) {
+  for (size_t i = 0; i < d.matrices.size(); ++i) {
+    const T* at = x.data() + d.matrices[i] + d.first;
+    T sum = 0;
+    for (int64_t j = 0; j < d.count; ++j) sum = static_cast<T>(sum + at[j * d.step]);
+    out[static_cast<int64_t>(i)] = sum;
   }
-};
+}
 
 template <class T>
-struct TraceGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  Diagonals d;
-
-  explicit TraceGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
-
-  void run(KernelContext&) override {
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    for (size_t i = 0; i < d.matrices.size(); ++i) {
-      T* at = x_gradient.data() + d.matrices[i] + d.first;
-      for (int64_t j = 0; j < d.count; ++j) at[j * d.step] = out_gradient[static_cast<int64_t>(i)];
-    }
+void TraceGradKernel<T>::run(KernelContext&) {
+  std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+  for (size_t i = 0; i < d.matrices.size(); ++i) {
+    T* at = x_gradient.data() + d.matrices[i] + d.first;
+    for (int64_t j = 0; j < d.count; ++j) at[j * d.step] = out_gradient[static_cast<int64_t>(i)];
   }
-};
+}
 
 }  // namespace
 }  // namespace paddle_mini

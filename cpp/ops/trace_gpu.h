@@ -42,35 +42,20 @@ StridedIndex<1> matrices_of(const Diagonals& d, const Shape& x) {
 }
 
 template <class T>
-struct TraceKernel : Kernel {
-  In<T> x;
-  Out<T> out;
-  Diagonals d;
-
-  explicit TraceKernel(KernelInit& init) : x(init, "Input"), out(init, "Out"), d(diagonals_of(init)) {}
-  void run(KernelContext& context) override {
-    StridedIndex<1> along;
-    along.add(d.count, {d.step});
-    fold(context, matrices_of(d, x.shape()), along, SumOf<T>(0), TraceElement::Get<T>{x.data() + d.first}, Plus{},
-         TraceElement::Put<T>{out.data()});
-  }
-};
+void TraceKernel<T>::run(KernelContext& context) {
+  StridedIndex<1> along;
+  along.add(d.count, {d.step});
+  fold(context, matrices_of(d, x.shape()), along, SumOf<T>(0), TraceElement::Get<T>{x.data() + d.first}, Plus{},
+       TraceElement::Put<T>{out.data()});
+}
 
 template <class T>
-struct TraceGradKernel : Kernel {
-  In<T> out_gradient;
-  Out<T> x_gradient;
-  Diagonals d;
-
-  explicit TraceGradKernel(KernelInit& init)
-      : out_gradient(init, "Out@GRAD"), x_gradient(init, "Input@GRAD"), d(diagonals_of(init)) {}
-  void run(KernelContext& context) override {
-    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
-    StridedIndex<1> matrices = matrices_of(d, x_gradient.shape());
-    TraceElement::Spread<T> spread{matrices, d.count, d.step, out_gradient.data(), x_gradient.data() + d.first};
-    for_each_index(context, matrices.count * d.count, spread);
-  }
-};
+void TraceGradKernel<T>::run(KernelContext& context) {
+  fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+  StridedIndex<1> matrices = matrices_of(d, x_gradient.shape());
+  TraceElement::Spread<T> spread{matrices, d.count, d.step, out_gradient.data(), x_gradient.data() + d.first};
+  for_each_index(context, matrices.count * d.count, spread);
+}
 
 }  // namespace
 }  // namespace paddle_mini

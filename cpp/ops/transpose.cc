@@ -4,32 +4,12 @@
 namespace paddle_mini {
 
 void define_transpose(OpTable& ops) {
-  ops.add(OpSchema("transpose")
-              .doc("Axis i of Out is axis axis[i] of X.")
-              .input("X", "any shape")
-              .output("Out", "X's dimensions in the new order")
-              .required_attr("axis", AttrType::Ints, "each axis of X once; negative ones count from the end")
+  ops.add(transposition("transpose")
               .attr("data_format", "AnyLayout", "not read")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                const VarInfo& x = c.input("X");
-                std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), x.shape.rank(), false);
-                c.set_output("Out", x.dtype, transposed(x.shape, order));
-              })
-              .gradient("transpose_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernel_for_any<TransposeKernel<false>>());
-  ops.add(ops.gradient_of("transpose")
-              .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
+              .gradient("transpose_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"}));
+  ops.add(transposition_gradient(ops, "transpose")
               .optional_input("X", "of transpose; Out@GRAD and `axis` say all that is needed")
-              .optional_input("Out", "of transpose; not read")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                const VarInfo& out = c.input("Out@GRAD");
-                std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), out.shape.rank(), true);
-                c.set_output("X@GRAD", out.dtype, transposed(out.shape, order));
-              })
-              .kernel_for_any<TransposeKernel<true>>());
+              .optional_input("Out", "of transpose; not read"));
 }
 
 }  // namespace paddle_mini

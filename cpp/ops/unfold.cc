@@ -41,46 +41,23 @@ struct Patches {
   void add_up(KernelContext&, const T* columns, T* image) const;
 };
 
-template <class T>
-struct UnfoldKernel : Kernel {
-  In<T> x;
-  Out<T> y;
-  Patches<T> patches;
+// to_columns: patches from an image to columns, or else summed back.
+template <bool to_columns, bool backward>
+struct PatchesKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> from;
+    Out<T> to;
+    Patches<T> patches;
 
-  explicit UnfoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, x.shape()) {}
-  void run(KernelContext& context) override { patches.gather(context, x.data(), y.data()); }
-};
-
-template <class T>
-struct UnfoldGradKernel : Kernel {
-  In<T> y_gradient;
-  Out<T> x_gradient;
-  Patches<T> patches;
-
-  explicit UnfoldGradKernel(KernelInit& init)
-      : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, x_gradient.shape()) {}
-  void run(KernelContext& context) override { patches.add_up(context, y_gradient.data(), x_gradient.data()); }
-};
-
-template <class T>
-struct FoldKernel : Kernel {
-  In<T> x;
-  Out<T> y;
-  Patches<T> patches;
-
-  explicit FoldKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), patches(init, y.shape()) {}
-  void run(KernelContext& context) override { patches.add_up(context, x.data(), y.data()); }
-};
-
-template <class T>
-struct FoldGradKernel : Kernel {
-  In<T> y_gradient;
-  Out<T> x_gradient;
-  Patches<T> patches;
-
-  explicit FoldGradKernel(KernelInit& init)
-      : y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), patches(init, y_gradient.shape()) {}
-  void run(KernelContext& context) override { patches.gather(context, y_gradient.data(), x_gradient.data()); }
+    explicit For(KernelInit& init)
+        : from(init, backward ? "Y@GRAD" : "X"), to(init, backward ? "X@GRAD" : "Y"),
+          patches(init, to_columns ? from.shape() : to.shape()) {}
+    void run(KernelContext& context) override {
+      if (to_columns) patches.gather(context, from.data(), to.data());
+      else patches.add_up(context, from.data(), to.data());
+    }
+  };
 };
 
 int64_t unfold_product(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : Shape{a, b}.numel(); }
@@ -138,10 +115,10 @@ void define_unfold(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, unfolded(c)); })
               .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<UnfoldKernel, float, double>());
+              .kernels<PatchesKernel<true, false>::For, float, double>());
   ops.add(ops.gradient_of("unfold")
               .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
-              .kernels<UnfoldGradKernel, float, double>());
+              .kernels<PatchesKernel<false, true>::For, float, double>());
   ops.add(with_size(OpSchema("fold")
                         .input("X", "[images, channels patch height patch width, patches]")
                         .output("Y", "[images, channels, height, width]"))
@@ -149,8 +126,10 @@ void define_unfold(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, folded(c)); })
               .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
-              .kernels<FoldKernel, float, double>());
-  ops.add(ops.gradient_of("fold").doc("X@GRAD = unfold of Y@GRAD.").kernels<FoldGradKernel, float, double>());
+              .kernels<PatchesKernel<false, false>::For, float, double>());
+  ops.add(ops.gradient_of("fold")
+              .doc("X@GRAD = unfold of Y@GRAD.")
+              .kernels<PatchesKernel<true, true>::For, float, double>());
 }
 
 }  // namespace paddle_mini

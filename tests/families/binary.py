@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from harness import Cases, Reference, array, ints, op_tests
+from harness import Cases, Reference, array, ints, op_tests, run_op
 
 # name: shape of X, shape of Y, axis
 SHAPES = {
@@ -82,6 +82,47 @@ def integer_cases(x: tuple[int, int] = (-20, 20), y: tuple[int, int] = (1, 10)) 
         dtype: ({"X": ints(3, 5, low=x[0], high=x[1], dtype=dtype), "Y": ints(5, low=y[0], high=y[1], dtype=dtype)}, {})
         for dtype in ("int32", "int64")
     }
+
+
+def extreme_tests(op_type: str, function: Callable[..., np.ndarray], to_x: list[int], to_y: list[int]) -> Any:
+    """Tests elementwise_max and elementwise_min, which return NaN for it, and the gradient's way.
+
+    to_x, to_y: the gradients of [1, 2, 3] and [2, 2, 2] from [5, 6, 7].
+    """
+
+    def test_ties() -> None:
+        """Where X and Y are equal, Y gets the gradient."""
+        inputs = {"X": np.array([1.0, 2.0, 3.0]), "Y": np.array([2.0, 2.0, 2.0]), "Out@GRAD": np.array([5.0, 6.0, 7.0])}
+        found = run_op(f"{op_type}_grad", inputs, outputs=["X@GRAD", "Y@GRAD"])
+        np.testing.assert_array_equal(found["X@GRAD"], to_x)
+        np.testing.assert_array_equal(found["Y@GRAD"], to_y)
+
+    def test_nan() -> None:
+        nan = np.nan
+        for n in (3, 40):
+            x, y = np.resize([nan, 1.0, nan], n), np.resize([1.0, nan, nan], n)
+            assert np.isnan(run_op(op_type, {"X": x, "Y": y})["Out"]).all()
+
+    return binary_tests(op_type, function), test_ties, test_nan
+
+
+def number_extreme_tests(op_type: str, function: Callable[..., np.ndarray], to_x: list[int], to_y: list[int]) -> Any:
+    """Tests elementwise_fmax and elementwise_fmin, which leave NaN out, and the gradient's way."""
+    special = [1.0, -1.0, np.inf, -np.inf, np.nan]
+
+    def test_ties_and_nan() -> None:
+        """Where X and Y are equal, or both are NaN, X gets the gradient."""
+        nan = np.nan
+        inputs = {
+            "X": np.array([1.0, 2.0, 3.0, nan, 1.0, nan]),
+            "Y": np.array([2.0, 2.0, 2.0, 1.0, nan, nan]),
+            "Out@GRAD": np.array([5.0, 6.0, 7.0, 8.0, 9.0, 4.0]),
+        }
+        found = run_op(f"{op_type}_grad", inputs, outputs=["X@GRAD", "Y@GRAD"])
+        np.testing.assert_array_equal(found["X@GRAD"], to_x)
+        np.testing.assert_array_equal(found["Y@GRAD"], to_y)
+
+    return binary_tests(op_type, function, values_only={**integer_cases(), **each_with_each(special)}), test_ties_and_nan
 
 
 def division_cases(*dtypes: str) -> Cases:

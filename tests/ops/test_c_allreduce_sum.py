@@ -23,14 +23,11 @@ test_c_allreduce_sum = op_tests(
         "if not wanted": ({"X": array(5), "Cond": np.array([False])}, {}),
     },
     gradients=["X"],
+    values_only={dtype: ({"X": ints(3, 4).astype(dtype)}, {}) for dtype in ("int32", "int64")},
     refusals={
         "bools": ({"X": np.array([True])}, {}, pm.ShapeError, "no kernel for bool"),
         "several conditions": ({"X": array(5), "Cond": np.array([True, False])}, {}, pm.ShapeError, "one element is needed"),
     },
-)
-
-test_numbers = op_tests(
-    "c_allreduce_sum", reference, {dtype: ({"X": ints(3, 4).astype(dtype)}, {}) for dtype in ("int32", "int64")}
 )
 
 

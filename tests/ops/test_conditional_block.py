@@ -4,16 +4,9 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from families.programs import run
 
 L = pm.layers
-
-
-def run(build, **feeds):
-    main = pm.Program()
-    with pm.program_guard(main, pm.Program()):
-        given = {name: L.data(name, shape=list(value.shape), dtype=str(value.dtype)) for name, value in feeds.items()}
-        out = build(**given)
-    return pm.Executor(pm.CPUPlace()).run(main, feed=feeds, fetch_list=[out], scope=pm.Scope())[0]
 
 
 def test_without_a_scalar_condition_a_block_runs_if_all_have_elements():

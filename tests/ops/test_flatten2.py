@@ -3,7 +3,8 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from families.shapes import kinds_tests, no_rows, x_shape_tests
+from harness import array, op_tests
 
 
 def reference(inputs, attrs):
@@ -26,21 +27,8 @@ test_flatten2 = op_tests(
     },
     gradients=["X"],
     unchecked=["XShape"],
-    refusals={
-        "no such axis": ({"X": array(3)}, {"axis": 2}, pm.ShapeError, "axis 2"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-    },
+    refusals={**no_rows({}), "no such axis": ({"X": array(3)}, {"axis": 2}, pm.ShapeError, "axis 2")},
 )
 
-test_kinds = op_tests(
-    "flatten2",
-    reference,
-    unchecked=["XShape"],
-    cases={dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {}) for dtype in ("bool", "uint8", "int64")},
-)
-
-
-def test_x_shape():
-    """XShape has no data; it carries X's shape to the gradient."""
-    found = run_op("flatten2", {"X": array(3, 1)}, {}, outputs=["Out", "XShape"])
-    assert found["XShape"].shape == (0, 3, 1)
+test_kinds = kinds_tests("flatten2", reference, {})
+test_x_shape = x_shape_tests("flatten2", {})

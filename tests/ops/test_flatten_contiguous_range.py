@@ -1,7 +1,8 @@
 """flatten_contiguous_range: X with the axes from start_axis to stop_axis merged into one."""
 
 import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from families.shapes import no_rows, x_shape_tests
+from harness import array, ints, op_tests
 
 
 def reference(inputs, attrs):
@@ -30,10 +31,10 @@ test_flatten_contiguous_range = op_tests(
     },
     unchecked=["XShape"],
     refusals={
+        **no_rows({}),
         "wrong order": ({"X": array(2, 3, 4)}, {"start_axis": 2, "stop_axis": 1}, pm.ShapeError, "start_axis 2 stop_axis 1"),
         "no such axis": ({"X": array(2, 3)}, {"start_axis": 0, "stop_axis": 2}, pm.ShapeError, "stop_axis 2"),
         "no axis of a number": ({"X": array()}, {}, pm.ShapeError, "start_axis 1"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
     },
 )
 
@@ -47,8 +48,4 @@ test_gradient = op_tests(
         "one element": ({"X": array()}, {"start_axis": 0, "stop_axis": -1}),
     },
 )
-
-
-def test_x_shape():
-    found = run_op("flatten_contiguous_range", {"X": array(3, 4)}, {"start_axis": 0}, outputs=["Out", "XShape"])
-    assert found["XShape"].shape == (0, 3, 4)
+test_x_shape = x_shape_tests("flatten_contiguous_range", {"start_axis": 0})

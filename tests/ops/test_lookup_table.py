@@ -1,10 +1,12 @@
 """lookup_table: Out[i..., :] = W[Ids[i..., 0]]."""
 
 import numpy as np
-import pytest
 
 import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from families.lookups import gradient_tests, lookup_cases, lookup_refusals
+from harness import array, ints, op_tests
+
+COLUMN = lambda ids: np.array(ids)[:, None]
 
 
 def reference(inputs, attrs):
@@ -17,21 +19,18 @@ test_lookup_table = op_tests(
     "lookup_table",
     reference,
     cases={
+        **lookup_cases(COLUMN),
         "column": ({"W": array(7, 5), "Ids": ints(4, 1, high=7)}, {}),
         "three axes": ({"W": array(7, 20), "Ids": ints(3, 4, 1, high=7)}, {}),
         "int32": ({"W": array(7, 20), "Ids": ints(9, 1, high=7, dtype="int32")}, {}),
         "one id": ({"W": array(1, 1), "Ids": np.array([0])}, {}),
         "no ids": ({"W": array(7, 2), "Ids": ints(0, 1)}, {}),
-        "padding": ({"W": array(4, 3), "Ids": np.array([[2], [0], [2], [1]])}, {"padding_idx": 2}),
-        "sparse": ({"W": array(4, 3), "Ids": np.array([[2], [0], [2], [1]])}, {"is_sparse": True}),
         "sparse, no ids": ({"W": array(4, 3), "Ids": ints(0, 1)}, {"is_sparse": True}),
-        "rows of nothing": ({"W": array(4, 0), "Ids": np.array([[2], [0]])}, {}),
     },
     gradients=["W"],
     refusals={
+        **lookup_refusals(COLUMN),
         "id too large": ({"W": array(9, 3), "Ids": np.array([[1], [2], [9]])}, {}, pm.OpError, "9 position 2 9 rows"),
-        "negative id": ({"W": array(9, 3), "Ids": np.array([[0], [-1]])}, {}, pm.OpError, "-1 position 1"),
-        "no table": ({"W": array(0, 3), "Ids": np.array([[0]])}, {}, pm.OpError, "0 rows"),
         "ids without last dimension of 1": ({"W": array(9, 3), "Ids": ints(3, 2)}, {}, pm.ShapeError, "Ids [3, 2] 1"),
         "ids without dimensions": ({"W": array(9, 3), "Ids": np.array(1)}, {}, pm.ShapeError, "Ids []"),
         "float ids": ({"W": array(9, 3), "Ids": array(3, 1)}, {}, pm.ShapeError, "Ids float64"),
@@ -39,27 +38,8 @@ test_lookup_table = op_tests(
     },
 )
 
-
-def gradient(ids, padding, sparse):
-    inputs = {"W": array(5, 2), "Ids": np.array(ids)[:, None], "Out@GRAD": array(len(ids), 2, seed=1)}
-    return run_op("lookup_table_grad", inputs, {"padding_idx": padding, "is_sparse": sparse})["W@GRAD"], inputs["Out@GRAD"]
-
-
-def test_sparse_gradient_is_one_row_an_id_unmerged():
-    found, out_gradient = gradient([3, 0, 3], -1, True)
-    assert isinstance(found, Rows) and found.height == 5
-    np.testing.assert_array_equal(found.rows, [3, 0, 3])
-    np.testing.assert_array_equal(found.values, out_gradient)
-
-
-def test_only_the_dense_gradient_leaves_the_padding_row_out():
-    dense, out_gradient = gradient([3, 0, 3], 3, False)
-    np.testing.assert_array_equal(dense, [out_gradient[1], [0, 0], [0, 0], [0, 0], [0, 0]])
-    sparse, out_gradient = gradient([3, 0, 3], 3, True)
-    np.testing.assert_array_equal(sparse.dense()[3], out_gradient[0] + out_gradient[2])
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_gradient_refuses_an_id_out_of_range(sparse):
-    with pytest.raises(pm.OpError, match="id 5 at position 1"):
-        gradient([0, 5], -1, sparse)
+(
+    test_sparse_gradient_is_one_row_an_id_unmerged,
+    test_only_the_dense_gradient_leaves_the_padding_row_out,
+    test_gradient_refuses_an_id_out_of_range,
+) = gradient_tests("lookup_table", COLUMN)

@@ -5,14 +5,8 @@ import itertools
 import numpy as np
 
 import paddle_mini as pm
+from families.recurrence import ACTIVATIONS, cases_of, left_out_tests, rows_of_batches
 from harness import array, op_tests, run_op
-
-ACTIVATIONS = {
-    "identity": lambda x: x,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "tanh": np.tanh,
-    "relu": lambda x: np.maximum(x, 0),
-}
 
 
 def reference(inputs, attrs):
@@ -49,19 +43,11 @@ test_lstm = op_tests(
     "lstm",
     reference,
     cases={
-        "three lengths": (plain, {}),
-        "reversed": case([[0, 2, 5, 6]], is_reverse=True),
+        **cases_of(case),
         "no peepholes, no first state": case([[0, 2, 5, 6]], first=False, use_peepholes=False),
         "no peepholes": case([[0, 2, 5]], use_peepholes=False, is_reverse=True),
         "other activations": case([[0, 1, 4]], gate_activation="tanh", cell_activation="relu", candidate_activation="sigmoid"),
         "identity": case([[0, 1, 4]], cell_activation="identity", candidate_activation="identity"),
-        "empty sequences": case([[0, 0, 2, 2, 5]]),
-        "two levels": case([[0, 2], [0, 2, 3]]),
-        "wider than registers": case([[0, 9, 11, 14]], 19),
-        "one element": case([[0, 1]], 1),
-        "no rows": case([[0, 0]]),
-        "no sequences": case([[0]]),
-        "no elements": case([[0, 2]], 0),
     },
     gradients=["Input", "Weight", "Bias", "H0", "C0"],
     gradient_of=["Hidden", "Cell"],
@@ -75,19 +61,12 @@ test_lstm = op_tests(
     },
     tolerance={"float32": 1e-5},  # sums of products in another order, over several steps
 )
-
-
-def test_what_only_the_gradient_reads_may_be_left_out():
-    # Programs that were saved for inference lack these outputs.
-    all_outputs, some = run_op("lstm", plain, {}, EVERY_OUTPUT), run_op("lstm", plain, {}, outputs=["Hidden", "Cell"])
-    for port in ("Hidden", "Cell"):
-        np.testing.assert_array_equal(some[port].array, all_outputs[port].array)
+test_what_only_the_gradient_reads_may_be_left_out = left_out_tests("lstm", plain, ["Hidden", "Cell"], EVERY_OUTPUT[2:])
 
 
 def test_the_lod_of_the_gates_says_where_each_row_came_from():
     # starts of the steps, rows in their order, sequences in their order
-    for reverse, rows in ((False, [2, 0, 5, 3, 1, 4]), (True, [4, 1, 5, 3, 0, 2])):
-        outputs = run_op("lstm", plain, {"is_reverse": reverse}, EVERY_OUTPUT)
+    for rows, outputs in rows_of_batches("lstm", plain, EVERY_OUTPUT):
         assert outputs["BatchGate"].lod == [[0, 3, 5, 6], rows, [1, 0, 2]]
 
 

@@ -27,6 +27,7 @@ test_multiplex = op_tests(
         "no columns": ({"Ids": np.array([[1]], "int32"), "X": xs(2, 1, 0)}, {}),
     },
     gradients=["X"],
+    values_only={"whole numbers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {})},
     refusals={
         "too high": ({"Ids": np.array([[0], [2]]), "X": xs(2, 2, 3)}, {}, pm.OpError, "2 row 1"),
         "negative": ({"Ids": np.array([[-1]]), "X": xs(2, 1, 3)}, {}, pm.OpError, "-1 row 0"),
@@ -34,8 +35,4 @@ test_multiplex = op_tests(
         "other shape": ({"Ids": np.array([[1]]), "X": [array(1, 3), array(1, 4)]}, {}, pm.ShapeError, "X[1] [1, 4]"),
         "float ids": ({"Ids": array(1, 1), "X": xs(2, 1, 3)}, {}, pm.ShapeError, "Ids float64"),
     },
-)
-
-test_numbers = op_tests(
-    "multiplex", reference, cases={"whole numbers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {})}
 )

@@ -18,7 +18,6 @@ test_rnn_memory_helper = op_tests(
         "no rows": ({"X": array(0, 4)}, {}),
     },
     gradients=["X"],
+    values_only={"int64": ({"X": ints(3, 4)}, {})},
     refusals={"selected rows": ({"X": Rows([1], array(1, 5), 4)}, {}, pm.ShapeError, "X selected rows")},
 )
-
-test_integers = op_tests("rnn_memory_helper", reference, {"int64": ({"X": ints(3, 4)}, {})})

@@ -3,7 +3,8 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from families.shapes import kinds_tests, no_rows, x_shape_tests
+from harness import array, op_tests, run_op
 
 
 def reference(inputs, attrs):
@@ -23,24 +24,11 @@ test_squeeze2 = op_tests(
     },
     gradients=["X"],
     unchecked=["XShape"],
-    refusals={
-        "no such axis": ({"X": array(3, 1)}, {"axes": [2]}, pm.ShapeError, "axes 2"),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
-    },
+    refusals={**no_rows({}), "no such axis": ({"X": array(3, 1)}, {"axes": [2]}, pm.ShapeError, "axes 2")},
 )
 
-test_kinds = op_tests(
-    "squeeze2",
-    reference,
-    unchecked=["XShape"],
-    cases={dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {"axes": [1]}) for dtype in ("bool", "uint8", "int64")},
-)
-
-
-def test_x_shape():
-    """XShape has no data; it carries X's shape to the gradient."""
-    found = run_op("squeeze2", {"X": array(3, 1)}, {}, outputs=["Out", "XShape"])
-    assert found["XShape"].shape == (0, 3, 1)
+test_kinds = kinds_tests("squeeze2", reference, {"axes": [1]})
+test_x_shape = x_shape_tests("squeeze2", {})
 
 
 def test_all_and_those_that_are_long():

@@ -5,10 +5,9 @@ from statistics import NormalDist
 import numpy as np
 
 import paddle_mini as pm
+from families.draws import CASES, NAMES, NEGATIVE_DEVIATION, OF_DEVIATION, REFUSALS
 from harness import op_tests, run_op
 from mersenne_twister import uniform
-
-NAMES = {5: "float32", 6: "float64"}
 
 
 def reference(inputs, attrs):
@@ -23,20 +22,8 @@ def reference(inputs, attrs):
 test_truncated_gaussian_random = op_tests(
     "truncated_gaussian_random",
     reference,
-    cases={
-        "float32": ({}, {"shape": [40, 25], "seed": 7}),
-        "float64": ({}, {"shape": [40, 25], "seed": 7, "dtype": 6}),
-        "mean and deviation": ({}, {"shape": [101], "seed": 2, "mean": 3.0, "std": 0.5}),
-        "no deviation": ({}, {"shape": [4], "seed": 2, "mean": 3.0, "std": 0.0}),
-        "one element": ({}, {"shape": [], "seed": 1}),
-        "no rows": ({}, {"shape": [0, 4], "seed": 1}),
-    },
-    refusals={
-        "negative deviation": ({}, {"shape": [2], "std": -1.0}, pm.ProgramError, "std -1"),
-        "unknown size": ({}, {"shape": [-1]}, pm.ProgramError, "shape -1"),
-        "no shape": ({}, {}, pm.ProgramError, "shape missing"),
-        "whole numbers": ({}, {"shape": [2], "dtype": 3}, pm.Error, "int64"),
-    },
+    cases={**CASES, **OF_DEVIATION, "mean and deviation": ({}, {"shape": [101], "seed": 2, "mean": 3.0, "std": 0.5})},
+    refusals={**REFUSALS, **NEGATIVE_DEVIATION, "no shape": ({}, {}, pm.ProgramError, "shape missing")},
 )
 
 

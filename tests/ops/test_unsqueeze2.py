@@ -3,7 +3,8 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import Rows, array, ints, op_tests, run_op
+from families.shapes import kinds_tests, no_rows, x_shape_tests
+from harness import array, op_tests
 
 
 def reference(inputs, attrs):
@@ -27,21 +28,11 @@ test_unsqueeze2 = op_tests(
     gradients=["X"],
     unchecked=["XShape"],
     refusals={
+        **no_rows({}),
         "no such axis": ({"X": array(3)}, {"axes": [2]}, pm.ShapeError, "axes 2"),
         "too many": ({"X": array(3)}, {"axes": [0] * 9}, pm.ShapeError, ""),
-        "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
     },
 )
 
-test_kinds = op_tests(
-    "unsqueeze2",
-    reference,
-    unchecked=["XShape"],
-    cases={dtype: ({"X": ints(3, 1, 4, high=2).astype(dtype)}, {}) for dtype in ("bool", "uint8", "int64")},
-)
-
-
-def test_x_shape():
-    """XShape has no data; it carries X's shape to the gradient."""
-    found = run_op("unsqueeze2", {"X": array(3, 1)}, {}, outputs=["Out", "XShape"])
-    assert found["XShape"].shape == (0, 3, 1)
+test_kinds = kinds_tests("unsqueeze2", reference, {})
+test_x_shape = x_shape_tests("unsqueeze2", {})

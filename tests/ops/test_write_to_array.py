@@ -4,20 +4,9 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from families.programs import one, run
 
 L = pm.layers
-
-
-def run(build, **feeds):
-    main = pm.Program()
-    with pm.program_guard(main, pm.Program()):
-        given = {name: L.data(name, shape=list(value.shape), dtype=str(value.dtype)) for name, value in feeds.items()}
-        out = build(**given)
-    return pm.Executor(pm.CPUPlace()).run(main, feed=feeds, fetch_list=[out], scope=pm.Scope())[0]
-
-
-def one(value):
-    return np.array([value], "int64")
 
 
 def test_elements_are_written_where_the_index_says():

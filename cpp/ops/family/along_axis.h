@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/op_table.h"
+#include "math/segmented_scatter.h"
 
 namespace paddle_mini {
 
@@ -84,6 +85,40 @@ void infer_take_grad(InferContext& c) {
                       c.shape(rule.out_gradient).str(), ", Index has ", c.shape("Index").str());
   gradients_like_inputs(c);
 }
+
+// Out[i] = the element of X that element i of Index refers to
+template <const AlongRule& rule>
+struct TakeKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    AlongAxis along;
+
+    explicit For(KernelInit& init)
+        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
+    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+    void run(KernelContext& context) override;
+  };
+};
+
+template <const AlongRule& rule>
+struct TakeGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    AlongAxis along;
+    SegmentedScatter by_element;
+
+    explicit For(KernelInit& init)
+        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
+          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too),
+          by_element(init, along.index.numel()) {}
+    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
+    void run(KernelContext& context) override;
+  };
+};
 
 }  // namespace paddle_mini
 

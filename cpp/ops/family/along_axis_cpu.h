@@ -25,39 +25,18 @@ void AlongAxis::each(F f) const {
 }
 
 template <const AlongRule& rule>
-struct TakeKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> x;
-    Out<T> out;
-    AlongAxis along;
-
-    explicit For(KernelInit& init)
-        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void run(KernelContext&) override {
-      along.check();
-      along.each([this](int64_t i, int64_t at) { out[i] = x[at]; });
-    }
-  };
-};
+template <class T>
+void TakeKernel<rule>::For<T>::run(KernelContext&) {
+  along.check();
+  along.each([this](int64_t i, int64_t at) { out[i] = x[at]; });
+}
 
 template <const AlongRule& rule>
-struct TakeGradKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> out_gradient;
-    Out<T> x_gradient;
-    AlongAxis along;
-
-    explicit For(KernelInit& init)
-        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
-          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void run(KernelContext&) override {
-      along.check();
-      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-      along.each([this](int64_t i, int64_t at) { x_gradient[at] += out_gradient[i]; });
-    }
-  };
-};
+template <class T>
+void TakeGradKernel<rule>::For<T>::run(KernelContext&) {
+  along.check();
+  std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+  along.each([this](int64_t i, int64_t at) { x_gradient[at] += out_gradient[i]; });
+}
 
 }  // namespace paddle_mini

@@ -1,7 +1,6 @@
 // Kernels of along_axis on a GPU.
 #pragma once
 
-#include "math/gpu/segmented_scatter.h"
 #include "math/gpu/positions.h"
 #include "math/unravel_last.h"
 
@@ -34,42 +33,17 @@ inline AlongPositions positions_of(const KernelContext& context, const AlongAxis
 }
 
 template <const AlongRule& rule>
-struct TakeKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> x;
-    Out<T> out;
-    AlongAxis along;
-
-    explicit For(KernelInit& init)
-        : x(init, rule.x), out(init, rule.out), along(init, x.shape(), rule.axis(init.op()), rule.negatives_too) {}
-    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-    void run(KernelContext& context) override {
-      gather_slabs(context, positions_of(context, along), 1, out.numel(), x.numel(), sizeof(T), x.data(), out.data());
-    }
-  };
-};
+template <class T>
+void TakeKernel<rule>::For<T>::run(KernelContext& context) {
+  gather_slabs(context, positions_of(context, along), 1, out.numel(), x.numel(), sizeof(T), x.data(), out.data());
+}
 
 template <const AlongRule& rule>
-struct TakeGradKernel {
-  template <class T>
-  struct For : Kernel {
-    In<T> out_gradient;
-    Out<T> x_gradient;
-    AlongAxis along;
-    SegmentedScatter by_element;
-
-    explicit For(KernelInit& init)
-        : out_gradient(init, rule.out_gradient), x_gradient(init, rule.x_gradient),
-          along(init, x_gradient.shape(), rule.axis(init.op()), rule.negatives_too),
-          by_element(init, along.index.numel()) {}
-    void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
-    void run(KernelContext& context) override {
-      by_element.sort(context, positions_of(context, along));
-      by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
-                                                              out_gradient.data(), x_gradient.data());
-    }
-  };
-};
+template <class T>
+void TakeGradKernel<rule>::For<T>::run(KernelContext& context) {
+  by_element.sort(context, positions_of(context, along));
+  by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
+                                                          out_gradient.data(), x_gradient.data());
+}
 
 }  // namespace paddle_mini

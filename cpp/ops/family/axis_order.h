@@ -1,4 +1,4 @@
-// Kernel of transpose and transpose2, and of their gradients, which apply the inverse permutation.
+// transpose and transpose2, and their gradients, which apply the inverse permutation.
 #pragma once
 
 #include "core/op_table.h"
@@ -23,5 +23,31 @@ struct TransposeKernel : Kernel {
                   size_of(in.tensor.dtype)) {}
   void run(KernelContext& context) override { transpose.run(context, in.tensor.data, out.tensor.data); }
 };
+
+template <bool backward>
+void infer_transposed(InferContext& c) {
+  require_tensors(c);
+  const VarInfo& in = c.input(backward ? "Out@GRAD" : "X");
+  std::vector<int> order = order_of(c.attr<std::vector<int32_t>>("axis"), in.shape.rank(), backward);
+  c.set_output(backward ? "X@GRAD" : "Out", in.dtype, transposed(in.shape, order));
+}
+
+// Schemas without ports of the operator's own, and the gradient of the forward one.
+inline OpSchema transposition(const char* type) {
+  return OpSchema(type)
+      .doc("Axis i of Out is axis axis[i] of X.")
+      .input("X", "any shape")
+      .output("Out", "X's dimensions in the new order")
+      .required_attr("axis", AttrType::Ints, "each axis of X once; negative ones count from the end")
+      .infer(infer_transposed<false>)
+      .on_gpu()
+      .kernel_for_any<TransposeKernel<false>>();
+}
+inline OpSchema transposition_gradient(const OpTable& ops, const char* forward) {
+  return ops.gradient_of(forward)
+      .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
+      .infer(infer_transposed<true>)
+      .kernel_for_any<TransposeKernel<true>>();
+}
 
 }  // namespace paddle_mini

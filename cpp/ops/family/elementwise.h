@@ -54,7 +54,19 @@ struct BinaryGradKernel {
   };
 };
 
-// A schema without the operator's own items: doc, gradient, kernels.
-OpSchema binary(const char* type);  // X, Y -> Out
+// Schemas without the operator's own items: doc, gradient, kernels.
+OpSchema binary(const char* type);                                          // X, Y -> Out
+OpSchema binary_gradient(const OpTable& ops, const std::string& forward);  // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
+
+// Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient.
+template <class F, class ToX, class ToY>
+void add_binary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
+  std::string type = forward.type();
+  ops.add(forward.gradient(type + "_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .template kernels<BinaryKernel<F>::template For, float, double, int32_t, int64_t>());
+  ops.add(binary_gradient(ops, type)
+              .doc(gradient_doc)
+              .template kernels<BinaryGradKernel<ToX, ToY>::template For, float, double>());
+}
 
 }  // namespace paddle_mini

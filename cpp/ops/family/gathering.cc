@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ops/family/slabs.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -18,22 +19,9 @@ int pick_axis_of(const OpDesc& op, const Shape& x) {
   return normal_axis(attr_of<int32_t>(op, name), x.rank(), name);
 }
 
-struct Gathering {
-  IndexIn index;
-  int64_t rows, length, width;
-
-  Gathering(KernelInit& init, const Shape& x) : index(init, "Index") {
-    int axis = pick_axis_of(settled(init, kPickPorts), x);
-    rows = x.numel(0, axis), length = x[axis], width = x.numel(axis + 1, x.rank());
-  }
-  void refuse(int64_t value, int64_t at) const {
-    fail<OpError>("Index has ", value, " at position ", at, ": X has ", length,
-                  " along the axis, so positions run "
-                  "from 0 to ",
-                  length - 1);
-  }
-  // On a CPU:
-  void check() const;
+struct GatheredAlongAxis : AxisSlabs {
+  GatheredAlongAxis(KernelInit& init, const Shape& x)
+      : AxisSlabs(init, "Index", x, pick_axis_of(settled(init, kPickPorts), x), false) {}
 };
 
 // Index is [n], or [n, 1] in older programs.
@@ -56,11 +44,6 @@ Shape picked_shape(InferContext& c) {
 }
 
 }  // namespace
-}  // namespace paddle_mini
-
-#include PM_FAMILY(gathering)
-
-namespace paddle_mini {
 
 void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
   TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPickPorts : TensorAttrs{};
@@ -76,12 +59,12 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
               .gradient(gradient_type, with_ports({"X", "Index", "Out@GRAD"}, ports), {"X@GRAD"})
               .checks_data()
               .on_gpu()
-              .kernel_for_any<GatherKernel>());
+              .kernel_for_any<PickKernel<GatheredAlongAxis>>());
   ops.add(ops.gradient_of(type)
               .doc("X@GRAD = the sum of Out@GRAD over the times each position was picked.")
               .shape_only("X")
               .checks_data()
-              .kernels<PickGradKernel, float, double, int32_t, int64_t>());
+              .kernels<PickGradKernel<GatheredAlongAxis>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -31,6 +31,34 @@ struct InterpolatedImages {
   }
 };
 
+// Out = X resized. Places (in each operator's file for a device) computes the places in X of the pixels of Out; it has
+// resize(context, x, out) and, for the gradient, gather(context, out_gradient, x_gradient).
+template <class Places>
+struct InterpolationKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x;
+    Out<T> out;
+    Places places;
+
+    explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), places(init) {}
+    void run(KernelContext& context) override { places.resize(context, x, out); }
+  };
+};
+
+template <class Places>
+struct InterpolationGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> out_gradient;
+    Out<T> x_gradient;
+    Places places;
+
+    explicit For(KernelInit& init) : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), places(init) {}
+    void run(KernelContext& context) override { places.gather(context, out_gradient, x_gradient); }
+  };
+};
+
 // Schemas without doc and kernels. method: "bilinear" or "nearest"; most_axes: number of spatial axes, 2 or 3.
 OpSchema interpolation(const std::string& method, int most_axes);
 

@@ -1,7 +1,7 @@
 // Positions in a tensor given by several coordinates each: gather_nd and scatter_nd_add.
 #pragma once
 
-#include "core/op_table.h"
+#include "ops/family/slabs.h"
 
 namespace paddle_mini {
 
@@ -9,16 +9,16 @@ namespace paddle_mini {
 struct NdIndex {
   IndexIn index;
   Shape x;
-  int axes;                // coordinates per slab
-  int64_t slabs, width;    // number of selected slabs; elements per slab
-  bool negatives_too;      // whether negative coordinates count from the end
+  int axes;  // coordinates per slab
+  int64_t outer = 1, picked, length, width;
+  bool negatives_too;  // whether negative coordinates count from the end
 
   NdIndex(const KernelInit& init, const Shape& x, bool negatives_too)
       : index(init, "Index"), x(x), negatives_too(negatives_too) {
     const Shape& shape = index.shape();
     int last = shape.rank() - 1;
-    axes = static_cast<int>(shape[last]), slabs = shape.numel(0, last);
-    width = x.numel(axes, x.rank());
+    axes = static_cast<int>(shape[last]), picked = shape.numel(0, last);
+    length = x.numel(0, axes), width = x.numel(axes, x.rank());
   }
 
   void refuse(int64_t value, int64_t at) const {
@@ -27,10 +27,10 @@ struct NdIndex {
     fail<OpError>("Index has ", value, " for axis ", axis, ": X has ", size, " there, so positions run from ", low,
                   " to ", size - 1);
   }
-  int64_t length() const { return x.numel(0, axes); }  // slabs in X
   // On a CPU:
-  void check() const;
-  int64_t operator[](int64_t slab) const;
+  int64_t first_outside() const;
+  template <class F>
+  void each(F f) const;
 };
 
 // Index's dimensions without the last, then those of X without the indexed ones.

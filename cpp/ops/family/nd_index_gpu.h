@@ -1,9 +1,6 @@
 // Kernels of nd_index on a GPU.
 #pragma once
 
-#include "math/gpu/segmented_scatter.h"
-#include "math/gpu/positions.h"
-
 namespace paddle_mini {
 
 // Index of the slab at the i-th coordinates; -1, with a reported error, if they are out of range.

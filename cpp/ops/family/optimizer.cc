@@ -4,6 +4,8 @@
 namespace paddle_mini {
 namespace {
 
+constexpr const char* kNoGradient = "an optimizer's step is not differentiated";
+
 void require_dtype(const VarInfo& param, const VarInfo& info, const char* port) {
   require<ShapeError>(info.dtype == param.dtype, "Param is ", name_of(param.dtype), ", ", port, " is ",
                       name_of(info.dtype));
@@ -51,16 +53,15 @@ void set_updated(InferContext& c, Ports ports) {
   }
 }
 
-OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grads grads) {
+OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grads grads, Rates rates) {
   bool sparse = grads == Grads::Sparse;
   OpSchema schema(type);
   schema.input("Param", "any shape")
       .input("Grad", sparse ? "shape of Param; a tensor or selected rows" : "shape of Param; a tensor")
-      .input("LearningRate", "one element")
       .output("ParamOut", "the variable of Param")
       .updates("Param", "ParamOut")
       .infer([state](InferContext& c) {
-        require_state(c, {}, {"LearningRate"});
+        if (c.has_input("LearningRate")) require_state(c, {}, {"LearningRate"});
         require_gradient(c);
         set_updated(c, {"Param"});
         for (const char* port : state) {
@@ -68,8 +69,10 @@ OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grad
           set_updated(c, {port});
         }
       })
-      .no_gradient("an optimizer's step is not differentiated")
+      .no_gradient(kNoGradient)
       .on_gpu();
+  if (rates == Rates::Required) schema.input("LearningRate", "one element");
+  else schema.optional_input("LearningRate", "one element; without it 1, as in programs before PaddlePaddle 2");
   if (sparse) schema.accepts_selected_rows("Grad");
   for (const char* port : state) {
     std::string out = text(port, "Out");
@@ -80,7 +83,7 @@ OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grad
   return schema;
 }
 
-OpSchema adam_optimizer(const char* type, Grads grads) {
+OpSchema moments_optimizer(const char* type, Grads grads) {
   return optimizer(type, {"Moment1", "Moment2"}, grads)
       .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
       .input("Beta2Pow", "one element: beta2 to the power of this step's number")
@@ -88,7 +91,49 @@ OpSchema adam_optimizer(const char* type, Grads grads) {
       .optional_output("Beta1PowOut", "the variable of Beta1Pow")
       .optional_output("Beta2PowOut", "the variable of Beta2Pow")
       .updates("Beta1Pow", "Beta1PowOut")
-      .updates("Beta2Pow", "Beta2PowOut");
+      .updates("Beta2Pow", "Beta2PowOut")
+      .infer([](InferContext& c) {
+        require_state(c, {"Moment1", "Moment2"}, {"LearningRate", "Beta1Pow", "Beta2Pow"});
+        require_gradient(c);
+        require_flag(c, "SkipUpdate");
+        for (const char* port : {"Beta1Tensor", "Beta2Tensor", "EpsilonTensor"}) {
+          if (!c.has_input(port)) continue;
+          require_scalar(c, port);
+          require_number(c, port);
+        }
+        set_updated(c, {"Param", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"});
+      });
+}
+
+OpSchema adam_optimizer(const char* type, Grads grads) {
+  return moments_optimizer(type, grads)
+      .optional_input("Beta1Tensor", "one element: used instead of beta1")
+      .optional_input("Beta2Tensor", "one element: used instead of beta2")
+      .optional_input("EpsilonTensor", "one element: used instead of epsilon")
+      .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
+      .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
+      .attr("epsilon", 1e-8f, "keeps the division finite")
+      .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
+      .attr("multi_precision", false, "of mixed precision; not used by float32 and float64");
+}
+
+OpSchema merged_optimizer(const char* type, const std::vector<const char*>& state) {
+  OpSchema schema(type);
+  schema.input_list("Param", "any shapes, of one dtype")
+      .input_list("Grad", "of each parameter, its shape; tensors")
+      .input_list("LearningRate", "one element each; one for all parameters or one for each")
+      .output_list("ParamOut", "the variables of Param")
+      .updates("Param", "ParamOut")
+      .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+      .no_gradient(kNoGradient)
+      .on_gpu();
+  for (const char* port : state) {
+    std::string out = text(port, "Out");
+    schema.input_list(port, "of each parameter, its shape")
+        .output_list(out.c_str(), text("the variables of ", port).c_str())
+        .updates(port, out.c_str());
+  }
+  return schema;
 }
 
 void infer_each(InferContext& c, const char* input, const char* output) {

@@ -24,9 +24,15 @@ void set_updated(InferContext& c, Ports ports);
 // An initial schema of an optimizer: Param, Grad, LearningRate and `state`, arrays like Param; array A is updated as
 // AOut. The caller adds doc, attributes and kernels, and infer if there are other inputs.
 enum class Grads { Dense, Sparse };
-OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grads grads = Grads::Dense);
-// The same with the ports of adam.
+enum class Rates { Required, Optional };
+OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grads grads = Grads::Dense,
+                   Rates rates = Rates::Required);
+// The same with two moments and the powers of their betas.
+OpSchema moments_optimizer(const char* type, Grads grads = Grads::Dense);
+// The same with adam's betas and epsilon, which may also be tensors.
 OpSchema adam_optimizer(const char* type, Grads grads = Grads::Dense);
+// An optimizer of several parameters; its infer calls infer_several.
+OpSchema merged_optimizer(const char* type, const std::vector<const char*>& state);
 
 // Each output of a list is like the corresponding input and may be the same variable; all have the same dtype.
 void infer_each(InferContext& c, const char* input, const char* output);

@@ -15,8 +15,9 @@ struct PairPorts {
   std::string loss_gradient() const { return std::string(loss) + "@GRAD"; }
 };
 
-// Base class of losses F, whose constructors read attributes. A loss that rejects some x sets `refuses` and defines
-// fits(x) and refuse(x, position), which throws.
+// Base class of losses F, whose constructors read attributes: F(x, label) is the loss, F(x, label, gradient) the gradient
+// of x, and F::ports names the ports. A loss that rejects some x sets `refuses` and defines fits(x) and
+// refuse(x, position), which throws.
 struct PairLoss {
   static constexpr bool refuses = false;
   explicit PairLoss(const KernelInit&) {}
@@ -72,6 +73,16 @@ struct PairLossGradKernel {
 // Schemas without the operator's own items: doc, attributes, kernels.
 OpSchema pair_loss(const std::string& type, const PairPorts& ports);           // with its gradient
 OpSchema pair_loss_gradient(const OpTable& ops, const std::string& forward, const PairPorts& ports);
+
+// Adds a loss, whose schema has no kernels yet, and its gradient.
+template <class F>
+void add_pair_loss(OpTable& ops, OpSchema forward, const char* gradient_doc) {
+  std::string type = forward.type();
+  ops.add(forward.kernels<PairLossKernel<F>::template For, float, double>());
+  ops.add(pair_loss_gradient(ops, type, F::ports)
+              .doc(gradient_doc)
+              .template kernels<PairLossGradKernel<F>::template For, float, double>());
+}
 
 }  // namespace paddle_mini
 

@@ -6,14 +6,6 @@
 namespace paddle_mini {
 namespace {
 
-struct ReshapeKernel : MoveKernel {
-  explicit ReshapeKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
-};
-
-struct ReshapeGradKernel : MoveKernel {
-  explicit ReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
-};
-
 void infer_gradient(InferContext& c) {
   require_tensors(c);
   const VarInfo& out = c.input("Out@GRAD");
@@ -37,17 +29,23 @@ OpSchema reshaping(const char* type) {
       .output("Out", "the elements of X in their order")
       .optional_output("XShape", "[0] and X's dimensions, without data; the gradient needs it")
       .view("X", "Out")
+      .on_gpu()
       .kernel_for_any<ReshapeKernel>();
 }
 
-OpSchema reshaping_gradient(const char* type) {
-  return OpSchema(type)
-      .input("XShape", "as in the forward operator")
-      .input("Out@GRAD", "shape of Out")
-      .output("X@GRAD", "shape of X")
-      .infer(infer_gradient)
-      .view("Out@GRAD", "X@GRAD")
-      .kernel_for_any<ReshapeGradKernel>();
+void add_reshaping(OpTable& ops, OpSchema forward, const TensorAttrs& ports) {
+  std::string gradient = forward.type() + "_grad";
+  ops.add(with_tensor_ports(forward.gradient(gradient, {"XShape", "Out@GRAD"}, {"X@GRAD"}), ports));
+  ops.add(with_tensor_ports(OpSchema(gradient)
+                                .input("XShape", "as in the forward operator")
+                                .input("Out@GRAD", "shape of Out")
+                                .output("X@GRAD", "shape of X"),
+                            ports)
+              .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
+              .infer(infer_gradient)
+              .view("Out@GRAD", "X@GRAD")
+              .on_gpu()
+              .kernel_for_any<ReshapeGradKernel>());
 }
 
 void set_reshaped(InferContext& c, const Shape& out) {

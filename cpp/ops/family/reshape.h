@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
 
@@ -15,9 +16,17 @@ class MoveKernel : public Kernel {
   Variable *from_, *to_;
 };
 
-// Schemas without the operator's own items: doc, attributes, forward infer, gradient.
-OpSchema reshaping(const char* type);           // X -> Out, XShape
-OpSchema reshaping_gradient(const char* type);  // XShape, Out@GRAD -> X@GRAD
+struct ReshapeKernel : MoveKernel {
+  explicit ReshapeKernel(KernelInit& init) : MoveKernel(init.input("X"), init.output("Out")) {}
+};
+struct ReshapeGradKernel : MoveKernel {
+  explicit ReshapeGradKernel(KernelInit& init) : MoveKernel(init.input("Out@GRAD"), init.output("X@GRAD")) {}
+};
+
+// A schema without the operator's own items: doc, attributes, infer.
+OpSchema reshaping(const char* type);  // X -> Out, XShape
+// Adds such an operator and its gradient; ports: inputs of both that give attributes as tensors.
+void add_reshaping(OpTable& ops, OpSchema forward, const TensorAttrs& ports = {});
 
 // Out has X's elements in this shape. XShape is [0] and X's dimensions, without data; it gives the gradient X's shape.
 void set_reshaped(InferContext& c, const Shape& out);

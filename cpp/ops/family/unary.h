@@ -58,15 +58,16 @@ struct UnaryGradKernel {
 OpSchema unary(const char* type);                                        // X -> Out
 OpSchema unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
 
-// Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient.
-template <class F, class Grad, Keeps kept>
+// Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient: F has a function of one number,
+// which is Out, and one of two, which is X@GRAD. It has kernels for Integers, too; the gradient has none.
+template <class F, Keeps kept, class... Integers>
 void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
   ops.add(forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
-              .template kernels<UnaryKernel<F>::template For, float, double>());
+              .template kernels<UnaryKernel<F>::template For, float, double, Integers...>());
   ops.add(unary_gradient(ops, type)
               .doc(gradient_doc)
-              .template kernels<UnaryGradKernel<Grad, kept>::template For, float, double>());
+              .template kernels<UnaryGradKernel<F, kept>::template For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,0 +1,38 @@
+# Shared parts of the tests of operators that resize images.
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import paddle_mini as pm
+from harness import Cases, array
+
+X = {"X": array(2, 3, 5, 4)}
+
+CASES: Cases = {
+    "corners": (X, {"out_h": 8, "out_w": 9}),
+    "scale": (X, {"scale": [2.0, 1.5], "align_corners": False}),
+    "one pixel": (X, {"out_h": 1, "out_w": 1}),
+    "same size": (X, {"scale": [1.1, 1.1], "align_corners": False}),
+    "channels last": (X, {"out_h": 7, "out_w": 3, "data_layout": "NHWC"}),
+    "one element": ({"X": array(1, 1, 1, 1)}, {"out_h": 2, "out_w": 3}),
+    "no images": ({"X": array(0, 3, 5, 4)}, {"out_h": 8, "out_w": 9}),
+}
+
+REFUSALS: dict[str, Any] = {
+    "three dimensions": ({"X": array(3, 5, 4)}, {"out_h": 8, "out_w": 9}, pm.ShapeError, "X 3 4"),
+    "no size": (X, {}, pm.ProgramError, "out_h 0"),
+    "no pixels": ({"X": array(1, 1, 0, 4)}, {"out_h": 8, "out_w": 9}, pm.ShapeError, "0 8"),
+    "huge scale": (X, {"scale": [1e30, 1.0]}, pm.ShapeError, "scale"),
+}
+
+
+def steps(attrs: dict[str, Any], size: int, scale: float, wanted: int) -> tuple[int, np.float32]:
+    """The number of pixels along an axis of Out, and the step in X from one to the next."""
+    out = int(np.float32(size) * np.float32(scale)) if scale else wanted
+    if attrs["align_corners"]:
+        ratio = np.float32(size - 1) / np.float32(max(out - 1, 1))
+    else:
+        ratio = np.float32(1) / np.float32(scale) if scale else np.float32(size) / np.float32(out)
+    return out, ratio if out > 1 else np.float32(0)
