@@ -10,12 +10,13 @@ import numpy as np
 
 from . import _core, dtypes
 from ._core import Error, OpError, ProgramError, ShapeError, printable
+from .device_turns import turn
 from .errors import shown
 from .executor import Executor
 from .guards import default_main_program
 from .optimizer.replica_mean import ReplicaMean
 from .optimizer.wrapper import OptimizerWrapper
-from .place import Place
+from .place import CPUPlace, Place
 from .program import Program
 from .replica_threads import ReplicaThreads
 from .roles import LOSS, OPTIMIZE
@@ -93,9 +94,12 @@ class DataParallel:
             try:
                 if self._sums(program):
                     feeds = self._shares(program, feed or {})
-                    by_rank = self._threads.run(
-                        lambda rank: self._executors[rank].run(program, feeds[rank], fetch_list, self.scopes[rank], return_numpy)
-                    )
+                    with turn(place.name for place in self.places if not isinstance(place, CPUPlace)):
+                        by_rank = self._threads.run(
+                            lambda rank: self._executors[rank].run(
+                                program, feeds[rank], fetch_list, self.scopes[rank], return_numpy
+                            )
+                        )
                     return [list(values) for values in zip(*by_rank)]
                 values = self._alone.run(program, feed, fetch_list, self.scopes[0], return_numpy)
                 self._copy(_written(program))

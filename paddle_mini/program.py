@@ -173,8 +173,16 @@ class Program:
         feed_names, fetch_names = ([name_of(var) for var in vars] for vars in (feeds, fetches))
         for name in feed_names + fetch_names:
             self.global_block().var(name)
-        needed = dataflow.needed_ops(self.global_block(), feed_names, fetch_names)
-        return self._copy(transform.pruned(self.describe(), needed, feed_names + fetch_names))
+        pruned = self
+        while True:
+            needed = dataflow.needed_ops(pruned.global_block(), feed_names, fetch_names)
+            before = pruned.describe()
+            description = transform.pruned(before, needed, feed_names + fetch_names)
+            pruned = self._copy(description)
+            kept = [before["blocks"][0]["ops"][i]["inputs"] for i in needed]
+            if [op["inputs"] for op in description["blocks"][0]["ops"]] == kept:
+                return pruned
+            # A loop or branch reads less now: what computed that is no longer needed.
 
     def describe(self) -> dict[str, Any]:
         """The program as lists, dicts and numbers; a description shares nothing with the program."""

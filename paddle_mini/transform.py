@@ -54,13 +54,32 @@ def pruned(program: Description, needed: list[int], interface: list[str]) -> Des
 
 
 def _without_unread(program: Description) -> Description:
-    """Without the operators of inner blocks that `_unread` finds, and the blocks that only they run."""
-    unread, blocks = _unread(program["blocks"]), []
+    """Without the operators of inner blocks that `_unread` finds, the blocks that only they run, and what only they read."""
+    unread, blocks, removed = _unread(program["blocks"]), [], []
     for i, block in enumerate(program["blocks"]):
         kept = [op for k, op in enumerate(block["ops"]) if (i, k) not in unread]
-        gone = _named([op for k, op in enumerate(block["ops"]) if (i, k) in unread]) - _named(kept)
+        left_out = [op for k, op in enumerate(block["ops"]) if (i, k) in unread]
+        gone = _named(left_out) - _named(kept)
         blocks.append({**block, "ops": kept, "vars": [var for var in block["vars"] if var["name"] not in gone]})
+        removed += left_out
+    reads = set().union(*(_of_slots(op["inputs"]) for op in removed))
+    blocks = [{**block, "ops": [_without_inputs(op, reads, blocks) for op in block["ops"]]} for block in blocks]
     return _owned_blocks({**program, "blocks": blocks})
+
+
+# The ports that list what an operator's block reads, in any order.
+_READ_BY_BLOCKS = {"while": "X", "conditional_block": "Input", "recurrent": "parameters"}
+
+
+def _without_inputs(op: Description, names: set[str], blocks: list[Description]) -> Description:
+    """The operator without those of the names that it lists because its block read them, and that its block reads no more."""
+    port = _READ_BY_BLOCKS.get(op["type"])
+    if port is None:
+        return op
+    inside = [_without_inputs(one, names, blocks) for index in _blocks_of(op) for one in blocks[index]["ops"]]
+    unread = names - _named(inside) - _texts(op)
+    inputs = [(slot, [name for name in found if slot != port or name not in unread]) for slot, found in op["inputs"]]
+    return {**op, "inputs": inputs}
 
 
 def _unread(blocks: list[Description]) -> set[tuple[int, int]]:

@@ -22,14 +22,47 @@ thread_local Launches* recording = nullptr;
 
 namespace {
 
-// Of the process, as threads of all devices may launch at the same time.
+constexpr size_t kReserved = size_t{64} << 30, kAlignment = 256, kPage = 4096;
+
+size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Memory of all devices. It is one range of addresses, so that one call opens or closes it: a call for each allocation
+// takes longer than most launches. Freed pieces are kept by size; device pools ask for few sizes (cuda/memory_pool.cc).
 struct Memory {
-  std::mutex mutex;
-  std::map<void*, size_t> pieces;
+  std::mutex mutex;  // of the process, as threads of all devices may launch at the same time
+  char* begin = nullptr;
+  size_t used = 0;  // bytes at `begin` that were ever allocated
+  std::map<void*, size_t> sizes;
+  std::map<size_t, std::vector<void*>> freed;
   int running = 0;
 
   void protect(int how) {
-    for (auto [memory, bytes] : pieces) mprotect(memory, bytes, how);
+    if (used) mprotect(begin, rounded_up(used, kPage), how);
+  }
+  void open() {
+    if (running++ == 0) protect(PROT_READ | PROT_WRITE);
+  }
+  void close() {
+    if (--running == 0) protect(PROT_NONE);
+  }
+
+  void* grow(size_t bytes) {
+    if (!begin) {
+      void* reserved = mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (reserved == MAP_FAILED) return nullptr;
+      begin = static_cast<char*>(reserved);
+    }
+    if (bytes > kReserved - used) return nullptr;
+    used += bytes;
+    if (running) protect(PROT_READ | PROT_WRITE);
+    return begin + used - bytes;
+  }
+  void* take(size_t bytes) {
+    std::vector<void*>& free = freed[bytes];
+    if (free.empty()) return grow(bytes);
+    void* piece = free.back();
+    free.pop_back();
+    return piece;
   }
 };
 Memory& memory() {
@@ -37,37 +70,46 @@ Memory& memory() {
   return *memory;
 }
 
+// Gives whole pages back to the system.
+void release(char* piece, size_t bytes) {
+  size_t first = rounded_up(reinterpret_cast<uintptr_t>(piece), kPage);
+  size_t end = (reinterpret_cast<uintptr_t>(piece) + bytes) / kPage * kPage;
+  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
 }  // namespace
 
 void* allocate(size_t bytes) {
   Memory& all = memory();
   std::lock_guard<std::mutex> lock(all.mutex);
-  bytes = std::max<size_t>(bytes, 1);
-  void* made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (made == MAP_FAILED) return nullptr;
-  std::memset(made, 0xff, bytes);  // uninitialised floats are NaN
-  if (!all.running) mprotect(made, bytes, PROT_NONE);
-  all.pieces[made] = bytes;
-  return made;
+  bytes = rounded_up(std::max<size_t>(bytes, 1), kAlignment);
+  void* piece = all.take(bytes);
+  if (!piece) return nullptr;
+  all.sizes[piece] = bytes;
+  all.open();
+  std::memset(piece, 0xff, bytes);  // uninitialised floats are NaN
+  all.close();
+  return piece;
 }
 
-void deallocate(void* made) {
+void deallocate(void* piece) {
   Memory& all = memory();
   std::lock_guard<std::mutex> lock(all.mutex);
-  auto piece = all.pieces.find(made);
-  if (piece == all.pieces.end()) return;
-  munmap(made, piece->second);
-  all.pieces.erase(piece);
+  auto found = all.sizes.find(piece);
+  if (found == all.sizes.end()) return;
+  release(static_cast<char*>(piece), found->second);
+  all.freed[found->second].push_back(piece);
+  all.sizes.erase(found);
 }
 
 Running::Running() {
   std::lock_guard<std::mutex> lock(memory().mutex);
-  if (memory().running++ == 0) memory().protect(PROT_READ | PROT_WRITE);
+  memory().open();
 }
 
 Running::~Running() {
   std::lock_guard<std::mutex> lock(memory().mutex);
-  if (--memory().running == 0) memory().protect(PROT_NONE);
+  memory().close();
 }
 
 namespace {
@@ -76,12 +118,12 @@ enum class State { Running, Waiting, Done };
 
 struct Fiber {
   ucontext_t context;
-  std::unique_ptr<char[]> stack;
   State state;
 };
 
 struct Block {
   std::vector<Fiber> fibers;
+  char* stacks;
   ucontext_t scheduler;
   void (*body)(const void*);
   const void* argument;
@@ -101,9 +143,10 @@ void enter() {
 
 void run_block(Block& block) {
   std::vector<Fiber>& fibers = block.fibers;
-  for (Fiber& fiber : fibers) {
+  for (size_t i = 0; i < fibers.size(); ++i) {
+    Fiber& fiber = fibers[i];
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_sp = block.stacks + i * kStack;
     fiber.context.uc_stack.ss_size = kStack;
     fiber.context.uc_link = nullptr;
     makecontext(&fiber.context, enter, 0);
@@ -125,6 +168,17 @@ void run_block(Block& block) {
   if (block.error) std::rethrow_exception(block.error);
 }
 
+// Kept by each thread for its next launch.
+char* stacks_for(size_t threads) {
+  thread_local std::unique_ptr<char[]> stacks;
+  thread_local size_t count = 0;
+  if (threads > count) {
+    stacks.reset(new char[threads * kStack]);
+    count = threads;
+  }
+  return stacks.get();
+}
+
 }  // namespace
 
 void sync_block() {
@@ -141,7 +195,7 @@ void run_blocks(int64_t blocks, int threads, bool syncs, void (*body)(const void
     block.body = body;
     block.argument = argument;
     block.fibers.resize(static_cast<size_t>(threads));
-    for (Fiber& fiber : block.fibers) fiber.stack.reset(new char[kStack]);
+    block.stacks = stacks_for(block.fibers.size());
     running = &block;
   }
   for (here.block = 0; here.block < blocks; ++here.block) {

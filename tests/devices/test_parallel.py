@@ -1,8 +1,12 @@
 """DataParallel: replicas train like one device on the whole batch, stay equal to the bit, and fail together."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -233,3 +237,12 @@ def test_what_has_a_fixed_shape_goes_to_all():
     assert len(model.step(0, feed)) == 2
     lists = {name: value.tolist() for name, value in feed.items()}
     assert model.step(0, lists)[0].shape == ()
+
+
+def test_groups_of_replicas_take_turns_on_the_devices_that_they_share():
+    """Sums that two devices had in different orders waited for each other."""
+    command = [sys.executable, str(Path(__file__).parents[1] / "two_replica_groups.py")]
+    ended = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True, timeout=120
+    )
+    assert (ended.stdout, ended.stderr) == ("3\n", "")
