@@ -45,7 +45,7 @@ test_numbers = op_tests(
     "diag_v2",
     reference,
     cases={
-        "whole numbers": ({"X": ints(3)}, {"padding_value": 7.0}),
+        "integers": ({"X": ints(3)}, {"padding_value": 7.0}),
         "of a matrix": ({"X": ints(3, 4, dtype="int32")}, {"offset": 1}),
     },
 )

@@ -29,4 +29,4 @@ test_expand = op_tests(
     },
 )
 
-test_numbers = op_tests("expand", reference, cases={"whole numbers": ({"X": ints(2, 3)}, {"expand_times": [2, 2]})})
+test_numbers = op_tests("expand", reference, cases={"integers": ({"X": ints(2, 3)}, {"expand_times": [2, 2]})})

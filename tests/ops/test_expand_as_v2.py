@@ -32,4 +32,4 @@ test_expand_as_v2 = op_tests(
     },
 )
 
-test_numbers = op_tests("expand_as_v2", reference, cases={"whole numbers": ({"X": ints(1, 4), "Y": array(3, 4)}, {})})
+test_numbers = op_tests("expand_as_v2", reference, cases={"integers": ({"X": ints(1, 4), "Y": array(3, 4)}, {})})

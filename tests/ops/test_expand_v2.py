@@ -35,4 +35,4 @@ test_expand_v2 = op_tests(
     },
 )
 
-test_numbers = op_tests("expand_v2", reference, cases={"whole numbers": ({"X": ints(1, 4)}, {"shape": [3, 4]})})
+test_numbers = op_tests("expand_v2", reference, cases={"integers": ({"X": ints(1, 4)}, {"shape": [3, 4]})})

@@ -28,7 +28,7 @@ test_gaussian_random = op_tests(
     refusals={
         "negative deviation": ({}, {"shape": [2], "std": -1.0}, pm.ProgramError, "std -1"),
         "unknown size": ({}, {"shape": [-1]}, pm.ProgramError, "shape -1"),
-        "whole numbers": ({}, {"shape": [2], "dtype": 3}, pm.Error, "int64"),
+        "integers": ({}, {"shape": [2], "dtype": 3}, pm.Error, "int64"),
     },
 )
 

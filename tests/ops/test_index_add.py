@@ -40,5 +40,5 @@ test_index_add = op_tests(
 )
 
 test_numbers = op_tests(
-    "index_add", reference, cases={"whole numbers": ({"X": ints(5, 2), "Index": np.array([3, 3]), "AddValue": ints(2, 2)}, {})}
+    "index_add", reference, cases={"integers": ({"X": ints(5, 2), "Index": np.array([3, 3]), "AddValue": ints(2, 2)}, {})}
 )

@@ -31,5 +31,5 @@ test_index_sample = op_tests(
 )
 
 test_numbers = op_tests(
-    "index_sample", reference, cases={"whole numbers": ({"X": ints(3, 5), "Index": ints(3, 4, high=5, seed=1)}, {})}
+    "index_sample", reference, cases={"integers": ({"X": ints(3, 5), "Index": ints(3, 4, high=5, seed=1)}, {})}
 )

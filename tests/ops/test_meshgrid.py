@@ -29,4 +29,4 @@ test_meshgrid = op_tests(
     },
 )
 
-test_numbers = op_tests("meshgrid", reference, cases={"whole numbers": ({"X": [ints(3), ints(2)]}, {})})
+test_numbers = op_tests("meshgrid", reference, cases={"integers": ({"X": [ints(3), ints(2)]}, {})})

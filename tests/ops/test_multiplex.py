@@ -37,5 +37,5 @@ test_multiplex = op_tests(
 )
 
 test_numbers = op_tests(
-    "multiplex", reference, cases={"whole numbers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {})}
+    "multiplex", reference, cases={"integers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {})}
 )

@@ -30,4 +30,4 @@ test_pad = op_tests(
     },
 )
 
-test_numbers = op_tests("pad", reference, cases={"whole numbers": ({"X": ints(3)}, {"paddings": [1, 1], "pad_value": 7.0})})
+test_numbers = op_tests("pad", reference, cases={"integers": ({"X": ints(3)}, {"paddings": [1, 1], "pad_value": 7.0})})

@@ -45,4 +45,4 @@ test_roll = op_tests(
     },
 )
 
-test_numbers = op_tests("roll", reference, cases={"whole numbers": ({"X": ints(3, 4)}, {"shifts": [1], "axis": [1]})})
+test_numbers = op_tests("roll", reference, cases={"integers": ({"X": ints(3, 4)}, {"shifts": [1], "axis": [1]})})

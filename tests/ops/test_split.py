@@ -40,4 +40,4 @@ test_split = op_tests(
     },
 )
 
-test_numbers = op_tests("split", reference, cases={"whole numbers": ({"X": ints(4, 2)}, {"num": 2})})
+test_numbers = op_tests("split", reference, cases={"integers": ({"X": ints(4, 2)}, {"num": 2})})

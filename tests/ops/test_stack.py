@@ -29,4 +29,4 @@ test_stack = op_tests(
     },
 )
 
-test_numbers = op_tests("stack", reference, cases={"whole numbers": ({"X": [ints(3), ints(3, seed=1)]}, {"axis": 1})})
+test_numbers = op_tests("stack", reference, cases={"integers": ({"X": [ints(3), ints(3, seed=1)]}, {"axis": 1})})

@@ -40,5 +40,5 @@ test_take_along_axis = op_tests(
 )
 
 test_numbers = op_tests(
-    "take_along_axis", reference, cases={"whole numbers": ({"Input": ints(3, 5), "Index": ints(2, 5, high=3, seed=1)}, {})}
+    "take_along_axis", reference, cases={"integers": ({"Input": ints(3, 5), "Index": ints(2, 5, high=3, seed=1)}, {})}
 )

@@ -31,4 +31,4 @@ test_tile = op_tests(
     },
 )
 
-test_numbers = op_tests("tile", reference, cases={"whole numbers": ({"X": ints(2, 3)}, {"repeat_times": [2, 2]})})
+test_numbers = op_tests("tile", reference, cases={"integers": ({"X": ints(2, 3)}, {"repeat_times": [2, 2]})})

@@ -34,5 +34,5 @@ test_tril_triu = op_tests(
 test_numbers = op_tests(
     "tril_triu",
     reference,
-    cases={"whole numbers": ({"X": ints(3, 4)}, {"lower": True}), "truths": ({"X": ints(3, 4, high=2).astype(bool)}, {})},
+    cases={"integers": ({"X": ints(3, 4)}, {"lower": True}), "truths": ({"X": ints(3, 4, high=2).astype(bool)}, {})},
 )

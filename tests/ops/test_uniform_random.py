@@ -31,7 +31,7 @@ test_uniform_random = op_tests(
         "wrong order": ({}, {"shape": [2], "min": 1.0, "max": 0.0}, pm.ProgramError, "min 1 max 0"),
         "unknown size": ({}, {"shape": [-1]}, pm.ProgramError, "shape -1"),
         "long diagonal": ({}, {"shape": [3, 3], "diag_num": 4, "diag_step": 3}, pm.ProgramError, "diag_num 4 [3, 3]"),
-        "whole numbers": ({}, {"shape": [2], "dtype": 3}, pm.Error, "int64"),
+        "integers": ({}, {"shape": [2], "dtype": 3}, pm.Error, "int64"),
     },
 )
 

@@ -42,5 +42,5 @@ test_gradient = op_tests(
 )
 
 test_numbers = op_tests(
-    "where", reference, cases={"whole numbers": ({"Condition": condition(5), "X": ints(5), "Y": ints(5, seed=1)}, {})}
+    "where", reference, cases={"integers": ({"Condition": condition(5), "X": ints(5), "Y": ints(5, seed=1)}, {})}
 )
