@@ -19,7 +19,7 @@ import cluster_job
 from cluster_bare import SHAPES
 from cluster_job import PARTS, Timing, rate, step_bytes
 from measuring import HERE, Row, Settings, start
-from run import markdown, processor_facts
+from run import cpu_facts, markdown
 from worker import ONE_THREAD
 
 PARTS_OF_JOB = {"trainers": 2, "servers": 2}
@@ -104,9 +104,9 @@ def rows(found: dict[str, list[object]]) -> Iterator[Row]:
 
 
 def report(table: str, moved: int, steps: int, barrier: int) -> str:
-    processor = processor_facts().get("model name")
+    cpu = cpu_facts().get("model name")
     return (
-        f"# Trainers and parameter servers: {processor}, {os.cpu_count()} cores\n\n"
+        f"# Trainers and parameter servers: {cpu}, {os.cpu_count()} cores\n\n"
         f"Wide & deep with a table of 1,000,000 x 16, two trainers and two servers, async mode; a trainer's step "
         f"moves {moved / 1e6:.2f} MB in 4 messages. Medians of {barrier} rounds of {steps} steps in turn. What the "
         f"figures are: [benchmarks](../../docs/benchmarks.md).\n\n{table}\n"

@@ -36,7 +36,7 @@ from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo
 from paddle_mini.cluster.trainers.remote_parameters import RemoteParameter, RemoteParameters
 from paddle_mini.cluster.values import Role
-from run import processor_facts
+from run import cpu_facts
 from worker import ONE_THREAD
 
 RESULT = HERE / "results" / "cluster_costs.json"
@@ -107,7 +107,7 @@ class OneServer:
                 self.parameters.pull(names, numbers)
             else:
                 blocks, arrays = self.parameters.share(0, gradients)
-                self._client.ask("server 0", Push(0, 0, self._step, blocks, arrays=arrays))
+                self._client.request("server 0", Push(0, 0, self._step, blocks, arrays=arrays))
                 self._step += 1
             samples.append((time.perf_counter() - begin - self.link.inside, self.link.inside))
         client, server = zip(*samples)
@@ -116,7 +116,7 @@ class OneServer:
     def checkpoint_byte(self) -> float:
         """Seconds of a core, without those of the disk."""
         begin = time.process_time()
-        written = self._client.ask("server 0", Checkpoint()).checkpoint
+        written = self._client.request("server 0", Checkpoint()).checkpoint
         return (time.process_time() - begin) / written["bytes"]
 
     def sum_byte(self) -> float:
@@ -175,10 +175,10 @@ def costs_of_ray(threads: Costs) -> Costs:
 
         def work(*message: Any) -> float:
             ray.get(echo.give.remote(b"", *message))
-            begin = processor_seconds()
+            begin = cpu_seconds()
             for _ in range(CALLS):
                 ray.get(echo.give.remote(b"", *message))
-            return (processor_seconds() - begin) / CALLS
+            return (cpu_seconds() - begin) / CALLS
 
         empty, byte = work([], 0), (work(arrays, 0) + work([], size) - 2 * work([], 0)) / (2 * size)
         wait = max(0.0, least_seconds(lambda: ray.get(echo.give.remote(b"", [], 0))) - empty)
@@ -194,7 +194,7 @@ def costs_of_ray(threads: Costs) -> Costs:
     )
 
 
-def processor_seconds() -> float:
+def cpu_seconds() -> float:
     """CPU time of this process and of its descendants that are still alive."""
     parents, worked = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -218,17 +218,17 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
             coordinator._trainers.join(str(number), number, {})
         who, other = ((number, coordinator._trainers.present[number].incarnation) for number in (0, 1))
 
-        def ask(request: Request[Any]) -> None:
+        def send(request: Request[Any]) -> None:
             decode_reply(request.reply, *coordinator.handle(*encode("job", request)))
 
-        ask(AskSave(*other, directory="models", seconds=1e4))
-        ask(SetData(list(range(10 * trainers)), 1))
+        send(AskSave(*other, directory="models", seconds=1e4))
+        send(SetData(list(range(10 * trainers)), 1))
         joins = iter(range(trainers, trainers + 2 * TIMES))
         return {
-            "heartbeat": least_seconds(lambda: ask(Heartbeat(Role.TRAINER, *who))),
-            "ask_save": least_seconds(lambda: ask(AskSave(*who, directory="models", seconds=60.0))),
-            "get_task": least_seconds(lambda: ask(GetTask(*who, pass_number=0))),
-            "join": least_seconds(lambda: ask(Join(f"new {next(joins)}"))),
+            "heartbeat": least_seconds(lambda: send(Heartbeat(Role.TRAINER, *who))),
+            "ask_save": least_seconds(lambda: send(AskSave(*who, directory="models", seconds=60.0))),
+            "get_task": least_seconds(lambda: send(GetTask(*who, pass_number=0))),
+            "join": least_seconds(lambda: send(Join(f"new {next(joins)}"))),
         }
 
 
@@ -240,7 +240,7 @@ def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
 
     def sample() -> None:
         while not ended.wait(0.2):
-            samples.append((time.monotonic(), processor_seconds()))
+            samples.append((time.monotonic(), cpu_seconds()))
 
     watching = threading.Thread(target=sample)
     watching.start()
@@ -269,7 +269,7 @@ def main() -> None:
         for trainers, servers in ((1, 1), (2, 2))
     }
     facts = {
-        "processor": processor_facts().get("model name"),
+        "cpu": cpu_facts().get("model name"),
         "cores": os.cpu_count(),
         "threads": asdict(threads),
         "ray": asdict(costs_of_ray(threads)),

@@ -50,7 +50,7 @@ class Training:
         return seconds
 
 
-def processor():
+def cpu_name():
     text = pathlib.Path("/proc/cpuinfo").read_text()
     return next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")), "unknown")
 
@@ -61,7 +61,7 @@ def main():
     rounds = [(plain.seconds(), on_device.seconds()) for _ in range(ROUNDS)]
     step = statistics.median(one for one, _ in rounds)
     lines = [
-        f"# Averages behind training on an emulated device: {processor()}",
+        f"# Averages asynchronous to training on an emulated device: {cpu_name()}",
         "",
         f"{plain.bytes / 1e6:.0f} MB of parameters, a step of {step * 1e3:.1f} ms; averages on the device itself make it "
         f"{statistics.median(b / a for a, b in rounds):.3f} times as long. Medians of {ROUNDS} rounds of {STEPS} steps in turn; "

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from environments import PACKAGES, NotInstalled, command_of, compiled
 from measuring import HERE, Row, Settings, in_turn, start
-from run import markdown, processor_facts
+from run import cpu_facts, markdown
 from worker import Worker, WorkerError
 
 ELEMENTS = 32_000_000
@@ -196,7 +196,7 @@ def package_prefix() -> Path:
 
 
 def report(now: Setting, table: str) -> str:
-    facts = processor_facts()
+    facts = cpu_facts()
     machine = f"{facts.get('model name')} (family {facts.get('cpu family')}, model {facts.get('model')})"
     return (
         f"# The optimizers' C library: {machine}\n\n"

@@ -33,10 +33,10 @@ def main() -> None:
     if arguments.json:
         arguments.json.write_text(json.dumps([row._asdict() for row in rows], indent=1, ensure_ascii=False) + "\n")
     if not arguments.only:
-        processor = processor_facts()
-        path = Path(__file__).parent / "results" / f"{slug(processor)}.md"
+        cpu = cpu_facts()
+        path = Path(__file__).parent / "results" / f"{slug(cpu)}.md"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(report(processor, settings, table))
+        path.write_text(report(cpu, settings, table))
         print(f"== written to {path}", file=sys.stderr)
 
 
@@ -55,26 +55,22 @@ def cells(row: Row) -> tuple:
     return (row.figure, ours, row.peer + theirs, "" if row.ratio is None else f"{row.ratio:.2f} ×", row.bar, verdict)
 
 
-def processor_facts() -> dict[str, str]:
+def cpu_facts() -> dict[str, str]:
     """A field of /proc/cpuinfo for the first CPU."""
     text = Path("/proc/cpuinfo").read_text().split("\n\n")[0]
     return {key.strip(): value.strip() for key, value in (line.split(":", 1) for line in text.splitlines() if ":" in line)}
 
 
-def slug(processor: dict[str, str]) -> str:
-    name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*", " ", processor.get("model name", "unknown"))
-    return "-".join(
-        re.findall(r"[a-z0-9]+", f"{name} family {processor.get('cpu family')} model {processor.get('model')}".lower())
-    )
+def slug(cpu: dict[str, str]) -> str:
+    name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*", " ", cpu.get("model name", "unknown"))
+    return "-".join(re.findall(r"[a-z0-9]+", f"{name} family {cpu.get('cpu family')} model {cpu.get('model')}".lower()))
 
 
-def report(processor: dict[str, str], settings: Settings, table: str) -> str:
+def report(cpu: dict[str, str], settings: Settings, table: str) -> str:
     peers = "\n".join(f"* {name}: {', '.join(packages)}" for name, packages in PACKAGES.items())
-    vectors = next(
-        (name for name in ("avx512f", "avx2") if name in processor.get("flags", "").split()), "neither AVX-512 nor AVX2"
-    )
+    vectors = next((name for name in ("avx512f", "avx2") if name in cpu.get("flags", "").split()), "neither AVX-512 nor AVX2")
     return (
-        f"# {processor.get('model name')} (family {processor.get('cpu family')}, model {processor.get('model')}, {vectors})\n\n"
+        f"# {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')}, {vectors})\n\n"
         f"One core, one thread; medians of {settings.rounds} rounds in turn. What the figures are: "
         f"[benchmarks](../../docs/benchmarks.md).\n\n{table}\n\nPeers:\n\n{peers}\n"
     )

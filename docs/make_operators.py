@@ -38,21 +38,21 @@ def ports(title, items):
 
 
 def section(op_type):
-    record = _core.contract(op_type)
+    schema = _core.contract(op_type)
     yield f"## {op_type}\n"
-    yield record["doc"] + "\n"
-    yield from ports("input", record["inputs"])
-    yield from ports("output", record["outputs"])
-    for attr in record["attrs"]:
+    yield schema["doc"] + "\n"
+    yield from ports("input", schema["inputs"])
+    yield from ports("output", schema["outputs"])
+    for attr in schema["attrs"]:
         preset = "required" if attr["required"] else f"default {attr['default']!r}"
         yield f"* attribute **{attr['name']}** ({TYPES[attr['type']]}, {preset}): {attr['doc']}"
-    if record["dtypes"]:
-        wider = f"; by way of wider ones: {', '.join(record['widened'])}" if record["widened"] else ""
-        yield f"* element types: {', '.join(record['dtypes'])}{wider}"
-    if not op_type.endswith(("_grad", "_grad2")) and record["no_gradient"]:
-        yield f"* no gradient: {record['no_gradient']}"
-    if record["cpu_only"]:
-        yield f"* not on GPUs: {record['cpu_only']}"
+    if schema["dtypes"]:
+        wider = f"; by way of wider ones: {', '.join(schema['widened'])}" if schema["widened"] else ""
+        yield f"* element types: {', '.join(schema['dtypes'])}{wider}"
+    if not op_type.endswith(("_grad", "_grad2")) and schema["no_gradient"]:
+        yield f"* no gradient: {schema['no_gradient']}"
+    if schema["cpu_only"]:
+        yield f"* not on GPUs: {schema['cpu_only']}"
     yield ""
 
 
@@ -73,7 +73,7 @@ def coverage():
     golden, plain = golden_cases(), [op for op in _core.op_types() if not op.endswith(("_grad", "_grad2"))]
     files = {path.stem[len("test_") :]: path.read_text() for path in (TESTS / "ops").glob("test_*.py")}
     for op_type in plain:
-        record = _core.contract(op_type)
+        schema = _core.contract(op_type)
         source = files.get(op_type) or next((text for text in files.values() if f'"{op_type}"' in text), "")
         facts = facts_of_ops().get(op_type, [])
         asked = ["harness"] if facts or "_tests(" in source else ["own tests"]
@@ -81,9 +81,9 @@ def coverage():
             asked.append("numeric gradient")
         if golden.get(op_type):
             asked.append(f"{golden[op_type]} programs of PaddlePaddle")
-        gradient = "no" if record["no_gradient"] else "yes"
-        places = "cpu, gpu" if record["on_gpu"] else "cpu"
-        yield f"| {op_type} | {', '.join(record['dtypes']) or 'any'} | {places} | {gradient} | {', '.join(asked)} |"
+        gradient = "no" if schema["no_gradient"] else "yes"
+        places = "cpu, gpu" if schema["on_gpu"] else "cpu"
+        yield f"| {op_type} | {', '.join(schema['dtypes']) or 'any'} | {places} | {gradient} | {', '.join(asked)} |"
     yield ""
 
 
@@ -91,7 +91,7 @@ def text():
     lines = [
         "# Operators",
         "",
-        "Ports and attributes of every operator, from its record. Made by `docs/make_operators.py`.",
+        "Ports and attributes of every operator, from its schema. Made by `docs/make_operators.py`.",
         "",
         "The harness (`tests/harness.py`) asks of each case: values against NumPy for every float type, `infer` against the "
         "result, a round trip through bytes, outputs written over inputs, dimensions of 0 and 1, scalars, indices out of range, "

@@ -279,7 +279,7 @@ def digits(out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="What averaging the parameters buys.")
+    parser = argparse.ArgumentParser(description="Measures the effect of averaging the parameters.")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/demo"), help="folder for what is written")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)

@@ -123,7 +123,7 @@ def _reflected(op_type: str, x: Any, y: Any) -> Any:
 
 
 def _as_variable(x: Any, y: Any) -> Any:
-    """A number as a tensor of x's element type, which stretches over x; anything else as it is."""
+    """A number as a tensor of x's element type, which is broadcast to x; anything else unchanged."""
     if not _is_number(y):
         return y
     _require_exact(x, y)

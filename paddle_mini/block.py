@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core, callsite, dtypes, roles
 from ._core import printable
-from .contracts import typed_attrs
 from .errors import located, near, shown
 from .operator import EMPTY_NAME, Operator, slots
+from .schemas import typed_attrs
 from .transaction import before_growing, before_setting, on_undo
 from .variable import Parameter, Variable
 

@@ -117,7 +117,7 @@ class _LiveVariables:
             kept, begin = kept | changing, begin | before
 
     def live(self, end: Iterable[str], candidates: set[int]) -> tuple[set[int], set[str]]:
-        """Of the candidates those on which the variables `end` depend, and the variables that are read before any write."""
+        """The candidates on which the variables `end` depend, and the variables that are read before any write."""
         live, kept = set(end), set()
         for i, access in reversed(self.in_order()):
             live -= {name for name in access.writes & self.replaced if self.first_write[name] == i}

@@ -9,7 +9,7 @@ from typing import Any
 from . import _core, callsite
 from ._core import printable
 
-_LINES, _LINE = 12, 2000  # of a message
+_LINES, _LINE = 12, 2000  # the limits of a message
 _LONGEST = 200  # characters of a name to compare: the cost is the product of the lengths
 _MOST = 20
 _MOST_COMPARED = 2000  # names

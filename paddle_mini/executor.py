@@ -254,7 +254,7 @@ def _array_of(name: str, value: Any) -> np.ndarray:
         return np.asarray(value)
     except Error:
         raise
-    except Exception as error:  # of another library: a tensor of a device, or with a gradient
+    except Exception as error:  # raised by another library, for a tensor on a device or with a gradient
         raise ShapeError(
             f"feed '{printable(name)}' is of type {type(value).__name__}, which NumPy can't make an array of: "
             f"{printable(str(error))}"

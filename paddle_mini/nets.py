@@ -63,7 +63,7 @@ def img_conv_group(
 
     input: [N, C, H, W] float. conv_num_filter: one number a convolution. conv_padding, conv_filter_size,
     param_attr, conv_with_batchnorm and conv_batchnorm_drop_rate: one value for all, or a list of one each.
-    conv_act: behind the batch normalization where there is one, else behind the convolution. The dropout comes
+    conv_act: after the batch normalization if there is one, else after the convolution. The dropout comes
     after a batch normalization only. Returns [N, conv_num_filter[-1], H', W'].
     Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015.
     """

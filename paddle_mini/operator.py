@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import callsite, dtypes
-from .contracts import attr_types
+from .schemas import attr_types
 from .transaction import before_setting
 
 if TYPE_CHECKING:

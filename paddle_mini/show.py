@@ -5,7 +5,7 @@ from typing import Any
 
 from . import callsite, dtypes
 from ._core import ProgramError, printable
-from .contracts import GENERIC, defaults
+from .schemas import GENERIC, defaults
 
 _LONGEST_LIST = 8
 

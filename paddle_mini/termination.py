@@ -16,6 +16,11 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM came. It is a KeyboardInterrupt, so code that handles Ctrl-C handles it too."""
 
 
+def exit_status(stopped: KeyboardInterrupt) -> int:
+    """The exit status of a command that Ctrl-C or SIGTERM ended."""
+    return STATUS if isinstance(stopped, Terminated) else 130
+
+
 def _terminate(number: int, frame: Any) -> None:
     raise Terminated("SIGTERM")
 

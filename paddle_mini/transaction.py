@@ -30,7 +30,7 @@ class transaction:
 
     def __enter__(self) -> None:
         self.notes: list[Undo] = []
-        self.lengths: dict[int, tuple[Any, int]] = {}  # of lists and dicts that have grown, by id
+        self.lengths: dict[int, tuple[Any, int]] = {}  # lengths of lists and dicts that have grown, by id
         self.last: set[Undo] = set()
         self._around, _here.transaction = _here.transaction, self
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from . import dtypes, roles
 from ._core import ProgramError
-from .contracts import attr_types
 from .operator import EMPTY_NAME
+from .schemas import attr_types
 
 _TRAINING = roles.BACKWARD | roles.OPTIMIZE | roles.LR_SCHEDULE
 

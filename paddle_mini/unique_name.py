@@ -16,7 +16,7 @@ from .transaction import before_setting
 Counters = dict[str, int]
 
 _NUMBER = re.compile(r"_(\d+)(?=\.|_|@|$)")
-_MOST_NUMBERS = 16  # of one name: a file may hold names of nothing but numbers
+_MOST_NUMBERS = 16  # in one name: a file may contain names that consist of numbers
 
 
 def generate(key: str, *others: Counters) -> str:

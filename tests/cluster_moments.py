@@ -17,7 +17,7 @@ def wait_for(path, stop=None):
     while not path.exists():
         if stop is not None and stop.is_set():
             return False
-        assert time.monotonic() < deadline, f"nobody comes to {path}"
+        assert time.monotonic() < deadline, f"no process has created {path}"
         time.sleep(0.005)
     return True
 

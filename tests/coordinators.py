@@ -18,7 +18,7 @@ class Asked:
     def restart(self):
         self.service = Coordinator(self.settings, self.directory, self.clock)
 
-    def ask(self, name, **fields):
+    def request(self, name, **fields):
         reply, arrays = understood(*self.service.handle(request("job", name, **fields), []))
         assert arrays == []
         return reply
@@ -29,15 +29,15 @@ class Asked:
 
     def trainer(self, key, number=None):
         """A trainer that has joined, and its requests."""
-        reply = self.ask("join", key=key, trainer=number)
+        reply = self.request("join", key=key, trainer=number)
         return {"trainer": reply["number"], "incarnation": reply["incarnation"]}
 
     def server(self, key, number=None, token=None):
-        reply = self.ask("register", key=key, server=number, address=f"at {key}", token=token)
+        reply = self.request("register", key=key, server=number, address=f"at {key}", token=token)
         return [reply["number"], reply["incarnation"]]
 
     def heartbeat(self, part, number, incarnation, **report):
-        return self.ask("heartbeat", role=part, number=number, incarnation=incarnation, report=report)
+        return self.request("heartbeat", role=part, number=number, incarnation=incarnation, report=report)
 
 
 class ToService(Link):

@@ -10,7 +10,7 @@ import numpy as np
 import paddle_mini as pm
 from one_op import OneOp, Rows, array_of
 from paddle_mini import _core
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 
 AXES = ("axis", "dim", "dims", "axes", "begin_norm_axis", "begin_axis", "axis1", "axis2")
 
@@ -60,7 +60,7 @@ def ask_edges(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], count
 
 
 def _bear_gradient(one: OneOp, found: dict[str, Any]) -> None:
-    if contract(one.op.type)["no_gradient"] is not None:
+    if op_schema(one.op.type)["no_gradient"] is not None:
         return
     ops = _core.gradient(one.op.describe())
     values = {
@@ -86,7 +86,7 @@ def _bear_gradient(one: OneOp, found: dict[str, Any]) -> None:
 
 def ask_negative_axes(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """An axis counted from the end gives the same bits, or is rejected."""
-    ports = [port["name"] for port in contract(op_type)["inputs"] if port["name"] in inputs]
+    ports = [port["name"] for port in op_schema(op_type)["inputs"] if port["name"] in inputs]
     if not ports or isinstance(inputs[ports[0]], list) or not array_of(inputs[ports[0]]).ndim:
         return
     rank = array_of(inputs[ports[0]]).ndim

@@ -15,7 +15,7 @@ import numpy as np
 from harness import FACTS, Facts, Reference, dtypes_to_test
 from one_op import OneOp, Rows, array, array_of, cast, each
 from paddle_mini import _core
-from paddle_mini.contracts import contract, defaults
+from paddle_mini.schemas import defaults, op_schema
 from tensor_attrs import CASES
 
 Case = tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]  # type, inputs, attrs, {output: number of variables}
@@ -77,7 +77,7 @@ def gradient_cases(
 ) -> Iterator[Case]:
     """The operators of the gradient, those of these types, with values of a run; the gradients that flow in are the
     operator's outputs."""
-    if contract(op_type)["no_gradient"] is not None:
+    if op_schema(op_type)["no_gradient"] is not None:
         return
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     ops = [op for op in _core.gradient(one.op.describe()) if types is None or op["type"] in types]

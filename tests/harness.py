@@ -20,7 +20,7 @@ import paddle_mini as pm
 from edges import ask_edges, ask_negative_axes
 from numeric_gradients import ask_gradients
 from one_op import OneOp, Rows, array, array_of, cast, each, generator, ints, run_op, with_array  # noqa: F401 (tests take some of them from here)
-from paddle_mini.contracts import contract, defaults
+from paddle_mini.schemas import defaults, op_schema
 from value_checks import check_infer, check_same, check_value
 
 # One table of tolerances for all operators: |value - reference| <= tolerance * (1 + |reference|).
@@ -173,7 +173,7 @@ def ask_values(facts: Facts, inputs: Any, attrs: Any, dtype: str | None) -> None
     check_same(
         expected, found, OneOp(op_type, inputs, attrs, counts, aliased=False, temporaries=True).run(), "a run on temporaries"
     )
-    if one.record["updates"]:
+    if one.schema["updates"]:
         check_same(expected, found, OneOp(op_type, inputs, attrs, counts).run(), "outputs in their inputs' variables")
 
 
@@ -190,7 +190,7 @@ def _ask_gradients(facts: Facts, inputs: Any, attrs: Any) -> None:
 
 
 def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) -> None:
-    dtypes = [dtype for dtype in contract(op_type)["dtypes"] if dtype.startswith("float")]
+    dtypes = [dtype for dtype in op_schema(op_type)["dtypes"] if dtype.startswith("float")]
     if dtypes and "float64" not in dtypes:
         inputs = each(inputs, lambda item: cast(item, dtypes[0]))
     one = None
@@ -209,7 +209,7 @@ def dtypes_to_test(op_type: str, inputs: Any) -> list[str | None]:
     arrays = [array_of(item) for item in _items(inputs)]
     if not any(item.dtype.kind == "f" for item in arrays):
         return [None]
-    kernels = contract(op_type)["dtypes"]
+    kernels = op_schema(op_type)["dtypes"]
     floats = [dtype for dtype in ("float32", "float64") if dtype in kernels or not kernels]
     return list(floats) or ["float32"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import paddle_mini as pm
 from one_op import OneOp, Rows, array, array_of, generator, with_array
 from paddle_mini import _core, dtypes
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 
 TOLERANCE = 2e-6
 PLACES = 40  # maximum number of perturbed elements of an input
@@ -51,7 +51,7 @@ def analytic_gradients(one: OneOp, ops: list[Any], names: list[str]) -> dict[str
     """Computes all gradients at once, and each alone; both must be the same."""
     available = {name for op in ops for _, outs in op["outputs"] for name in outs}
     for name in names:
-        assert name + "@GRAD" in available, f"the record's gradient does not compute {name}@GRAD"
+        assert name + "@GRAD" in available, f"the schema's gradient does not compute {name}@GRAD"
     together = _run_gradient(one, ops, names)
     for name in names if len(names) > 1 else []:
         alone = _run_gradient(one, ops, [name])[name]
@@ -77,8 +77,8 @@ def _run_gradient(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.
 
 def _poisoned(program: pm.Program, op_type: str, port: str, names: list[str]) -> list[str]:
     """NaN in place of values of which, according to the schema, only the shape is read."""
-    record = contract(op_type)
-    if not any(one["name"] == port and one["shape_only"] for one in record["inputs"]):
+    schema = op_schema(op_type)
+    if not any(one["name"] == port and one["shape_only"] for one in schema["inputs"]):
         return names
     block, result = program.global_block(), []
     for name in names:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 
 
 @dataclass
@@ -80,17 +80,17 @@ class OneOp:
         temporaries: bool = False,
         place: Any = None,
     ):
-        self.record = contract(op_type)
+        self.schema = op_schema(op_type)
         self.program, self.scope, self.executor = pm.Program(), pm.Scope(), pm.Executor(place)
         self.block = self.program.global_block()
         self.values: dict[str, Any] = {}
         self.arguments = {port: self._bind(port, value, temporaries) for port, value in inputs.items()}
-        updated = {out: port for port, out in self.record["updates"] if aliased and port in self.arguments}
+        updated = {out: port for port, out in self.schema["updates"] if aliased and port in self.arguments}
         counts = dict.fromkeys(outputs, 1) if isinstance(outputs, (list, tuple)) else dict(outputs or {})
-        for port in self.record["outputs"]:
+        for port in self.schema["outputs"]:
             if not port["optional"] or port["name"] in updated:
                 counts.setdefault(port["name"], 1)
-        self.lists = {port["name"] for port in self.record["outputs"] if port["list"]}
+        self.lists = {port["name"] for port in self.schema["outputs"] if port["list"]}
         self.outputs = {
             port: self.arguments[updated[port]] if port in updated else [f"out_{port}_{i}" for i in range(count)]
             for port, count in counts.items()

@@ -14,7 +14,7 @@ import paddle_mini as pm
 from facts import all_facts, cases_of
 from loops import doubled_in_a_loop
 from one_op import OneOp, Rows, array_of, ints, run_op, with_array
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 
 TABLE = json.loads((pathlib.Path(__file__).parent / "element_types.json").read_text())
 
@@ -29,17 +29,17 @@ HALVES, NARROW = ("float16", "bfloat16"), ("int8", "uint8", "int16")
 def test_no_operator_lacks_an_element_type():
     lacking = {}
     for op_type, wanted in TABLE.items():
-        record = contract(op_type)
-        types = {*record["dtypes"], *record["widened"], *LEFT_OUT.get(op_type, ((), ""))[0]}
-        if record["dtypes"] and set(wanted) - types:
+        schema = op_schema(op_type)
+        types = {*schema["dtypes"], *schema["widened"], *LEFT_OUT.get(op_type, ((), ""))[0]}
+        if schema["dtypes"] and set(wanted) - types:
             lacking[op_type] = sorted(set(wanted) - types)
     assert not lacking
 
 
 def test_what_is_left_out_has_no_kernel():
     for op_type, (types, _) in LEFT_OUT.items():
-        record = contract(op_type)
-        assert types <= set(TABLE[op_type]) - {*record["dtypes"], *record["widened"]}
+        schema = op_schema(op_type)
+        assert types <= set(TABLE[op_type]) - {*schema["dtypes"], *schema["widened"]}
 
 
 def test_a_gradient_accepts_the_integers_that_its_operator_has_kernels_for():
@@ -78,10 +78,10 @@ def is_float(item):
     return array_of(item).dtype.kind == "f"
 
 
-@pytest.mark.parametrize("op_type", sorted(op for op in all_facts() if "float32" in contract(op)["dtypes"]))
+@pytest.mark.parametrize("op_type", sorted(op for op in all_facts() if "float32" in op_schema(op)["dtypes"]))
 def test_16_bit_floats_are_computed_in_float32_and_rounded_once(op_type):
-    record = contract(op_type)
-    for dtype in set(HALVES) & set(record["widened"]):
+    schema = op_schema(op_type)
+    for dtype in set(HALVES) & set(schema["widened"]):
         name, inputs, attrs, counts, ports = next(cases_of(op_type), (None,) * 5)
         if name is None:
             continue

@@ -116,7 +116,7 @@ def test_what_is_not_there_is_found_missing():
     executor = ROOT / "cpp/executor/executor.cc"
     assert defines(executor, "Executor::seed") and not defines(executor, "Executor::apply")
     wire = ROOT / "paddle_mini/cluster/wire.py"
-    assert defines(wire, "unpack") and not defines(wire, "Client.ask") and not defines(wire, "stamp")
+    assert defines(wire, "unpack") and not defines(wire, "Client.request") and not defines(wire, "stamp")
     assert sum(1 for _, name in NAMED.findall((DOCS / "architecture.md").read_text()) if name) > 50
 
 

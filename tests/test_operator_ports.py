@@ -9,7 +9,7 @@ import pathlib
 import pytest
 
 import paddle_mini as pm
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 
 TABLE = json.loads((pathlib.Path(__file__).parent / "operator_ports.json").read_text())
 
@@ -72,14 +72,14 @@ INTEGERS = ({3, 11}, {0, 9})  # ints and longs, int and long: either is read as 
 
 def test_ports_are_known():
     for op_type, proto in TABLE.items():
-        record = contract(op_type)
-        known = {port["name"] for side in ("inputs", "outputs") for port in record[side]}
+        schema = op_schema(op_type)
+        known = {port["name"] for side in ("inputs", "outputs") for port in schema[side]}
         assert {*proto["inputs"], *proto["outputs"]} - known == UNKNOWN_PORTS.get(op_type, set()), op_type
 
 
 def test_attributes_are_known_with_their_types():
     for op_type, proto in TABLE.items():
-        types = {attr["name"]: attr["type"] for attr in contract(op_type)["attrs"]}
+        types = {attr["name"]: attr["type"] for attr in op_schema(op_type)["attrs"]}
         assert set(proto["attrs"]) - set(types) == UNKNOWN_ATTRS.get(op_type, set()), op_type
         for name, wanted in proto["attrs"].items():
             alike = name not in types or types[name] == wanted or any({types[name], wanted} <= pair for pair in INTEGERS)

@@ -43,7 +43,7 @@ def check_value(port: str, found: Any, expected: Any, dtype: str | None, toleran
             check_value(f"{port}[{i}]", one, other, dtype, tolerance)
         return
     if isinstance(expected, Rows):
-        assert isinstance(found, Rows), f"{port} is no selected rows"
+        assert isinstance(found, Rows), f"{port} is not selected rows"
         assert (list(found.rows), found.height) == (list(expected.rows), expected.height), f"{port}: other rows"
         found, expected = found.values, expected.values
     lods = [value.lod if isinstance(value, pm.LoDTensor) else [] for value in (found, expected)]

@@ -30,7 +30,7 @@ def result(process):
     return json.loads(text)
 
 
-def killed_and_gone_on_with(folder, step):
+def killed_and_resumed(folder, step):
     process = start("train", folder, "--hold", step)
     if process.stdout.readline() != "holding\n":
         raise RuntimeError(f"{process.args} did not come to the step at which it is killed")
@@ -86,12 +86,12 @@ def run(own, report):
         alone = {name: value for name, value in sums(plain.values()).items() if name in plain.parameters}
         compare("training with averages is training without", {name: wanted[name] for name in alone}, alone)
         compare(
-            "killed (-9) within a window and gone on with",
-            killed_and_gone_on_with(folder, own["killed at"]),
+            "killed (-9) within a window and resumed",
+            killed_and_resumed(folder, own["killed at"]),
             {**wanted, **averages},
             **cost,
         )
-        compare("the saved program goes on in a fresh process", result(start("program", folder)), wanted)
+        compare("the saved program continues in a fresh process", result(start("program", folder)), wanted)
         before, after = evaluation_that_raises(training)
         compare(
             "an evaluation that raises",

@@ -25,7 +25,7 @@ EXPERIMENTS = {"e1": e1_one_pass, "e2": e2_diabetes, "e3": e3_label_noise, "e4":
 
 
 def main(words=None):
-    parser = argparse.ArgumentParser(description="What averaging the parameters buys, and what it does not.")
+    parser = argparse.ArgumentParser(description="Measures where averaging the parameters helps, and where it does not.")
     parser.add_argument("experiments", nargs="*", metavar="experiment", help=f"some of {', '.join(EXPERIMENTS)}; all")
     parser.add_argument("--quick", action="store_true", help="few seeds: for a look, not for conclusions")
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", help="folder for what is written")

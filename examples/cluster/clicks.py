@@ -4,8 +4,8 @@
     paddle-mini launch --trainers 2 --servers 2 --mode sync examples/cluster/clicks.py
 
 The wide part has a weight for each value of each field, trained by ftrl; the deep part a vector for each, and layers,
-trained by adagrad (Cheng et al. 2016, Wide & Deep Learning for Recommender Systems). The log is made: whoever reads
-chunk n draws it from the seed n.
+trained by adagrad (Cheng et al. 2016, Wide & Deep Learning for Recommender Systems). The log is
+generated: the reader of chunk n draws it with the seed n.
 """
 
 import argparse

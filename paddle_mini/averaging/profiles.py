@@ -135,7 +135,7 @@ def _window(attrs: dict[str, Any], updates: np.ndarray, total: int, every: int) 
 def _begin_of_window(attrs: dict[str, Any], total: int) -> int:
     """Updates before the two generations that are there after `total`."""
     least, most, rate = attrs["window_min"], attrs["window_max"], attrs.get("window_rate", 1.0)
-    before = begin = 0  # of the previous generation, of this one
+    before = begin = 0  # the first updates of the previous generation and of this one
     while True:
         # The first n updates from `begin` on with n >= least and n >= min(most, rate (begin + n)).
         size = max(least, math.ceil(min(most, rate * begin / (1 - rate) if rate < 1 else most) - 1e-9))

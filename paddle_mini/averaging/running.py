@@ -27,13 +27,13 @@ class AveragedParameter:
     """A parameter, or another variable, with the variables of its average."""
 
     parameter: Variable
-    average: Variable  # of Latest the ring of parameters
+    average: Variable  # for Latest, the ring of parameters
     previous: Variable | None = None
     residue: Variable | None = None
     block: Variable | None = None  # the sum of the newest steps; for rows the rounding error of the average
-    sums: Variable | None = None  # of the weights in `block`
+    sums: Variable | None = None  # the sums of the weights in `block`
     initial: Variable | None = None
-    stamps: Variable | None = None  # of the rows of a table that is averaged lazily
+    stamps: Variable | None = None  # for the rows of a table that is averaged lazily
     source: Variable | None = None  # the averaged variable, if it is not the parameter itself
 
     @property

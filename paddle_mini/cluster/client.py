@@ -16,19 +16,19 @@ Result = Any | ClusterError
 _log = ProcessLogger(__name__)
 
 
-class Ask(NamedTuple):
-    """A request for a service."""
+class Call(NamedTuple):
+    """A request and its destination service."""
 
     service: str
     request: Request[Any]
 
 
 class _Open:
-    """A pending Ask."""
+    """A pending Call."""
 
-    def __init__(self, index: int, ask: Ask, job: str, now: float):
-        self.index, self.ask = index, ask
-        self.message = Envelope(ask.service, *encode(job, ask.request))
+    def __init__(self, index: int, call: Call, job: str, now: float):
+        self.index, self.call = index, call
+        self.message = Envelope(call.service, *encode(job, call.request))
         self.since, self.next, self.pause = now, now, 0.0
         self.waits = False
 
@@ -64,17 +64,17 @@ class Client:
         self._clock, self._sleep = clock, sleep
         self._logged: dict[str, float] = {}
 
-    def ask(self, service: str, request: Request[R]) -> R:
+    def request(self, service: str, request: Request[R]) -> R:
         """The reply of one service; raises an error in it, with the name of the service."""
-        reply: R = required(self.ask_all([Ask(service, request)]))[0]
+        reply: R = required(self.request_all([Call(service, request)]))[0]
         return reply
 
-    def ask_all(self, asks: Sequence[Ask], on_wait: OnWait | None = None) -> list[Result]:
+    def request_all(self, calls: Sequence[Call], on_wait: OnWait | None = None) -> list[Result]:
         """The reply, or the error, of each service, in their order. on_wait(index, reply) is called for each "wait"
         reply, after which the request is repeated."""
         now = self._clock()
-        open_ones = [_Open(index, ask, self._job, now) for index, ask in enumerate(asks)]
-        results: list[Any] = [None] * len(asks)
+        open_ones = [_Open(index, call, self._job, now) for index, call in enumerate(calls)]
+        results: list[Any] = [None] * len(calls)
         while open_ones:
             now = self._clock()
             due = [one for one in open_ones if one.next <= now]
@@ -89,23 +89,23 @@ class Client:
                     open_ones.remove(one)
         return results
 
-    def notify_all(self, asks: Sequence[Ask], timeout: float = 1.0) -> None:
+    def notify_all(self, calls: Sequence[Call], timeout: float = 1.0) -> None:
         """Sends each request once and ignores the replies: for notifications that services would otherwise learn
         later."""
-        self._link.send([Envelope(ask.service, *encode(self._job, ask.request)) for ask in asks], timeout)
+        self._link.send([Envelope(call.service, *encode(self._job, call.request)) for call in calls], timeout)
 
     def once(self, service: str, request: Request[R], timeout: float = 1.0) -> R:
         """Sends a request once, without retries: for periodic requests. Timeout if no reply arrives."""
         (answer,) = self._link.send([Envelope(service, *encode(self._job, request))], timeout)
         if isinstance(answer, ClusterError):
             raise Timeout(f"{service}: {answer}")
-        reply: R = required([_understood(Ask(service, request), answer)])[0]
+        reply: R = required([_understood(Call(service, request), answer)])[0]
         return reply
 
     def _result(self, one: _Open, answer: Any, on_wait: OnWait | None) -> Result | None:
         """None while the request has to be repeated."""
-        service, now = one.ask.service, self._clock()
-        result = answer if isinstance(answer, ClusterError) else _understood(one.ask, answer)
+        service, now = one.call.service, self._clock()
+        result = answer if isinstance(answer, ClusterError) else _understood(one.call, answer)
         # A coordinator does nothing that it can't make durable; a server continues without its checkpoint.
         if result is answer or (isinstance(result, StorageError) and service == "coordinator"):
             one.again(now, False, 0.01, 0.5)
@@ -139,8 +139,8 @@ def required(results: Sequence[Result]) -> list[Any]:
     return replies
 
 
-def _understood(ask: Ask, answer: Any) -> Result:
+def _understood(call: Call, answer: Any) -> Result:
     try:
-        return decode_reply(ask.request.reply, *answer)
+        return decode_reply(call.request.reply, *answer)
     except ClusterError as error:
-        return type(error)(f"{ask.service}: {error}")
+        return type(error)(f"{call.service}: {error}")

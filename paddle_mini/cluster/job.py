@@ -23,7 +23,7 @@ from ..program import Program
 from ..scope import global_scope, scope_guard
 from ..termination import sigterm_heeded
 from ..thread_state import own_state
-from .client import Ask, Client, required
+from .client import Call, Client, required
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
 from .errors import Malformed, NotInitialised, StorageError, storage_errors
@@ -221,13 +221,13 @@ def _checkpoint(link: Link, settings: JobSettings) -> None:
     timeout and is not repeated."""
     client = Client(link, **{**settings.client_options(), "attempt": settings.wait_timeout})
     request = Checkpoint(time.time_ns())
-    written = client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)])
+    written = client.request_all([Call(f"server {index}", request) for index in range(settings.servers)])
     required([one for one in written if not isinstance(one, NotInitialised)])  # if no trainer has joined
 
 
 def _result(client: Client, settings: JobSettings, ended: Sequence[Any]) -> JobResult:
     request = GetReducerStatus() if settings.is_collective else GetServerStatus()
-    statuses = required(client.ask_all([Ask(f"server {index}", request) for index in range(settings.servers)]))
+    statuses = required(client.request_all([Call(f"server {index}", request) for index in range(settings.servers)]))
     counts = {word: sum(getattr(one.pushes, word) for one in statuses) for word in ("sent", "applied", "dropped", "repeated")}
     trained = sum(counts_of.get("applied", 0) for _, counts_of in ended)
     return JobResult(

@@ -121,7 +121,7 @@ class RayEngine(Engine):
         if self._own:
             time.sleep(SHOWN)
             ray.shutdown()
-            if self._sockets:  # of the cluster that has stopped
+            if self._sockets:  # those of the stopped cluster
                 shutil.rmtree(self._sockets, ignore_errors=True)
 
     def _require_begun(self, parts: Mapping[Any, str]) -> None:

@@ -92,7 +92,7 @@ def _data_set(clauses: list[_Clause], test_ratio: float, rare: int) -> DataSet:
 
 
 def _clauses(words: list[str], props: list[str]) -> Iterator[_Clause]:
-    """Of each sentence and each of its verbs. Sentences end with an empty line; the first column of props names
+    """A clause for each sentence and each of its verbs. Sentences end with an empty line; the first column of props names
     a verb at its word, and every further column has the brackets that belong to one verb."""
     if len(words) != len(props):
         raise ProgramError(f"there are {len(words)} lines of words and {len(props)} of props")

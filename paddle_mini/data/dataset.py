@@ -24,8 +24,8 @@ def vocabulary(
     counts: Mapping[str, int], first: Sequence[str] = (), last: Sequence[str] = (), more_than: int = 0, at_most: int | None = None
 ) -> Vocabulary:
     """Numbers for the words that occur more than `more_than` times: the most frequent first, of equally
-    frequent ones the first in the alphabet. `first` and `last` stand before and behind them, however frequent.
-    at_most: of so many words altogether."""
+    frequent ones the first in the alphabet. `first` precede and `last` follow them, regardless of frequency.
+    at_most: the maximum number of all words."""
     fixed = {*first, *last}
     words = sorted(
         (word for word, count in counts.items() if count > more_than and word not in fixed),

@@ -20,7 +20,7 @@ class DataFeeder:
     """Makes feeds for these variables from rows: samples with a value for each of them, in this order.
 
     feed_list: Variables, or names of variables of `program` (None: the default main program).
-    A variable without lod gets its values stacked: a value has the shape of the variable behind its first
+    A variable without lod gets its values stacked: a value has the shape of the variable without its first
     dimension, or as many elements in any shape where that is known. A variable with lod_level 1 takes a
     sequence of such values from each row; with lod_level 2 a sequence of sequences; it gets a LoDTensor.
     """

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from .. import _core, dtypes
 from .._core import ProgramError, Scope, printable
 from ..block import Block
-from ..contracts import defaults
 from ..executor import Executor
 from ..operator import Operator
 from ..program import Program
+from ..schemas import defaults
 from ..scope import global_scope
 from ..variable import Variable, name_of
 from .parameter_info import parameter_info_file, read_parameter_info

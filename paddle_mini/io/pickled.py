@@ -86,7 +86,7 @@ def pickled_state(data: bytes) -> dict[str, Any]:
     if checked:
         stream.seek(_BEHIND_MARK + len(POP))
     try:
-        argument: Any  # of the type that the operation has
+        argument: Any  # its type depends on the operation
         for number, (operation, argument, place) in enumerate(pickletools.genops(stream)):
             if (operation.name == "PROTO" and (place or not 2 <= argument <= 5)) or (
                 number == 0 and operation.name != "PROTO" and not checked

@@ -33,7 +33,7 @@ def dot_product_attention(
 
     queries [..., q, width], keys [..., k, width], values [..., k, anything], float; width must be known, and the
     axes before the last two are the same in all. attn_mask: float, added to the scores: [..., q, k], or a shape
-    that stretches to it; about −1e9 hides a key. causal: query i sees the keys up to i.
+    that can be broadcast to it; about −1e9 hides a key. causal: query i sees the keys up to i.
     dropout_rate: of the weights, upscale_in_train. Returns [..., q, anything].
     Vaswani et al., "Attention is all you need", 2017.
     """

@@ -24,7 +24,7 @@ def warpctc(
 
     input: logits, sequences [T, classes]; with lengths, [longest, sequences, classes]. label: sequences [L, 1], or
     with lengths [sequences, longest]; int32 or int64, never `blank`. input_length, label_length: [sequences], int64;
-    both or none. norm_by_times: the gradient is divided by the number of steps. Returns [sequences, 1].
+    they must be given together. norm_by_times: the gradient is divided by the number of steps. Returns [sequences, 1].
     Graves et al., "Connectionist Temporal Classification", ICML 2006.
     """
     _both_or_none("warpctc", input_length, label_length)

@@ -11,10 +11,10 @@ import numpy as np
 from .. import callsite, dtypes, initializer, unique_name
 from .._core import Error, ProgramError, ShapeError, printable
 from ..block import Block
-from ..contracts import GENERIC, attr_types, contract
 from ..errors import near
 from ..guards import default_main_program, default_startup_program
 from ..param_attr import ParamAttr
+from ..schemas import GENERIC, attr_types, op_schema
 from ..variable import Parameter, Variable
 
 Output = Variable | list[Variable]
@@ -74,7 +74,7 @@ def emit(
 ) -> Variable:
     """Appends an operator; returns the variable of its first output port. See emit_all."""
     made = emit_all(op_type, inputs, attrs, name, outputs)
-    first = made[contract(op_type)["outputs"][0]["name"]]
+    first = made[op_schema(op_type)["outputs"][0]["name"]]
     return first[0] if isinstance(first, list) else first
 
 
@@ -121,7 +121,7 @@ def emit_all(
 
 def schema_of(op_type: str) -> dict[str, Any]:
     with at_users_line():
-        return contract(op_type)
+        return op_schema(op_type)
 
 
 def create_parameter(

@@ -34,7 +34,7 @@ def dynamic_lstm(
     """(hidden, cell) of an LSTM at every row of every sequence, from x W as fc gives it.
 
     input: sequences of rows [T, size], size = 4 · width: what the input gives candidate, input, forget and output
-    gate. h_0, c_0: [sequences, width], the state before each sequence; None: zeros; give both or none.
+    gate. h_0, c_0: [sequences, width], the state before each sequence; None: zeros; they must be given together.
     use_peepholes: gates see the cell. is_reverse: each sequence from its end. Activations: "sigmoid", "tanh",
     "relu" or "identity". dtype: that of input. Returns two [T, width]. The weight [width, 4 · width] begins with
     Xavier, the bias [1, 4 · width], or [1, 7 · width] with peepholes, with zeros.
@@ -194,8 +194,8 @@ def stacked_rnn(
     input: [steps, batch, features], float; features must be known. mode: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU".
     initial: the states before the first step, each [layers · directions, batch, hidden_size]: one, or for LSTM the
     state and the cell; None: zeros. is_bidirec: each layer also runs from the last step to the first, and both
-    outputs stand side by side. dropout_prob: between layers. sequence_length: [batch], int32 or int64; steps behind
-    it are padding, and give zeros. seed: 0: not fixed.
+    outputs stand side by side. dropout_prob: between layers. sequence_length: [batch], int32 or int64; later
+    steps are padding, and give zeros. seed: 0: not fixed.
     Returns [steps, batch, directions · hidden_size], and states like `initial`. All weights begin with
     U(−1/√hidden_size, 1/√hidden_size) unless param_attr or default_initializer says otherwise.
     """

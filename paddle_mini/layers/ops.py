@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import dtypes
 from .._core import printable
-from ..contracts import contract
+from ..schemas import op_schema
 from ..variable import Variable
 from .emit import emit
 
@@ -17,7 +17,7 @@ def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
     """The layer function of an operator: input ports in lower case and attributes that it needs, then
     other attributes by keyword. `hidden` ports and attributes are not parameters; `called` maps which
     have another name as a parameter."""
-    schema = contract(op_type)
+    schema = op_schema(op_type)
     ports = {
         called.get(port["name"], port["name"].lower()): port["name"] for port in schema["inputs"] if port["name"] not in hidden
     }

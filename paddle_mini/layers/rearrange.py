@@ -87,13 +87,13 @@ def expand(x: Variable, expand_times: Sequence[int], name: str | None = None) ->
 
 
 def expand_as(x: Variable, y: Variable, name: str | None = None) -> Variable:
-    """x stretched to the shape of y: axes of one element are repeated, new ones come in front."""
+    """x broadcast to the shape of y: axes of size 1 are repeated, new axes are added in front."""
     require_variable("expand_as", y)
     return emit("expand_as_v2", {"X": x, "Y": y}, {"target_shape": list(y.shape)}, name=name)
 
 
 def broadcast_to(x: Variable, shape: Sequence[int], name: str | None = None) -> Variable:
-    """x stretched to a shape: axes of one element are repeated, new ones come in front; -1 keeps x's."""
+    """x broadcast to a shape: axes of size 1 are repeated, new axes are added in front; -1 keeps x's."""
     return emit("expand_v2", {"X": x}, {"shape": shape}, name=name)
 
 
@@ -164,7 +164,7 @@ def crop(x: Variable, shape: Variable | Sequence[int], offsets: Sequence[int] | 
 
 
 def crop_tensor(x: Variable, shape: Sequence[int], offsets: Sequence[int] | None = None, name: str | None = None) -> Variable:
-    """As crop; -1 in shape: all that is left behind the offset."""
+    """As crop; -1 in shape: all elements from the offset on."""
     given = [0] * np.size(shape) if offsets is None else offsets
     return emit("crop_tensor", {"X": x}, {"shape": shape, "offsets": given}, name=name)
 

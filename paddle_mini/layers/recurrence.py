@@ -58,7 +58,7 @@ class StaticRNN:
         self._require_inside("step_input")
         require_variable("step_input", x)
         if not x.shape:
-            refuse(ProgramError, f"step_input: '{printable(x.name)}' has no dimension of steps")
+            refuse(ProgramError, f"step_input: '{printable(x.name)}' has no dimension for steps")
         self._inputs.append(x)
         return self._here().create_var(x.name, dtype=x.dtype, shape=x.shape[1:])
 

@@ -78,7 +78,7 @@ def sequence_conv(
     act: str | None = None,
     name: str | None = None,
 ) -> Variable:
-    """Out[t] = act(W · (rows t + padding_start ... of filter_size rows, one behind the other) + b), in each sequence.
+    """Out[t] = act(W · (rows t + padding_start ... filter_size rows, concatenated) + b), in each sequence.
 
     input: sequences of rows [T, D], float; D must be known. Zeros stand before and after a sequence.
     filter_stride: 1. padding: True. padding_start: None: −(filter_size // 2), so that a row is in the middle.
@@ -125,7 +125,7 @@ def row_conv(
 def sequence_pad(
     x: Variable, pad_value: float | Variable, maxlen: int | None = None, name: str | None = None
 ) -> tuple[Variable, Variable]:
-    """Sequences as rows of one tensor, filled up behind their ends: (padded [sequences, length, ...], the length of
+    """Sequences as rows of one tensor, padded at their ends: (padded [sequences, length, ...], the length of
     each sequence, int64 [sequences]).
 
     x: sequences of rows [T, ...]. pad_value: a number, or a Variable of x's dtype: one element, or a row.

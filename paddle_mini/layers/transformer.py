@@ -63,7 +63,7 @@ def transformer_encoder_layer(
 
     x: [N, length, features] float; features must be known. dropout_rate: of what is added; attn_dropout_rate: of
     the attention's weights; act_dropout_rate: inside feed_forward; None: dropout_rate. normalize_before: x + f(norm(x))
-    instead of norm(x + f(x)), and a layer_norm belongs behind the last block (Xiong et al., "On layer
+    instead of norm(x + f(x)), and a layer_norm belongs after the last block (Xiong et al., "On layer
     normalization in the Transformer architecture", ICML 2020). attn_mask, causal: as in dot_product_attention; with
     causal, this is the block of a language model.
     Returns the shape of x. param_attr, bias_attr: as in multi_head_attention, for all products.

@@ -15,7 +15,7 @@ from ..errors import shown
 
 LIBRARY = "libpaddle_mini_optimizer.so"
 VERSION = 1
-"""Of the interface, cpp/capi/paddle_optimizer.h."""
+"""The version of the interface, cpp/capi/paddle_optimizer.h."""
 ELEMENT_TYPES = {np.dtype(np.float32): 4, np.dtype(np.float64): 5}
 
 Ids = np.ndarray | Sequence[int]
@@ -120,7 +120,7 @@ class NativeOptimizer:
 
     @property
     def learning_rate(self) -> float:
-        """Of the last update; before the first one, of the policy at 0."""
+        """The rate of the last update; before the first one, that of the policy at 0."""
         rate = ctypes.c_double()
         self._call("paddle_optimizer_get_learning_rate", ctypes.byref(rate))
         return rate.value

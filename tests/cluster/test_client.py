@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fake_clock import Clock
-from paddle_mini.cluster.client import Ask, Client, required
+from paddle_mini.cluster.client import Call, Client, required
 from paddle_mini.cluster.engine import Killed, Link
 from paddle_mini.cluster.errors import ClusterError, Gone, Malformed, StorageError, Timeout, UnknownParameter
 from paddle_mini.cluster.messages import PROTOCOL, Wait, encode_error, encode_reply
@@ -56,7 +56,7 @@ def pulled(*values):
 def test_a_request_is_sent_until_there_is_a_reply():
     link = Scripted(server_0=[AWAY, SLOW, AWAY, pulled(0, 1, 2)])
     client, clock = made(link)
-    reply = client.ask("server 0", Pull(min_version=7))
+    reply = client.request("server 0", Pull(min_version=7))
     assert reply.version == 3 and reply.arrays[0].tolist() == [0, 1, 2]
     header = {"protocol": PROTOCOL, "job": "job", "request": "pull", "blocks": [], "rows": [], "min_version": 7, "average": None}
     assert [sent for _, sent in link.sent] == [header] * 4
@@ -66,10 +66,10 @@ def test_a_request_is_sent_until_there_is_a_reply():
 def test_waiting_has_pauses_and_an_end_of_its_own():
     client, clock = made(Scripted(server_0=[WAIT] * 8 + [AWAY, WAIT, pulled()]), timeout=0.005, wait_timeout=1)
     with pytest.raises(Timeout, match="server 0: no answer"):
-        made(Scripted(server_0=[WAIT, AWAY]), timeout=0.5)[0].ask("server 0", Pull())
+        made(Scripted(server_0=[WAIT, AWAY]), timeout=0.5)[0].request("server 0", Pull())
     with pytest.raises(Timeout, match="server 0: it still replies 'wait' after 1 s"):
-        made(Scripted(server_0=[WAIT]), wait_timeout=1)[0].ask("server 0", Pull())
-    assert client.ask("server 0", Pull()).arrays
+        made(Scripted(server_0=[WAIT]), wait_timeout=1)[0].request("server 0", Pull())
+    assert client.request("server 0", Pull()).arrays
     assert clock.now - 1000 == pytest.approx(0.001 + 0.002 + 0.004 + 0.008 + 0.016 + 3 * 0.02 + 0.01 + 0.001)
 
 
@@ -77,8 +77,8 @@ def test_only_those_that_did_not_answer_are_asked_again():
     link = Scripted(server_0=[pulled(0)], server_1=[AWAY, Wait(version=5), pulled(0, 1)], server_2=[UnknownParameter("no 'w'")])
     client, _ = made(link)
     waits = []
-    results = client.ask_all(
-        [Ask(f"server {index}", Pull()) for index in range(3)], lambda index, reply: waits.append((index, reply.version))
+    results = client.request_all(
+        [Call(f"server {index}", Pull()) for index in range(3)], lambda index, reply: waits.append((index, reply.version))
     )
     assert [name for name, _ in link.sent] == ["server 0", "server 1", "server 2", "server 1", "server 1"]
     assert (results[0].version, results[1].version) == (1, 2) and waits == [(1, 5)]
@@ -89,7 +89,7 @@ def test_only_those_that_did_not_answer_are_asked_again():
 def test_one_line_an_interval_says_who_is_away(caplog):
     client, clock = made(Scripted(server_1=[AWAY]), timeout=20)
     with caplog.at_level(logging.WARNING), pytest.raises(Timeout, match="server 1: no answer in 20 s: it does not run"):
-        client.ask("server 1", Pull())
+        client.request("server 1", Pull())
     assert 3 <= len(caplog.messages) <= 5 and all("server 1 has failed for" in line for line in caplog.messages)
     assert clock.now - 1000 == pytest.approx(20, abs=0.6)
 
@@ -99,12 +99,12 @@ def test_a_coordinator_whose_disk_is_full_is_asked_again():
     full, welcome = StorageError("no space"), Welcome(0, 1, 1, 10.0, {})
     link = Scripted(coordinator=[full, full, welcome, full], server_0=[full, Checkpointed({})])
     client, clock = made(link, timeout=5)
-    assert client.ask("coordinator", Join("a")) == welcome and clock.now == pytest.approx(1000 + 0.01 + 0.02)
+    assert client.request("coordinator", Join("a")) == welcome and clock.now == pytest.approx(1000 + 0.01 + 0.02)
     with pytest.raises(StorageError, match="coordinator: no space"):
-        client.ask("coordinator", Join("a"))
+        client.request("coordinator", Join("a"))
     assert clock.now - 1000 == pytest.approx(5, abs=0.6)
     with pytest.raises(StorageError, match="server 0: no space"):
-        client.ask("server 0", Checkpoint())
+        client.request("server 0", Checkpoint())
     assert [name for name, _ in link.sent].count("server 0") == 1
 
 
@@ -122,10 +122,10 @@ def test_one_message_is_all_that_once_sends():
 def test_nothing_keeps_a_killed_trainer():
     client, _ = made(Scripted(server_0=[Killed()]))
     with pytest.raises(Killed):
-        client.ask("server 0", Pull())
+        client.request("server 0", Pull())
 
 
 def test_a_reply_of_another_kind_is_refused():
     client, _ = made(Scripted(server_0=[HeartbeatReply(3)]))
     with pytest.raises(Malformed, match="server 0: Pulled has no field 'membership'"):
-        client.ask("server 0", Pull())
+        client.request("server 0", Pull())

@@ -234,7 +234,7 @@ def test_the_coordinator_shows_how_far_trainers_are():
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
         report = {}
         while report.get("steps") != 3:
-            report = trainer._client.ask("coordinator", GetJobStatus()).trainers[str(trainer.number)].report
+            report = trainer._client.request("coordinator", GetJobStatus()).trainers[str(trainer.number)].report
             time.sleep(0.01)
         return sorted(report)
 

@@ -19,7 +19,7 @@ def job(tmp_path):
 
 
 def trainers(job):
-    return [tuple(one) for one in job.ask("view")["trainers"]]
+    return [tuple(one) for one in job.request("view")["trainers"]]
 
 
 # Members
@@ -28,7 +28,7 @@ def trainers(job):
 def test_trainers_get_the_lowest_free_number(job):
     first, second, third = (job.trainer(key) for key in "abc")
     assert [one["trainer"] for one in (first, second, third)] == [0, 1, 2]
-    job.ask("leave", role="trainer", number=1, incarnation=1)
+    job.request("leave", role="trainer", number=1, incarnation=1)
     assert job.trainer("d") == {"trainer": 1, "incarnation": 2}
     assert trainers(job) == [(0, 1), (1, 2), (2, 1)]
 
@@ -45,21 +45,21 @@ def test_a_trainer_that_begins_again_is_counted_once(job):
     new = job.trainer("b", 0)
     assert trainers(job) == [(0, 2)] and new["incarnation"] == 2
     with pytest.raises(Gone, match="another one has its number"):
-        job.ask("get_task", **old, pass_number=0)
+        job.request("get_task", **old, pass_number=0)
     with pytest.raises(Gone):
         job.heartbeat("trainer", 0, 1)
-    job.ask("leave", role="trainer", number=0, incarnation=1)  # of the previous incarnation: too late to have an effect
+    job.request("leave", role="trainer", number=0, incarnation=1)  # from the previous incarnation: too late to have an effect
     assert trainers(job) == [(0, 2)]
 
 
 def test_who_is_silent_for_the_lease_is_lost(job):
     a, b = job.trainer("a"), job.trainer("b")
-    before = job.ask("view")["membership"]
+    before = job.request("view")["membership"]
     job.clock.pass_by(9.999)
     job.heartbeat("trainer", b["trainer"], 1)
     job.clock.now = 1010.0
     assert trainers(job) == [(1, 1)]
-    assert job.ask("view")["membership"] > before
+    assert job.request("view")["membership"] > before
     with pytest.raises(Gone, match="sent nothing for too long"):
         job.heartbeat("trainer", a["trainer"], 1)
     with pytest.raises(Gone, match="never joined"):
@@ -68,22 +68,22 @@ def test_who_is_silent_for_the_lease_is_lost(job):
 
 def test_the_job_starts_when_all_expected_trainers_are_there_and_does_not_stop_when_one_goes(job):
     job.trainer("a")
-    assert job.ask("view")["started"] is False
+    assert job.request("view")["started"] is False
     job.trainer("b")
-    job.ask("leave", role="trainer", number=0, incarnation=1)
+    job.request("leave", role="trainer", number=0, incarnation=1)
     job.restart()
-    assert job.ask("view")["started"] is True
+    assert job.request("view")["started"] is True
 
 
 def test_a_job_that_goes_on_in_the_same_directory_waits_for_all_its_trainers_again(job):
     for one in (job.trainer("a"), job.trainer("b")):
-        job.ask("leave", role="trainer", number=one["trainer"], incarnation=1)
+        job.request("leave", role="trainer", number=one["trainer"], incarnation=1)
     job.settings = replace(job.settings, run="again")
     job.restart()
     job.trainer("c")
-    assert job.ask("view")["started"] is False
+    assert job.request("view")["started"] is False
     job.trainer("d")
-    assert job.ask("view")["started"] is True
+    assert job.request("view")["started"] is True
 
 
 def test_servers_never_share_a_number(job):
@@ -99,19 +99,19 @@ def test_servers_never_share_a_number(job):
     job.heartbeat("server", 1, 2)
     job.clock.pass_by(5)
     assert job.server("d") == [0, 2]  # a is lost
-    rows = job.ask("view")["servers"]
+    rows = job.request("view")["servers"]
     assert [(row["server"], row["address"]) for row in rows] == [(0, "at d"), (1, "at c")]
 
 
 def test_who_leaves_and_joins_again_was_not_lost(job):
     job.trainer("a")
-    job.ask("leave", role="trainer", number=0, incarnation=1)
+    job.request("leave", role="trainer", number=0, incarnation=1)
     job.trainer("b", 0)
-    assert job.ask("status")["trainers"]["0"]["restarts"] == 0
+    assert job.request("status")["trainers"]["0"]["restarts"] == 0
     job.clock.pass_by(60)
-    assert job.ask("status")["trainers"]["0"] == {"present": False, "restarts": 0, "silent": None, "report": {}}
+    assert job.request("status")["trainers"]["0"] == {"present": False, "restarts": 0, "silent": None, "report": {}}
     job.trainer("c", 0)
-    assert job.ask("status")["trainers"]["0"]["restarts"] == 1
+    assert job.request("status")["trainers"]["0"]["restarts"] == 1
 
 
 def test_the_status_board(job):
@@ -121,11 +121,11 @@ def test_the_status_board(job):
     job.clock.pass_by(4)
     job.heartbeat("server", 0, 1, bytes=10**9, checkpoints=2)
     job.trainer("b", 0)
-    job.ask("ask_save", trainer=0, incarnation=2, directory="out", seconds=60)
+    job.request("ask_save", trainer=0, incarnation=2, directory="out", seconds=60)
     job.restart()
     job.heartbeat("server", 0, 1, bytes=10**9, checkpoints=2)
     job.clock.pass_by(1)
-    status = job.ask("status")
+    status = job.request("status")
     assert status["servers"]["0"] == {"present": True, "restarts": 0, "silent": 1.0, "report": {"bytes": 10**9, "checkpoints": 2}}
     assert status["trainers"]["0"] == {"present": True, "restarts": 1, "silent": 1.0, "report": {}}
     assert status["leases"] == {"save out": {"trainer": "0", "seconds": 59.0}}
@@ -145,29 +145,29 @@ def test_reports_are_small(job, report):
 
 def test_tasks_of_a_lost_trainer_are_read_by_others(job):
     a, b = job.trainer("a"), job.trainer("b")
-    job.ask("set_data", chunks=["one"], chunks_per_task=1)
-    got = job.ask("get_task", **a, pass_number=0)
-    assert job.ask("get_task", **b, pass_number=0)["answer"] == "none_now"
+    job.request("set_data", chunks=["one"], chunks_per_task=1)
+    got = job.request("get_task", **a, pass_number=0)
+    assert job.request("get_task", **b, pass_number=0)["answer"] == "none_now"
     job.trainer("c", a["trainer"])
-    again = job.ask("get_task", **b, pass_number=0)
+    again = job.request("get_task", **b, pass_number=0)
     assert again["task"] == got["task"] and again["chunks"] == ["one"]
-    assert job.ask("end_task", **b, task=again["task"], epoch=got["epoch"])["counted"] is False
-    assert job.ask("end_task", **b, task=again["task"], epoch=again["epoch"])["counted"] is True
+    assert job.request("end_task", **b, task=again["task"], epoch=got["epoch"])["counted"] is False
+    assert job.request("end_task", **b, task=again["task"], epoch=again["epoch"])["counted"] is True
 
 
 def test_queues_are_the_same_after_a_restart(job):
     a = job.trainer("a")
-    job.ask("set_data", chunks=list(range(8)), chunks_per_task=2)
+    job.request("set_data", chunks=list(range(8)), chunks_per_task=2)
     for failed in (False, True):
-        got = job.ask("get_task", **a, pass_number=0)
-        job.ask("end_task", **a, task=got["task"], epoch=got["epoch"], failed=failed)
-    held = job.ask("get_task", **a, pass_number=0)
-    before = job.ask("status")["tasks"]
+        got = job.request("get_task", **a, pass_number=0)
+        job.request("end_task", **a, task=got["task"], epoch=got["epoch"], failed=failed)
+    held = job.request("get_task", **a, pass_number=0)
+    before = job.request("status")["tasks"]
     job.restart()
-    assert job.ask("status")["tasks"] == before == {"pass": 0, "todo": 2, "pending": 1, "done": 1, "failed": 0}
-    assert job.ask("end_task", **a, task=held["task"], epoch=held["epoch"])["counted"] is True
+    assert job.request("status")["tasks"] == before == {"pass": 0, "todo": 2, "pending": 1, "done": 1, "failed": 0}
+    assert job.request("end_task", **a, task=held["task"], epoch=held["epoch"])["counted"] is True
     with pytest.raises(AlreadyInitialised):
-        job.ask("set_data", chunks=[1])
+        job.request("set_data", chunks=[1])
 
 
 # State that survives
@@ -176,13 +176,13 @@ def test_queues_are_the_same_after_a_restart(job):
 def test_numbers_never_go_back(job):
     job.trainer("a", 0)
     job.clock.pass_by(60)
-    membership = job.ask("view")["membership"]  # the loss is not written anywhere
+    membership = job.request("view")["membership"]  # the loss is not written anywhere
     for _ in range(3):
         job.restart()
         assert trainers(job) == [(0, 1)]  # the restart counts as a heartbeat
-        assert job.ask("view")["membership"] > membership
+        assert job.request("view")["membership"] > membership
         job.clock.pass_by(60)
-        membership = job.ask("view")["membership"]
+        membership = job.request("view")["membership"]
     assert job.trainer("b", 0)["incarnation"] == 2
 
 
@@ -192,7 +192,7 @@ FUNCTIONS = ["makedirs", "fsync", "replace"]
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
     a = job.trainer("a")
-    job.ask("set_data", chunks=[1, 2], chunks_per_task=1)
+    job.request("set_data", chunks=[1, 2], chunks_per_task=1)
     before = job.service._snapshot()
 
     def refuse(*given, **more):
@@ -209,22 +209,22 @@ def test_what_can_not_be_written_does_not_happen(job, monkeypatch, function):
             ("leave", {"role": "trainer", "number": 0, "incarnation": 1}),
         ]:
             if name == "set_data":
-                job.ask(name, **fields)  # changes nothing, so nothing is written
+                job.request(name, **fields)  # changes nothing, so nothing is written
                 continue
             with pytest.raises(StorageError, match="No space left on device"):
-                job.ask(name, **fields)
+                job.request(name, **fields)
             assert job.service._snapshot() == before
         job.heartbeat("trainer", 0, 1, steps=3)
-    assert job.ask("status")["storage_errors"] == 5
+    assert job.request("status")["storage_errors"] == 5
     assert sorted(os.listdir(job.directory)) == ["coordinator.json"]
-    assert job.ask("get_task", **a, pass_number=0)["answer"] == "task"
+    assert job.request("get_task", **a, pass_number=0)["answer"] == "task"
     job.restart()
-    assert job.ask("status")["tasks"]["pending"] == 1
+    assert job.request("status")["tasks"]["pending"] == 1
 
 
 def test_an_initialisation_whose_end_can_not_be_written_has_not_ended(job, monkeypatch):
     a, servers = job.trainer("a"), [job.server("s"), job.server("t")]
-    token = job.ask("begin_init", **a)["token"]
+    token = job.request("begin_init", **a)["token"]
     before = job.service._snapshot()
 
     def refuse(*given, **more):
@@ -233,10 +233,10 @@ def test_an_initialisation_whose_end_can_not_be_written_has_not_ended(job, monke
     with monkeypatch.context() as patch:
         patch.setattr(coordinator_file.os, "replace", refuse)
         with pytest.raises(StorageError):
-            job.ask("end_init", **a, token=token, servers=servers)
-    assert job.service._snapshot() == before and not job.ask("view")["initialised"]
-    assert job.ask("end_init", **a, token=token, servers=servers) == {"ok": True, "repeated": False}
-    assert job.ask("view")["initialised"]
+            job.request("end_init", **a, token=token, servers=servers)
+    assert job.service._snapshot() == before and not job.request("view")["initialised"]
+    assert job.request("end_init", **a, token=token, servers=servers) == {"ok": True, "repeated": False}
+    assert job.request("view")["initialised"]
 
 
 def test_time_goes_on_while_the_disk_is_full(job, monkeypatch):
@@ -248,7 +248,7 @@ def test_time_goes_on_while_the_disk_is_full(job, monkeypatch):
     monkeypatch.setattr(coordinator_file.os, "fsync", refuse)
     for _ in range(11):
         with pytest.raises(StorageError):
-            job.ask("join", key="b")
+            job.request("join", key="b")
         job.clock.pass_by(1)
     assert trainers(job) == []
 

@@ -20,7 +20,7 @@ def job(tmp_path):
 
 
 def ask_save(job, trainer, seconds=60, directory="out"):
-    return job.ask("ask_save", **trainer, directory=directory, seconds=seconds)
+    return job.request("ask_save", **trainer, directory=directory, seconds=seconds)
 
 
 def test_one_saver_a_directory(job):
@@ -68,18 +68,18 @@ def test_an_hour_that_passes_at_once(job):
 @pytest.mark.parametrize("fields", [{"seconds": 0}, {"seconds": -1}, {"seconds": 1e9}, {"directory": ""}, {"seconds": "1"}])
 def test_refused_requests_to_save(job, fields):
     with pytest.raises(Malformed):
-        job.ask("ask_save", **{**job.trainer("a"), "directory": "out", "seconds": 1, **fields})
+        job.request("ask_save", **{**job.trainer("a"), "directory": "out", "seconds": 1, **fields})
 
 
 # Initialising
 
 
 def begin(job, trainer):
-    return job.ask("begin_init", **trainer)
+    return job.request("begin_init", **trainer)
 
 
 def finish(job, trainer, token, servers=((0, 1), (1, 1))):
-    return job.ask("end_init", **trainer, token=token, servers=[list(one) for one in servers])
+    return job.request("end_init", **trainer, token=token, servers=[list(one) for one in servers])
 
 
 def test_one_initialises_and_the_rest_wait_for_its_end(job):
@@ -89,13 +89,13 @@ def test_one_initialises_and_the_rest_wait_for_its_end(job):
     chosen = begin(job, b)
     assert chosen["token"] == 1 and [row["server"] for row in chosen["servers"]] == [0, 1]
     assert begin(job, a).get("wait") and begin(job, c).get("wait")
-    assert job.ask("view")["initialised"] is False
+    assert job.request("view")["initialised"] is False
     assert finish(job, b, chosen["token"])["repeated"] is False
     for trainer in (a, b, c, job.trainer("d")):
         assert begin(job, trainer)["token"] is None
     assert finish(job, b, chosen["token"])["repeated"] is True
     job.restart()
-    assert job.ask("view")["initialised"] is True and begin(job, a)["token"] is None
+    assert job.request("view")["initialised"] is True and begin(job, a)["token"] is None
 
 
 @pytest.mark.parametrize("end", ["lost", "left", "began again", "slow"])
@@ -111,7 +111,7 @@ def test_an_initialiser_that_does_not_finish_is_followed_by_another(job, end):
         if end == "slow":
             job.heartbeat("trainer", 0, 1)
     if end == "left":
-        job.ask("leave", role="trainer", number=0, incarnation=1)
+        job.request("leave", role="trainer", number=0, incarnation=1)
     if end == "began again":
         job.trainer("x", 0)
     second = begin(job, b)
@@ -133,7 +133,7 @@ def test_the_end_is_for_all_servers_or_none_and_can_be_repeated(job):
     job.server("u", 1)  # replaces t, and has no state
     with pytest.raises(NotInitialised, match="server 1"):
         finish(job, a, token)
-    assert job.ask("view")["initialised"] is False
+    assert job.request("view")["initialised"] is False
     assert [row["server"] for row in begin(job, a)["servers"]] == [0, 1]
     assert finish(job, a, token, [(0, 1), (1, 2)])["repeated"] is False
 
@@ -146,14 +146,14 @@ def test_a_server_that_comes_back_with_its_parameters_needs_none(job):
     assert [row["server"] for row in begin(job, a)["servers"]] == [0, 1]
     finish(job, a, token, [(0, 1), (1, 2)])
     job.server("v", 1, token)
-    assert job.ask("view")["initialised"] is True and begin(job, a)["token"] is None
+    assert job.request("view")["initialised"] is True and begin(job, a)["token"] is None
     job.server("w", 0)  # the server's checkpoints are lost
-    assert job.ask("view")["initialised"] is False
+    assert job.request("view")["initialised"] is False
     again = begin(job, a)
     assert again["token"] > token and [row["server"] for row in again["servers"]] == [0]
     finish(job, a, again["token"], [(0, 2)])
     job.server("x", 1, token), job.server("y", 0, again["token"])
-    assert job.ask("view")["initialised"] is True
+    assert job.request("view")["initialised"] is True
 
 
 def test_a_server_of_a_job_that_the_coordinator_does_not_know(job):
@@ -246,7 +246,7 @@ class Electing(RuleBasedStateMachine):
             return
         if token not in self.finished:
             self.finished.append(token)
-            assert self.job.ask("view")["initialised"] is True
+            assert self.job.request("view")["initialised"] is True
 
     @rule(seconds=st.sampled_from([1, 5, 12]), note_reply=st.booleans())
     def pass_by(self, seconds, note_reply):
@@ -266,7 +266,7 @@ class Electing(RuleBasedStateMachine):
         ended."""
         if not hasattr(self, "job"):
             return
-        view = self.job.ask("view")
+        view = self.job.request("view")
         assert [row["server"] for row in view["servers"]] == sorted({row["server"] for row in view["servers"]})
         assert view["initialised"] == (len(view["servers"]) == 2 and all(row["initialised"] for row in view["servers"]))
 

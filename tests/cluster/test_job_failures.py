@@ -42,7 +42,7 @@ def test_a_server_goes_on_from_its_checkpoint_as_if_nothing_had_been(mode, engin
     begun_engine = engine()
 
     def happens():
-        Client(begun_engine.link(), "job").ask("server 1", Checkpoint())
+        Client(begun_engine.link(), "job").request("server 1", Checkpoint())
         die(begun_engine, "server 1")
 
     expected = alone(train, 8, adam)
@@ -171,11 +171,11 @@ def test_in_sync_mode_the_others_go_on_without_one_that_is_silent(engine, tmp_pa
         for step in range(6):
             if step == 3 and trainer.number == 1:
                 trainer._process.membership.stop_heartbeat()
-                wait_for(tmp_path / "gone on")
+                wait_for(tmp_path / "resumed")
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
             note(tmp_path / "steps", trainer.number)
             if step == 5 and trainer.number == 0:
-                (tmp_path / "gone on").touch()
+                (tmp_path / "resumed").touch()
 
     result = pm.cluster.run(silent, 2, 2, "sync", engine(), lease=0.4)
     assert sorted(notes(tmp_path / "steps")) == ["0"] * 6 + ["1"] * 6

@@ -59,7 +59,7 @@ def test_a_part_is_killed(seed, engine, tmp_path):
         wait_until(
             lambda: all(notes(steps).count(str(number)) > before.count(str(number)) + 1 for number in range(TRAINERS)),
             GOES_ON,
-            f"it does not go on without {part}",
+            f"it does not continue without {part}",
         )
 
     with at(steps, kill):

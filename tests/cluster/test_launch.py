@@ -44,7 +44,7 @@ TRAIN = textwrap.dedent("""
             if step == options.fail and trainer.number == trainer.trainers - 1:
                 raise ValueError("what was read is wrong")
             if step == 2:
-                sys.stdout.write(f"trainer {trainer.number} goes on\\n")  # print() of two threads may be mixed
+                sys.stdout.write(f"trainer {trainer.number} continues\\n")  # print() of two threads may be mixed
                 sys.stdout.flush()
         if options.models:
             pm.cluster.save_model(options.models, [x], [out])
@@ -92,7 +92,7 @@ def test_each_trainer_runs_the_script(launch, folder, mode):
     out, err = launch(
         "--trainers", 2, "--servers", 2, "--mode", mode, "--directory", "job", "code/train.py", "--steps", 6, "--models", "models"
     )
-    assert sorted(out.splitlines()) == ["trainer 0 goes on", "trainer 1 goes on"]
+    assert sorted(out.splitlines()) == ["trainer 0 continues", "trainer 1 continues"]
     assert err.splitlines()[-1] == "pushes: 24 sent, 24 applied, 0 dropped, 0 repeated, 0 lost"
     steps = 2 * 6 if mode == "async" else 6
     change = 2 * (expected(6) - 0.5) if steps == 12 else expected(6) - 0.5
@@ -105,7 +105,7 @@ def test_the_same_script_alone(folder):
     done = subprocess.run(
         [sys.executable, "code/train.py", "--models", "models"], cwd=folder, capture_output=True, text=True, timeout=60
     )
-    assert (done.returncode, done.stderr, done.stdout) == (0, "", "trainer 0 goes on\n")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "trainer 0 continues\n")
 
 
 def test_an_error_ends_at_the_line_of_the_script(launch):
@@ -126,7 +126,7 @@ def test_on_ray_it_is_the_same(launch):
         f"  at code/train.py:{1 + TRAIN[: TRAIN.index('raise ValueError')].count(chr(10))}: "
         'raise ValueError("what was read is wrong")',
     ]
-    assert "trainer 0 goes on" in out and "trainer 1 goes on" in out
+    assert "trainer 0 continues" in out and "trainer 1 continues" in out
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_words_that_no_option_knows(capsys):
 def test_it_is_ended_with_checkpoints_and_goes_on(launch, folder, number, status):
     words = [*COMMAND, "--trainers", "2", "--servers", "2", "--directory", "job", "code/train.py", "--steps"]
     with subprocess.Popen([*words, "100000000"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
-        assert job.stdout.readline().endswith("goes on\n")
+        assert job.stdout.readline().endswith("continues\n")
         job.send_signal(number)
         _, err = job.communicate(timeout=60)
     assert job.returncode == status and "Traceback" not in err

@@ -58,7 +58,7 @@ def test_who_is_lost(tmp_path, caplog):
     job.trainer("a", 0)
     job.trainer("b", 0)  # it was restarted
     job.clock.pass_by(6)
-    job.ask("view")
+    job.request("view")
     assert caplog.messages == ["coordinator: trainer 0 sent nothing for 5 s: the job continues without it"]
 
 
@@ -89,9 +89,9 @@ def test_a_request_that_is_refused_has_told_nothing(tmp_path, monkeypatch):
     fields = {"role": "trainer", "number": 0, "incarnation": 1, "events": [[30, "trainer 0: end"]]}
     with monkeypatch.context() as patch, pytest.raises(StorageError):
         patch.setattr(coordinator, "write_state", refuse)
-        job.ask("leave", **fields)
-    job.ask("leave", **fields)
-    assert job.ask("status")["events"] == [[30, "trainer 0: end"]]
+        job.request("leave", **fields)
+    job.request("leave", **fields)
+    assert job.request("status")["events"] == [[30, "trainer 0: end"]]
 
 
 @pytest.mark.parametrize("events", [[[30]], [["30", "a"]], [[30, "a" * 501]], [[-1, "a"]], [[30, "a"]] * 51, [{}]])
@@ -99,7 +99,7 @@ def test_events_that_are_none(tmp_path, events):
     job = Asked(tmp_path)
     job.trainer("a")
     with pytest.raises(Malformed, match="events are at most 50|'events' is .*, it must be a list, each"):
-        job.ask("heartbeat", role="trainer", number=0, incarnation=1, events=events)
+        job.request("heartbeat", role="trainer", number=0, incarnation=1, events=events)
 
 
 def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
@@ -109,7 +109,7 @@ def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
     watch = Watch(Client(link, "job"), [])
 
     def say(*texts):
-        job.ask("heartbeat", role="trainer", number=0, incarnation=1, events=[[logging.WARNING, text] for text in texts])
+        job.request("heartbeat", role="trainer", number=0, incarnation=1, events=[[logging.WARNING, text] for text in texts])
         watch.look()
 
     say("trainer 0: 1", "trainer 0: 2")
@@ -119,7 +119,7 @@ def test_the_watch_logs_events_once_also_of_a_new_coordinator(tmp_path, caplog):
     link.service = job.service
     say("trainer 0: 4", "trainer 0: 5", "trainer 0: 6", "trainer 0: 7")
     for number in range(8, 8 + 2 * AT_ONCE):
-        job.ask("heartbeat", role="trainer", number=0, incarnation=1, events=[[logging.ERROR, f"trainer 0: {number}"]])
+        job.request("heartbeat", role="trainer", number=0, incarnation=1, events=[[logging.ERROR, f"trainer 0: {number}"]])
     watch.look()
     assert caplog.messages == [f"trainer 0: {number}" for number in range(1, 8 + 2 * AT_ONCE)]
     assert [record.levelno for record in caplog.records][6:8] == [logging.WARNING, logging.ERROR]
@@ -132,7 +132,7 @@ def test_a_part_in_a_process_of_its_own_sends_what_it_logs():
 
         forward_log("server 1")
         log = ProcessLogger("paddle_mini.cluster.servers.server")
-        log.info("nobody needs this")
+        log.info("not needed")
         log.warning("%d%%", 1)
         logging.getLogger("paddle_mini.cluster.other").error("server 1: two")
         first = pending_events()

@@ -68,7 +68,7 @@ def test_arrays_of_100_mb_pass(engine):
 
 
 def test_what_is_not_there_is_gone(engine):
-    assert isinstance(echo(engine, "nobody"), Gone)
+    assert isinstance(echo(engine, "absent"), Gone)
 
 
 def test_a_service_that_died_is_begun_again(engine):
@@ -148,9 +148,9 @@ def test_each_request_has_its_own_answer(engine):
             return header, arrays
 
     engine.serve({"late": Sleepy, "soon": Sleepy})
-    requests = [Envelope(name, header, []) for name, header in (("late", b"9"), ("soon", b"0"), ("nobody", b"0"))]
-    late, soon, nobody = engine.link().send(requests, 2.0)
-    assert isinstance(late, Timeout) and soon == (b"0", []) and isinstance(nobody, Gone)
+    requests = [Envelope(name, header, []) for name, header in (("late", b"9"), ("soon", b"0"), ("absent", b"0"))]
+    late, soon, absent = engine.link().send(requests, 2.0)
+    assert isinstance(late, Timeout) and soon == (b"0", []) and isinstance(absent, Gone)
     engine.serve({"dies": Sleepy})
     gone, soon = engine.link().send([Envelope("dies", b"die", []), Envelope("soon", b"1", [])], 20.0)
     assert isinstance(gone, Gone) and soon == (b"1", [])
@@ -216,7 +216,7 @@ def test_what_parts_log_arrives_once_with_its_origin(caplog, tmp_path):
         pm.optimizer.SGD(0.1).minimize(pm.layers.reduce_sum(pm.layers.create_parameter([3], "float32")))
         pm.Executor().run(pm.default_startup_program())
         trainer = pm.cluster.join()
-        logging.getLogger("paddle_mini.cluster.other").info("nobody needs this")
+        logging.getLogger("paddle_mini.cluster.other").info("not needed")
         ProcessLogger("paddle_mini.cluster.other").warning("careful, it is %s", "hot")
         os.remove(os.path.join(folder, "server-0.json"))
         os.makedirs(os.path.join(folder, "server-0.json", "in the way"))

@@ -16,11 +16,11 @@ class Asked:
     def __init__(self):
         self.service = Reducer(0, JobSettings("job", 3, 1, "collective"))
 
-    def ask(self, name, arrays=(), **fields):
+    def request(self, name, arrays=(), **fields):
         return understood(*self.service.handle(request("job", name, **fields), list(arrays)))
 
     def add(self, trainer, values, step=0, serial=None, incarnation=1, epoch="epoch"):
-        header, _ = self.ask(
+        header, _ = self.request(
             "add",
             [np.array(values, "float32")],
             trainer=trainer,
@@ -31,11 +31,11 @@ class Asked:
         return not header["repeated"]
 
     def mean(self, of, step=0, epoch="epoch"):
-        header, arrays = self.ask("mean", step_id=[epoch, step], of=[[trainer, 1] for trainer in of])
+        header, arrays = self.request("mean", step_id=[epoch, step], of=[[trainer, 1] for trainer in of])
         return None if header["missing"] else arrays[0].tolist()
 
     def pushes(self):
-        return self.ask("status")[0]["pushes"]
+        return self.request("status")[0]["pushes"]
 
 
 @pytest.fixture
@@ -47,13 +47,13 @@ def test_a_mean_is_of_those_who_are_asked_for_in_their_order(server):
     big, small = np.float32(2.0**24), np.float32(1.0)
     for trainer, value in ((2, small), (0, big), (1, small)):
         assert server.add(trainer, [value, 3.0])
-    (found,) = server.ask("mean", step_id=["epoch", 0], of=[[0, 1], [1, 1], [2, 1]])[1]
+    (found,) = server.request("mean", step_id=["epoch", 0], of=[[0, 1], [1, 1], [2, 1]])[1]
     assert found.tobytes() == np.array([((big + small) + small) / np.float32(3), 3.0], "float32").tobytes()
 
 
 def test_a_mean_does_not_change_with_the_memory_of_those_who_sent(server):
     mine = np.ones(2, "float32")
-    server.ask("add", [mine], trainer=0, incarnation=1, serial=0, step_id=["epoch", 0])
+    server.request("add", [mine], trainer=0, incarnation=1, serial=0, step_id=["epoch", 0])
     assert server.mean([0]) == [1.0, 1.0]
     mine[:] = 7
     assert server.mean([0]) == [1.0, 1.0]
@@ -97,13 +97,13 @@ STATE = {"schedules": {"rate": {"state": 1}}, "random": "7", "contributors": [[0
 
 def test_a_state_is_there_until_a_later_step(server):
     state = np.arange(5)
-    server.ask("put_state", [state], key="k", step_id=["epoch", 3], state=STATE)
+    server.request("put_state", [state], key="k", step_id=["epoch", 3], state=STATE)
     for _ in range(2):
-        header, arrays = server.ask("get_state", key="k")
+        header, arrays = server.request("get_state", key="k")
         assert header["state"] == STATE and arrays[0].tolist() == state.tolist()
         server.add(0, [1.0], step=3)
     server.add(0, [1.0], step=4)
-    assert [server.ask("get_state", key=key)[0]["state"] for key in ("k", "other")] == [None, None]
+    assert [server.request("get_state", key=key)[0]["state"] for key in ("k", "other")] == [None, None]
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing(server):
@@ -112,14 +112,14 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(server):
         server.add(1, [1.0, 2.0, 3.0])
     for of in ([0], [[0]], [["0", 1]], [[0, 1, 2]], "all"):
         with pytest.raises(Malformed, match="'of' is"):
-            server.ask("mean", step_id=["epoch", 0], of=of)
+            server.request("mean", step_id=["epoch", 0], of=of)
     with pytest.raises(Malformed, match="'of' is empty"):
-        server.ask("mean", step_id=["epoch", 0], of=[])
+        server.request("mean", step_id=["epoch", 0], of=[])
     for step_id in ([], ["epoch"], [1, 2], 3):
         with pytest.raises(Malformed, match="'step_id' is"):
-            server.ask("mean", step_id=step_id, of=[[0, 1]])
+            server.request("mean", step_id=step_id, of=[[0, 1]])
     with pytest.raises(Malformed, match="no request 'push'"):
-        server.ask("push")
+        server.request("push")
     with pytest.raises(WrongJob):
         understood(*server.service.handle(request("other", "status"), []))
     assert server.mean([0]) == [1.0, 2.0] and server.pushes()["sent"] == 1

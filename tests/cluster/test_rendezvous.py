@@ -22,14 +22,14 @@ class Rank:
     def pair(self):
         return [self.who["trainer"], self.who["incarnation"]]
 
-    def ask(self, name, **fields):
+    def request(self, name, **fields):
         """A new request; again() repeats it."""
         self.asked = name, {"serial": next(self.asks), **fields}
         return self.again()
 
     def again(self):
         name, fields = self.asked
-        reply = self.job.ask(name, **self.who, **fields)
+        reply = self.job.request(name, **self.who, **fields)
         reply = {
             word: value
             for word, value in reply.items()
@@ -42,18 +42,18 @@ class Rank:
         return reply
 
     def join_rendezvous(self, lost=None, layout="same"):
-        return self.ask("join_rendezvous", has=self.step_id, lost=lost, layout=layout)
+        return self.request("join_rendezvous", has=self.step_id, lost=lost, layout=layout)
 
     def store(self, key, step=None):
         if step is not None:
             self.step_id = [self.step_id[0], step]
-        assert self.ask("state_stored", step_id=self.step_id, key=key) == {}
+        assert self.request("state_stored", step_id=self.step_id, key=key) == {}
 
     def arrive(self, has_gradient=True):
-        return self.ask("arrive", step_id=self.step_id, has_gradient=has_gradient)
+        return self.request("arrive", step_id=self.step_id, has_gradient=has_gradient)
 
     def leave(self, done=False):
-        return self.ask("leave_rendezvous", step_id=self.step_id, done=done)
+        return self.request("leave_rendezvous", step_id=self.step_id, done=done)
 
 
 WAIT = {"wait": True}
@@ -119,7 +119,7 @@ def test_a_decision_is_the_same_for_all_whatever_becomes_of_them(job):
     a, b = begun(job)
     assert a.arrive() == WAIT
     decided = b.arrive()
-    job.ask("leave", role="trainer", number=0, incarnation=1)
+    job.request("leave", role="trainer", number=0, incarnation=1)
     with pytest.raises(Gone):
         a.again()
     assert b.again() == decided == complete([0, 1], [1, 1])
@@ -155,7 +155,7 @@ def test_the_next_gives_where_the_first_dies_before_it_has(job):
     step(a, b)
     c = Rank(job, 2)
     assert c.join_rendezvous() == WAIT and b.arrive() == WAIT and a.arrive() == {"answer": "store"}
-    job.ask("leave", role="trainer", number=0, incarnation=1)
+    job.request("leave", role="trainer", number=0, incarnation=1)
     assert b.again() == {"answer": "store"}
     b.store("other")
     assert c.again()["key"] == "other"
@@ -180,7 +180,7 @@ def test_one_that_was_taken_for_lost_goes_on_where_the_others_have_waited(job):
     a, b = begun(job)
     step(a, b)
     assert a.arrive() == WAIT
-    job.ask("leave", role="trainer", number=1, incarnation=1)
+    job.request("leave", role="trainer", number=1, incarnation=1)
     b.join(1)
     assert b.arrive() == {"answer": "rejoin"}
     assert b.join_rendezvous() == {"answer": "continue", "step_id": a.step_id}
@@ -190,8 +190,8 @@ def test_one_that_was_taken_for_lost_goes_on_where_the_others_have_waited(job):
 def test_one_that_was_taken_for_lost_takes_the_state_where_the_others_have_not_waited(job):
     a, b = begun(job)
     assert a.arrive() == WAIT
-    job.ask("leave", role="trainer", number=1, incarnation=1)
-    assert a.again() == complete([0, 1]), "one that dies before a decision is no part of it"
+    job.request("leave", role="trainer", number=1, incarnation=1)
+    assert a.again() == complete([0, 1]), "a decision excludes a trainer that died before it"
     b.join(1)
     assert b.arrive() == {"answer": "rejoin"} and b.join_rendezvous() == WAIT
     assert a.arrive() == {"answer": "store"}
@@ -243,7 +243,7 @@ def test_two_states_of_the_same_step_are_not_taken_for_one_where_all_were_lost(j
     a, b = begun(job)
     step(a, b)
     for number in (0, 1):
-        job.ask("leave", role="trainer", number=number, incarnation=1)
+        job.request("leave", role="trainer", number=number, incarnation=1)
     b.step_id = [b.step_id[0], 0]  # it never received the mean
     b.join(1)
     assert b.join_rendezvous()["answer"] == "continue" and b.arrive() == complete([1, 2])
@@ -282,7 +282,7 @@ def test_who_begins_is_another_one_when_it_dies(job):
     a, b = Rank(job, 0), Rank(job, 1)
     assert a.join_rendezvous() == WAIT and b.join_rendezvous() == WAIT
     assert a.again()["answer"] == "first" and b.again() == WAIT
-    job.ask("leave", role="trainer", number=0, incarnation=1)
+    job.request("leave", role="trainer", number=0, incarnation=1)
     assert b.again()["answer"] == "first"
 
 
@@ -304,8 +304,8 @@ def test_what_makes_no_sense_is_refused(job):
         b.join_rendezvous(layout="other")
     for step_id in (None, [], ["epoch"], ["epoch", -1], ["epoch", "step"], [1, 2]):
         with pytest.raises(Malformed, match="'step_id' is"):
-            a.ask("arrive", step_id=step_id, has_gradient=True)
+            a.request("arrive", step_id=step_id, has_gradient=True)
     with pytest.raises(Malformed, match="'serial' is missing"):
-        job.ask("arrive", **a.who, step_id=a.step_id, has_gradient=True)
+        job.request("arrive", **a.who, step_id=a.step_id, has_gradient=True)
     with pytest.raises(Gone):
-        job.ask("arrive", trainer=5, incarnation=1, serial=0, step_id=a.step_id, has_gradient=True)
+        job.request("arrive", trainer=5, incarnation=1, serial=0, step_id=a.step_id, has_gradient=True)

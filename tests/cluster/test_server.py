@@ -187,7 +187,7 @@ def test_a_push_counts_once():
     found = group.pull()
     assert [name for name in MANY if found[name].tobytes() != expected[name].parameter().tobytes()] == []
     assert group.status(0)["pushes"] == {"sent": 2, "applied": 2, "dropped": 0, "repeated": 4, "waiting": 0}
-    assert not group.push({}, step=0, incarnation=1)[0]["repeated"], "a trainer that was started again counts anew"
+    assert not group.push({}, step=0, incarnation=1)[0]["repeated"], "the counter of a restarted trainer starts at 0"
     with pytest.raises(Gone, match="at incarnation 1, this is 0"):
         group.push({}, step=8, incarnation=0)
 

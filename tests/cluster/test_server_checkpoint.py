@@ -51,7 +51,7 @@ def test_what_is_written(tmp_path):
     (tmp_path / "server-0-notes.txt").write_text("mine")
     copy = f"server-0-{'c' * 32}.ckpt"
     shutil.copy(next(tmp_path.glob("server-0-*.ckpt")), tmp_path / copy)
-    (tmp_path / f"server-0-{'a' * 32}.ckpt").write_text("of somebody else")
+    (tmp_path / f"server-0-{'a' * 32}.ckpt").write_text("another program's")
     unknown = {"server-0-notes.txt", f"server-0-{'a' * 32}.ckpt", copy}
     for step in range(4):
         before = json.loads((tmp_path / "server-0.json").read_text())

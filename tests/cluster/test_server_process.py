@@ -41,7 +41,7 @@ def serves(served):
 
 
 def present(job):
-    return [(row["server"], row["incarnation"]) for row in job.ask("view")["servers"]]
+    return [(row["server"], row["incarnation"]) for row in job.request("view")["servers"]]
 
 
 def test_a_server_beats(job):
@@ -50,7 +50,7 @@ def test_a_server_beats(job):
         job.clock.pass_by(1)
         served.tick()
     assert present(job) == [(0, 1)] and serves(served)
-    assert job.ask("status")["servers"]["0"]["report"]["version"] == 0
+    assert job.request("status")["servers"]["0"]["report"]["version"] == 0
 
 
 def test_one_whose_place_another_process_has_taken_serves_no_more(job):

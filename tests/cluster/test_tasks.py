@@ -63,7 +63,7 @@ def test_a_request_that_comes_again_takes_no_further_task():
     last = tasks.get("0", 0, (1, 1))
     assert last.answer == TaskAnswer.TASK and tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW)
     tasks.release("0", failed=True)
-    assert tasks.get("0", 0, (2, 0)).task == last.task  # of its next incarnation
+    assert tasks.get("0", 0, (2, 0)).task == last.task  # its next incarnation
 
 
 def test_a_task_comes_back_at_exactly_its_timeout():

@@ -26,7 +26,7 @@ def job(tmp_path):
     """A coordinator of a job whose servers have their parameters."""
     asked = Asked(tmp_path, 1, SERVERS, lease=4.0)
     first, servers = asked.trainer("first", 7), [asked.server(f"s{number}") for number in range(SERVERS)]
-    asked.ask("end_init", **first, token=asked.ask("begin_init", **first)["token"], servers=servers)
+    asked.request("end_init", **first, token=asked.request("begin_init", **first)["token"], servers=servers)
     return asked
 
 
@@ -47,7 +47,7 @@ def test_who_gets_a_push_again(job, monkeypatch, lost, known, died):
 
     monkeypatch.setattr(part.parameters, "pull", pull)
     if lost:
-        job.ask("leave", role="trainer", number=0, incarnation=1)
+        job.request("leave", role="trainer", number=0, incarnation=1)
         part.membership.is_lost = known
     part.pull([], {}, 1, again=lambda servers: asked.append(list(servers)))
     all_of_them, one = [[*range(SERVERS)]], [[1]] if died else []

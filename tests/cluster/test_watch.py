@@ -67,10 +67,10 @@ def test_the_last_report_stays(tmp_path):
     job.trainer("a")
     job.heartbeat("trainer", 0, 1, steps=3)
     with pytest.raises(Malformed):
-        job.ask("ask_save", trainer=0, incarnation=1, directory="", seconds=1)
+        job.request("ask_save", trainer=0, incarnation=1, directory="", seconds=1)
     assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, 0.0, 0, steps=3),)
-    job.ask("leave", role="trainer", number=0, incarnation=1, report={"steps": 5})
-    job.ask("leave", role="trainer", number=0, incarnation=1, report={"steps": 7})  # of an absent process
+    job.request("leave", role="trainer", number=0, incarnation=1, report={"steps": 5})
+    job.request("leave", role="trainer", number=0, incarnation=1, report={"steps": 7})  # an absent process
     assert snapshot(job.typed(GetJobStatus()), 0.0).trainers == (TrainerStatus(0, None, 0, steps=5),)
 
 

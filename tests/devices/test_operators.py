@@ -32,7 +32,7 @@ def run_there(one):
     try:
         return one.run()
     except pm.DeviceError as error:
-        reasons = [one.record["cpu_only"] or "there is no reason", "kernels for selected rows", "there are kernels for"]
+        reasons = [one.schema["cpu_only"] or "there is no reason", "kernels for selected rows", "there are kernels for"]
         if "no kernel" not in str(error) or not any(reason in str(error) for reason in reasons):
             raise
         pytest.skip(str(error).splitlines()[0])

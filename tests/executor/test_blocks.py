@@ -25,7 +25,7 @@ def build(then=lambda numbers: numbers + 1):
     return main, startup, [doubled, numbers, out]
 
 
-def test_each_stretch_sees_what_was_made_before():
+def test_each_segment_sees_what_was_made_before():
     main, _, wanted = build()
     executor, scope = pm.Executor(pm.CPUPlace()), pm.Scope()
     for n in (3, 0, 5, 3):
@@ -47,7 +47,7 @@ def test_a_feed_is_read_after_the_cut_too_and_is_not_written():
     np.testing.assert_array_equal(x, [1, 2, 3])
 
 
-def test_what_the_scope_holds_is_put_back_when_a_later_stretch_refuses():
+def test_what_the_scope_holds_is_put_back_when_a_later_segment_refuses():
     main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
     with pm.program_guard(main, startup):
         n, table = L.data("n", shape=[1], dtype="int64"), L.data("table", shape=[4, 1])

@@ -185,7 +185,7 @@ REFUSED = {
         plain(write(), constant("i", 2**40, INT64), read()),
         f"element {2**40} of X 'a' has no value; it has 1 elements",
     ),
-    "an index far behind the end": (plain(constant("i", 2**24, INT64), write()), "Out has 0 elements"),
+    "an index far beyond the end": (plain(constant("i", 2**24, INT64), write()), "Out has 0 elements"),
     "a tensor where an array is needed": (plain(read("x")), "X 'x' is tensor, expected a tensor array"),
     "the length of a tensor": (plain(op("lod_array_length", {"X": ["x"]}, {"Out": ["i"]})), "expected a tensor array"),
     "gradients of fewer steps": (step_gradients(shape=(1, 4)), "outputs@GRAD 'z' is tensor [1, 4] float32, expected"),
@@ -196,7 +196,7 @@ REFUSED = {
         recurring(steps(outputs=["b"]), write(array="b"), vars=[var("b", kind=ARRAY)]),
         "step 0 gives tensor array, expected a tensor",
     ),
-    "an index that is no whole number": (
+    "an index that is not an integer": (
         plain(op("write_to_array", {"X": ["x"], "I": ["x"]}, {"Out": ["a"]})),
         "I is [2, 4] float32",
     ),

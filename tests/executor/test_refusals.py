@@ -7,12 +7,12 @@ import paddle_mini as pm
 from facts import all_cases, gradient_cases, listed
 from one_op import OneOp, array_of, with_array
 from paddle_mini import _core
-from paddle_mini.contracts import contract
-from record_questions import spoiled
+from paddle_mini.schemas import op_schema
+from schema_checks import spoiled
 
 # It rejects when another replica does, and its runs back up their outputs: tests/devices/test_parallel_failures.py.
 NOT_BY_ITSELF = {"c_allreduce_sum"}
-CHECKING = {op_type for op_type in _core.op_types() if contract(op_type)["checks_data"]} - NOT_BY_ITSELF
+CHECKING = {op_type for op_type in _core.op_types() if op_schema(op_type)["checks_data"]} - NOT_BY_ITSELF
 
 
 def marked(value):

@@ -9,7 +9,7 @@ from executor.test_unwritten_memory import LEFT_OUT, bits, with_gradient
 from facts import all_facts, cases_of
 from one_op import OneOp
 from paddle_mini.averaging import Exponential, Uniform
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 from split_loops import with_each
 
 COUNTS = (1, 2, 3, 8)
@@ -18,7 +18,7 @@ COUNTS = (1, 2, 3, 8)
 @pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
 def test_operators(op_type):
     for name, inputs, attrs, counts, _ in cases_of(op_type):
-        seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in contract(op_type)["attrs"]) else {}
+        seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in op_schema(op_type)["attrs"]) else {}
         one = OneOp(op_type, inputs, {**attrs, **seeded}, counts, aliased=False)
         program, names = with_gradient(one)
         results = with_each(COUNTS, lambda one=one, names=names, program=program: [bits(v) for v in one.fetch(names, program)])

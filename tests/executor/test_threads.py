@@ -123,7 +123,7 @@ def test_threads_without_python(tmp_path):
     tool = tmp_path / "threads"
     source = root / "tests/executor/threads_without_python.cc"
     flags = ["-std=c++17", "-O1", f"-I{root / 'cpp'}", f"-L{library}", f"-Wl,-rpath,{library}", "-lpaddle_mini", "-pthread"]
-    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # of a sanitizer, as in make tsan
+    plain = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # preloads a sanitizer, as in make tsan
     subprocess.run([compiler, source, "-o", tool, *flags], check=True, timeout=300, env=plain)
     training, reading = pm.Program(), pm.Program()
     for i in range(8):

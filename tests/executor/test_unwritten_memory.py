@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from altered_schemas import altered
 from facts import all_facts, cases_of
 from one_op import OneOp, Rows, array_of
 from paddle_mini import _core
-from paddle_mini.contracts import contract
-from records import altered
+from paddle_mini.schemas import op_schema
 from unwritten import PATTERNS, filled, under_each
 
 # Their values are random without a seed, or depend on earlier work of the same process.
@@ -27,7 +27,7 @@ def bits(value):
 def with_gradient(one):
     """The operator's program followed by its gradient, and the names of all outputs of both."""
     names = [name for port in one.outputs for name in one.outputs[port]]
-    if contract(one.op.type)["no_gradient"] is not None:
+    if op_schema(one.op.type)["no_gradient"] is not None:
         return one.program, names
     program, found = pm.Program.from_bytes(one.program.to_bytes()), dict(zip(names, one.fetch(names)))
     ops = _core.gradient(one.op.describe())
@@ -54,7 +54,7 @@ def with_gradient(one):
 @pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
 def test_operators(op_type):
     for name, inputs, attrs, counts, _ in cases_of(op_type):
-        seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in contract(op_type)["attrs"]) else {}
+        seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in op_schema(op_type)["attrs"]) else {}
         one = OneOp(op_type, inputs, {**attrs, **seeded}, counts, aliased=False)
         program, names = with_gradient(one)
         results = under_each(lambda one=one, names=names, program=program: [bits(value) for value in one.fetch(names, program)])

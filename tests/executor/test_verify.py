@@ -97,7 +97,7 @@ def test_a_hole_is_an_absent_variable(hole):
         _core.Program(program_bytes(block([X, Y], [hole])))
 
 
-def test_selected_rows_only_where_the_record_takes_them():
+def test_selected_rows_only_where_the_schema_accepts_them():
     vars = [var("w", [5, 2], kind=8, persistable=True), var("y", [5, 2])]
     scope = _core.Scope()
     scope.set_rows("w", [4], np.ones((1, 2), "float32"), 5)

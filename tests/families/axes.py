@@ -67,7 +67,7 @@ def pick_tests(op_type: str, axis: str) -> Callable[..., None]:
             "no columns": ({"X": array(3, 0), "Index": np.array([1])}, {}),
         },
         gradients=["X"],
-        values_only={"whole numbers": ({"X": ints(5, 2), "Index": np.array([3, 0])}, {})},
+        values_only={"integers": ({"X": ints(5, 2), "Index": np.array([3, 0])}, {})},
         refusals={
             "too high": ({"X": array(3, 4), "Index": np.array([0, 3])}, {}, pm.OpError, "3 position 1"),
             "negative": ({"X": array(3, 4), "Index": np.array([-1])}, {}, pm.OpError, "-1"),
@@ -94,7 +94,7 @@ def reversal_tests(op_type: str) -> Callable[..., None]:
             "no rows": ({"X": array(0, 4)}, {"axis": [0, 1]}),
         },
         gradients=["X"],
-        values_only={"whole numbers": ({"X": ints(3, 4)}, {"axis": [1]})},
+        values_only={"integers": ({"X": ints(3, 4)}, {"axis": [1]})},
         refusals={
             "no such axis": ({"X": array(3)}, {"axis": [1]}, pm.ShapeError, "axis 1"),
             "twice": ({"X": array(3)}, {"axis": [0, -1]}, pm.ProgramError, "twice"),
@@ -120,7 +120,7 @@ def slab_tests(op_type: str, out: str) -> Callable[..., None]:
             "no columns": ({"X": array(2, 0)}, {}),
         },
         gradients=["X"],
-        values_only={"whole numbers": ({"X": ints(3, 4)}, {"axis": 1})},
+        values_only={"integers": ({"X": ints(3, 4)}, {"axis": 1})},
         refusals={
             "no axis": ({"X": array()}, {}, pm.ShapeError, "X no dimensions"),
             "no such axis": ({"X": array(1)}, {"axis": 1}, pm.ShapeError, "axis 1"),

@@ -20,8 +20,8 @@ SHAPES = {
     "middle axes": ((2, 3, 4, 5), (3, 4), 1),
     "column": ((3, 4), (3, 1), -1),
     "row on the left": ((1, 4), (3, 4), -1),
-    "both stretch": ((3, 1, 20), (1, 5, 20), -1),
-    "both stretch at the end": ((3, 1), (1, 5), -1),
+    "both broadcast": ((3, 1, 20), (1, 5, 20), -1),
+    "both broadcast at the end": ((3, 1), (1, 5), -1),
     "inner one": ((2, 3, 4), (2, 1, 4), -1),
     "number on the right": ((3, 40), (), -1),
     "number on the left": ((), (3, 4), -1),
@@ -141,7 +141,7 @@ def division_cases(*dtypes: str) -> Cases:
     return {**by_negative, **by_positive, **(unsigned if "uint8" in dtypes else {})}
 
 
-BY_ZERO = {"whole number by 0": ({"X": ints(3), "Y": np.array([1, 0, 2])}, {}, pm.OpError, "Y[1] is 0")}
+BY_ZERO = {"integer by 0": ({"X": ints(3), "Y": np.array([1, 0, 2])}, {}, pm.OpError, "Y[1] is 0")}
 
 
 def each_with_each(numbers: Sequence[float]) -> Cases:
@@ -149,8 +149,8 @@ def each_with_each(numbers: Sequence[float]) -> Cases:
     return {"each with each": ({"X": np.repeat(numbers, count), "Y": np.tile(numbers, count)}, {})}
 
 
-def each_with_each_stretched(numbers: Sequence[float]) -> Cases:
-    return {"each with each, stretched": ({"X": np.reshape(numbers, (-1, 1)), "Y": np.array(numbers)}, {})}
+def each_with_each_broadcast(numbers: Sequence[float]) -> Cases:
+    return {"each with each, broadcast": ({"X": np.reshape(numbers, (-1, 1)), "Y": np.array(numbers)}, {})}
 
 
 def operands(inputs: dict[str, Any], attrs: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:

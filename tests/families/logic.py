@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from families.binary import binary_tests, each_with_each, each_with_each_stretched, integer_cases
+from families.binary import binary_tests, each_with_each, each_with_each_broadcast, integer_cases
 from families.unary import NO_ROWS_TAKEN, NOT_FINITE, ZEROS
 from harness import Cases, Rows, array, ints, op_tests
 
@@ -26,8 +26,8 @@ def comparison_tests(op_type: str, function: Function) -> Callable[..., None]:
     """Tests a comparison of X and Y, of numbers and bool."""
     special = [*ZEROS, 1.0, *NOT_FINITE]
     few = {dtype: (pair(dtype, 3), {}) for dtype in (*INTEGERS, "bool")}
-    stretched = {
-        f"{dtype} stretched": ({"X": ints(4, 9, high=2, dtype=dtype), "Y": ints(9, high=2, dtype=dtype)}, {})
+    broadcast = {
+        f"{dtype} broadcast": ({"X": ints(4, 9, high=2, dtype=dtype), "Y": ints(9, high=2, dtype=dtype)}, {})
         for dtype in ("int8", "uint8", "int16", "bool")
     }
     return binary_tests(
@@ -37,9 +37,9 @@ def comparison_tests(op_type: str, function: Function) -> Callable[..., None]:
         values_only={
             **{f"{dtype} and a row": case for dtype, case in integer_cases().items()},
             **few,
-            **stretched,
+            **broadcast,
             **each_with_each(special),
-            **each_with_each_stretched(special),
+            **each_with_each_broadcast(special),
         },
         refusals=TWO_INPUTS_WITH_ROWS,
     )
@@ -61,8 +61,8 @@ def logical_tests(op_type: str, function: Function) -> Callable[..., None]:
             "one element": ({"X": np.array(True), "Y": np.array(False)}, {}),
             "no rows": ({"X": np.zeros((0, 4), bool), "Y": np.zeros(4, bool)}, {}),
             "numbers": ({"X": np.array([0.0, -0.0, 0.5, np.nan, np.inf]), "Y": np.array([0.0, 1.0, 0.0, 2.0, -0.0])}, {}),
-            "stretched": ({"X": ints(5, 1, 4, high=2, dtype="bool"), "Y": ints(3, 1, high=2, dtype="bool", seed=1)}, {}),
-            "numbers, stretched": ({"X": np.array([[0.0], [-0.0], [np.nan]]), "Y": np.array([0.0, 1.0, np.nan])}, {}),
+            "broadcast": ({"X": ints(5, 1, 4, high=2, dtype="bool"), "Y": ints(3, 1, high=2, dtype="bool", seed=1)}, {}),
+            "numbers, broadcast": ({"X": np.array([[0.0], [-0.0], [np.nan]]), "Y": np.array([0.0, 1.0, np.nan])}, {}),
             "number on the left": ({"X": np.array(3), "Y": ints(2, 3, high=2)}, {}),
             **{dtype: (pair(dtype, 2), {}) for dtype in ("int8", "int16", "int32", "int64", "bool")},
         },
@@ -82,7 +82,7 @@ def bitwise_tests(op_type: str, function: Function) -> Callable[..., None]:
             **kinds,
             "bool": (pair("bool", 2), {}),
             "below 0": ({"X": ints(300, low=-99, high=99), "Y": ints(300, low=-99, high=99, seed=1)}, {}),
-            "both stretch": ({"X": ints(3, 1), "Y": ints(1, 5, seed=1)}, {}),
+            "both broadcast": ({"X": ints(3, 1), "Y": ints(1, 5, seed=1)}, {}),
             "one element": ({"X": np.array(6), "Y": np.array(3)}, {}),
             "number on the left": ({"X": np.array(6), "Y": ints(2, 3)}, {}),
             "no rows": ({"X": ints(0, 4), "Y": ints(4)}, {}),

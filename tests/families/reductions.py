@@ -42,7 +42,7 @@ def reduction_cases(draw: Callable[..., np.ndarray] = array) -> Cases:
 
 def folding_tests(op_type: str, function: Function) -> Callable[..., None]:
     """Tests reduce_prod and the extremes: reduce_max, reduce_min, reduce_amax, reduce_amin."""
-    integers = {"whole numbers": ({"X": ints(3, 4, high=3)}, {})}
+    integers = {"integers": ({"X": ints(3, 4, high=3)}, {})}
     return op_tests(op_type, reduction(function), reduction_cases(), ["X"], REFUSALS, values_only=integers)
 
 
@@ -52,7 +52,7 @@ def truth_tests(op_type: str, function: Function) -> Callable[..., None]:
     return op_tests(
         op_type,
         reduction(function),
-        cases={**reduction_cases(truth), "whole numbers": ({"X": ints(3, 4, high=3)}, {})},
+        cases={**reduction_cases(truth), "integers": ({"X": ints(3, 4, high=3)}, {})},
         refusals={
             **REFUSALS,
             "no such axis": ({"X": truth(3, 4)}, {"dim": [2]}, pm.ShapeError, "dim 2"),

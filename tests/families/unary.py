@@ -12,7 +12,7 @@ from harness import Cases, Reference, Rows, array, ints, op_tests
 TWO_ROWS = Rows([1], array(1, 2), 3)
 NO_ROWS_TAKEN = {"selected rows": ({"X": TWO_ROWS}, {}, pm.ShapeError, "X selected rows")}
 WRONG_TYPES = {
-    "int64": {"whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64")},
+    "int64": {"integers": ({"X": ints(3, 4)}, {}, pm.Error, "int64")},
     "bool": {"truth": ({"X": ints(3, 4) > 5}, {}, pm.Error, "bool")},
     None: {},
 }

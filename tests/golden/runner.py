@@ -31,7 +31,7 @@ class Runner:
     def pz(self, a):
         if self.perturb is None or not isinstance(a, np.ndarray) or a.dtype.kind != "f":
             return a
-        eps = 2e-16 if a.dtype == np.float64 else 1.2e-7  # whole numbers (labels, masks, ties) stay as they are
+        eps = 2e-16 if a.dtype == np.float64 else 1.2e-7  # integers (labels, masks, ties) stay as they are
         b = np.where(a == np.round(a), a, a * (1 + eps * self.perturb.randn(*a.shape)))
         return np.asarray(b).astype(a.dtype)
 

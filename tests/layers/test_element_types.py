@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini._core import contract
+from paddle_mini._core import contract as op_schema
 
 L = pm.layers
 
@@ -35,13 +35,13 @@ def test_a_layer_refuses_an_element_type_without_kernel(build, types):
 
 
 def one_input(op_type):
-    record = contract(op_type)
+    schema = op_schema(op_type)
     return (
-        len([port for port in record["inputs"] if not port["optional"]]) == 1
-        and record["has_kernels"]
-        and record["dtypes"]
-        and not any(attr["required"] for attr in record["attrs"])
-        and not record["inputs"][0]["list"]
+        len([port for port in schema["inputs"] if not port["optional"]]) == 1
+        and schema["has_kernels"]
+        and schema["dtypes"]
+        and not any(attr["required"] for attr in schema["attrs"])
+        and not schema["inputs"][0]["list"]
     )
 
 
@@ -52,8 +52,8 @@ def test_every_operator_of_one_input_says_which_element_types_it_has():
         function = getattr(L, name)
         if not one_input(function.__qualname__):
             continue
-        record = contract(function.__qualname__)
-        types = record["dtypes"] + record["widened"]
+        schema = op_schema(function.__qualname__)
+        types = schema["dtypes"] + schema["widened"]
         for dtype in ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"):
             x = L.data(f"{name}_{dtype}", [2, 4, 4, 4], dtype=dtype)
             try:

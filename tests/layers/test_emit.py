@@ -6,7 +6,7 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini import initializer
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 from programs import run, start
 
 
@@ -48,13 +48,13 @@ def test_param_attr_says_what_a_parameter_is():
         pm.ParamAttr.of(3)
 
 
-def test_operator_layers_have_the_records_signature_and_docs():
+def test_operator_layers_have_the_schemas_signature_and_docs():
     signature = inspect.signature(pm.layers.scale)
     assert list(signature.parameters) == ["x", "scale", "bias", "bias_after_scale", "name"]
     assert signature.parameters["scale"].default == 1.0
     assert signature.parameters["scale"].kind is inspect.Parameter.KEYWORD_ONLY
     assert pm.layers.scale.__name__ == "scale"
-    assert contract("scale")["doc"] in pm.layers.scale.__doc__
+    assert op_schema("scale")["doc"] in pm.layers.scale.__doc__
     required = inspect.signature(pm.layers.clip).parameters
     assert required["min"].default is inspect.Parameter.empty
     with pytest.raises(TypeError, match=r"scale\(\): got an unexpected keyword argument 'factor'"):

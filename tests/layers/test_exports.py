@@ -14,7 +14,7 @@ def public(module):
     }
 
 
-def test_every_layer_that_is_made_of_a_record_is_exported():
+def test_every_layer_that_is_made_from_a_schema_is_exported():
     made = {name: value for name, value in public(ops).items() if value.__module__ == ops.__name__ and value is not ops.layer}
     assert len(made) > 100
     assert [name for name, value in made.items() if getattr(layers, name, None) is not value] == []

@@ -46,7 +46,7 @@ def test_fc_refuses():
     assert pm.layers.fc(x, np.int64(2)).shape == (-1, 2)
 
 
-def test_matmul_transposes_and_stretches():
+def test_matmul_transposes_and_broadcasts():
     x, y = pm.layers.data("x", [2, 4, 3]), pm.layers.data("y", [5, 4])
     out = pm.layers.matmul(x, y, transpose_x=True, transpose_y=True)
     assert out.shape == (2, 3, 5)

@@ -31,7 +31,7 @@ test_all_finite = op_tests(
     },
     refusals={
         "two element types": ({"X": [array(3), array(3).astype("float32")]}, {}, pm.ShapeError, "X float32 float64"),
-        "whole numbers": ({"X": [ints(3)]}, {}, pm.Error, "int64"),
+        "integers": ({"X": [ints(3)]}, {}, pm.Error, "int64"),
         "selected rows": ({"X": [Rows([1], array(1, 2), 3)]}, {}, pm.ShapeError, "X selected rows"),
     },
 )

@@ -44,7 +44,7 @@ test_average_accumulates = op_tests(
     "average_accumulates",
     reference,
     cases={
-        "goes on": (step(5, 7), {}),
+        "continues": (step(5, 7), {}),
         "window ends": (step(5, 7, n=9, updates=19), ENDS),
         "spill": (step(40, updates=16383), {}),
         "spill and end": (step(40, n=9, updates=16383), ENDS),

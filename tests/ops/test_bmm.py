@@ -27,6 +27,6 @@ test_bmm = op_tests(
         "other width": ({"X": array(3, 2, 4), "Y": array(3, 5, 6)}, {}, pm.ShapeError, "X 4 Y 5"),
         "other number of matrices": ({"X": array(1, 2, 4), "Y": array(3, 4, 5)}, {}, pm.ShapeError, "1 3 matrices"),
         "one matrix without a stack": ({"X": array(2, 4), "Y": array(4, 5)}, {}, pm.ShapeError, "X 2 3"),
-        "whole numbers": ({"X": ints(1, 3, 4), "Y": ints(1, 4, 5)}, {}, pm.Error, "int64"),
+        "integers": ({"X": ints(1, 3, 4), "Y": ints(1, 4, 5)}, {}, pm.Error, "int64"),
     },
 )

@@ -33,7 +33,7 @@ test_clip = op_tests(
     values_only={
         "int32": ({"X": ints(5, 7, dtype="int32")}, {"min": 2.0, "max": 6.0}),
         "int64": ({"X": ints(5, 7)}, {"min": 2.0, "max": 6.0}),
-        "whole numbers without bounds": ({"X": ints(5, 7)}, {"min": -3.4e38, "max": 3.4e38}),
+        "integers without bounds": ({"X": ints(5, 7)}, {"min": -3.4e38, "max": 3.4e38}),
         "nan and infinity": ({"X": np.resize([np.nan, np.inf, -np.inf, 0.0], 37)}, HALF),
         "selected rows": ({"X": Rows([4, 1, 4], array(3, 5), 6)}, HALF),  # the sum 4 of both rows is clipped
     },

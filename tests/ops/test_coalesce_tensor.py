@@ -85,14 +85,14 @@ test_coalesce_tensor = op_tests(
     reference,
     # `dtype` does not follow the harness from one float type to the other: integers here, floats above.
     cases={
-        "whole numbers": (pieces("int32"), {"dtype": 2, "copy_data": True, "align_size": 64}),
+        "integers": (pieces("int32"), {"dtype": 2, "copy_data": True, "align_size": 64}),
         "one element": ({"Input": [np.array(7, "int32")]}, {"dtype": 2, "copy_data": True, "use_align": False}),
     },
     refusals={
         "no elements": ({"Input": [array(0, 3).astype("float32")]}, {"dtype": FLOAT32}, pm.ShapeError, "[0, 3] empty"),
         "no dtype": (ONE, {}, pm.ProgramError, "dtype missing"),
         "other dtype": (ONE, {"dtype": 6}, pm.ShapeError, "float32 float64"),
-        "fraction as a whole number": (
+        "fraction as an integer": (
             {"Input": [np.ones(2, "int32")]},
             {"dtype": 2, "set_constant": True, "constant": float("nan")},
             pm.ProgramError,

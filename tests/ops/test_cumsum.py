@@ -43,5 +43,5 @@ test_cumsum = op_tests(
 )
 
 test_numbers = op_tests(
-    "cumsum", reference, cases={"whole numbers": ({"X": ints(3, 4)}, {}), "small numbers": ({"X": ints(3, 4, dtype="int16")}, {})}
+    "cumsum", reference, cases={"integers": ({"X": ints(3, 4)}, {}), "small numbers": ({"X": ints(3, 4, dtype="int16")}, {})}
 )

@@ -24,15 +24,15 @@ test_dist = op_tests(
     reference,
     cases={
         **{f"order {p}": (pair((3, 4), (3, 4)), {"p": p}) for p in (2.0, 1.0, 3.0, 0.0, -1.5, np.inf, -np.inf)},
-        "stretched Y": (pair((3, 4), (4,)), {}),
-        "both stretched": (pair((3, 1), (1, 4)), {"p": 1.0}),
+        "broadcast Y": (pair((3, 4), (4,)), {}),
+        "both broadcast": (pair((3, 1), (1, 4)), {"p": 1.0}),
         "numbers": (pair((), ()), {}),
         "one element": (pair((1,), (1,)), {}),
         "nothing": (pair((0, 4), (4,)), {}),
     },
     gradients=["X", "Y"],
     refusals={
-        "shapes that do not stretch": (pair((3,), (4,)), {}, pm.ShapeError, "X [3] Y [4]"),
+        "shapes that do not broadcast": (pair((3,), (4,)), {}, pm.ShapeError, "X [3] Y [4]"),
         "order NaN": (pair((3,), (3,)), {"p": np.nan}, pm.Error, "p"),
     },
 )

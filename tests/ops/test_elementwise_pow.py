@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from families.binary import binary_tests, each_with_each_stretched, integer_cases
+from families.binary import binary_tests, each_with_each_broadcast, integer_cases
 from harness import run_op
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -0.5, np.inf, -np.inf, np.nan]
@@ -11,7 +11,7 @@ test_elementwise_pow = binary_tests(
     np.power,
     x=(0.5, 2),
     y=(-2, 2),
-    values_only={**integer_cases(x=(-9, 9), y=(0, 6)), **each_with_each_stretched(SPECIAL)},
+    values_only={**integer_cases(x=(-9, 9), y=(0, 6)), **each_with_each_broadcast(SPECIAL)},
 )
 
 

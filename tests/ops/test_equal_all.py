@@ -16,7 +16,7 @@ test_equal_all = op_tests(
         "one element": ({"X": array(), "Y": array()}, {}),
         "no rows": ({"X": array(0, 4), "Y": array(0, 4)}, {}),
         "no rows, other shape": ({"X": array(0, 4), "Y": array(0, 3)}, {}),
-        "whole numbers": ({"X": ints(5), "Y": ints(5)}, {}),
+        "integers": ({"X": ints(5), "Y": ints(5)}, {}),
         "truths": ({"X": np.array([True, False]), "Y": np.array([True, True])}, {}),
     },
     refusals={"other type": ({"X": array(3), "Y": ints(3)}, {}, pm.ShapeError, "float64 int64")},

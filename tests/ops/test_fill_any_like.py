@@ -19,7 +19,7 @@ test_fill_any_like = op_tests(
     cases={
         "zeros": ({"X": array(3, 4)}, {}),
         "value": ({"X": array(3, 4)}, {"value": -2.5}),
-        "whole numbers": ({"X": ints(3, 4, dtype="int32")}, {"value": 7.0}),
+        "integers": ({"X": ints(3, 4, dtype="int32")}, {"value": 7.0}),
         **{f"as {name}": ({"X": array(3, 4)}, {"value": 1.0, "dtype": number}) for number, name in NAMES.items()},
         "one element": ({"X": array()}, {"value": 1.0}),
         "no rows": ({"X": array(0, 4)}, {"value": 1.0}),

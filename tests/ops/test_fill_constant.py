@@ -42,7 +42,7 @@ test_fill_constant = op_tests(
         "digits and more": ({}, {"str_value": "1 apple"}, pm.ProgramError, "str_value apple"),
         "too large": ({}, {"value": 300.0, "dtype": 20}, pm.ProgramError, "300 uint8"),
         "too small": ({}, {"str_value": "-1e19", "dtype": 3}, pm.ProgramError, "-1e+19 int64"),
-        "nan as a whole number": ({}, {"str_value": "nan", "dtype": 2}, pm.ProgramError, "nan int32"),
+        "nan as an integer": ({}, {"str_value": "nan", "dtype": 2}, pm.ProgramError, "nan int32"),
         "no such type": ({}, {"dtype": 7}, pm.ProgramError, "dtype 7"),
         "too many elements": ({}, {"shape": [1 << 40, 1 << 40]}, pm.ShapeError, "too many"),
     },

@@ -27,7 +27,7 @@ test_flatten_contiguous_range = op_tests(
         "negative axes": ({"X": array(2, 3, 4)}, {"start_axis": -3, "stop_axis": -2}),
         "one element": ({"X": array()}, {"start_axis": 0, "stop_axis": -1}),
         "no rows": ({"X": array(0, 4, 5)}, {"start_axis": 1, "stop_axis": 2}),
-        "whole numbers": ({"X": ints(2, 3, 4)}, {"start_axis": 0, "stop_axis": 1}),
+        "integers": ({"X": ints(2, 3, 4)}, {"start_axis": 0, "stop_axis": 1}),
     },
     unchecked=["XShape"],
     refusals={

@@ -28,7 +28,7 @@ test_frobenius_norm = op_tests(
     gradients=["X"],
     refusals={
         "no such axis": ({"X": array(3, 4)}, {"dim": [2]}, pm.ShapeError, "dim 2"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
+        "integers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
     },
 )
 

@@ -30,7 +30,7 @@ test_lod_reset = op_tests(
         "int32 offsets in Y": ({"X": sequences(5), "Y": np.array([0, 1, 5], "int32")}, {}),
         "append": ({"X": sequences(2, 1)}, {"target_lod": [0, 1, 1, 3], "append": True}),
         "append to nothing": ({"X": array(3, 2)}, {"target_lod": [0, 1, 3], "append": True}),
-        "whole numbers": ({"X": ints(3)}, {"target_lod": [0, 1, 3]}),
+        "integers": ({"X": ints(3)}, {"target_lod": [0, 1, 3]}),
         "one element": ({"X": array(1)}, {"target_lod": [0, 1]}),
         "no rows": ({"X": array(0, 3)}, {"target_lod": [0, 0]}),
     },

@@ -20,10 +20,10 @@ test_masked_select = op_tests(
     reference,
     cases={
         "matrix": ({"X": array(3, 4), "Mask": mask(3, 4)}, {}),
-        "stretched mask": ({"X": array(3, 4), "Mask": mask(4)}, {}),
+        "broadcast mask": ({"X": array(3, 4), "Mask": mask(4)}, {}),
         "mask of one column": ({"X": array(3, 4), "Mask": mask(3, 1, seed=1)}, {}),
-        "stretched X": ({"X": array(1, 4), "Mask": mask(2, 3, 4)}, {}),
-        "both stretched": ({"X": array(3, 1, 2), "Mask": mask(5, 1)}, {}),
+        "broadcast X": ({"X": array(1, 4), "Mask": mask(2, 3, 4)}, {}),
+        "both broadcast": ({"X": array(3, 1, 2), "Mask": mask(5, 1)}, {}),
         "nothing": ({"X": array(3, 4), "Mask": np.zeros((3, 4), bool)}, {}),
         "everything": ({"X": array(3, 4), "Mask": np.ones((3, 4), bool)}, {}),
         "no rows": ({"X": array(0, 4), "Mask": mask(0, 4)}, {}),

@@ -23,6 +23,6 @@ test_mv = op_tests(
         "other width": ({"X": array(3, 4), "Vec": array(3)}, {}, pm.ShapeError, "X [3, 4] Vec 3"),
         "stack": ({"X": array(2, 3, 4), "Vec": array(4)}, {}, pm.ShapeError, "X 3 2"),
         "column": ({"X": array(3, 4), "Vec": array(4, 1)}, {}, pm.ShapeError, "Vec 2 1"),
-        "whole numbers": ({"X": ints(3, 4), "Vec": ints(4)}, {}, pm.Error, "int64"),
+        "integers": ({"X": ints(3, 4), "Vec": ints(4)}, {}, pm.Error, "int64"),
     },
 )

@@ -10,8 +10,8 @@ test_not_equal = comparison_tests("not_equal", lambda x, y: ~((np.abs(x * 1.0 - 
 
 def test_numbers_less_than_a_hundred_millionth_apart():
     for dtype in ("float32", "float64"):
-        for stretch in (1, 3):
-            x = np.zeros((stretch, 4), dtype)
+        for rows in (1, 3):
+            x = np.zeros((rows, 4), dtype)
             y = np.array([0.9e-8, -0.9e-8, 1.1e-8, -1.1e-8], dtype)
             found = run_op("not_equal", {"X": x, "Y": y[None, :]})["Out"]
-            np.testing.assert_array_equal(found, [[False, False, True, True]] * stretch)
+            np.testing.assert_array_equal(found, [[False, False, True, True]] * rows)

@@ -19,7 +19,7 @@ test_one_hot_v2 = op_tests(
     cases={
         "list": ({"X": ints(6)}, {"depth": 10}),
         "matrix": ({"X": ints(3, 2, dtype="int32")}, {"depth": 10, "dtype": 6}),
-        "whole numbers": ({"X": ints(3)}, {"depth": 10, "dtype": 2}),
+        "integers": ({"X": ints(3)}, {"depth": 10, "dtype": 2}),
         "out of range": ({"X": np.array([-1, 2, 3, 2**40])}, {"depth": 3, "allow_out_of_range": True, "dtype": 3}),
         "one element": ({"X": np.array(1)}, {"depth": 2}),
         "no rows": ({"X": ints(0, 4)}, {"depth": 2}),

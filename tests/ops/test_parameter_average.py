@@ -80,7 +80,7 @@ test_parameter_average = op_tests(
             pm.ShapeError,
             "float16 Average float64",
         ),
-        "whole numbers": ({**step(3), "Param": ints(3), "Average": ints(3)}, {}, pm.Error, "int64"),
+        "integers": ({**step(3), "Param": ints(3), "Average": ints(3)}, {}, pm.Error, "int64"),
         "two weights": ({**step(3), "Weight": array(2)}, {}, pm.ShapeError, "Weight [2] one element"),
         "whole weight": ({**step(3), "Weight": np.array([1])}, {}, pm.ShapeError, "Weight int64"),
         "roll without previous": ({**step(3), "Roll": np.zeros(1, "int32")}, {}, pm.ProgramError, "Previous Roll PreviousOut"),

@@ -52,7 +52,7 @@ test_prelu = op_tests(
         "no such mode": ({"X": array(3), "Alpha": array(1)}, {"mode": "row"}, pm.ProgramError, "mode row"),
         "no such format": ({"X": array(3), "Alpha": array(1)}, {"data_format": "CN"}, pm.ProgramError, "CN"),
         "other dtype": ({"X": array(3), "Alpha": array(1).astype("float32")}, {}, pm.ShapeError, "float64 float32"),
-        "whole numbers": ({"X": ints(3), "Alpha": ints(1)}, {}, pm.Error, "int64"),
+        "integers": ({"X": ints(3), "Alpha": ints(1)}, {}, pm.Error, "int64"),
         "selected rows": ({"X": Rows([1], array(1, 2), 3), "Alpha": array(1)}, {}, pm.ShapeError, "X selected rows"),
     },
 )

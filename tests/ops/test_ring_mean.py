@@ -40,7 +40,7 @@ test_ring_mean = op_tests(
         ),
         "other dtype": ({**values(4), "Ring": array(5, 4).astype("float32")}, {}, pm.ShapeError, "Ring float32 float64"),
         "four counters": ({**values(4), "Counters": ints(4)}, {}, pm.ShapeError, "Counters [4] [5]"),
-        "whole numbers": ({"Param": ints(4), "Ring": ints(5, 4), "Counters": ints(5)}, {}, pm.Error, "int64"),
+        "integers": ({"Param": ints(4), "Ring": ints(5, 4), "Counters": ints(5)}, {}, pm.Error, "int64"),
     },
 )
 

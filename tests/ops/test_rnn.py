@@ -103,7 +103,7 @@ test_rnn = op_tests(
         "no cells": (plain[0], {**plain[1], "num_layers": 0}, pm.ProgramError, "num_layers"),
         "another mode": (plain[0], {**plain[1], "mode": "PEEP"}, pm.ProgramError, "mode"),
         "lengths of another batch": (*changed(*plain, SequenceLength=ints(3)), pm.ShapeError, "SequenceLength"),
-        "lengths that are no whole numbers": (*changed(*plain, SequenceLength=array(2)), pm.ShapeError, "int64"),
+        "lengths that are not integers": (*changed(*plain, SequenceLength=array(2)), pm.ShapeError, "int64"),
     },
     tolerance={"float32": 1e-5},  # sums of products in another order, over several steps
 )

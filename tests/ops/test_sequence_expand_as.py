@@ -21,7 +21,7 @@ test_sequence_expand_as = op_tests(
         "rows": ({"X": array(3, 2), "Y": sequences(3, 1, 2)}, {}),
         "an empty sequence": ({"X": array(3, 2), "Y": sequences(2, 0, 3)}, {}),
         "X's sequences count nothing": ({"X": sequences(2, 1), "Y": sequences(1, 3, 2)}, {}),
-        "whole numbers": ({"X": ints(2, 3), "Y": sequences(2, 1)}, {}),
+        "integers": ({"X": ints(2, 3), "Y": sequences(2, 1)}, {}),
         "one element": ({"X": array(1), "Y": sequences(1, width=1)}, {}),
         "no rows": ({"X": array(0, 2), "Y": sequences()}, {}),
         "never": ({"X": array(2, 2), "Y": sequences(0, 0)}, {}),

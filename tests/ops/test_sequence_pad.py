@@ -29,7 +29,7 @@ test_sequence_pad = op_tests(
         "a row": ({"X": sequences(2, 4), "PadValue": array(3)}, {}),
         "images": ({"X": lod_tensor(array(3, 2, 2), [2, 1]), "PadValue": array(2, 2)}, {}),
         "a number": ({"X": sequences(2, 1), "PadValue": array()}, {}),
-        "whole numbers": ({"X": lod_tensor(ints(3, 2), [2, 1]), "PadValue": ints(1)}, {}),
+        "integers": ({"X": lod_tensor(ints(3, 2), [2, 1]), "PadValue": ints(1)}, {}),
         "one element": ({"X": sequences(1, width=1), "PadValue": array(1)}, {}),
         "no rows": ({"X": sequences(0, 0), "PadValue": array(1)}, {}),
         "only padding": ({"X": sequences(0, 0), "PadValue": array(1)}, {"padded_length": 2}),

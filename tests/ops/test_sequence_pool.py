@@ -54,7 +54,7 @@ test_pools = op_tests(
         "other pool": ({"X": sequences(2)}, {"pooltype": "MIN"}, pm.ProgramError, "pooltype MIN"),
         "no lod": ({"X": array(2, 3)}, {}, pm.ShapeError, "X no sequences (lod)"),
         "rank 0": ({"X": array()}, {}, pm.ShapeError, "X no dimensions"),
-        "whole numbers": ({"X": lod_tensor(ints(2, 3), [2])}, {}, pm.Error, "int64"),
+        "integers": ({"X": lod_tensor(ints(2, 3), [2])}, {}, pm.Error, "int64"),
     },
 )
 

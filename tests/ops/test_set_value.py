@@ -31,8 +31,8 @@ test_value_tensor = op_tests(
     reference,
     cases={
         "rows": ({"Input": array(5, 4), "ValueTensor": array(2, 4, seed=1)}, part()),
-        "stretched": ({"Input": array(5, 4), "ValueTensor": array(4, seed=1)}, part()),
-        "stretched over columns": ({"Input": array(5, 4), "ValueTensor": array(2, 1, seed=1)}, part()),
+        "broadcast": ({"Input": array(5, 4), "ValueTensor": array(4, seed=1)}, part()),
+        "broadcast over columns": ({"Input": array(5, 4), "ValueTensor": array(2, 1, seed=1)}, part()),
         "leading ones": ({"Input": array(5, 4), "ValueTensor": array(1, 1, 2, 4, seed=1)}, part()),
         "one number": ({"Input": array(5, 4), "ValueTensor": array(seed=1)}, part()),
         "block": ({"Input": array(5, 4, 3), "ValueTensor": array(2, 2, 3, seed=1)}, part((0, 1), (1, -3), (3, -1))),
@@ -73,7 +73,7 @@ test_listed_values = op_tests(
     cases={
         "one number": ({"Input": array(5, 4)}, part(values=[1.5], shape=[1])),
         "a row": ({"Input": array(5, 4)}, part(values=[1.0, 2.0, 3.0, 4.0], shape=[4])),
-        "whole numbers": ({"Input": ints(5, 4)}, part(values=[7], shape=[])),
+        "integers": ({"Input": ints(5, 4)}, part(values=[7], shape=[])),
         "truths": ({"Input": np.zeros(5, bool)}, part(values=[True], shape=[1])),
         "no rows": ({"Input": array(0, 4)}, part(values=[1.5], shape=[1])),
         "one element": ({"Input": array(1)}, part((0,), (0,), (1,), values=[2.5], shape=[1])),

@@ -15,7 +15,7 @@ test_shape = op_tests(
     reference,
     cases={
         "matrix": ({"Input": array(3, 4)}, {}),
-        "whole numbers": ({"Input": ints(2)}, {}),
+        "integers": ({"Input": ints(2)}, {}),
         "one element": ({"Input": array()}, {}),
         "no rows": ({"Input": array(0, 4)}, {}),
     },

@@ -13,7 +13,7 @@ test_share_data = op_tests(
     reference,
     cases={
         "matrix": ({"X": array(3, 4)}, {}),
-        "whole numbers": ({"X": ints(3, 4)}, {}),
+        "integers": ({"X": ints(3, 4)}, {}),
         "one element": ({"X": array()}, {}),
         "no rows": ({"X": array(0, 4)}, {}),
     },

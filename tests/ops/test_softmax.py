@@ -34,7 +34,7 @@ test_softmax = op_tests(
     gradients=["X"],
     refusals={
         "no such axis": ({"X": array(3, 4)}, {"axis": 2}, pm.ShapeError, "axis 2"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
+        "integers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
         "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
     },
 )

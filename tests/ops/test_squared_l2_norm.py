@@ -21,7 +21,7 @@ test_squared_l2_norm = op_tests(
     },
     gradients=["X"],
     refusals={
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
+        "integers": ({"X": ints(3, 4)}, {}, pm.Error, "int64"),
         "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {}, pm.ShapeError, "X selected rows"),
     },
 )

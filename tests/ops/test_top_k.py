@@ -28,7 +28,7 @@ test_top_k = op_tests(
     refusals={
         "k too large": ({"X": array(3, 4)}, {"k": 5}, pm.ShapeError, "k 5 4"),
         "no k": ({"X": array(3, 4)}, {"k": 0}, pm.ProgramError, "k 0"),
-        "whole numbers": ({"X": ints(3, 4)}, {}, pm.ShapeError, "int64"),
+        "integers": ({"X": ints(3, 4)}, {}, pm.ShapeError, "int64"),
     },
 )
 

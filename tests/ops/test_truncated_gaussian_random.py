@@ -30,4 +30,4 @@ test_truncated_gaussian_random = op_tests(
 def test_without_a_seed():
     x = run_op("truncated_gaussian_random", {}, {"shape": [50_000], "mean": 1.0, "std": 2.0})["Out"]
     assert -3 <= x.min() < -2.9 and 4.9 < x.max() <= 5
-    assert abs(x.mean() - 1) < 0.05 and abs(x.std() - 2 * 0.8796) < 0.03  # of a normal distribution cut off at two
+    assert abs(x.mean() - 1) < 0.05 and abs(x.std() - 2 * 0.8796) < 0.03  # a normal distribution truncated at two

@@ -32,7 +32,7 @@ LEFT_OUT = {
 # Differences, and their reasons.
 DIFFERENT = {
     "argsort": {"int32": "order of equal elements", "int64": "order of equal elements"},
-    "clip": {"whole numbers without bounds": "PaddlePaddle's bounds overflow"},
+    "clip": {"integers without bounds": "PaddlePaddle's bounds overflow"},
     "einsum": {"kept": "PaddlePaddle keeps operands in InnerCache only where its algorithm changes them"},
     "expand_as_v2": {"one element": "PaddlePaddle does not expand a scalar"},
     "fill_constant": {"digits as int64": "PaddlePaddle reads the digits as float64"},

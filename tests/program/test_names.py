@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import paddle_mini as pm
 from paddle_mini.cli import main as command
-from paddle_mini.verify_command import verify
+from paddle_mini.cli.verify import verify
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
 

@@ -45,7 +45,7 @@ class Rendezvous:
         self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
         self._first: int | None = None  # the trainer that provides the first state
         self._stored: tuple[StepId, str] | None = None  # the state on the servers, and its key
-        self._contributors: tuple[StepId, list[MemberId]] | None = None  # of the previous step
+        self._contributors: tuple[StepId, list[MemberId]] | None = None  # those of the previous step
         self._started_steps = False
         self._layout: str | None = None
         self._last: dict[int, tuple[int, _Reply | None]] = {}

@@ -70,7 +70,7 @@ class ParameterServer(Answering):
 
     @property
     def token(self) -> int | None:
-        """Of the initialiser of the parameters; None before all of them have arrived."""
+        """The token of the trainer that initialised the parameters; None before all of them have arrived."""
         return self._token if self.initialised else None
 
     def tick(self) -> None:
@@ -177,7 +177,7 @@ class ParameterServer(Answering):
             "mode": self.settings.mode,
             "token": self._token,
             "version": self._updates.version,
-            "ledger": self._updates.ledger.state(len(self._updates.barrier)),
+            "ledger": self._updates.push_log.state(len(self._updates.barrier)),
         }
         try:
             written = status.newest = checkpoints.write(state, list(self._shards.values()), timestamp)
@@ -196,7 +196,7 @@ class ParameterServer(Answering):
             return
         facts, shards = found
         self._token, self._updates.version = field(facts, "token", int), field(facts, "version", int)
-        self._updates.ledger.restore(field(facts, "ledger", dict))
+        self._updates.push_log.restore(field(facts, "ledger", dict))
         self._in_use = self._updates.version > 0
         self._shards = {shard.key: shard for shard in shards}
         words = ("uuid", "number", "timestamp", "version")
@@ -205,16 +205,16 @@ class ParameterServer(Answering):
 
     def status(self, request: GetServerStatus | None = None) -> ServerStatus:
         """State and counts of the server; also before it is initialised."""
-        shards, ledger = self._shards.values(), self._updates.ledger
+        shards, push_log = self._shards.values(), self._updates.push_log
         return ServerStatus(
             index=self.index,
             mode=self.settings.mode,
             initialised=self.initialised,
             blocks=len(shards),
             bytes=sum((one.block.end - one.block.begin) * one.info.unit_bytes for one in shards),
-            membership=ledger.membership,
-            members=list(ledger.members.items()),
-            pushes=PushCounts(**ledger.counts(), waiting=len(self._updates.barrier)),
+            membership=push_log.membership,
+            members=list(push_log.members.items()),
+            pushes=PushCounts(**push_log.counts(), waiting=len(self._updates.barrier)),
             checkpoints=self._checkpoint_status,
             received=self._received,
             given=self._given,

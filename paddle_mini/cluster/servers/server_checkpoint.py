@@ -92,7 +92,7 @@ class ServerCheckpoints:
     def __init__(self, directory: str, job: str, index: int, servers: int):
         self.directory = os.path.abspath(directory)
         self._who: dict[str, Any] = {"job": job, "index": index, "servers": servers}
-        self._number = 0  # of the newest known one
+        self._number = 0  # the number of the newest known one
         self._current: dict[str, Any] | None = None  # facts of the newest intact one
 
     def recover(self) -> tuple[Header, list[ParameterShard]] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .ledger import Sender
+from .deduplication_log import Sender
 from .parameter_shard import ShardUpdate
 
 

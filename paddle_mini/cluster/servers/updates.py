@@ -10,7 +10,7 @@ from ..process_log import ProcessLogger
 from ..protocol import Push
 from ..replies import Pushed
 from ..values import BlockKey, MemberId
-from .ledger import APPLIED, Ledger, Sender
+from .deduplication_log import APPLIED, DeduplicationLog, Sender
 from .parameter_shard import ParameterShard, ShardUpdate, mean, named, translate_errors
 from .settings import ServerSettings
 from .sync_barrier import SyncBarrier, WaitingPush
@@ -26,14 +26,14 @@ class Updates:
     def __init__(self, settings: ServerSettings):
         self.settings, self.version = settings, 0
         self.behind = self.worst_behind = 0
-        self.ledger, self.barrier = Ledger(settings.trainers), SyncBarrier()
+        self.push_log, self.barrier = DeduplicationLog(settings.trainers), SyncBarrier()
 
     def push(self, shards: Mapping[BlockKey, ParameterShard], request: Push) -> Pushed | Wait:
         """Accepts a push and applies it now, or in sync mode when all members have pushed its step."""
         sender = Sender(request.trainer, request.incarnation, request.step)
-        if not self.ledger.admits(sender, request.membership):
+        if not self.push_log.admits(sender, request.membership):
             return Wait()
-        if self.ledger.is_repeat(sender):
+        if self.push_log.is_repeat(sender):
             return Pushed(repeated=True)
         if self.settings.mode != "sync":
             push = self._accepted(shards, sender, request)
@@ -46,7 +46,7 @@ class Updates:
         push = self._accepted(shards, sender, request)
         self._require_current(sender)
         self.barrier.add(push)
-        while pushes := self.barrier.complete(self.ledger.members):
+        while pushes := self.barrier.complete(self.push_log.members):
             with _logged(pushes):
                 self._apply(pushes, pushes[0].sender.step + 1)
         if self.barrier.of(sender.trainer) is push:  # its sender may reuse the arrays' memory
@@ -58,9 +58,9 @@ class Updates:
         behind = self.version - version
         self.behind += max(0, behind)  # below 0: its version was lost in a restart
         self.worst_behind = max(self.worst_behind, behind)
-        limit, trainers = self.settings.stale_limit, len(self.ledger.members)
+        limit, trainers = self.settings.stale_limit, len(self.push_log.members)
         if self.settings.mode == "async" and limit is not None and behind > limit * trainers:
-            self.ledger.settle(sender, Stale.kind)
+            self.push_log.settle(sender, Stale.kind)
             raise Stale(f"the push is {behind} updates behind, {limit} for each of {trainers} trainers are allowed")
 
     def _reply_while_waiting(self, sender: Sender) -> Pushed | Wait | None:
@@ -73,13 +73,13 @@ class Updates:
             return None
         if sender.step > waiting.sender.step:
             return Wait()
-        self.ledger.repeated += 1
+        self.push_log.repeated += 1
         return Pushed(repeated=True)
 
     def _require_current(self, sender: Sender) -> None:
         """Stale for a push of a step that is complete."""
         if sender.step < self.version:
-            self.ledger.settle(sender, Stale.kind)
+            self.push_log.settle(sender, Stale.kind)
             raise Stale(f"step {sender.step} was made without trainer {sender.trainer}, the next one is {self.version}")
 
     def _accepted(self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push) -> WaitingPush:
@@ -94,7 +94,7 @@ class Updates:
             del rest[:count]
         if rest:
             raise Malformed(f"there are {len(rest)} more arrays than the blocks need")
-        self.ledger.sent += 1
+        self.push_log.sent += 1
         return WaitingPush(sender, updates, request.pass_number)
 
     def _apply(self, pushes: list[WaitingPush], version: int) -> None:
@@ -123,29 +123,29 @@ class Updates:
             raise ClusterError(f"{error}; {done} of {len(steps)} blocks were changed") from None
         finally:
             for push in pushes:
-                self.ledger.settle(push.sender, became)
+                self.push_log.settle(push.sender, became)
 
     @property
     def _delta_scale(self) -> float:
         """The fraction of a trainer's difference that is added to the values."""
-        return 1 / len(self.ledger.members) if self.settings.mode == "delta" else self.settings.elastic_alpha
+        return 1 / len(self.push_log.members) if self.settings.mode == "delta" else self.settings.elastic_alpha
 
     def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
         """Sets the members; removes waiting pushes of trainers that left. False if this membership is not newer; it
         increases with every change."""
-        if not self.ledger.set_members(membership, trainers):
+        if not self.push_log.set_members(membership, trainers):
             return False
         for push in self.barrier.pushes():
-            if self.ledger.has_left(push.sender):
+            if self.push_log.has_left(push.sender):
                 self._leave(push)
-        while pushes := self.barrier.complete(self.ledger.members):
+        while pushes := self.barrier.complete(self.push_log.members):
             with _logged(pushes):
                 self._apply(pushes, pushes[0].sender.step + 1)
         return True
 
     def _leave(self, push: WaitingPush) -> None:
         self.barrier.remove(push.sender.trainer)
-        self.ledger.settle(push.sender, Stale.kind)
+        self.push_log.settle(push.sender, Stale.kind)
 
 
 @contextmanager

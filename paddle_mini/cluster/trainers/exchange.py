@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 from itertools import count
 
-from ..client import Ask, Client, required
+from ..client import Call, Client, required
 from ..protocol import Add, Arrive, GetMean, GetState, JoinRendezvous, LeaveRendezvous, PutState, StateStored
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
 from .flat_buffer import FlatBuffer
@@ -36,13 +36,13 @@ class Exchange:
         self.step_id: StepId | None = None
         self.inside = False
         self._serials = count()
-        self._contributors: list[MemberId] = []  # of the last step
+        self._contributors: list[MemberId] = []  # those of the last step
 
     def join(self) -> bool:
         """Returns when this trainer has the common state. False: it had this state already."""
         lost: str | None = None
         while True:
-            reply = self._membership.ask(
+            reply = self._membership.request(
                 JoinRendezvous, serial=next(self._serials), has=self.step_id, lost=lost, layout=self._state.layout
             )
             if reply.answer is JoinAnswer.FIRST:
@@ -65,7 +65,7 @@ class Exchange:
                 self._add()
                 is_sent = True
             me = self._membership.life
-            reply = self._membership.ask(Arrive, serial=next(self._serials), step_id=self.step_id, has_gradient=has_gradient)
+            reply = self._membership.request(Arrive, serial=next(self._serials), step_id=self.step_id, has_gradient=has_gradient)
             if reply.answer is ArriveAnswer.STORE:
                 self._store_state()
                 continue
@@ -100,15 +100,15 @@ class Exchange:
         self.inside = False
 
     def _leave_once(self, done: bool) -> LeaveAnswer:
-        return self._membership.ask(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer
+        return self._membership.request(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer
 
     def _add(self) -> None:
         assert self.step_id is not None
         serial = next(self._serials)
         required(
-            self._client.ask_all(
+            self._client.request_all(
                 [
-                    Ask(
+                    Call(
                         f"server {index}",
                         Add(*self._membership.life, serial, self.step_id, self.gradients.share(index, self._servers)),
                     )
@@ -121,7 +121,7 @@ class Exchange:
         """False if a server has lost a contribution; then nothing changes."""
         assert self.step_id is not None
         means = required(
-            self._client.ask_all([Ask(f"server {index}", GetMean(self.step_id, of)) for index in range(self._servers)])
+            self._client.request_all([Call(f"server {index}", GetMean(self.step_id, of)) for index in range(self._servers)])
         )
         if any(mean.missing for mean in means):
             return False
@@ -133,18 +133,18 @@ class Exchange:
         assert self.step_id is not None
         key, about, step_id = uuid.uuid4().hex, self._state.about(self._contributors), self.step_id
         required(
-            self._client.ask_all(
+            self._client.request_all(
                 [
-                    Ask(f"server {index}", PutState(key, step_id, about, arrays))
+                    Call(f"server {index}", PutState(key, step_id, about, arrays))
                     for index, arrays in enumerate(self._state.shares(self._servers))
                 ]
             )
         )
-        self._membership.ask(StateStored, serial=next(self._serials), step_id=step_id, key=key)
+        self._membership.request(StateStored, serial=next(self._serials), step_id=step_id, key=key)
 
     def _load_state(self, key: str) -> bool:
         """False if a server has lost its share."""
-        shares = required(self._client.ask_all([Ask(f"server {index}", GetState(key)) for index in range(self._servers)]))
+        shares = required(self._client.request_all([Call(f"server {index}", GetState(key)) for index in range(self._servers)]))
         if any(share.state is None for share in shares):
             return False
         self._state.take([share.arrays for share in shares], shares[0].state)

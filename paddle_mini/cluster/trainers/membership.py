@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..client import Ask, Client
+from ..client import Call, Client
 from ..engine import Killed
 from ..errors import ClusterError, Gone
 from ..messages import R, Request
@@ -39,7 +39,7 @@ class Membership:
     def join(self) -> None:
         """Joins the job; also again, when this trainer is lost."""
         self.is_lost = False
-        welcome = self._client.ask("coordinator", Join(uuid.uuid4().hex, self.number))
+        welcome = self._client.request("coordinator", Join(uuid.uuid4().hex, self.number))
         self.incarnation, self.membership = welcome.incarnation, welcome.membership
         self._announce()
         if self._heartbeats is None:
@@ -53,7 +53,7 @@ class Membership:
         """Leaves the job."""
         self.stop_heartbeat()
         events = pending_events()
-        self._client.ask("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
+        self._client.request("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
         events_sent(events)
         self._announce()
 
@@ -78,20 +78,20 @@ class Membership:
         """The number and incarnation of this trainer."""
         return MemberId(self.number, self.incarnation)
 
-    def ask(self, request: Callable[..., Request[R]], **fields: Any) -> R:
+    def request(self, request: Callable[..., Request[R]], **fields: Any) -> R:
         """Sends a request of this trainer to the coordinator; joins again if the trainer was lost. request: a class
         whose first two fields are those of MemberId."""
         for _ in range(_JOINS):
             try:
-                return self._client.ask("coordinator", request(*self.life, **fields))
+                return self._client.request("coordinator", request(*self.life, **fields))
             except Gone as error:
                 _log.warning("%s", error)
                 self.join()
-        return self._client.ask("coordinator", request(*self.life, **fields))
+        return self._client.request("coordinator", request(*self.life, **fields))
 
     @contextmanager
     def renewing(self, request: Callable[..., Request[Any]], **fields: Any) -> Iterator[None]:
-        """Inside, each heartbeat also sends this request, which renews a lease. request: as for ask."""
+        """Inside, each heartbeat also sends this request, which renews a lease. request: as for request()."""
         self._renewed = partial(request, **fields)
         try:
             yield
@@ -102,10 +102,10 @@ class Membership:
         """Notifies the servers of the members; they would learn it later with their own heartbeats."""
         if not self._servers:
             return
-        view = self._client.ask("coordinator", View())
+        view = self._client.request("coordinator", View())
         if view.started:
             request = SetMembers(view.membership, view.trainers)
-            self._client.notify_all([Ask(f"server {index}", request) for index in range(self._servers)])
+            self._client.notify_all([Call(f"server {index}", request) for index in range(self._servers)])
 
     def _send_heartbeats(self) -> None:
         with log_context(f"trainer {self.number}"):

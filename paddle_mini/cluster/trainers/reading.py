@@ -23,13 +23,13 @@ class Reading:
     """
 
     def __init__(self, client: Client, membership: Membership, withdraw: Callable[[], None] | None):
-        self._client, self._membership, self._withdraw, self._asks = client, membership, withdraw, count()
+        self._client, self._membership, self._withdraw, self._serials = client, membership, withdraw, count()
 
     def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int, set_pass: Callable[[int], None]) -> Iterator[Any]:
         """Each chunk goes to one trainer per pass, and to another one if that trainer was lost before the end of the
         task. A task is done when the next chunk is requested. set_pass(number) is called before the chunks of a pass.
         """
-        self._client.ask("coordinator", SetData(list(chunks), chunks_per_task))
+        self._client.request("coordinator", SetData(list(chunks), chunks_per_task))
         for number in range(passes):
             while (task := self._get(number)).answer not in (TaskAnswer.OVER, TaskAnswer.EARLIER):
                 if task.answer is TaskAnswer.ALL_FAILED:
@@ -37,12 +37,12 @@ class Reading:
                 if task.answer is TaskAnswer.TASK:
                     set_pass(number)
                     yield from task.chunks
-                    self._membership.ask(EndTask, task=task.task, epoch=task.epoch)
+                    self._membership.request(EndTask, task=task.task, epoch=task.epoch)
                 else:
                     self._wait()
 
     def _get(self, number: int) -> Task:
-        return self._membership.ask(GetTask, pass_number=number, serial=next(self._asks))
+        return self._membership.request(GetTask, pass_number=number, serial=next(self._serials))
 
     def _wait(self) -> None:
         if self._withdraw is None:
@@ -51,7 +51,7 @@ class Reading:
         self._withdraw()
         self._membership.leave()
         while True:
-            tasks = self._client.ask("coordinator", GetJobStatus()).tasks
+            tasks = self._client.request("coordinator", GetJobStatus()).tasks
             if tasks["todo"] or not tasks["pending"]:
                 break
             time.sleep(_PAUSE)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..client import Ask, Client, OnWait, required
+from ..client import Call, Client, OnWait, required
 from ..errors import AlreadyInitialised, NotInitialised
 from ..messages import ServerReply
 from ..process_log import ProcessLogger
@@ -50,32 +50,32 @@ class RemoteParameters:
         """Sends all their parameters to these servers, as the initialiser."""
         for index in servers:
             blocks = self.blocks[index]
-            asks = []
+            calls = []
             for begin in range(0, len(blocks), _AT_ONCE):
                 some = blocks[begin : begin + _AT_ONCE]
                 arrays = [block_values(self._info(block), block, values[block.parameter]) for block in some]
                 new = [NewBlock(self._info(block), block, self.by_name[block.parameter].config) for block in some]
-                asks.append(Ask(f"server {index}", Init(token, new, [np.ascontiguousarray(one) for one in arrays])))
-            asks.append(Ask(f"server {index}", FinishInit(token, len(blocks))))
-            for ask in asks:
-                self._initialise_one(ask)
+                calls.append(Call(f"server {index}", Init(token, new, [np.ascontiguousarray(one) for one in arrays])))
+            calls.append(Call(f"server {index}", FinishInit(token, len(blocks))))
+            for call in calls:
+                self._initialise_one(call)
 
-    def _initialise_one(self, ask: Ask) -> None:
-        (result,) = self._client.ask_all([ask])
+    def _initialise_one(self, call: Call) -> None:
+        (result,) = self._client.request_all([call])
         if not isinstance(result, AlreadyInitialised):  # by this trainer, whose reply was lost, or it is in use
             required([result])
 
     def config_mismatches(self) -> list[str]:
         """Parameters that servers train with another OptimizerConfig, from an earlier job in the same directory."""
-        asks = []
+        calls = []
         for index, blocks in enumerate(self.blocks):
             digests = [
                 BlockDigest(block.parameter, block.number, digest(self.by_name[block.parameter].config)) for block in blocks
             ]
-            asks += [
-                Ask(f"server {index}", Compare(digests[begin : begin + _AT_ONCE])) for begin in range(0, len(digests), _AT_ONCE)
+            calls += [
+                Call(f"server {index}", Compare(digests[begin : begin + _AT_ONCE])) for begin in range(0, len(digests), _AT_ONCE)
             ]
-        results = self._client.ask_all(asks)  # a server that died meanwhile gets this trainer's
+        results = self._client.request_all(calls)  # a server that died meanwhile gets this trainer's
         replies = required([one for one in results if not isinstance(one, NotInitialised)])
         return sorted({name for reply in replies for name in reply.other})
 
@@ -91,12 +91,12 @@ class RemoteParameters:
         servers. average: the index of an average; None: the values."""
         wanted = [[block for block in blocks if block.parameter in names] for blocks in self.blocks]
         tables = [[block for block in blocks if block.parameter in rows] for blocks in self.blocks]
-        asks = []
+        calls = []
         for index, (whole, table) in enumerate(zip(wanted, tables)):
             inside = [_inside(rows[block.parameter], block) for block in table]
-            asks.append(Ask(f"server {index}", Pull(_keys(whole), _keys(table), min_version, average, inside)))
+            calls.append(Call(f"server {index}", Pull(_keys(whole), _keys(table), min_version, average, inside)))
         pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in (*names, *rows)}
-        for index, pulled in enumerate(required(self._client.ask_all(asks, on_wait))):
+        for index, pulled in enumerate(required(self._client.request_all(calls, on_wait))):
             self.note_reply(index, pulled)
             self.versions[index] = pulled.version
             for block, array in zip([*wanted[index], *tables[index]], pulled.arrays):

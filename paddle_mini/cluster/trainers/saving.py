@@ -31,28 +31,32 @@ ALONE = "0"
 """The id of the trainer that saves if no coordinator elects one."""
 MODEL = "model"
 
-Ask = Callable[[], int | None]
+Approve = Callable[[], int | None]
 Write = Callable[[str], None]
 Values = Callable[[], Mapping[str, np.ndarray]]
 
 
 def save_elected(
-    directory: Path, trainer_id: str, ask: Ask, write: Write, elected: Callable[[], AbstractContextManager[None]] = nullcontext
+    directory: Path,
+    trainer_id: str,
+    approve: Approve,
+    write: Write,
+    elected: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> str | None:
     """Writes a model to directory/trainer_id if this trainer is elected; returns that path, or None for "not you".
 
-    ask(): the token of the coordinator's approval, or None; it is called again when the model is written. If another
+    approve(): the token of the coordinator's approval, or None; it is called again when the model is written. If another
     trainer was elected since, StaleToken is raised, and that trainer's model is the one to use. write(folder) fills an
-    empty folder; inside elected() this trainer stays elected. Errors of ask and write propagate; StorageError: the disk
+    empty folder; inside elected() this trainer stays elected. Errors of approve and write propagate; StorageError: the disk
     fails. After an error the name has the previous model, or all of this one.
     """
     _require_id(trainer_id)
-    token = ask()
+    token = approve()
     if token is None:
         return None
 
     def still_elected() -> None:
-        now = ask()
+        now = approve()
         if now != token:
             raise StaleToken(
                 f"saving to '{os.fspath(directory)}' took longer than trainer {trainer_id} was elected "

@@ -93,11 +93,11 @@ def save_if_elected(membership: Membership, directory: Path, seconds: float, wri
     """Saves if the coordinator elects this trainer, which stays elected while it writes."""
     where: dict[str, Any] = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
 
-    def ask() -> int | None:
-        return membership.ask(AskSave, **where).token
+    def approve() -> int | None:
+        return membership.request(AskSave, **where).token
 
     renewing = partial(membership.renewing, AskSave, **where)
-    return save_elected(where["directory"], str(membership.number), ask, write, renewing)
+    return save_elected(where["directory"], str(membership.number), approve, write, renewing)
 
 
 class JobTrainer(Trainer):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..client import Ask, Client
+from ..client import Call, Client
 from ..engine import Link
 from ..errors import ClusterError, Gone, NotInitialised, Stale, StaleToken
 from ..job_settings import JobSettings
@@ -60,12 +60,12 @@ class TrainerProcess:
     def _initialise(self) -> None:
         """Initialises the servers, if this trainer is selected, or waits for the trainer that is."""
         while True:
-            reply = self.membership.ask(BeginInit)
+            reply = self.membership.request(BeginInit)
             if reply.token is None:
                 return
             try:
                 self.parameters.initialise([row.server for row in reply.servers], reply.token, self._values())
-                self.membership.ask(
+                self.membership.request(
                     EndInit, token=reply.token, servers=[MemberId(row.server, row.incarnation) for row in reply.servers]
                 )
             except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or restarted
@@ -108,11 +108,11 @@ class TrainerProcess:
         errors: list[ClusterError] = []
         left: Sequence[int] = again or range(self.settings.servers)
         while left:
-            asks = []
+            calls = []
             for index in left:  # all of them are made before the first is sent
                 blocks, arrays = self.parameters.share(index, gradients)
-                asks.append(
-                    Ask(
+                calls.append(
+                    Call(
                         f"server {index}",
                         kind(
                             *self.membership.life,
@@ -125,7 +125,7 @@ class TrainerProcess:
                         ),
                     )
                 )
-            results, asked, left = self.client.ask_all(asks), left, []
+            results, asked, left = self.client.request_all(calls), left, []
             for index, result in zip(asked, results):
                 if isinstance(result, NotInitialised):
                     left.append(index)

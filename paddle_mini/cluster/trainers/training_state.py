@@ -20,7 +20,7 @@ from ..wire import Arrays
 from .flat_buffer import FlatBuffer
 
 FOLDER = "trainers"
-"""Of checkpoints, in the directory of the job."""
+"""The folder of checkpoints in the directory of the job."""
 _log = ProcessLogger(__name__)
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from .._core import printable
+from ..cluster.convert import read_parameters
+from ..cluster.errors import ClusterError, StorageError
+from ..cluster.servers.server_checkpoint import Found, blocks, found, verified
 from ..errors import printable_lines
 from ..io.regular_files import path_of
 from ..io.state import save_state
-from .convert import read_parameters
-from .errors import ClusterError, StorageError
-from .servers.server_checkpoint import Found, blocks, found, verified
 
 
 def add_checkpoint(commands: Any) -> None:
-    """The command and its actions, for a parser's commands."""
+    """Adds the command and its actions to a parser's subcommands."""
     parser = commands.add_parser("checkpoint", help="list, verify or convert the checkpoints of a cluster's servers")
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for name, does, text in (

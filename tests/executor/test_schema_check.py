@@ -28,7 +28,7 @@ def refusal(*more, **changed):
     return said.pop()
 
 
-def test_a_complete_record_is_taken_in_any_order():
+def test_a_complete_schema_is_accepted_in_any_order():
     more = [
         ("in_place", ["X", "Out"]),
         ("view", ["X", "Out"]),

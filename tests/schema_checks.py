@@ -1,4 +1,4 @@
-# Questions about the facts of a schema, each checked against the operator.
+# Checks that compare the declarations of a schema with the behaviour of its operator.
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ import paddle_mini as pm
 from facts import GATHER_ND, Case, all_facts, cases_of, gradient_cases, listed
 from harness import dtypes_to_test
 from one_op import OneOp, Rows, array_of, with_array
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 
 BY_CHANCE = {"dpsgd", "dropout", "gaussian_random", "truncated_gaussian_random", "uniform_random"}  # other numbers in each run
 LARGE = 5_003  # elements: three tiles, the last one short
@@ -54,12 +54,12 @@ def spoiled(inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def check_memory(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """in_place, views, updates and inputs.shape_only."""
-    record = contract(op_type)
+    schema = op_schema(op_type)
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     found = one.run()
     expected = bits(found)
     given = {port: [array_of(value) for value in listed(values)] for port, values in inputs.items()}
-    for source, port in record["views"]:
+    for source, port in schema["views"]:
         made = [array_of(value) for value in listed(found.get(port, []))]
         if [value.nbytes for value in made] == [value.nbytes for value in given.get(source, [])]:
             assert [value.tobytes() for value in made] == [value.tobytes() for value in given[source]], (
@@ -67,13 +67,13 @@ def check_memory(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], co
             )
     if op_type in BY_CHANCE:
         return
-    if record["in_place"] or record["views"]:
+    if schema["in_place"] or schema["views"]:
         over = OneOp(op_type, inputs, attrs, counts, aliased=False, temporaries=True)
         assert bits(over.run()) == expected, "outputs over inputs"
-    if any(source in inputs and port in counts for source, port in record["updates"]):
+    if any(source in inputs and port in counts for source, port in schema["updates"]):
         same = OneOp(op_type, inputs, attrs, counts)
         assert bits(same.run()) == expected, "outputs in their inputs' variables"
-    for port in record["inputs"]:
+    for port in schema["inputs"]:
         if port["shape_only"] and port["name"] in inputs:
             changed = inputs[port["name"]]
             changed = [unlike(value) for value in changed] if isinstance(changed, list) else unlike(changed)
@@ -94,7 +94,7 @@ def check_refusals(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], 
         try:
             one.executor.run(one.program, scope=one.scope)
         except pm.Error as error:
-            assert one.scope.get("steps") == before, f"a refusal that the record does not tell of: {error}"
+            assert one.scope.get("steps") == before, f"an error that the schema does not declare: {error}"
 
 
 def check_tiles(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> bool:
@@ -125,9 +125,9 @@ def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], c
     """outputs.optional: without one the others have the same bits."""
     if op_type in BY_CHANCE or len(counts) < 2:
         return
-    record = contract(op_type)
-    states = {port for source, port in record["updates"] if source in inputs}  # are passed with their inputs or not at all
-    optional = [port["name"] for port in record["outputs"] if port["optional"] and port["name"] in {*counts} - states]
+    schema = op_schema(op_type)
+    states = {port for source, port in schema["updates"] if source in inputs}  # are passed with their inputs or not at all
+    optional = [port["name"] for port in schema["outputs"] if port["optional"] and port["name"] in {*counts} - states]
     whole = bits(OneOp(op_type, inputs, attrs, counts, aliased=False).run()) if optional else {}
     for port in optional:
         fewer = {name: count for name, count in counts.items() if name != port}
@@ -146,17 +146,17 @@ def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Features that schemas allow and no case has: (type, port, feature). A gradient's inputs are given as its
     operator's are."""
     for op_type in op_types:
-        record, cases = contract(op_type), list(cases_and_gradients(op_type))
-        for port in record["inputs"]:
+        schema, cases = op_schema(op_type), list(cases_and_gradients(op_type))
+        for port in schema["inputs"]:
             name = port["name"]
             given = [items for items in (listed(case[1].get(name, [])) for case in cases) if items]
-            if name in record["accepts_selected_rows"] and not any(isinstance(item, Rows) for items in given for item in items):
+            if name in schema["accepts_selected_rows"] and not any(isinstance(item, Rows) for items in given for item in items):
                 yield op_type, name, "takes rows"
             if port["optional"] and (not given or (len(given) == len(cases) and not op_type.endswith("_grad"))):
                 yield op_type, name, "is optional"
             if port["list"] and max(map(len, given), default=0) < 2:
                 yield op_type, name, "is a list"
-        for port in record["outputs"]:
+        for port in schema["outputs"]:
             if port["list"] and max((case[3].get(port["name"], 0) for case in cases), default=0) < 2:
                 yield op_type, port["name"], "is a list"
 
@@ -184,7 +184,7 @@ def check_all_refusals(op_type: str) -> None:
 
 
 def check_all_tiles(op_type: str) -> None:
-    if contract(op_type)["tiled"]:
+    if op_schema(op_type)["tiled"]:
         assert [check_tiles(*case) for case in cases_and_gradients(op_type)].count(True) > 0, "no case has parts"
 
 
@@ -199,20 +199,20 @@ def check_tested(op_type: str) -> None:
 
 def check_place(op_type: str) -> None:
     """on_gpu and cpu_only: a kernel for GPUs, or the reason for none."""
-    record = contract(op_type)
-    assert not record["has_kernels"] or record["on_gpu"] != bool(record["cpu_only"])
+    schema = op_schema(op_type)
+    assert not schema["has_kernels"] or schema["on_gpu"] != bool(schema["cpu_only"])
 
 
 def check_on_gpu(op_type: str) -> None:
     """on_gpu: compiled for a GPU, the operator's cases run although the host can't dereference addresses of the device."""
-    if contract(op_type)["on_gpu"]:
+    if op_schema(op_type)["on_gpu"]:
         cases = cases_and_gradients(op_type)
         tensors = [case for case in cases if not any(isinstance(item, Rows) for item in case[1].values())]
         gpu_builds.check_runs(op_type, tensors)
 
 
 def stated() -> list[str]:
-    """The facts of a schema, by the names of contract(); of ports "inputs.list" and its like."""
-    record = contract("adam")
-    ports = [f"{side}.{fact}" for side in ("inputs", "outputs") for fact in record[side][0]]
-    return sorted([*(fact for fact in record if fact not in ("inputs", "outputs")), *ports])
+    """The facts of a schema, by the names of op_schema(); of ports "inputs.list" and its like."""
+    schema = op_schema("adam")
+    ports = [f"{side}.{fact}" for side in ("inputs", "outputs") for fact in schema[side][0]]
+    return sorted([*(fact for fact in schema if fact not in ("inputs", "outputs")), *ports])

@@ -14,7 +14,7 @@ TypedAttrs = list[tuple[str, int, Any]]
 
 
 @cache
-def contract(op_type: str) -> dict[str, Any]:
+def op_schema(op_type: str) -> dict[str, Any]:
     """The schema of an operator; ProgramError, with the most similar names, if it is not known."""
     return _core.contract(op_type)
 
@@ -23,7 +23,7 @@ def contract(op_type: str) -> dict[str, Any]:
 def attr_types(op_type: str) -> Mapping[str, int]:
     """The types of its attributes. A gradient operator has all those of its operator, which PaddlePaddle's may
     require."""
-    types = {attr["name"]: attr["type"] for attr in contract(op_type)["attrs"]}
+    types = {attr["name"]: attr["type"] for attr in op_schema(op_type)["attrs"]}
     forward = op_type[: -len("_grad")]
     inherited = attr_types(forward) if op_type.endswith("_grad") and forward in _op_types() else {}
     return {**GENERIC, **inherited, **types}
@@ -36,7 +36,7 @@ def _op_types() -> frozenset[str]:
 
 @cache
 def defaults(op_type: str) -> Mapping[str, Any]:
-    return {attr["name"]: attr["default"] for attr in contract(op_type)["attrs"] if not attr["required"]}
+    return {attr["name"]: attr["default"] for attr in op_schema(op_type)["attrs"] if not attr["required"]}
 
 
 def typed_attrs(op_type: str, attrs: Mapping[str, Any]) -> TypedAttrs:

@@ -7,18 +7,18 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import _core
-from ._core import Error, ProgramError, printable
-from .cluster.coordinator.coordinator_file import read_state
-from .cluster.servers.server_checkpoint import verified
-from .errors import printable_lines
-from .io import pickled, safetensors_file
-from .io.checkpoint_files import MANIFEST, read_checkpoint
-from .io.model import FOLDER_MODEL
-from .io.parameters import Path, parameter_names
-from .io.regular_files import path_of
-from .io.values import naming
-from .program import Program
+from .. import _core
+from .._core import Error, ProgramError, printable
+from ..cluster.coordinator.coordinator_file import read_state
+from ..cluster.servers.server_checkpoint import verified
+from ..errors import printable_lines
+from ..io import pickled, safetensors_file
+from ..io.checkpoint_files import MANIFEST, read_checkpoint
+from ..io.model import FOLDER_MODEL
+from ..io.parameters import Path, parameter_names
+from ..io.regular_files import path_of
+from ..io.values import naming
+from ..program import Program
 
 UNPROTECTED = 3
 """The exit status if no file is damaged, but one has no checksum."""

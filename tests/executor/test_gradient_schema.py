@@ -5,7 +5,7 @@ import pytest
 import paddle_mini as pm
 from one_op import array, run_op
 from paddle_mini import _core
-from paddle_mini.contracts import contract
+from paddle_mini.schemas import op_schema
 
 # For an operator with two inputs, one of which is optional, an output that is not kept, and an attribute.
 FORWARD = {
@@ -53,7 +53,7 @@ def test_what_is_named_again_replaces_what_is_inherited():
         derived(("input", ["Out", "once"]), ("input", ["Out", "twice"]))
 
 
-def test_a_record_without_ports_of_a_gradient_is_refused():
+def test_a_schema_without_ports_of_a_gradient_is_refused():
     with pytest.raises(pm.ProgramError, match="schema of 'mended': gradient_of needs a gradient that names its ports"):
         derived(gradient=None, no_gradient=["because"])
 
@@ -79,8 +79,8 @@ def test_a_gradient_has_its_operators_attributes():
     for op_type in types:
         if not op_type.endswith("_grad") or op_type in OTHER_ATTRIBUTES or op_type[:-5] not in types:
             continue
-        forward = {attr["name"]: (attr["type"], attr["default"]) for attr in contract(op_type[:-5])["attrs"]}
-        for attr in contract(op_type)["attrs"]:
+        forward = {attr["name"]: (attr["type"], attr["default"]) for attr in op_schema(op_type[:-5])["attrs"]}
+        for attr in op_schema(op_type)["attrs"]:
             assert forward[attr["name"]] == (attr["type"], attr["default"]), f"{op_type}: {attr['name']}"
             compared += 1
     assert compared > 300

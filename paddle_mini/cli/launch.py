@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..cluster.errors import ClusterError
+from ..cluster.job import ENGINES, run
+from ..cluster.job_settings import COLLECTIVE, JobSettings
+from ..cluster.servers.settings import MODES
+from ..cluster.view.status_view import status_view
 from ..io.regular_files import open_regular
-from .errors import ClusterError
-from .job import ENGINES, run
-from .job_settings import COLLECTIVE, JobSettings
-from .servers.settings import MODES
-from .view.status_view import status_view
 
 _OWN = ("job", "trainers", "servers", "mode", "run")
 """Settings whose options are declared below, or that have no option."""

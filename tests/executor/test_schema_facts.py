@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from altered_schemas import altered
 from facts import all_cases, all_facts, gradient_cases
 from one_op import OneOp
 from paddle_mini import _core
-from paddle_mini.contracts import contract
-from record_questions import (
+from paddle_mini.schemas import op_schema
+from schema_checks import (
     ask_values,
     check_all_memory,
     check_all_outputs,
@@ -23,7 +24,6 @@ from record_questions import (
     stated,
     untested,
 )
-from records import altered
 
 # Their input BatchGate has offsets that do not form sequences: a scope does not accept such offsets from Python.
 BATCHES = {"gru_grad", "lstm_grad"}
@@ -43,8 +43,8 @@ def everything_asked():
 
 
 def says_something_of_memory(op_type):
-    record = contract(op_type)
-    return record["in_place"] or record["views"] or record["updates"] or any(port["shape_only"] for port in record["inputs"])
+    schema = op_schema(op_type)
+    return schema["in_place"] or schema["views"] or schema["updates"] or any(port["shape_only"] for port in schema["inputs"])
 
 
 def test_what_records_say_of_memory_is_so():
@@ -63,7 +63,7 @@ def test_an_optional_output_can_be_left_out():
         check_outputs(*asked)
 
 
-@pytest.mark.parametrize("op_type", [op_type for op_type in _core.op_types() if contract(op_type)["tiled"]])
+@pytest.mark.parametrize("op_type", [op_type for op_type in _core.op_types() if op_schema(op_type)["tiled"]])
 def test_in_parts_there_are_the_same_bits(op_type):
     check_all_tiles(op_type)
 
@@ -148,7 +148,7 @@ LIES = [
 
 
 @pytest.mark.parametrize("op_type, question, facts", LIES)
-def test_a_record_that_is_wrong_is_noticed(op_type, question, facts):
+def test_a_wrong_schema_is_detected(op_type, question, facts):
     question(op_type)
     with pytest.raises((AssertionError, pm.Error)), altered(op_type, facts):
         question(op_type)
@@ -192,7 +192,7 @@ def test_what_is_said_is_needed(fact, nothing, question):
     silent = []
     for op_type in sorted(_core.op_types() if question == check_all_refusals else all_facts()):
         plain = op_type[: -len("_grad")] if op_type.endswith("_grad") else op_type
-        if plain not in all_facts() or not contract(op_type)[fact] or op_type in ASKED_ELSEWHERE.get(fact, ()):
+        if plain not in all_facts() or not op_schema(op_type)[fact] or op_type in ASKED_ELSEWHERE.get(fact, ()):
             continue
         try:
             with altered(op_type, {fact: nothing}):

@@ -1,4 +1,4 @@
-# Ledger: a server's deduplication log of pushes, and the trainers whose pushes it accepts.
+# DeduplicationLog: the pushes that a server has applied or dropped, and the trainers whose pushes it accepts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ class Sender(NamedTuple):
     step: int
 
 
-class Ledger:
+class DeduplicationLog:
     """sent: valid pushes, each counted once despite repetitions; each is applied, dropped, or waits for others."""
 
     def __init__(self, trainers: int):

@@ -1,0 +1,47 @@
+# paddle-mini doctor: reports the build, its kernels, the devices and the environment.
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import paddle_mini as pm
+
+from .. import _core
+from .._core import printable
+from ..environment import described
+
+
+def add_doctor(commands: Any) -> None:
+    """Adds the command to a parser's subcommands."""
+    doctor = commands.add_parser("doctor", help="what this build is, what it runs on and why")
+    doctor.set_defaults(command=_doctor)
+
+
+def _doctor(_: argparse.Namespace) -> None:
+    library = _core.kernel_library()
+    beside = Path(sys.executable).parent / "pm_run"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    facts = [
+        ("paddle_mini", f"{pm.__version__} in {Path(pm.__file__).parent}"),
+        ("python", f"{sys.version.split()[0]}, {sys.executable}"),
+        ("numpy", np.__version__),
+        ("CPU", f"{cores} cores, runs {' '.join(_core.processor_levels())}"),
+        ("kernels", f"{library['level']}: {library['reason']}"),
+        ("", library["path"]),
+        ("operators", str(len(_core.op_types()))),
+        ("cuda", _core.gpu_text()),
+        ("memory", f"{memory:.1f} GiB"),
+        ("pm_run", str(beside) if beside.exists() else shutil.which("pm_run") or "not found"),
+    ]
+    for name, fact in facts:
+        print(f"{name:12}{fact}")
+    print("environment")
+    for name, value, does in described():
+        print(f"  {name:16}{f'={printable(value)}' if value else 'not set'}  ({does})")

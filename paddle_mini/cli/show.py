@@ -1,0 +1,64 @@
+# paddle-mini show: prints a saved program and, for given feed shapes, its plan.
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import paddle_mini as pm
+
+from .._core import printable
+from ..io.model import prefix_of
+from ..show import provenance_text
+from .options import shape
+from .programs import fetches_of, read_program
+
+
+def add_show(commands: Any) -> None:
+    """Adds the command to a parser's subcommands."""
+    show = commands.add_parser("show", help="print a program and what it consists of")
+    show.add_argument("prefix", type=prefix_of, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
+    show.add_argument(
+        "--plan",
+        action="append",
+        type=shape,
+        metavar="NAME=2,3",
+        help="print the plan of a run for feeds of these shapes as well",
+    )
+    show.set_defaults(command=_show)
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    program = read_program(arguments.prefix)
+    print(program)
+    print()
+    ops = Counter(op.type for block in program.blocks for op in block.ops)
+    counted = (f"{count} {kind}" if count > 1 else kind for kind, count in ops.most_common())
+    print(f"{sum(ops.values())} operators: {', '.join(counted)}")
+    parameters = program.all_parameters()
+    elements = sum(int(np.prod(var.shape)) for var in parameters)
+    print(f"{len(parameters)} parameters with {elements:,} elements")
+    if program.provenance:
+        text = provenance_text(program.provenance)
+        print(f"provenance: {printable(text, 4 * len(text))}")
+    for suffix in (".pdmodel", ".pdiparams"):
+        path = Path(arguments.prefix + suffix)
+        print(f"{printable(path)}: {f'{path.stat().st_size:,} bytes' if path.exists() else 'not there'}")
+    if arguments.plan:
+        print()
+        print(_plan(program, dict(arguments.plan)))
+
+
+def _plan(program: pm.Program, shapes: dict[str, list[int]]) -> str:
+    """The plan depends only on shapes and dtypes, so all values are zeros."""
+    scope, variables = pm.Scope(), program.global_block().vars
+    for name in pm.io.parameters.parameter_names(program):
+        scope.set(name, np.zeros(variables[name].shape, variables[name].dtype))
+    unknown = [name for name in shapes if name not in variables]
+    if unknown:
+        raise pm.ProgramError(f"'{printable(unknown[0])}' is not a variable of the program")
+    feed = {name: np.zeros(shape, variables[name].dtype) for name, shape in shapes.items()}
+    return pm.Executor(pm.CPUPlace()).plan_text(program, feed, fetches_of(program, []), scope)
