@@ -33,7 +33,7 @@ void OpTable::check_gradients() const {
   for (const auto& entry : schemas_) entry.second.check_gradient(*this);
 }
 
-OpSchema OpTable::gradient_of(const std::string& type) const { return at(type).gradient_record(); }
+OpSchema OpTable::gradient_of(const std::string& type) const { return at(type).gradient_schema(); }
 
 const OpSchema* OpTable::find(const std::string& type) const {
   auto it = schemas_.find(type);

@@ -22,7 +22,7 @@ thread_local Launches* recording = nullptr;
 
 namespace {
 
-// Of the process, as threads of all devices may launch at the same time.
+// One object for the process, as threads of all devices may launch at the same time.
 struct Memory {
   std::mutex mutex;
   std::map<void*, size_t> pieces;

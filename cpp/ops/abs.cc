@@ -28,7 +28,7 @@ void define_abs(OpTable& ops) {
               .kernels<UnaryKernel<Abs>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "abs")
                                                  .doc("X@GRAD = Out@GRAD sign(X): 0 where X is 0.")
-                                                 .kernels<UnaryGradKernel<AbsGrad, Keeps::X>::For, float, double>()));
+                                                 .kernels<UnaryGradKernel<AbsGrad, Saved::X>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

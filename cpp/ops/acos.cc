@@ -21,7 +21,7 @@ struct AcosGrad {
 }  // namespace
 
 void define_acos(OpTable& ops) {
-  add_unary<Acos, AcosGrad, Keeps::X>(ops, unary("acos").doc("Out = arccos(X), in radians; NaN outside [-1, 1]."),
+  add_unary<Acos, AcosGrad, Saved::X>(ops, unary("acos").doc("Out = arccos(X), in radians; NaN outside [-1, 1]."),
                                       "X@GRAD = -Out@GRAD / sqrt(1 - X^2).");
 }
 

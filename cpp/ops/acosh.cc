@@ -21,7 +21,7 @@ struct AcoshGrad {
 }  // namespace
 
 void define_acosh(OpTable& ops) {
-  add_unary<Acosh, AcoshGrad, Keeps::X>(
+  add_unary<Acosh, AcoshGrad, Saved::X>(
       ops, unary("acosh").doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1."),
       "X@GRAD = Out@GRAD / sqrt(X^2 - 1).");
 }

@@ -32,7 +32,7 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
         height(param.shape().rank() ? param.shape()[0] : 1),
         width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
         merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {
-    require<DeviceError>(!kOnGpu || !grad.is_rows(), "Grad is selected rows: these have no kernel on a GPU");
+    require<DeviceError>(!kOnGpu || !grad.is_rows(), "Grad is selected rows, for which GPUs have no kernel");
   }
 
   void run(KernelContext& context) override;
@@ -86,18 +86,18 @@ void define_adam(OpTable& ops) {
   ops.add(adam_optimizer("adam", Grads::Sparse)
               .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, "
                    "ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and "
-                   "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient is a dense one with "
-                   "rows of zeros, or with lazy_mode, touches only the rows it names; in lazy_mode the powers advance "
-                   "before they are used. Without any row nothing happens.")
-              .optional_input("Beta1Tensor", "one element: used instead of beta1")
-              .optional_input("Beta2Tensor", "one element: used instead of beta2")
-              .optional_input("EpsilonTensor", "one element: used instead of epsilon")
-              .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
-              .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
+                   "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient counts as a dense one "
+                   "with rows of zeros; with lazy_mode, only the rows that it names change, and the powers advance "
+                   "before they are used. If it has no rows, nothing changes.")
+              .optional_input("Beta1Tensor", "one element; replaces beta1")
+              .optional_input("Beta2Tensor", "one element; replaces beta2")
+              .optional_input("EpsilonTensor", "one element; replaces epsilon")
+              .attr("beta1", 0.9f, "decay rate of the first moment", between(0, 1))
+              .attr("beta2", 0.999f, "decay rate of the second moment", between(0, 1))
               .attr("epsilon", 1e-8f, "keeps the division finite")
-              .attr("lazy_mode", false, "whether rows without gradient stay as they are")
+              .attr("lazy_mode", false, "whether rows without gradient stay unchanged")
               .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
               .infer(infer_adam)
               .kernels<AdamKernel, float, double>());
 }

@@ -63,21 +63,21 @@ namespace paddle_mini {
 
 void define_adamw(OpTable& ops) {
   ops.add(adam_optimizer("adamw")
-              .doc("With with_decay Param first shrinks by the factor 1 - LearningRate * lr_ratio * coeff; then, and "
-                   "without with_decay only, the step of adam. As in PaddlePaddle on a CPU, lr_ratio is no factor of "
-                   "adam's step.")
-              .optional_input("Beta1Tensor", "one element: used instead of beta1")
-              .optional_input("Beta2Tensor", "one element: used instead of beta2")
-              .optional_input("EpsilonTensor", "one element: used instead of epsilon")
-              .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
-              .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
+              .doc("With with_decay, Param is first multiplied by 1 - LearningRate * lr_ratio * coeff. Then the step "
+                   "of adam follows. As in PaddlePaddle on a CPU, lr_ratio does not scale adam's step.")
+              .optional_input("Beta1Tensor", "one element; replaces beta1")
+              .optional_input("Beta2Tensor", "one element; replaces beta2")
+              .optional_input("EpsilonTensor", "one element; replaces epsilon")
+              .attr("beta1", 0.9f, "decay rate of the first moment", between(0, 1))
+              .attr("beta2", 0.999f, "decay rate of the second moment", between(0, 1))
               .attr("epsilon", 1e-8f, "keeps the division finite")
               .attr("lr_ratio", 1.0f, "factor of the learning rate in the decay")
-              .attr("coeff", 0.01f, "decay in a step of learning rate 1")
+              .attr("coeff", 0.01f, "decay of a step with learning rate 1")
               .attr("with_decay", false, "whether Param decays")
-              .attr("lazy_mode", false, "of sparse gradients, which PaddlePaddle does not take here, nor do we")
+              .attr("lazy_mode", false,
+                    "for sparse gradients, which this operator does not support, as in PaddlePaddle")
               .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
               .infer(infer_adamw)
               .kernels<AdamwKernel, float, double>());
 }

@@ -21,7 +21,7 @@ struct AsinGrad {
 }  // namespace
 
 void define_asin(OpTable& ops) {
-  add_unary<Asin, AsinGrad, Keeps::X>(ops, unary("asin").doc("Out = arcsin(X), in radians; NaN outside [-1, 1]."),
+  add_unary<Asin, AsinGrad, Saved::X>(ops, unary("asin").doc("Out = arcsin(X), in radians; NaN outside [-1, 1]."),
                                       "X@GRAD = Out@GRAD / sqrt(1 - X^2).");
 }
 

@@ -21,7 +21,7 @@ struct AsinhGrad {
 }  // namespace
 
 void define_asinh(OpTable& ops) {
-  add_unary<Asinh, AsinhGrad, Keeps::X>(
+  add_unary<Asinh, AsinhGrad, Saved::X>(
       ops, unary("asinh").doc("Out = arsinh(X), the inverse of the hyperbolic sine, element by element."),
       "X@GRAD = Out@GRAD / sqrt(X^2 + 1).");
 }

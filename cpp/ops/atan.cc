@@ -21,7 +21,7 @@ struct AtanGrad {
 }  // namespace
 
 void define_atan(OpTable& ops) {
-  add_unary<Atan, AtanGrad, Keeps::X>(ops, unary("atan").doc("Out = arctan(X), in radians, element by element."),
+  add_unary<Atan, AtanGrad, Saved::X>(ops, unary("atan").doc("Out = arctan(X), in radians, element by element."),
                                       "X@GRAD = Out@GRAD / (1 + X^2).");
 }
 

@@ -21,7 +21,7 @@ struct AtanhGrad {
 }  // namespace
 
 void define_atanh(OpTable& ops) {
-  add_unary<Atanh, AtanhGrad, Keeps::X>(
+  add_unary<Atanh, AtanhGrad, Saved::X>(
       ops, unary("atanh").doc("Out = artanh(X), the inverse of the hyperbolic tangent; NaN outside [-1, 1]."),
       "X@GRAD = Out@GRAD / (1 - X^2).");
 }

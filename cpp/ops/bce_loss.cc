@@ -18,7 +18,7 @@ struct BinaryCrossEntropy : PairLoss {
   }
   template <class T>
   [[noreturn]] static void refuse(T x, int64_t position) {
-    fail<OpError>("X holds ", x, " at position ", position, ", which is no probability between 0 and 1");
+    fail<OpError>("X holds ", x, " at position ", position, ", which is not a probability between 0 and 1");
   }
 
   template <class V>
@@ -43,7 +43,7 @@ struct BinaryCrossEntropyGrad : PairLoss {
 void define_bce_loss(OpTable& ops) {
   ops.add(pair_loss("bce_loss", kBceLossPorts)
               .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; logarithms below -100 count as "
-                   "-100. X outside of [0, 1] is refused.")
+                   "-100. X outside of [0, 1] is an error.")
               .checks_data()
               .kernels<PairLossKernel<BinaryCrossEntropy>::For, float, double>());
   ops.add(pair_loss_gradient(ops, "bce_loss", kBceLossPorts)

@@ -12,7 +12,7 @@ template <class Context>
 int64_t optional_number(const Context& c, const char* name, int i, int64_t otherwise) {
   const std::vector<int32_t>& values = c.template attr<std::vector<int32_t>>(name);
   if (values.empty()) return otherwise;
-  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, 2 are needed");
+  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, it must have 2");
   return values[i];
 }
 
@@ -38,7 +38,7 @@ WindowAxis transposed_axis(const Context& c, int i, int64_t in, int64_t window) 
   require<ProgramError>(wanted < 0 || (wanted >= least && wanted < least + a.stride), "attribute 'output_size' holds ",
                         wanted, ", with this Input it must be from ", least, " to ", least + a.stride - 1);
   a.size = wanted < 0 ? least + more : wanted;
-  require<ShapeError>(a.size > 0, "paddings of ", a.before, " and ", a.after, " leave nothing of ", in, " pixels");
+  require<ShapeError>(a.size > 0, "paddings of ", a.before, " and ", a.after, " leave no pixel of ", in, " pixels");
   return a;
 }
 
@@ -87,7 +87,8 @@ Shape stamping_output_shape(const InferContext& c) {
   require_rank(c, "Filter", 4);
   const Shape &x = c.shape("Input"), &filter = c.shape("Filter");
   for (int axis : {2, 3}) {
-    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
+    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(),
+                        ", each dimension of the window must be at least 1");
   }
   int64_t groups = c.attr<int32_t>("groups");
   require<ShapeError>(dims_agree(x[1], filter[0]), "Filter has ", filter[0], " input channels, Input has ", x[1]);
@@ -99,33 +100,33 @@ Shape stamping_output_shape(const InferContext& c) {
 
 // depthwise_conv2d_transpose is another name of the same operator, for groups of one channel.
 void define_transpose(OpTable& ops, const std::string& type) {
-  ops.add(
-      OpSchema(type)
-          .doc(
-              "Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
-              "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "
-              "input channels of that group.")
-          .input("Input", "[images, channels, height, width]")
-          .input("Filter", "[channels, output channels / groups, window height, window width]")
-          .output("Output", "[images, output channels, output height, output width]")
-          .attr("strides", std::vector<int32_t>{1, 1}, "distance between stamps: height, width")
-          .attr("paddings", std::vector<int32_t>{0, 0},
-                "what is cut off around Output: height, width; or above, below, left, right")
-          .attr("output_padding", std::vector<int32_t>{}, "rows and columns more of Output; empty: none")
-          .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the least there can be")
-          .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: from the sizes; VALID: none",
-                one_of({"EXPLICIT", "SAME", "VALID"}))
-          .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
-          .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-          .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()))
-          .infer(for_both_layouts([](InferContext& c) {
-            c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
-          }))
-          .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-          .on_gpu()
-          .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>());
+  ops.add(OpSchema(type)
+              .doc("Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of "
+                   "Input[n, c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, the output channels of "
+                   "a group read only the input channels of that group.")
+              .input("Input", "[images, channels, height, width]")
+              .input("Filter", "[channels, output channels / groups, window height, window width]")
+              .output("Output", "[images, output channels, output height, output width]")
+              .attr("strides", std::vector<int32_t>{1, 1},
+                    "stride in Output between neighbouring pixels of Input: height, width")
+              .attr("paddings", std::vector<int32_t>{0, 0},
+                    "rows and columns that are cropped from Output: height, width; or above, below, left, right")
+              .attr("output_padding", std::vector<int32_t>{}, "additional rows and columns of Output; empty: none")
+              .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the smallest possible")
+              .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: computed from the sizes; VALID: none",
+                    one_of({"EXPLICIT", "SAME", "VALID"}))
+              .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
+              .attr("groups", 1, "number of groups of channels; groups are computed independently", at_least(1))
+              .attr("data_format", "NCHW", "NCHW: axis 1 has the channels; NHWC: the last axis has them",
+                    one_of(image_layouts()))
+              .infer(for_both_layouts([](InferContext& c) {
+                c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
+              }))
+              .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+              .on_gpu()
+              .kernels<AnyLayout<Conv2dTransposeKernel>::Of, float, double>());
   ops.add(ops.gradient_of(type)
-              .doc("Gradients of " + type + " by its image and its filter.")
+              .doc("Gradients of " + type + " with respect to its image and its filter.")
               .kernels<AnyLayout<Conv2dTransposeGradKernel>::Of, float, double>());
 }
 

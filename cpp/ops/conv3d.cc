@@ -61,7 +61,8 @@ Shape conv3d_output_shape(const InferContext& c) {
   const Shape& filter = c.shape("Filter");
   VolumeLayout input(c.shape("Input"), c.attr<std::string>("data_format"));
   for (int axis : {2, 3, 4}) {
-    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
+    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(),
+                        ", each dimension of the window must be at least 1");
   }
   int64_t groups = c.attr<int32_t>("groups");
   require<ShapeError>(filter[1] < 0 || dims_agree(input.channels, filter[1] * groups), "Filter has ", filter[1],
@@ -76,29 +77,29 @@ Shape conv3d_output_shape(const InferContext& c) {
 }  // namespace
 
 void define_conv3d(OpTable& ops) {
-  ops.add(OpSchema("conv3d")
-              .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
-                   "images. With groups, output channels of a group see the input channels of that group.")
-              .input("Input", "[images, channels, depth, height, width], or channels last")
-              .input("Filter", "[output channels, channels / groups, window depth, height, width]")
-              .output("Output", "[images, output channels, depth, height, width], or channels last")
-              .attr("strides", std::vector<int32_t>{1, 1, 1}, "steps of the window: depth, height, width")
-              .attr("paddings", std::vector<int32_t>{0, 0, 0},
-                    "zeros around the volume: depth, height, width; or before and after each of them")
-              .attr("padding_algorithm", "EXPLICIT",
-                    "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the volume; VALID: none",
-                    one_of({"EXPLICIT", "SAME", "VALID"}))
-              .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-              .attr("dilations", std::vector<int32_t>{1, 1, 1},
-                    "distance between taps of the window: depth, height, width")
-              .attr("data_format", "NCDHW", "channels are axis 1 or the last, in Input and Output",
-                    one_of({"NCDHW", "NDHWC", "AnyLayout"}))
-              .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
-              .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-              .on_gpu()
-              .kernels<Conv3dKernel, float, double>());
+  ops.add(
+      OpSchema("conv3d")
+          .doc("Cross-correlation of every volume with every filter, with zeros outside of the volume, as conv2d does "
+               "for images. With groups, the output channels of a group read only the input channels of that group.")
+          .input("Input", "[images, channels, depth, height, width], or channels last")
+          .input("Filter", "[output channels, channels / groups, window depth, height, width]")
+          .output("Output", "[images, output channels, depth, height, width], or channels last")
+          .attr("strides", std::vector<int32_t>{1, 1, 1}, "stride of the window: depth, height, width")
+          .attr("paddings", std::vector<int32_t>{0, 0, 0},
+                "zeros around the volume: depth, height, width; or before and after each of them")
+          .attr("padding_algorithm", "EXPLICIT",
+                "EXPLICIT: `paddings`; SAME: the output has ceil(input / stride) positions; VALID: none",
+                one_of({"EXPLICIT", "SAME", "VALID"}))
+          .attr("groups", 1, "number of groups of channels; groups are computed independently", at_least(1))
+          .attr("dilations", std::vector<int32_t>{1, 1, 1}, "distance between taps of the window: depth, height, width")
+          .attr("data_format", "NCDHW", "whether axis 1 or the last axis of Input and Output has the channels",
+                one_of({"NCDHW", "NDHWC", "AnyLayout"}))
+          .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
+          .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+          .on_gpu()
+          .kernels<Conv3dKernel, float, double>());
   ops.add(ops.gradient_of("conv3d")
-              .doc("Gradients of conv3d by its volume and its filter.")
+              .doc("Gradients of conv3d with respect to its volume and its filter.")
               .kernels<Conv3dGradKernel, float, double>());
 }
 

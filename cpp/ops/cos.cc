@@ -21,7 +21,7 @@ struct CosGrad {
 }  // namespace
 
 void define_cos(OpTable& ops) {
-  add_unary<Cos, CosGrad, Keeps::X>(ops, unary("cos").doc("Out = cos(X), X in radians, element by element."),
+  add_unary<Cos, CosGrad, Saved::X>(ops, unary("cos").doc("Out = cos(X), X in radians, element by element."),
                                     "X@GRAD = -Out@GRAD sin(X).");
 }
 

@@ -21,7 +21,7 @@ struct CoshGrad {
 }  // namespace
 
 void define_cosh(OpTable& ops) {
-  add_unary<Cosh, CoshGrad, Keeps::X>(ops,
+  add_unary<Cosh, CoshGrad, Saved::X>(ops,
                                       unary("cosh").doc("Out = cosh(X), the hyperbolic cosine, element by element."),
                                       "X@GRAD = Out@GRAD sinh(X).");
 }

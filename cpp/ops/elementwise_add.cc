@@ -16,18 +16,19 @@ struct Add {
 
 void define_elementwise_add(OpTable& ops) {
   ops.add(binary("elementwise_add")
-              .doc("Out = X + Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches.")
+              .doc("Out = X + Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are broadcast.")
               .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
-  ops.add(also({DType::Int16, DType::Int32, DType::Int64},
-               ops.gradient_of("elementwise_add")
-                   .in_place("Out@GRAD", "X@GRAD")
-                   .shape_only("X")
-                   .shape_only("Y")
-                   .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was stretched along.")
-                   .view("Out@GRAD", "X@GRAD")
-                   .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
+  ops.add(
+      also({DType::Int16, DType::Int32, DType::Int64},
+           ops.gradient_of("elementwise_add")
+               .in_place("Out@GRAD", "X@GRAD")
+               .shape_only("X")
+               .shape_only("Y")
+               .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes along which it was broadcast.")
+               .view("Out@GRAD", "X@GRAD")
+               .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

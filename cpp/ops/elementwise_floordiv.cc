@@ -39,14 +39,14 @@ struct FloorDivide {
 }  // namespace
 
 void define_elementwise_floordiv(OpTable& ops) {
-  ops.add(
-      binary("elementwise_floordiv")
-          .doc("Out = floor(X / Y). Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches. "
-               "Whole numbers are refused where Y is 0.")
-          .no_gradient("Out stays as it is when X and Y move a little")
-          .checks_data()
-          .on_gpu()
-          .kernels<WholeDivisionKernel<FloorDivide>::For, float, double, int32_t, int64_t, int16_t, int8_t, uint8_t>());
+  ops.add(binary("elementwise_floordiv")
+              .doc("Out = floor(X / Y). Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are "
+                   "broadcast. For integers, Y = 0 is an error.")
+              .no_gradient("Out is constant almost everywhere")
+              .checks_data()
+              .on_gpu()
+              .kernels<IntegerDivisionKernel<FloorDivide>::For, float, double, int32_t, int64_t, int16_t, int8_t,
+                       uint8_t>());
 }
 
 }  // namespace paddle_mini

@@ -36,18 +36,17 @@ struct WhereYIsMost {
 
 void define_elementwise_fmax(OpTable& ops) {
   ops.add(binary("elementwise_fmax")
-              .doc("Out = max(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
-                   "dimension of 1 stretches.")
+              .doc("Out = max(X, Y); if one is NaN, the other. Y's dimensions are aligned with X's from `axis` on; "
+                   "dimensions of 1 are broadcast.")
               .gradient("elementwise_fmax_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<MaximumNumber>::For, float, double, int32_t, int64_t>());
-  ops.add(
-      also({DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_fmax")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
-                    "the axes it was stretched along.")
-               .kernels<BinaryGradKernel<WhereXIsMost, WhereYIsMost>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64},
+               ops.gradient_of("elementwise_fmax")
+                   .in_place("Out@GRAD", "X@GRAD")
+                   .doc("X@GRAD = Out@GRAD where X >= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed "
+                        "over the axes along which it was broadcast.")
+                   .kernels<BinaryGradKernel<WhereXIsMost, WhereYIsMost>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -36,18 +36,17 @@ struct WhereYIsLeast {
 
 void define_elementwise_fmin(OpTable& ops) {
   ops.add(binary("elementwise_fmin")
-              .doc("Out = min(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
-                   "dimension of 1 stretches.")
+              .doc("Out = min(X, Y); if one is NaN, the other. Y's dimensions are aligned with X's from `axis` on; "
+                   "dimensions of 1 are broadcast.")
               .gradient("elementwise_fmin_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<MinimumNumber>::For, float, double, int32_t, int64_t>());
-  ops.add(
-      also({DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_fmin")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD where X <= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
-                    "the axes it was stretched along.")
-               .kernels<BinaryGradKernel<WhereXIsLeast, WhereYIsLeast>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64},
+               ops.gradient_of("elementwise_fmin")
+                   .in_place("Out@GRAD", "X@GRAD")
+                   .doc("X@GRAD = Out@GRAD where X <= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed "
+                        "over the axes along which it was broadcast.")
+                   .kernels<BinaryGradKernel<WhereXIsLeast, WhereYIsLeast>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

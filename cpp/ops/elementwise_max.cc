@@ -30,18 +30,17 @@ struct WhereXIsNotGreater {
 
 void define_elementwise_max(OpTable& ops) {
   ops.add(binary("elementwise_max")
-              .doc("Out = max(X, Y); NaN in either gives NaN. Y's dimensions lie against X's from `axis` on; a "
-                   "dimension of 1 stretches.")
+              .doc("Out = max(X, Y); NaN in either gives NaN. Y's dimensions are aligned with X's from `axis` on; "
+                   "dimensions of 1 are broadcast.")
               .gradient("elementwise_max_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Maximum>::For, float, double, int32_t, int64_t>());
-  ops.add(
-      also({DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_max")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes "
-                    "it was stretched along.")
-               .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64},
+               ops.gradient_of("elementwise_max")
+                   .in_place("Out@GRAD", "X@GRAD")
+                   .doc("X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the "
+                        "axes along which it was broadcast.")
+                   .kernels<BinaryGradKernel<WhereXIsGreater, WhereXIsNotGreater>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -49,22 +49,22 @@ void infer_elementwise_mul(InferContext& c) {
 }  // namespace
 
 void define_elementwise_mul(OpTable& ops) {
-  ops.add(
-      also({DType::Bool},
-           binary("elementwise_mul")
-               .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
-                    "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
-               .accepts_selected_rows("X")
-               .infer(infer_elementwise_mul)
-               .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-               .on_gpu()
-               .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
-  ops.add(
-      also({DType::Bool, DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_mul")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
-               .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
+  ops.add(also(
+      {DType::Bool},
+      binary("elementwise_mul")
+          .doc("Out = X Y, element by element. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are "
+               "broadcast. If Y has one element, X may be selected rows; then Out is selected rows with the same rows.")
+          .accepts_selected_rows("X")
+          .infer(infer_elementwise_mul)
+          .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+          .on_gpu()
+          .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
+  ops.add(also(
+      {DType::Bool, DType::Int32, DType::Int64},
+      ops.gradient_of("elementwise_mul")
+          .in_place("Out@GRAD", "X@GRAD")
+          .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes along which it was broadcast.")
+          .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

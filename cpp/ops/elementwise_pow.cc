@@ -31,19 +31,18 @@ struct SlopeAlongY {
 
 void define_elementwise_pow(OpTable& ops) {
   ops.add(binary("elementwise_pow")
-              .doc("Out = X to the power of Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
-                   "stretches. Products of whole numbers wrap around; a whole number to a power below 0 has its "
-                   "fraction cut off, and is 0 for X = 0.")
+              .doc("Out = X to the power of Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are "
+                   "broadcast. Products of integers wrap around. An integer to a negative power is truncated towards "
+                   "zero, and is 0 for X = 0.")
               .gradient("elementwise_pow_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<BinaryKernel<Power>::For, float, double, int32_t, int64_t>());
-  ops.add(
-      also({DType::Int32, DType::Int64},
-           ops.gradient_of("elementwise_pow")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
-                    "stretched along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
-               .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>()));
+  ops.add(also({DType::Int32, DType::Int64},
+               ops.gradient_of("elementwise_pow")
+                   .in_place("Out@GRAD", "X@GRAD")
+                   .doc("X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes "
+                        "along which it was broadcast. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.")
+                   .kernels<BinaryGradKernel<SlopeAlongX, SlopeAlongY>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -22,7 +22,7 @@ struct ErfGrad {
 }  // namespace
 
 void define_erf(OpTable& ops) {
-  add_unary<Erf, ErfGrad, Keeps::X>(
+  add_unary<Erf, ErfGrad, Saved::X>(
       ops,
       unary("erf").doc("Out = erf(X), 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to X, element by "
                        "element."),

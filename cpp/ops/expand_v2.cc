@@ -31,39 +31,40 @@ Shape expand_v2_wanted_shape(InferContext& c) {
 struct ExpandV2Kernel : AxisCopyKernel {
   explicit ExpandV2Kernel(KernelInit& init)
       : AxisCopyKernel(init.input("X"), init.output("Out"),
-                       stretching(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
+                       broadcast_maps(init.input("X")->tensor.shape, init.output("Out")->tensor.shape, "Out")) {}
 };
 
 template <class T>
 struct ExpandV2GradKernel : AxisCopyGradKernel<T> {
   explicit ExpandV2GradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
-                              stretching(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape,
-                                         "Out")) {}
+                              broadcast_maps(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape,
+                                             "Out")) {}
 };
 
 }  // namespace
 
 void define_expand_v2(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSchema("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"),
-                            kExpandV2Ports)
-              .doc("Out = X stretched to a shape: axes of 1 are repeated, new ones come in front.")
+  ops.add(with_tensor_ports(
+              OpSchema("expand_v2").input("X", "any shape").output("Out", "the attribute `shape` is its shape"),
+              kExpandV2Ports)
+              .doc("Out = X broadcast to a shape: axes of 1 are repeated, new axes are added in front.")
               .attr("shape", Ints{}, "shape of Out; -1 keeps X's dimension")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                Shape out = shape_of(stretching(c.shape("X"), expand_v2_wanted_shape(c), "shape"));
+                Shape out = shape_of(broadcast_maps(c.shape("X"), expand_v2_wanted_shape(c), "shape"));
                 c.set_output("Out", c.input("X").dtype, out);
               })
               .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kExpandV2Ports), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<ExpandV2Kernel>());
   ops.add(also({DType::Bool}, ops.gradient_of("expand_v2")
-                                  .doc("X@GRAD = the sum of Out@GRAD over the axes that were stretched.")
+                                  .doc("X@GRAD = the sum of Out@GRAD over the broadcast axes.")
                                   .shape_only("X")
                                   .infer([](InferContext& c) {
                                     require_tensors(c);
                                     require_same_dtype(c, "X", "Out@GRAD");
-                                    stretching(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
+                                    broadcast_maps(c.shape("X"), c.shape("Out@GRAD"), "Out@GRAD");
                                     gradients_like_inputs(c);
                                   })
                                   .kernels<ExpandV2GradKernel, float, double, int32_t, int64_t>()));

@@ -22,11 +22,11 @@ struct Expm1Grad {
 }  // namespace
 
 void define_expm1(OpTable& ops) {
-  add_unary<Expm1, Expm1Grad, Keeps::Out>(
+  add_unary<Expm1, Expm1Grad, Saved::Out>(
       ops,
       also({DType::Int32, DType::Int64}, unary("expm1")
                                              .infer(infer_float_of_integers)
-                                             .doc("Out = exp(X) - 1, right for small X, too, element by element.")),
+                                             .doc("Out = exp(X) - 1, element by element, also accurate for small X.")),
       "X@GRAD = Out@GRAD (Out + 1).");
 }
 

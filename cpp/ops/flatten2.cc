@@ -16,7 +16,7 @@ Shape flattened(const Shape& x, int32_t axis) {
 void define_flatten2(OpTable& ops) {
   ops.add(reshaping("flatten2")
               .on_gpu()
-              .doc("Out has the elements of X as a matrix: the axes before `axis` are rows, the others columns.")
+              .doc("Out = X reshaped to a matrix: the axes before `axis` become rows, the others columns.")
               .attr("axis", 1, "the first axis of the columns; negative ones count from the end")
               .infer([](InferContext& c) { set_reshaped(c, flattened(c.shape("X"), c.attr<int32_t>("axis"))); })
               .gradient("flatten2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));

@@ -11,7 +11,7 @@ Shape flattened(const Shape& x, int32_t start, int32_t stop) {
     return {1};
   }
   int first = normal_axis(start, x.rank(), "start_axis"), last = normal_axis(stop, x.rank(), "stop_axis");
-  require<ShapeError>(first <= last, "start_axis is ", start, ", behind stop_axis, ", stop);
+  require<ShapeError>(first <= last, "start_axis is ", start, ", greater than stop_axis, ", stop);
   Shape out;
   for (int i = 0; i < first; ++i) out.push_back(x[i]);
   out.push_back(x.numel(first, last + 1));
@@ -24,7 +24,7 @@ Shape flattened(const Shape& x, int32_t start, int32_t stop) {
 void define_flatten_contiguous_range(OpTable& ops) {
   ops.add(reshaping("flatten_contiguous_range")
               .on_gpu()
-              .doc("Out has the elements of X, with the axes from start_axis to stop_axis, both included, made one.")
+              .doc("Out = X reshaped: the axes from start_axis to stop_axis, inclusive, become one.")
               .attr("start_axis", 1, "the first of them; negative ones count from the end")
               .attr("stop_axis", 1, "the last of them; negative ones count from the end")
               .infer([](InferContext& c) {

@@ -34,8 +34,8 @@ struct GatherNdGradKernel : Kernel {
   void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
   void run(KernelContext& context) override {
     by_slab.sort(context, positions_of(context, index));
-    by_slab.put<SegmentedScatter::Meet::Sum, T>(context, 1, index.length(), index.width, nullptr, out_gradient.data(),
-                                                x_gradient.data());
+    by_slab.put<SegmentedScatter::Combine::Sum, T>(context, 1, index.length(), index.width, nullptr,
+                                                   out_gradient.data(), x_gradient.data());
   }
 };
 

@@ -25,8 +25,8 @@ struct IndexAddKernel : Kernel {
   void refuse(const Fault& fault) const override { slabs.refuse(fault.value, fault.at); }
   void run(KernelContext& context) override {
     by_position.sort(context, positions_of(context, slabs));
-    by_position.put<SegmentedScatter::Meet::AddTo>(context, slabs.outer, slabs.length, slabs.width, x.data(),
-                                                   added.data(), out.data());
+    by_position.put<SegmentedScatter::Combine::AddTo>(context, slabs.outer, slabs.length, slabs.width, x.data(),
+                                                      added.data(), out.data());
   }
 };
 

@@ -22,7 +22,7 @@ struct Log10Grad {
 }  // namespace
 
 void define_log10(OpTable& ops) {
-  add_unary<Log10, Log10Grad, Keeps::X>(
+  add_unary<Log10, Log10Grad, Saved::X>(
       ops,
       also({DType::Int32, DType::Int64}, unary("log10")
                                              .infer(infer_float_of_integers)

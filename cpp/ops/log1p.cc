@@ -22,12 +22,12 @@ struct Log1pGrad {
 }  // namespace
 
 void define_log1p(OpTable& ops) {
-  add_unary<Log1p, Log1pGrad, Keeps::X>(ops,
-                                        also({DType::Int32, DType::Int64},
-                                             unary("log1p")
-                                                 .infer(infer_float_of_integers)
-                                                 .doc("Out = log(1 + X), right for small X, too, element by element.")),
-                                        "X@GRAD = Out@GRAD / (1 + X).");
+  add_unary<Log1p, Log1pGrad, Saved::X>(
+      ops,
+      also({DType::Int32, DType::Int64}, unary("log1p")
+                                             .infer(infer_float_of_integers)
+                                             .doc("Out = log(1 + X), element by element, also accurate for small X.")),
+      "X@GRAD = Out@GRAD / (1 + X).");
 }
 
 }  // namespace paddle_mini

@@ -22,7 +22,7 @@ struct Log2Grad {
 }  // namespace
 
 void define_log2(OpTable& ops) {
-  add_unary<Log2, Log2Grad, Keeps::X>(ops,
+  add_unary<Log2, Log2Grad, Saved::X>(ops,
                                       also({DType::Int32, DType::Int64},
                                            unary("log2")
                                                .infer(infer_float_of_integers)

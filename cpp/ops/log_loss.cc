@@ -39,7 +39,7 @@ void define_log_loss(OpTable& ops) {
   ops.add(pair_loss("log_loss", kLogLossPorts)
               .doc("Loss = -Labels log(Predicted + epsilon) - (1 - Labels) log(1 - Predicted + epsilon) for every "
                    "element.")
-              .required_attr("epsilon", AttrType::Float, "keeps the logarithm's argument from 0")
+              .required_attr("epsilon", AttrType::Float, "added to the logarithm's argument, so that it is not 0")
               .kernels<PairLossKernel<LogLoss>::For, float, double>());
   ops.add(pair_loss_gradient(ops, "log_loss", kLogLossPorts)
               .doc("Predicted@GRAD = Loss@GRAD ((1 - Labels) / (1 - Predicted + epsilon) - Labels / (Predicted + "

@@ -22,7 +22,7 @@ struct LogsigmoidGrad {
 }  // namespace
 
 void define_logsigmoid(OpTable& ops) {
-  add_unary<Logsigmoid, LogsigmoidGrad, Keeps::X>(
+  add_unary<Logsigmoid, LogsigmoidGrad, Saved::X>(
       ops, unary("logsigmoid").doc("Out = log(1 / (1 + exp(-X))), element by element."),
       "X@GRAD = Out@GRAD / (1 + exp(X)).");
 }

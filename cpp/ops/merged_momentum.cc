@@ -62,29 +62,30 @@ void infer_merged_momentum(InferContext& c) {
 }  // namespace
 
 void define_merged_momentum(OpTable& ops) {
-  ops.add(OpSchema("merged_momentum")
-              .doc("For each parameter the step of momentum.")
-              .input_list("Param", "any shapes, of one dtype")
-              .input_list("Grad", "of each parameter, its shape; tensors")
-              .input_list("Velocity", "of each parameter, its shape")
-              .input_list("LearningRate", "one element each; one for all parameters or one for each")
-              .output_list("ParamOut", "the variables of Param")
-              .output_list("VelocityOut", "the variables of Velocity")
-              .required_attr("mu", AttrType::Float, "part of the velocity that stays")
-              .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
-              .attr("regularization_method", std::vector<std::string>{},
-                    "none, or one for each parameter: 'l2_decay' adds its regularization_coeff * Param to the gradient")
-              .attr("regularization_coeff", std::vector<float>{}, "of l2_decay, one for each parameter")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .attr("rescale_grad", 1.0f,
-                    "factor of the gradients; on a CPU PaddlePaddle leaves it out with use_nesterov, with "
-                    "regularization_method and with several learning rates, and so do we")
-              .infer(infer_merged_momentum)
-              .no_gradient("an optimizer's step is not differentiated")
-              .updates("Param", "ParamOut")
-              .updates("Velocity", "VelocityOut")
-              .on_gpu()
-              .kernels<MergedMomentumKernel, float, double>());
+  ops.add(
+      OpSchema("merged_momentum")
+          .doc("The step of momentum for each parameter.")
+          .input_list("Param", "any shapes, of one dtype")
+          .input_list("Grad", "for each parameter, its shape; tensors")
+          .input_list("Velocity", "for each parameter, its shape")
+          .input_list("LearningRate", "one element each; one for all parameters or one for each")
+          .output_list("ParamOut", "the same variable as Param")
+          .output_list("VelocityOut", "the same variable as Velocity")
+          .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
+          .attr("use_nesterov", false, "whether the step uses Nesterov momentum")
+          .attr("regularization_method", std::vector<std::string>{},
+                "empty, or one for each parameter: 'l2_decay' adds its regularization_coeff * Param to the gradient")
+          .attr("regularization_coeff", std::vector<float>{}, "coefficient of l2_decay, one for each parameter")
+          .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
+          .attr("rescale_grad", 1.0f,
+                "factor of the gradients; not used with use_nesterov, with regularization_method or with several "
+                "learning rates, as in PaddlePaddle on a CPU")
+          .infer(infer_merged_momentum)
+          .no_gradient("an optimizer's step has no gradient")
+          .updates("Param", "ParamOut")
+          .updates("Velocity", "VelocityOut")
+          .on_gpu()
+          .kernels<MergedMomentumKernel, float, double>());
 }
 
 }  // namespace paddle_mini

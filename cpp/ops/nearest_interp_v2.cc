@@ -21,12 +21,13 @@ namespace paddle_mini {
 
 void define_nearest_interp_v2(OpTable& ops) {
   ops.add(interpolation("nearest", 3)
-              .doc("Images of another size: pixel i of Out is the pixel of X at i (in - 1) / (out - 1) + 1/2 with "
-                   "align_corners, else at i ratio, rounded down, with ratio 1 / scale or in / out.")
+              .doc("Out = the images of X resized by nearest-neighbour interpolation: pixel i of Out is the pixel of X "
+                   "at i (in - 1) / (out - 1) + 1/2 with align_corners, else at i ratio, rounded down, with ratio 1 / "
+                   "scale or in / out.")
               .on_gpu()
               .kernels<NearestKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("nearest_interp_v2")
-              .doc("X@GRAD = the sum of Out@GRAD over the pixels of Out that a pixel became.")
+              .doc("X@GRAD = for each pixel of X, the sum of Out@GRAD over the pixels of Out that copy it.")
               .kernels<NearestGradKernel, float, double>());
 }
 

@@ -39,7 +39,7 @@ Shape shuffled(const InferContext& c, const char* port, bool backward) {
   int channels = last ? 3 : 1, rows = last ? 1 : 2;
   auto divide = [&](int axis, int64_t by) {
     require<ShapeError>(s[axis] < 0 || s[axis] % by == 0, port, " has shape ", s.str(), ": axis ", axis,
-                        " does not divide by ", by);
+                        " can't be divided by ", by);
     if (s[axis] > 0) s[axis] /= by;
   };
   auto multiply = [&](int axis, int64_t by) {
@@ -56,10 +56,10 @@ void define_pixel_shuffle(OpTable& ops) {
   ops.add(
       OpSchema("pixel_shuffle")
           .doc("Out[n, c, y r + i, x r + j] = X[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).")
-          .input("X", "[images, channels r r, height, width], or channels last as data_format says")
+          .input("X", "[images, channels r r, height, width], or channels last according to data_format")
           .output("Out", "[images, channels, height r, width r], or channels last")
-          .attr("upscale_factor", 1, "by how much height and width grow", between(1, 1 << 15))
-          .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
+          .attr("upscale_factor", 1, "factor by which height and width grow", between(1, 1 << 15))
+          .attr("data_format", "NCHW", "whether axis 1 or the last axis has the channels", one_of({"NCHW", "NHWC"}))
           .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, shuffled(c, "X", false)); })
           .gradient("pixel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
           .on_gpu()

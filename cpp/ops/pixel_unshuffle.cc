@@ -41,7 +41,7 @@ Axes pixel_unshuffle_axes_of(const InferContext& c, const char* port) {
 
 int64_t divided(const char* port, const Shape& s, int axis, int64_t by) {
   require<ShapeError>(s[axis] < 0 || s[axis] % by == 0, port, " has shape ", s.str(), ": axis ", axis,
-                      " does not divide by ", by);
+                      " can't be divided by ", by);
   return s[axis] < 0 ? -1 : s[axis] / by;
 }
 
@@ -72,9 +72,9 @@ Shape shuffled_back(const InferContext& c) {
 void define_pixel_unshuffle(OpTable& ops) {
   ops.add(OpSchema("pixel_unshuffle")
               .doc("Out[n, (c r + i) r + j, y, x] = X[n, c, y r + i, x r + j] with r = downscale_factor.")
-              .attr("downscale_factor", 1, "by how much height and width shrink", between(1, 1 << 15))
-              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
-              .input("X", "[images, channels, height r, width r], or channels last as data_format says")
+              .attr("downscale_factor", 1, "factor by which height and width shrink", between(1, 1 << 15))
+              .attr("data_format", "NCHW", "whether axis 1 or the last axis has the channels", one_of({"NCHW", "NHWC"}))
+              .input("X", "[images, channels, height r, width r], or channels last according to data_format")
               .output("Out", "[images, channels r r, height, width], or channels last")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, unshuffled(c)); })
               .gradient("pixel_unshuffle_grad", {"Out@GRAD"}, {"X@GRAD"})

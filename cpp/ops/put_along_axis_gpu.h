@@ -6,7 +6,7 @@ namespace {
 
 template <class T>
 struct PutKernel : Kernel {
-  using Meet = SegmentedScatter::Meet;
+  using Combine = SegmentedScatter::Combine;
   In<T> input, value;
   Out<T> result;
   AlongAxis along;
@@ -22,9 +22,9 @@ struct PutKernel : Kernel {
   void run(KernelContext& context) override {
     by_element.sort(context, positions_of(context, along));
     int64_t n = input.numel();
-    if (!add) by_element.put<Meet::Last>(context, 1, n, 1, input.data(), value.data(), result.data());
-    else if (with_input) by_element.put<Meet::AddTo>(context, 1, n, 1, input.data(), value.data(), result.data());
-    else by_element.put<Meet::SumInstead>(context, 1, n, 1, input.data(), value.data(), result.data());
+    if (!add) by_element.put<Combine::Last>(context, 1, n, 1, input.data(), value.data(), result.data());
+    else if (with_input) by_element.put<Combine::AddTo>(context, 1, n, 1, input.data(), value.data(), result.data());
+    else by_element.put<Combine::SumInstead>(context, 1, n, 1, input.data(), value.data(), result.data());
   }
 };
 

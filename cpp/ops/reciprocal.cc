@@ -21,7 +21,7 @@ struct ReciprocalGrad {
 }  // namespace
 
 void define_reciprocal(OpTable& ops) {
-  add_unary<Reciprocal, ReciprocalGrad, Keeps::Out>(ops, unary("reciprocal").doc("Out = 1 / X, element by element."),
+  add_unary<Reciprocal, ReciprocalGrad, Saved::Out>(ops, unary("reciprocal").doc("Out = 1 / X, element by element."),
                                                     "X@GRAD = -Out@GRAD Out^2.");
 }
 

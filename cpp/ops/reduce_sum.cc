@@ -6,7 +6,7 @@ namespace paddle_mini {
 
 void define_reduce_sum(OpTable& ops) {
   ops.add(reduction("reduce_sum")
-              .doc("The sum of X over the axes in `dim`. The sum of int32 and bool is int64.")
+              .doc("Out = the sum of X over the axes in `dim`. Sums of int32 and bool are int64.")
               .infer([](InferContext& c) {
                 DType x = c.input("X").dtype;
                 infer_reduction(c, x == DType::Int32 || x == DType::Bool ? DType::Int64 : x);
@@ -18,7 +18,7 @@ void define_reduce_sum(OpTable& ops) {
   ops.add(also({DType::Bool, DType::Int16, DType::Int32, DType::Int64},
                reduction_gradient(ops, "reduce_sum")
                    .shape_only("X")
-                   .doc("X@GRAD = Out@GRAD at each element that was added.")
+                   .doc("X@GRAD = Out@GRAD of the sum to which an element was added.")
                    .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>()));
 }
 

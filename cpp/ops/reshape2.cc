@@ -7,7 +7,8 @@ namespace paddle_mini {
 void define_reshape2(OpTable& ops) {
   ops.add(with_tensor_ports(reshaping("reshape2").on_gpu(), reshape_ports())
               .doc("Out has the elements of X, in their order, in the shape `shape`.")
-              .attr("shape", std::vector<int32_t>{}, "shape of Out: 0 copies X's dimension there, one -1 is worked out")
+              .attr("shape", std::vector<int32_t>{},
+                    "shape of Out: 0 copies X's dimension at that position, one -1 is computed from the others")
               .infer([](InferContext& c) { set_reshaped(c, reshaped(c)); })
               .gradient("reshape2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
   ops.add(reshaping_gradient("reshape2_grad").on_gpu().doc("X@GRAD has the elements of Out@GRAD in the shape of X."));

@@ -21,7 +21,7 @@ struct RsqrtGrad {
 }  // namespace
 
 void define_rsqrt(OpTable& ops) {
-  add_unary<Rsqrt, RsqrtGrad, Keeps::Out>(ops, unary("rsqrt").doc("Out = 1 / sqrt(X), element by element."),
+  add_unary<Rsqrt, RsqrtGrad, Saved::Out>(ops, unary("rsqrt").doc("Out = 1 / sqrt(X), element by element."),
                                           "X@GRAD = -Out@GRAD Out^3 / 2.");
 }
 

@@ -13,7 +13,7 @@ Positions positions_of(const KernelContext& context, const ScatterRows& rows) {
 
 template <class T>
 struct ScatterKernel : Kernel {
-  using Meet = SegmentedScatter::Meet;
+  using Combine = SegmentedScatter::Combine;
   In<T> x, updates;
   Out<T> out;
   ScatterRows rows;
@@ -27,12 +27,12 @@ struct ScatterKernel : Kernel {
   void refuse(const Fault& fault) const override { rows.refuse(fault.value, fault.at); }
   void run(KernelContext& context) override {
     by_row.sort(context, positions_of(context, rows));
-    if (overwrite) put<Meet::Last>(context);
-    else put<Meet::SumInstead>(context);
+    if (overwrite) put<Combine::Last>(context);
+    else put<Combine::SumInstead>(context);
   }
-  template <Meet meet>
+  template <Combine combine>
   void put(KernelContext& context) {
-    by_row.put<meet>(context, 1, rows.height, rows.width, x.data(), updates.data(), out.data());
+    by_row.put<combine>(context, 1, rows.height, rows.width, x.data(), updates.data(), out.data());
   }
 };
 

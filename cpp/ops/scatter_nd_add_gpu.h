@@ -18,8 +18,8 @@ struct ScatterNdAddKernel : Kernel {
   void refuse(const Fault& fault) const override { index.refuse(fault.value, fault.at); }
   void run(KernelContext& context) override {
     by_slab.sort(context, positions_of(context, index));
-    by_slab.put<SegmentedScatter::Meet::AddTo>(context, 1, index.length(), index.width, x.data(), updates.data(),
-                                               out.data());
+    by_slab.put<SegmentedScatter::Combine::AddTo>(context, 1, index.length(), index.width, x.data(), updates.data(),
+                                                  out.data());
   }
 };
 

@@ -21,7 +21,7 @@ struct SigmoidGrad {
 }  // namespace
 
 void define_sigmoid(OpTable& ops) {
-  add_unary<Sigmoid, SigmoidGrad, Keeps::Out>(ops, unary("sigmoid").doc("Out = 1 / (1 + exp(-X)), element by element."),
+  add_unary<Sigmoid, SigmoidGrad, Saved::Out>(ops, unary("sigmoid").doc("Out = 1 / (1 + exp(-X)), element by element."),
                                               "X@GRAD = Out@GRAD Out (1 - Out).");
 }
 

@@ -28,8 +28,8 @@ void define_silu(OpTable& ops) {
               .kernels<UnaryKernel<Silu>::For, float, double>());
   ops.add(unary_gradient(ops, "silu")
               .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
-              .optional_input("Out", "of the forward operator; not read")
-              .kernels<UnaryGradKernel<SiluGrad, Keeps::X>::For, float, double>());
+              .optional_input("Out", "from the forward operator; not read")
+              .kernels<UnaryGradKernel<SiluGrad, Saved::X>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -21,7 +21,7 @@ struct SinGrad {
 }  // namespace
 
 void define_sin(OpTable& ops) {
-  add_unary<Sin, SinGrad, Keeps::X>(ops, unary("sin").doc("Out = sin(X), X in radians, element by element."),
+  add_unary<Sin, SinGrad, Saved::X>(ops, unary("sin").doc("Out = sin(X), X in radians, element by element."),
                                     "X@GRAD = Out@GRAD cos(X).");
 }
 

@@ -21,7 +21,7 @@ struct SinhGrad {
 }  // namespace
 
 void define_sinh(OpTable& ops) {
-  add_unary<Sinh, SinhGrad, Keeps::X>(ops, unary("sinh").doc("Out = sinh(X), the hyperbolic sine, element by element."),
+  add_unary<Sinh, SinhGrad, Saved::X>(ops, unary("sinh").doc("Out = sinh(X), the hyperbolic sine, element by element."),
                                       "X@GRAD = Out@GRAD cosh(X).");
 }
 

@@ -34,7 +34,7 @@ struct SoftplusGrad : SoftplusAttributes {
 }  // namespace
 
 void define_softplus(OpTable& ops) {
-  add_unary<Softplus, SoftplusGrad, Keeps::X>(
+  add_unary<Softplus, SoftplusGrad, Saved::X>(
       ops,
       unary("softplus")
           .doc("Out = log(1 + exp(beta X)) / beta, element by element; Out = X where beta X > "

@@ -22,7 +22,7 @@ struct SoftsignGrad {
 }  // namespace
 
 void define_softsign(OpTable& ops) {
-  add_unary<Softsign, SoftsignGrad, Keeps::X>(ops, unary("softsign").doc("Out = X / (1 + |X|), element by element."),
+  add_unary<Softsign, SoftsignGrad, Saved::X>(ops, unary("softsign").doc("Out = X / (1 + |X|), element by element."),
                                               "X@GRAD = Out@GRAD / (1 + |X|)^2.");
 }
 

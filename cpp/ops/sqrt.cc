@@ -21,8 +21,8 @@ struct SqrtGrad {
 }  // namespace
 
 void define_sqrt(OpTable& ops) {
-  add_unary<Sqrt, SqrtGrad, Keeps::Out>(
-      ops, unary("sqrt").doc("The square root, element by element; of a negative number NaN."),
+  add_unary<Sqrt, SqrtGrad, Saved::Out>(
+      ops, unary("sqrt").doc("Out = the square root of X, element by element; NaN for a negative number."),
       "X@GRAD = Out@GRAD / (2 Out).");
 }
 

@@ -29,7 +29,7 @@ void define_square(OpTable& ops) {
   ops.add(also({DType::Int32, DType::Int64},
                unary_gradient(ops, "square")
                    .doc("X@GRAD = 2 X Out@GRAD.")
-                   .kernels<UnaryGradKernel<SquareGrad, Keeps::X>::For, float, double>()));
+                   .kernels<UnaryGradKernel<SquareGrad, Saved::X>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

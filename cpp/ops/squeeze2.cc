@@ -26,8 +26,9 @@ void define_squeeze2(OpTable& ops) {
   ops.add(
       reshaping("squeeze2")
           .on_gpu()
-          .doc("Out has the elements of X without the axes that have one element: those in axes, or all of them.")
-          .attr("axes", std::vector<int32_t>{}, "which of them; negative ones count from the end; empty: all")
+          .doc("Out = X without axes of size 1: those in axes, or all of them.")
+          .attr("axes", std::vector<int32_t>{},
+                "the axes to remove; negative ones count from the end; empty: all of size 1")
           .infer([](InferContext& c) { set_reshaped(c, squeezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes"))); })
           .gradient("squeeze2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
   ops.add(reshaping_gradient("squeeze2_grad").on_gpu().doc("X@GRAD has the elements of Out@GRAD in the shape of X."));

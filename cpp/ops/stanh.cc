@@ -33,7 +33,7 @@ struct StanhGrad : StanhAttributes {
 }  // namespace
 
 void define_stanh(OpTable& ops) {
-  add_unary<Stanh, StanhGrad, Keeps::X>(ops,
+  add_unary<Stanh, StanhGrad, Saved::X>(ops,
                                         unary("stanh")
                                             .doc("Out = scale_b tanh(scale_a X), element by element.")
                                             .attr("scale_a", 0.67f, "factor of X")

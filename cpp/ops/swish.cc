@@ -32,7 +32,7 @@ struct SwishGrad : SwishAttributes {
 }  // namespace
 
 void define_swish(OpTable& ops) {
-  add_unary<Swish, SwishGrad, Keeps::X>(ops,
+  add_unary<Swish, SwishGrad, Saved::X>(ops,
                                         unary("swish")
                                             .doc("Out = X / (1 + exp(-beta X)), element by element.")
                                             .attr("beta", 1.0f, "factor of X inside exp"),

@@ -22,7 +22,7 @@ struct TanGrad {
 }  // namespace
 
 void define_tan(OpTable& ops) {
-  add_unary<Tan, TanGrad, Keeps::X>(ops, unary("tan").doc("Out = tan(X), X in radians, element by element."),
+  add_unary<Tan, TanGrad, Saved::X>(ops, unary("tan").doc("Out = tan(X), X in radians, element by element."),
                                     "X@GRAD = Out@GRAD / cos(X)^2.");
 }
 

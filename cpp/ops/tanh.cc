@@ -21,7 +21,8 @@ struct TanhGrad {
 }  // namespace
 
 void define_tanh(OpTable& ops) {
-  add_unary<Tanh, TanhGrad, Keeps::Out>(ops, unary("tanh").doc("The hyperbolic tangent, element by element."),
+  add_unary<Tanh, TanhGrad, Saved::Out>(ops,
+                                        unary("tanh").doc("Out = tanh(X), the hyperbolic tangent, element by element."),
                                         "X@GRAD = Out@GRAD (1 - Out^2).");
 }
 

@@ -22,7 +22,7 @@ struct TanhShrinkGrad {
 }  // namespace
 
 void define_tanh_shrink(OpTable& ops) {
-  add_unary<TanhShrink, TanhShrinkGrad, Keeps::X>(
+  add_unary<TanhShrink, TanhShrinkGrad, Saved::X>(
       ops, unary("tanh_shrink").doc("Out = X - tanh(X), element by element."), "X@GRAD = Out@GRAD tanh(X)^2.");
 }
 

@@ -39,11 +39,11 @@ struct TeacherStudentGrad : PairLoss {
 
 void define_teacher_student_sigmoid_loss(OpTable& ops) {
   ops.add(pair_loss("teacher_student_sigmoid_loss", kTeacherStudentPorts)
-              .attr("soft_max_up_bound", 15.0f, "X has no gradient from here on")
-              .attr("soft_max_lower_bound", -15.0f, "X has no gradient up to here")
-              .doc("With s = log(1 + exp(X)): Label below -1: no click and no score, Y = s; below 0: a click, Y = s - "
-                   "X; below 1: no click, and Label is the score, Y = 2 s - X Label; else a click, and Label - 1 is "
-                   "the score, Y = 2 s - X - X (Label - 1).")
+              .attr("soft_max_up_bound", 15.0f, "from this value of X on, the gradient is 0")
+              .attr("soft_max_lower_bound", -15.0f, "up to this value of X, the gradient is 0")
+              .doc("With s = log(1 + exp(X)): if Label < -1 (no click, no score), Y = s; if Label < 0 (a click, no "
+                   "score), Y = s - X; if Label < 1 (no click, the score is Label), Y = 2 s - X Label; otherwise (a "
+                   "click, the score is Label - 1), Y = 2 s - X - X (Label - 1).")
               .kernels<PairLossKernel<TeacherStudent>::For, float, double>());
   ops.add(pair_loss_gradient(ops, "teacher_student_sigmoid_loss", kTeacherStudentPorts)
               .doc("X@GRAD = Y@GRAD times the derivative, 0 where X is not between the bounds.")

@@ -8,7 +8,7 @@ void define_transpose(OpTable& ops) {
               .doc("Axis i of Out is axis axis[i] of X.")
               .input("X", "any shape")
               .output("Out", "X's dimensions in the new order")
-              .required_attr("axis", AttrType::Ints, "each axis of X once; negative ones count from the end")
+              .required_attr("axis", AttrType::Ints, "a permutation of X's axes; negative ones count from the end")
               .attr("data_format", "AnyLayout", "not read")
               .infer([](InferContext& c) {
                 require_tensors(c);
@@ -20,9 +20,9 @@ void define_transpose(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<TransposeKernel<false>>());
   ops.add(ops.gradient_of("transpose")
-              .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
-              .optional_input("X", "of transpose; Out@GRAD and `axis` say all that is needed")
-              .optional_input("Out", "of transpose; not read")
+              .doc("X@GRAD = Out@GRAD with the axes in X's order.")
+              .optional_input("X", "from transpose; not read: Out@GRAD and `axis` suffice")
+              .optional_input("Out", "from transpose; not read")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& out = c.input("Out@GRAD");

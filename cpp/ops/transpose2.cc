@@ -10,7 +10,7 @@ void define_transpose2(OpTable& ops) {
               .input("X", "any shape")
               .output("Out", "X's dimensions in the new order")
               .optional_output("XShape", "[0] and X's dimensions, without data")
-              .required_attr("axis", AttrType::Ints, "each axis of X once; negative ones count from the end")
+              .required_attr("axis", AttrType::Ints, "a permutation of X's axes; negative ones count from the end")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& x = c.input("X");
@@ -22,8 +22,8 @@ void define_transpose2(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<TransposeKernel<false>>());
   ops.add(ops.gradient_of("transpose2")
-              .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
-              .optional_input("XShape", "of the forward operator; Out@GRAD and `axis` say all that is needed")
+              .doc("X@GRAD = Out@GRAD with the axes in X's order.")
+              .optional_input("XShape", "from the forward operator; not read: Out@GRAD and `axis` suffice")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& out = c.input("Out@GRAD");

@@ -27,8 +27,9 @@ Shape out_shape(InferContext& c) {
 
 void define_unsqueeze2(OpTable& ops) {
   ops.add(with_tensor_ports(reshaping("unsqueeze2").on_gpu(), kPorts)
-              .doc("Out has the elements of X with an axis of one element put in for each of axes, in their order.")
-              .attr("axes", std::vector<int32_t>{}, "where the new axes lie in Out; negative ones count from the end")
+              .doc("Out = X with an axis of size 1 inserted for each of axes, in their order.")
+              .attr("axes", std::vector<int32_t>{},
+                    "the positions of the new axes in Out; negative ones count from the end")
               .infer([](InferContext& c) { set_reshaped(c, out_shape(c)); })
               .gradient("unsqueeze2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
   ops.add(with_tensor_ports(reshaping_gradient("unsqueeze2_grad").on_gpu(), kPorts)

@@ -25,7 +25,7 @@ test_c_allreduce_sum = op_tests(
     gradients=["X"],
     refusals={
         "bools": ({"X": np.array([True])}, {}, pm.ShapeError, "no kernel for bool"),
-        "several conditions": ({"X": array(5), "Cond": np.array([True, False])}, {}, pm.ShapeError, "one element is needed"),
+        "several conditions": ({"X": array(5), "Cond": np.array([True, False])}, {}, pm.ShapeError, "must have one element"),
     },
 )
 

@@ -27,20 +27,20 @@ void Broadcast::map_row(KernelContext& context, F f, const T* x, const T* y, T* 
 template <class T, bool ToX, class F>
 void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to,
                        int64_t to_numel) const {
-  bool stretched = to_numel != numel_;
-  if (stretched) std::fill(to, to + to_numel, T(0));
+  bool sums = to_numel != numel_;
+  if (sums) std::fill(to, to + to_numel, T(0));
   each_row([&](int64_t xi, int64_t yi, int64_t oi) {
     const T *xs = x + xi, *ys = y + yi, *gs = gradient + oi;
     T* target = to + (ToX ? xi : yi);
     auto with_x = [f, c = *xs](auto b, auto g) { return f(decltype(b)(c), b, g); };
     auto with_y = [f, c = *ys](auto a, auto g) { return f(a, decltype(a)(c), g); };
     if (inner_.x_step && inner_.y_step) {
-      add_row(context, stretched, target, f, xs, ys, gs);
+      add_row(context, sums, target, f, xs, ys, gs);
     } else if constexpr (ToX) {
-      if (inner_.x_step) add_row(context, stretched, target, with_y, xs, gs);
+      if (inner_.x_step) add_row(context, sums, target, with_y, xs, gs);
       else *target += sum_row<T>(context, with_x, ys, gs);
     } else {
-      if (inner_.y_step) add_row(context, stretched, target, with_x, ys, gs);
+      if (inner_.y_step) add_row(context, sums, target, with_x, ys, gs);
       else *target += sum_row<T>(context, with_y, xs, gs);
     }
   });

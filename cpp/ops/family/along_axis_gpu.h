@@ -66,8 +66,8 @@ struct TakeGradKernel {
     void refuse(const Fault& fault) const override { along.refuse(fault.value, fault.at); }
     void run(KernelContext& context) override {
       by_element.sort(context, positions_of(context, along));
-      by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
-                                                              out_gradient.data(), x_gradient.data());
+      by_element.template put<SegmentedScatter::Combine::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
+                                                                 out_gradient.data(), x_gradient.data());
     }
   };
 };

@@ -41,8 +41,8 @@ struct PickGradKernel : Kernel {
   void refuse(const Fault& fault) const override { gathering.refuse(fault.value, fault.at); }
   void run(KernelContext& context) override {
     by_position.sort(context, positions_of(context, gathering));
-    by_position.put<SegmentedScatter::Meet::Sum, T>(context, gathering.rows, gathering.length, gathering.width, nullptr,
-                                                    out_gradient.data(), x_gradient.data());
+    by_position.put<SegmentedScatter::Combine::Sum, T>(context, gathering.rows, gathering.length, gathering.width,
+                                                       nullptr, out_gradient.data(), x_gradient.data());
   }
 };
 

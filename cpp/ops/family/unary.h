@@ -8,7 +8,7 @@ namespace paddle_mini {
 
 // An AttrCheck for divisors.
 inline void not_zero(const std::string& name, const AttrValue& value) {
-  require<ProgramError>(std::get<float>(value) != 0, "attribute '", name, "' is 0, and is divided by");
+  require<ProgramError>(std::get<float>(value) != 0, "attribute '", name, "' is 0, but the operator divides by it");
 }
 
 // F(init) for a function with attributes, else F().
@@ -32,12 +32,12 @@ struct UnaryKernel {
   };
 };
 
-// The forward variable that a gradient reads.
-enum class Keeps { X, Out };
-inline const char* port_of(Keeps kept) { return kept == Keeps::X ? "X" : "Out"; }
+// The forward variable that is saved for the gradient.
+enum class Saved { X, Out };
+inline const char* port_of(Saved saved) { return saved == Saved::X ? "X" : "Out"; }
 
 // X@GRAD = F(X, Out@GRAD) or F(Out, Out@GRAD)
-template <class F, Keeps kept>
+template <class F, Saved saved>
 struct UnaryGradKernel {
   template <class T>
   struct For : Kernel {
@@ -46,7 +46,7 @@ struct UnaryGradKernel {
     F f;
 
     explicit For(KernelInit& init)
-        : forward(init, port_of(kept)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        : forward(init, port_of(saved)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
           f(function_of<F>(init)) {}
     void run(KernelContext& context) override {
       map(context, forward.numel(), f, x_gradient.data(), forward.data(), out_gradient.data());
@@ -59,14 +59,14 @@ OpSchema unary(const char* type);                                        // X ->
 OpSchema unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
 
 // Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient.
-template <class F, class Grad, Keeps kept>
+template <class F, class Grad, Saved saved>
 void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
-  ops.add(forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
+  ops.add(forward.gradient(type + "_grad", {port_of(saved), "Out@GRAD"}, {"X@GRAD"})
               .template kernels<UnaryKernel<F>::template For, float, double>());
   ops.add(unary_gradient(ops, type)
               .doc(gradient_doc)
-              .template kernels<UnaryGradKernel<Grad, kept>::template For, float, double>());
+              .template kernels<UnaryGradKernel<Grad, saved>::template For, float, double>());
 }
 
 }  // namespace paddle_mini
