@@ -97,7 +97,7 @@ asan: build $(VENV)/.test
 # Builds a preset in its own folder: kernels for this machine's CPU level, the Python module, and the arguments in MORE.
 define sanitized
 	@$(VENV)/bin/cmake --preset $(1) >/dev/null
-	@$(VENV)/bin/cmake --build build/$(1) --target paddle_mini_kernels_$$($(PY) cpp/core/processor_level.py) --target _core $(2)
+	@$(VENV)/bin/cmake --build build/$(1) --target paddle_mini_kernels_$$($(PY) cpp/core/cpu_level.py) --target _core $(2)
 endef
 
 $(VENV)/.installed: pyproject.toml | check-tools

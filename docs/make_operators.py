@@ -38,7 +38,7 @@ def ports(title, items):
 
 
 def section(op_type):
-    schema = _core.contract(op_type)
+    schema = _core.op_schema(op_type)
     yield f"## {op_type}\n"
     yield schema["doc"] + "\n"
     yield from ports("input", schema["inputs"])
@@ -73,7 +73,7 @@ def coverage():
     golden, plain = golden_cases(), [op for op in _core.op_types() if not op.endswith(("_grad", "_grad2"))]
     files = {path.stem[len("test_") :]: path.read_text() for path in (TESTS / "ops").glob("test_*.py")}
     for op_type in plain:
-        schema = _core.contract(op_type)
+        schema = _core.op_schema(op_type)
         source = files.get(op_type) or next((text for text in files.values() if f'"{op_type}"' in text), "")
         facts = facts_of_ops().get(op_type, [])
         asked = ["harness"] if facts or "_tests(" in source else ["own tests"]

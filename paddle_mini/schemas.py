@@ -16,7 +16,7 @@ TypedAttrs = list[tuple[str, int, Any]]
 @cache
 def op_schema(op_type: str) -> dict[str, Any]:
     """The schema of an operator; ProgramError, with the most similar names, if it is not known."""
-    return _core.contract(op_type)
+    return _core.op_schema(op_type)
 
 
 @cache

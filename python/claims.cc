@@ -18,14 +18,15 @@ std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples) {
 }
 
 void define_claims(py::module_& m) {
-  py::class_<Applied>(m, "Applied", "The result of apply(): leaving its `with` block restores the raw values.")
-      .def("__enter__", [](const Applied&) {})
+  py::class_<SwappedValues>(m, "SwappedValues",
+                            "The result of apply(): leaving its `with` block restores the raw values.")
+      .def("__enter__", [](const SwappedValues&) {})
       .def("__exit__",
-           [](Applied& self, const py::args&) {
+           [](SwappedValues& self, const py::args&) {
              py::gil_scoped_release release;
              self.exit(user_wants_to_stop);
            })
-      .def("restore", [](Applied& self) { self.restore(user_wants_to_stop); }, WithoutGil());
+      .def("restore", [](SwappedValues& self) { self.restore(user_wants_to_stop); }, WithoutGil());
   py::class_<Claim>(
       m, "Claim",
       "For (name, by, keep) of a scope: inside its `with` block no other thread can apply averages to "
@@ -44,7 +45,7 @@ void define_claims(py::module_& m) {
       .def(
           "apply", [](Claim& self, bool need_restore) { return self.apply(need_restore, user_wants_to_stop); },
           py::arg("need_restore") = true, WithoutGil(),
-          "Each name stands for what `by` stood for, and its own value is kept, until the Applied ends.");
+          "Gives each name the value of `by` until the SwappedValues object ends; its own value is kept.");
 }
 
 }  // namespace paddle_mini::python

@@ -92,17 +92,17 @@ void define_executor(py::module_& m) {
         ProgramDesc desc = decode_program(static_cast<std::string>(bytes));
         return std::make_shared<VerifiedProgram>(verify(desc, manager().operators()));
       }));
-  py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(m, "Communicator",
-                                                                      "Where replicas, each run by a thread, meet.")
+  py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(
+      m, "Communicator", "All-reduce and barriers among replicas that run in threads of this process.")
       .def(py::init([](const std::vector<std::string>& names) {
              std::vector<Place> places;
              for (const std::string& name : names) places.push_back(parse_place(name));
              return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), manager().sums_among(places));
            }),
            py::arg("places"))
-      .def("give_up", &ThreadCommunicator::give_up, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
-           "Whoever waits for a replica, now or later, gets this as DeviceError.")
-      .def("begin_anew", &ThreadCommunicator::begin_anew, "Forgets who has given up, while no replica runs.");
+      .def("abort", &ThreadCommunicator::abort, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
+           "All current and later waits for a replica raise DeviceError with this reason.")
+      .def("reset", &ThreadCommunicator::reset, "Clears abort(); no replica may run meanwhile.");
   py::class_<Signature, std::shared_ptr<Signature>>(
       m, "Signature",
       "A program with the names of what is fed and what is fetched. Calls with the same one are fastest.")

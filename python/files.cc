@@ -102,7 +102,8 @@ void define_models(py::module_& m) {
         ModelFile model = open_model(view_of(file));
         return py::make_tuple(model.is_checked, model.parameters);
       },
-      "Of a program's file: whether it has a checksum, which is right; and that of its parameters, or None.");
+      "For the file of a program: whether it has a checksum, which is correct, and the checksum of its parameters, or "
+      "None.");
   m.def(
       "checksum_beside", [](const FileName& path) { return checksum_beside(path); },
       "The checksum that the model beside a parameter file has for it, or None.");

@@ -121,7 +121,7 @@ DType dtype_from_name(const std::string& name);
 Lod lod_from_python(const py::object& value, const std::string& name);
 void check_lod(const Lod& lod, const Shape& shape, const std::string& name);
 Tensor view_of(const py::array& array,
-               const std::string& what);  // of a C-contiguous array, which it does not keep alive
+               const std::string& what);  // views a C-contiguous array, which it does not keep alive
 py::array copy_to_numpy(const Tensor& tensor);
 py::object variable_to_python(const Variable& variable);  // array, or (rows, values, height)
 

@@ -1,8 +1,8 @@
-// Python interface of operator schemas: contracts, checks, shapes, gradients.
+// Python interface of operator schemas: declarations, checks, shapes, gradients.
 #include <unordered_map>
 
+#include "core/cpu_levels.h"
 #include "core/fill_pattern.h"
-#include "core/processor_levels.h"
 #include "core/widening.h"
 #include "executor/kernel_dtypes.h"
 #include "executor/op_context.h"
@@ -21,12 +21,11 @@ py::dict input_to_python(const OpSchema& schema, const PortSchema& port) {
   py::dict input = port_to_python(port);
   bool shape_only = schema.reads_only_shape(port.name);
   input["shape_only"] = shape_only;
-  if (shape_only)
-    input["doc"] = port.doc + (port.list ? "; only their shapes are looked at" : "; only its shape is looked at");
+  if (shape_only) input["doc"] = port.doc + (port.list ? "; only their shapes are read" : "; only its shape is read");
   return input;
 }
 
-py::dict contract(const std::string& type) {
+py::dict op_schema(const std::string& type) {
   const OpSchema& schema = manager().operators().at(type);
   py::list inputs, outputs, attrs, dtypes, widened;
   for (const PortSchema& port : schema.inputs()) inputs.append(input_to_python(schema, port));
@@ -131,7 +130,7 @@ py::dict info_to_python(const VarInfo& info) {
 
 void define_operators(py::module_& m) {
   m.def("op_types", [] { return manager().operators().types(); });
-  m.def("contract", &contract);
+  m.def("op_schema", &op_schema);
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
   m.def("set_fill_pattern", &set_fill_pattern);  // fill byte of unwritten memory, or -1
@@ -141,7 +140,7 @@ void define_operators(py::module_& m) {
     return py::dict(py::arg("level") = library.level, py::arg("path") = library.path,
                     py::arg("reason") = library.reason);
   });
-  m.def("processor_levels", &processor_levels);
+  m.def("cpu_levels", &cpu_levels);
 }
 
 }  // namespace paddle_mini::python

@@ -190,7 +190,7 @@ py::object variable_to_python(const Variable& variable) {
 }
 
 void define_scope(py::module_& m) {
-  py::class_<Hold>(m, "ScopeHold", "What Scope.reading and Scope.editing return.")
+  py::class_<Hold>(m, "ScopeHold", "The result of Scope.reading and Scope.editing.")
       .def("__enter__", &Hold::enter)
       .def("__exit__", [](Hold& self, const py::args&) { self.exit(); });
   py::class_<Scope, std::shared_ptr<Scope>>(m, "Scope", "Named values that outlive a run, such as parameters.")

@@ -120,7 +120,7 @@ void make_call(OpSchema& schema, const std::string& call, const Words& w) {
 
 // Adds a schema to the available operators, as a kernel library does. Throws ProgramError if it is invalid. Returns the
 // inputs of which only the shape is read.
-Words try_record(const std::string& type, const std::vector<std::pair<std::string, Words>>& calls) {
+Words try_schema(const std::string& type, const std::vector<std::pair<std::string, Words>>& calls) {
   OpSchema schema(type);
   for (const auto& [call, words] : calls) make_call(schema, call, words);
   OpTable operators = manager().operators();
@@ -133,7 +133,7 @@ Words try_record(const std::string& type, const std::vector<std::pair<std::strin
 }
 
 // The ports and attributes of the schema that gradient_of begins for a schema made of `forward`, and `gradient` completes.
-Words try_gradient_record(const std::vector<std::pair<std::string, Words>>& forward,
+Words try_gradient_schema(const std::vector<std::pair<std::string, Words>>& forward,
                           const std::vector<std::pair<std::string, Words>>& gradient) {
   OpSchema schema("mended");
   for (const auto& [call, words] : forward) make_call(schema, call, words);
@@ -152,7 +152,7 @@ Words try_gradient_record(const std::vector<std::pair<std::string, Words>>& forw
 }
 
 // Replaces one fact of a schema, which applies to programs built from now on. Returns the previous value.
-py::object alter_record(const std::string& type, const std::string& fact, const py::object& value) {
+py::object alter_schema(const std::string& type, const std::string& fact, const py::object& value) {
   OpSchema changed = manager().operators().at(type);
   py::object before = RecordAccess::exchange(changed, fact, value);
   OpTable().add(changed);  // throws if the schema is invalid
@@ -193,9 +193,9 @@ void define_testing(py::module_& m) {
   m.def("try_loop", &try_loop, py::arg("threads"), py::arg("items"), py::arg("failing") = std::vector<int64_t>(),
         py::call_guard<py::gil_scoped_release>());
   m.def("memory_in_use", &memory_in_use);
-  m.def("try_record", &try_record, py::arg("type"), py::arg("calls"));
-  m.def("try_gradient_record", &try_gradient_record, py::arg("forward"), py::arg("gradient"));
-  m.def("alter_record", &alter_record, py::arg("type"), py::arg("fact"), py::arg("value"));
+  m.def("try_schema", &try_schema, py::arg("type"), py::arg("calls"));
+  m.def("try_gradient_schema", &try_gradient_schema, py::arg("forward"), py::arg("gradient"));
+  m.def("alter_schema", &alter_schema, py::arg("type"), py::arg("fact"), py::arg("value"));
 }
 
 }  // namespace python

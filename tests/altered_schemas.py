@@ -17,10 +17,10 @@ def altered(op_type: str, facts: dict[str, Any]) -> Iterator[None]:
     before = {}
     try:
         for fact, value in facts.items():
-            before[fact] = _core.alter_record(op_type, fact, value)
+            before[fact] = _core.alter_schema(op_type, fact, value)
         op_schema.cache_clear()
         yield
     finally:
         for fact, value in reversed(before.items()):
-            _core.alter_record(op_type, fact, value)
+            _core.alter_schema(op_type, fact, value)
         op_schema.cache_clear()

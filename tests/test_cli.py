@@ -133,7 +133,7 @@ def test_doctor(call):
         pm.__version__,
         sys.version.split()[0],
         np.__version__,
-        *_core.processor_levels(),
+        *_core.cpu_levels(),
         library["reason"],
         library["path"],
         str(len(_core.op_types())),

@@ -45,8 +45,8 @@ def test_what_is_left_out_has_no_kernel():
 def test_a_gradient_accepts_the_integers_that_its_operator_has_kernels_for():
     lacking = {}
     for op_type in pm._core.op_types():
-        gradient = contract(op_type + "_grad") if op_type + "_grad" in pm._core.op_types() else {"dtypes": []}
-        integers = {dtype for dtype in contract(op_type)["dtypes"] if "float" not in dtype}
+        gradient = op_schema(op_type + "_grad") if op_type + "_grad" in pm._core.op_types() else {"dtypes": []}
+        integers = {dtype for dtype in op_schema(op_type)["dtypes"] if "float" not in dtype}
         if gradient["dtypes"] and integers - {*gradient["dtypes"], *gradient["widened"]}:
             lacking[op_type] = integers
     assert not lacking

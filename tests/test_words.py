@@ -8,13 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
+import cxx_words
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PYTHON = ["paddle_mini", "tests", "python", "benchmarks", "examples", "docs"]
-DOCUMENTS = [
-    "README.md",
-    "CONTRIBUTING.md",
-    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if path.name != "operators.md"),
-]
+CXX = ["cpp", "python", "tests"]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
 
 PROSE = {
     r"\b(nobody|somebody|someone|anyone|no one|whoever)\b": "the process, caller or object that acts",
@@ -59,7 +58,12 @@ NAMES = {
     "last_words": "flush_events",
     "fall_silent": "stop_heartbeat",
     "whole_number": "integer",
+    "Applied": "SwappedValues",
     "Ledger": "DeduplicationLog",
+    "begin_anew": "reset",
+    "contract": "op_schema",
+    "give_up": "abort",
+    "processor_levels": "cpu_levels",
 }
 """Identifiers, and the term to use instead."""
 
@@ -80,6 +84,11 @@ def words(source: str) -> Iterator[Text]:
             yield token.start[0], " ".join(re.sub(r"\{[^{}]*\}", "", text).split()), "string"
         elif token.type == tokenize.COMMENT:
             line, parts = token.start[0], [*parts, token.string.lstrip("# ")]
+
+
+def cxx_texts(source: str) -> Iterator[Text]:
+    for line, text, is_comment in cxx_words.texts(source):
+        yield line, text, "comment" if is_comment else "string"
 
 
 def paragraphs(document: str) -> Iterator[Text]:
@@ -116,6 +125,11 @@ def test_python_uses_the_terms_of_the_field(folder):
     assert hits(folder, (".py",), words) == []
 
 
+@pytest.mark.parametrize("folder", CXX)
+def test_cxx_uses_the_terms_of_the_field(folder):
+    assert hits(folder, (".c", ".cc", ".cu", ".h"), cxx_texts) == []
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_documents_use_the_terms_of_the_field(document):
     assert list(found(paragraphs((ROOT / document).read_text()))) == []
@@ -127,9 +141,12 @@ BAD = ["nobody knows", "a whole number", "it begins anew", "the job goes on", "t
 def test_each_pattern_is_found():
     """The tests above can fail, and ordinary sentences pass."""
     for text in BAD:
-        assert list(found(words(f"# {text}\n"))) and list(found(paragraphs(f"\n* {text}\n"))), text
+        assert list(found(words(f"# {text}\n"))) and list(found(cxx_texts(f"// {text}\n"))), text
+        assert list(found(cxx_texts(f'f("{text[:4]}"\n  "{text[4:]}");\n'))) and list(found(paragraphs(f"\n* {text}\n"))), text
     assert list(found(words('def f():\n    """What is returned."""\n'))) and list(found(words("Meeting = 1\n")))
+    assert list(found(cxx_texts("int x;  // of the job\n"))) and not list(found(cxx_texts('fail("element ", i, " of X");\n')))
     assert not list(
         found(words('# The job continues; it is no longer needed.\n# There is no more.\nx = f"an integer {whole}"\n'))
     )
+    assert not list(found(cxx_texts("// The value, for\n// of two lines.\nchar c = '\"';  // it's a quotation mark\n")))
     assert not list(found(paragraphs("The name\nof a `whole number`.\n```\nnobody\n```\n")))

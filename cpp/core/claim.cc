@@ -18,16 +18,16 @@ void end_claim(Scope& scope, uint64_t claim, bool (*stop)()) {
 
 }  // namespace
 
-Applied::~Applied() {
+SwappedValues::~SwappedValues() {
   if (need_restore_) scope_->leave_claim(claim_);
 }
 
-void Applied::restore(Stop stop) {
+void SwappedValues::restore(Stop stop) {
   need_restore_ = false;
   end_claim(*scope_, claim_, stop);
 }
 
-void Applied::exit(Stop stop) {
+void SwappedValues::exit(Stop stop) {
   if (need_restore_) restore(stop);
 }
 
@@ -41,8 +41,8 @@ Claim::~Claim() {
   if (!handed_on_) scope_->leave_claim(claim_);
 }
 
-std::unique_ptr<Applied> Claim::apply(bool need_restore, Stop stop) {
-  auto applied = std::make_unique<Applied>(scope_, claim_, need_restore);
+std::unique_ptr<SwappedValues> Claim::apply(bool need_restore, Stop stop) {
+  auto applied = std::make_unique<SwappedValues>(scope_, claim_, need_restore);
   Scope::Use use(*scope_, Access::Change);
   use.begin(stop);
   scope_->substitute(claim_);

@@ -1,26 +1,26 @@
-// claim: handles of what a scope's names are claimed for, such as averages in the place of parameters. Each step takes the
-// use of the scope that it needs, so every interface has the same rules.
+// claim: handles for substituting the values of a scope's names, such as averages for parameters. Each function acquires the
+// access to the scope that it needs, so every interface has the same rules.
 #pragma once
 
 #include "core/scope.h"
 
 namespace paddle_mini {
 
-// Names stand for other values until this ends.
-class Applied {
+// While it exists, the claimed names have substituted values.
+class SwappedValues {
  public:
   using Stop = bool (*)();  // polled while a step waits for the lock; true ends the wait with Interrupted
 
-  Applied(std::shared_ptr<Scope> scope, uint64_t claim, bool need_restore)
+  SwappedValues(std::shared_ptr<Scope> scope, uint64_t claim, bool need_restore)
       : scope_(std::move(scope)), claim_(claim), need_restore_(need_restore) {}
-  ~Applied();  // does not wait: the next use of the scope gives the names their own values back
-  Applied(const Applied&) = delete;
-  Applied& operator=(const Applied&) = delete;
+  ~SwappedValues();  // does not wait: the next use of the scope gives the names their own values back
+  SwappedValues(const SwappedValues&) = delete;
+  SwappedValues& operator=(const SwappedValues&) = delete;
 
-  // The names stand for their own values again. Inside a run of this thread, as in a signal handler, that is left to the
-  // next use of the scope.
+  // Restores the names' own values. Inside a run of this thread, as in a signal handler, the next use of the scope does
+  // this.
   void restore(Stop stop = nullptr);
-  void exit(Stop stop = nullptr);  // restore(), where it needs that
+  void exit(Stop stop = nullptr);  // restore() if need_restore
 
  private:
   std::shared_ptr<Scope> scope_;
@@ -29,19 +29,19 @@ class Applied {
 };
 
 // A claim while it is prepared: no other thread can claim these names or change them. It ends with exit(), unless apply()
-// has made it an Applied. Each `by` may be given values meanwhile.
+// has made it a SwappedValues. Each `by` may be given values meanwhile.
 class Claim {
  public:
-  using Stop = Applied::Stop;
+  using Stop = SwappedValues::Stop;
 
-  // ScopeInUse where one of the names is claimed already.
+  // Throws ScopeInUse if one of the names is already claimed.
   Claim(std::shared_ptr<Scope> scope, std::vector<Scope::Exchange> names, Stop stop = nullptr);
   ~Claim();
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  // Each name stands for what `by` stood for, and its own value is kept, until the Applied ends.
-  std::unique_ptr<Applied> apply(bool need_restore, Stop stop = nullptr);
+  // Gives each name the value of `by` until the SwappedValues object ends; its own value is kept.
+  std::unique_ptr<SwappedValues> apply(bool need_restore, Stop stop = nullptr);
   void exit(Stop stop = nullptr);
 
  private:

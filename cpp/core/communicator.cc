@@ -92,22 +92,22 @@ std::string text_of(const Tensor* tensor, bool on_stream) {
 }  // namespace
 
 ThreadCommunicator::ThreadCommunicator(int size, std::unique_ptr<ReplicaSums> on_streams)
-    : size_(size), on_streams_(std::move(on_streams)), brought_(static_cast<size_t>(std::max(size, 0))),
-      streams_(brought_.size()) {
+    : size_(size), on_streams_(std::move(on_streams)), tensors_(static_cast<size_t>(std::max(size, 0))),
+      streams_(tensors_.size()) {
   require<DeviceError>(size > 0, "there can't be ", size, " replicas");
 }
 
 bool ThreadCommunicator::sum_on_stream(int rank, const Tensor& tensor, void* stream) {
-  if (on_streams_) meet(rank, &tensor, stream);
+  if (on_streams_) run_collective(rank, &tensor, stream);
   return on_streams_ != nullptr;
 }
 
 // Contributions may be read from the last arrival to the last departure. Nothing can fail in between, so the sum is
 // completed for all replicas or for none.
-void ThreadCommunicator::meet(int rank, const Tensor* tensor, Stream stream) {
+void ThreadCommunicator::run_collective(int rank, const Tensor* tensor, Stream stream) {
   require<DeviceError>(rank >= 0 && rank < size_, "replica ", rank, " of ", size_);
   AddUp add = tensor ? add_up_of(tensor->dtype) : nullptr;
-  brought_[static_cast<size_t>(rank)] = tensor;
+  tensors_[static_cast<size_t>(rank)] = tensor;
   streams_[static_cast<size_t>(rank)] = stream;
   arrive();
   std::string trouble = disagreement();
@@ -116,7 +116,7 @@ void ThreadCommunicator::meet(int rank, const Tensor* tensor, Stream stream) {
   } else if (trouble.empty() && tensor) {
     constexpr int64_t kLine = 64;  // elements: two replicas never write to the same cache line
     int64_t all = tensor->shape.numel(), part = ((all + size_ - 1) / size_ + kLine - 1) / kLine * kLine;
-    add(brought_, std::min(rank * part, all), std::min((rank + 1) * part, all));
+    add(tensors_, std::min(rank * part, all), std::min((rank + 1) * part, all));
   }
   leave();
   if (stream && trouble.empty()) trouble = not_launched_;  // safe to read: the next sum begins with a barrier
@@ -127,24 +127,24 @@ void ThreadCommunicator::meet(int rank, const Tensor* tensor, Stream stream) {
 void ThreadCommunicator::launch() {
   not_launched_.clear();
   try {
-    std::vector<ReplicaSums::Brought> all;
-    for (size_t rank = 0; rank < brought_.size(); ++rank) all.push_back({brought_[rank]->data, *streams_[rank]});
-    on_streams_->launch(all, brought_[0]->dtype, brought_[0]->shape.numel());
+    std::vector<ReplicaSums::Contribution> all;
+    for (size_t rank = 0; rank < tensors_.size(); ++rank) all.push_back({tensors_[rank]->data, *streams_[rank]});
+    on_streams_->launch(all, tensors_[0]->dtype, tensors_[0]->shape.numel());
   } catch (const std::exception& error) { not_launched_ = error.what(); }
 }
 
 void ThreadCommunicator::arrive() {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (!given_up_) {
-    unsigned long long meeting = meetings_;
+  if (!aborted_) {
+    unsigned long long collective = collectives_;
     if (++arrived_ == size_) {
       arrived_ = 0;
-      ++meetings_;
+      ++collectives_;
       changed_.notify_all();
       return;
     }
-    changed_.wait(lock, [&] { return meetings_ != meeting || given_up_; });
-    if (meetings_ != meeting) return;
+    changed_.wait(lock, [&] { return collectives_ != collective || aborted_; });
+    if (collectives_ != collective) return;
   }
   fail<DeviceError>(reason_);
 }
@@ -162,9 +162,9 @@ void ThreadCommunicator::leave() {
 }
 
 std::string ThreadCommunicator::disagreement() const {
-  const Tensor* first = brought_[0];
-  for (size_t rank = 1; rank < brought_.size(); ++rank) {
-    const Tensor* other = brought_[rank];
+  const Tensor* first = tensors_[0];
+  for (size_t rank = 1; rank < tensors_.size(); ++rank) {
+    const Tensor* other = tensors_[rank];
     bool alike = first && other ? first->dtype == other->dtype && first->shape == other->shape : first == other;
     if (!alike || streams_[0].has_value() != streams_[rank].has_value()) {
       return text("the replicas diverge: replica 0 reached ", text_of(first, streams_[0].has_value()), ", replica ",
@@ -176,23 +176,23 @@ std::string ThreadCommunicator::disagreement() const {
 
 void ThreadCommunicator::require_all() {
   std::lock_guard<std::mutex> lock(mutex_);
-  require<DeviceError>(!given_up_, reason_);
+  require<DeviceError>(!aborted_, reason_);
 }
 
-void ThreadCommunicator::give_up(const std::string& reason) {
+void ThreadCommunicator::abort(const std::string& reason) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (given_up_) return;
-    given_up_ = true;
+    if (aborted_) return;
+    aborted_ = true;
     reason_ = reason;
   }
   changed_.notify_all();
-  if (on_streams_) on_streams_->break_off();
+  if (on_streams_) on_streams_->abort();
 }
 
-void ThreadCommunicator::begin_anew() {
+void ThreadCommunicator::reset() {
   std::lock_guard<std::mutex> lock(mutex_);
-  given_up_ = false;
+  aborted_ = false;
   arrived_ = 0;
 }
 

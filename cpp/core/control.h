@@ -9,15 +9,15 @@ namespace paddle_mini {
 
 struct KernelContext;
 
-// What a control operator may ask of the executor while it runs. It has many methods because kernel libraries don't include
-// the executor: whatever control operators need of it is here.
+// The executor's interface for a running control operator. It has many methods because kernel libraries don't include the
+// executor.
 class ControlRun {
  public:
   ControlRun(const OpDesc& op, Frame& frame) : op(op), frame(frame) {}
   virtual ~ControlRun() = default;
 
   const OpDesc& op;
-  Frame& frame;  // of the block that contains the operator
+  Frame& frame;  // the frame of the block that contains the operator
 
   // Runs every operator of a block once. Afterwards `inside` holds the block's values, and the enclosing frames hold
   // what the block wrote to variables of other blocks.

@@ -20,7 +20,7 @@ struct MemoryUse {
   size_t total = 0;     // capacity of the device
 };
 
-// It has many methods because it is the whole contract of a device: a library for another kind of device implements this
+// It has many methods because it is the whole interface of a device: a library for another kind of device implements this
 // class and nothing else.
 class Device {
  public:
@@ -28,7 +28,7 @@ class Device {
   virtual Place place() const = 0;
   virtual std::string description() const = 0;  // one line: the device and its memory size
 
-  // The operators with kernels for this device; any other is absent or has no kernel in its record.
+  // The operators with kernels for this device; any other is absent or has no kernel in its schema.
   virtual const OpTable& operators() const = 0;
   virtual bool gains_from_tiles() const = 0;  // whether adjacent operators should run tile by tile (executor/fuse.h)
 
@@ -63,7 +63,7 @@ class Device {
 // Sums values of replicas on devices without the host. The sums have the same bits on all of them.
 class ReplicaSums {
  public:
-  struct Brought {  // the contribution of one replica
+  struct Contribution {  // the contribution of one replica
     void* data;
     void* stream;
   };
@@ -72,10 +72,10 @@ class ReplicaSums {
   // One thread calls this for all replicas, in the order of their ranks: after the work on their streams, the `count`
   // elements of each replica become the sum of all. Throws DeviceError if the launch fails; then no stream waits for
   // the sum.
-  virtual void launch(const std::vector<Brought>& brought, DType dtype, int64_t count) = 0;
+  virtual void launch(const std::vector<Contribution>& brought, DType dtype, int64_t count) = 0;
   // Aborts sums that have not finished, since one failed device would leave the others waiting. Any thread may
   // call it. Later sums are unaffected.
-  virtual void break_off() = 0;
+  virtual void abort() = 0;
 };
 
 // The interface that a library of kernels for devices exports, through one function:

@@ -13,7 +13,7 @@
 namespace paddle_mini {
 
 struct Emulation {
-  double bandwidth = 0;  // of the host link, per direction, in bytes per second; 0: unlimited
+  double bandwidth = 0;  // bytes per second in each direction of the host link; 0: unlimited
   double latency = 0;  // seconds added to every transfer
   size_t memory = size_t{1} << 34;  // capacity in bytes
   size_t staging = size_t{1} << 26;  // bytes of host memory for values that pass chunk by chunk

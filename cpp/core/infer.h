@@ -57,7 +57,7 @@ class InferContext {
     return attr_of<T>(op_, name);
   }
   DType dtype_attr(const char* name) const;
-  Shape shape_attr(const char* name) const;  // of type INTS or LONGS; all dimensions are known
+  Shape shape_attr(const char* name) const;  // for attributes of type INTS or LONGS; all dimensions are known
 
   const OpDesc& op() const { return op_; }
   const std::vector<std::vector<VarInfo>>& outputs() const { return outputs_; }

@@ -1,4 +1,4 @@
-// Interruption: checks whether the user wants a run to stop, between operators and inside long ones.
+// Interruption: checks whether the user has requested a stop, between operators and inside long ones.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Interruptible {
  private:
   InterruptPoller* before_;
 };
-void poll_interruption();  // throws Interrupted if the kernel may be stopped and the user wants that
+void poll_interruption();  // throws Interrupted if the kernel may be stopped and the user requested it
 
 // Elements of a slice: the work between two polls. 16 MiB take well below a second to write even if the system maps the
 // pages only then.

@@ -38,8 +38,8 @@ class PendingLaunches {
 // The executor's services for a running kernel.
 struct KernelContext {
   Place place;
-  void* stream = nullptr;     // of a GPU: the stream of its launches
-  Fault* fault = nullptr;     // of a GPU: one for the whole run, read when the host waits for the checks
+  void* stream = nullptr;     // on a GPU: the stream of its launches
+  Fault* fault = nullptr;     // on a GPU: one for the whole run, read when the host waits for the checks
   unsigned long long step = 0;  // number of the running step
   Communicator* communicator = nullptr;  // if the executor is one of several replicas
   int rank = 0;                          // its rank

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/processor_levels.h"
+#include "core/cpu_levels.h"
 
 namespace paddle_mini {
 namespace {
@@ -30,7 +30,7 @@ std::string file_of(const std::string& directory, const std::string& level) {
 KernelLibrary load_kernel_library() {
   std::string directory = own_directory(), built;
   std::vector<std::string> candidates;
-  for (const std::string& level : processor_levels()) {
+  for (const std::string& level : cpu_levels()) {
     if (access(file_of(directory, level).c_str(), R_OK) == 0) candidates.push_back(level);
   }
   for (const std::string& level : candidates) built += (built.empty() ? "" : " ") + level;

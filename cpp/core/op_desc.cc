@@ -19,7 +19,7 @@ struct List<std::vector<T>> : std::true_type {
   using Element = T;
 };
 
-constexpr size_t kShownElements = 32;  // of a list; more would bury the message that contains it
+constexpr size_t kShownElements = 32;  // in a list; more would make the message unreadable
 
 template <class T>
 std::string show_number(T x) {

@@ -1,4 +1,4 @@
-// OpSchema: the schema (schema) of an operator. One chained expression states its ports, attributes, shapes, gradient and
+// OpSchema: the declaration of an operator. One chained expression states its ports, attributes, shapes, gradient and
 // kernels; Python's checks, signatures and docs derive from it alone.
 #pragma once
 
@@ -116,7 +116,7 @@ class OpSchema {
   OpSchema& cpu_only(const char* reason);  // the reason why it has no GPU kernel
 
   // The schema of the gradient that gradient(type, ...) names, without doc and kernels; see OpTable::gradient_of.
-  OpSchema gradient_record() const;
+  OpSchema gradient_schema() const;
   // Checks ports and attributes against the schema and fills in defaults. Throws ProgramError if they do not fit.
   void complete(OpDesc& op) const;
   void run_infer(InferContext& context) const;

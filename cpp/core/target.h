@@ -1,11 +1,11 @@
-// What this file is compiled for: a CPU, or a GPU (PM_GPU is defined then, by nvcc or for a check on the host). This is the
-// one place that chooses between devices.
+// The compilation target: a CPU or, if nvcc or a check on the host defines PM_GPU, a GPU. Only this file selects between
+// devices.
 #pragma once
 
 // clang-format off: spaces in a path are read as they stand
 // #include PM_LAUNCHERS(map) is math/cpu/map.h or math/gpu/map.h: the same functions for each device.
 // #include PM_KERNELS(adam) is ops/adam_cpu.h or ops/adam_gpu.h: what an operator does on this device;
-// PM_FAMILY(best) the same for a family, in ops/family.
+// PM_FAMILY(top_k) the same for a family, in ops/family.
 #define PM_QUOTED(path) #path
 #ifdef PM_GPU
 #define PM_LAUNCHERS(name) PM_QUOTED(math/gpu/name.h)

@@ -23,9 +23,9 @@ inline bool holds_tensor(VarKind kind) { return kind == VarKind::Tensor || kind 
 struct VarInfo {
   VarKind kind = VarKind::Tensor;
   DType dtype = DType::Float32;
-  Shape shape;  // of SelectedRows: the whole table's, [height, ...]
+  Shape shape;  // for SelectedRows: the whole table's, [height, ...]
   int lod_level = 0;      // levels of sequences; the only sequence information while a program is built
-  int64_t row_count = 0;  // of SelectedRows: upper bound of the touched rows
+  int64_t row_count = 0;  // for SelectedRows: upper bound of the number of rows
   Lod lod = {};           // before a run: sequence boundaries
 
   std::string str() const { return shape.str() + " " + name_of(dtype); }  // "[8, 4] float32"

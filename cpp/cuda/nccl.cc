@@ -19,7 +19,7 @@ struct Library {
   int (*group_start)() = nullptr;
   int (*group_end)() = nullptr;
   int (*all_reduce)(const void*, void*, size_t, int, int, Member, cudaStream_t) = nullptr;
-  int (*break_off)(Member) = nullptr;
+  int (*comm_abort)(Member) = nullptr;
   const char* (*text_of)(int) = nullptr;
 };
 
@@ -31,7 +31,7 @@ Library load() {
   vendor.find("ncclGroupStart", library.group_start);
   vendor.find("ncclGroupEnd", library.group_end);
   vendor.find("ncclAllReduce", library.all_reduce);
-  vendor.find("ncclCommAbort", library.break_off);
+  vendor.find("ncclCommAbort", library.comm_abort);
   vendor.find("ncclGetErrorString", library.text_of);
   return library;
 }
@@ -70,9 +70,9 @@ class SameDevice {
 class NcclSums : public ReplicaSums {
  public:
   explicit NcclSums(std::vector<int> devices) : devices_(std::move(devices)) {}
-  ~NcclSums() override { break_off(); }  // no sum is running: a run waits for its sums
+  ~NcclSums() override { abort(); }  // no sum is running: a run waits for its sums
 
-  void launch(const std::vector<Brought>& brought, DType dtype, int64_t count) override {
+  void launch(const std::vector<Contribution>& brought, DType dtype, int64_t count) override {
     if (count == 0) return;
     std::lock_guard<std::mutex> lock(mutex_);
     SameDevice same;
@@ -85,7 +85,7 @@ class NcclSums : public ReplicaSums {
     }
   }
 
-  void break_off() override {
+  void abort() override {
     std::lock_guard<std::mutex> lock(mutex_);
     SameDevice same;
     give_up_clique();
@@ -99,7 +99,7 @@ class NcclSums : public ReplicaSums {
   }
 
   // Ends the group even if one of its sums failed.
-  void launch_group(const std::vector<Brought>& brought, int type, size_t count) {
+  void launch_group(const std::vector<Contribution>& brought, int type, size_t count) {
     check(library().group_start(), "beginning sums");
     int status = 0;
     for (size_t rank = 0; rank < brought.size() && status == 0; ++rank) {
@@ -115,7 +115,7 @@ class NcclSums : public ReplicaSums {
   void give_up_clique() {
     if (clique_.empty()) return;
     library().group_start();
-    for (Member member : clique_) library().break_off(member);
+    for (Member member : clique_) library().comm_abort(member);
     library().group_end();
     clique_.clear();
   }

@@ -38,8 +38,8 @@ extern thread_local int device;
 using Launches = std::vector<std::function<void()>>;
 extern thread_local Launches* recording;
 
-// Memory of devices. The host can't follow its addresses, as it can't follow a GPU's: a kernel whose schema says .on_gpu()
-// but which reads or writes by itself is stopped by the CPU.
+// Memory of devices. The host can't follow its addresses, as it can't follow a GPU's: a kernel that declares .on_gpu() but
+// accesses memory outside of launches crashes.
 void* allocate(size_t bytes);  // nullptr if out of memory
 void deallocate(void* memory);
 

@@ -59,11 +59,11 @@ class AsyncSchedule {
   std::vector<ScheduleLane> lanes_;
   ScheduleWaits waits_;
   KernelContext no_device_;  // for transfers, which need no context
-  std::vector<StepWork> works_[2];  // of the last two runs, which may overlap
+  std::vector<StepWork> works_[2];  // the work of the last two runs, which may overlap
   std::vector<uint64_t> last_runs_;  // the last run in which each step began
   std::vector<bool> marked_;  // whether another step waits for it
-  std::vector<Event> events_;  // of the last submission of each step
-  std::vector<Event> ends_[2];  // of each lane, after each of the last two runs
+  std::vector<Event> events_;  // after the last submission of each step
+  std::vector<Event> ends_[2];  // for each lane, after each of the last two runs
   std::unique_ptr<ScheduleSections> sections_;
   int turn_ = 0;
   uint64_t run_ = 0;

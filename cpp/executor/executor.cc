@@ -1,4 +1,4 @@
-// Who may run when, and with whom.
+// Serializes the runs of an executor with each other and with other uses of their scopes.
 #include "executor/executor.h"
 
 #include <random>

@@ -24,18 +24,18 @@ namespace paddle_mini {
 
 struct ExecutorOptions {
   Place place = {};  // where operators run that name no device
-  std::optional<uint64_t> seed = {};  // of operators that have none of their own; none: a random one
+  std::optional<uint64_t> seed = {};  // for operators without a seed of their own; none: a random one
   bool files = false;  // operators may touch the files that the program names
   bool cpu_fallback = false;  // operators without a kernel on the place run on the CPU
-  std::shared_ptr<Communicator> communicator;  // of a replica
+  std::shared_ptr<Communicator> communicator;  // set for a replica
   int rank = 0;  // among the replicas
   int threads = 0;  // most threads of an operator; 0: num_threads() (core/cpu_count.h), which may change between runs
   int64_t max_loop_steps = 0;  // of each loop in one run; 0: no bound
 };
 
 // Runs programs on one place. Any thread may use it at any time. Runs of one executor are serialized, because they share its
-// random generators and its sessions; so do uses of a scope (core/scope.h). A use that waits or runs asks `stop` now and
-// then, without a lock, and ends with Interrupted where that says so.
+// random generators and its sessions; so do uses of a scope (core/scope.h). A use that waits or runs polls `stop`,
+// without a lock, and throws Interrupted if it returns true.
 class Executor {
  public:
   using Stop = bool (*)();

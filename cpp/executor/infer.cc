@@ -84,7 +84,7 @@ class Inference {
       if (result_.variables[index].origin != Origin::Temporary) continue;
       auto last = block_.last_read.find(name);
       bool later = last != block_.last_read.end() && last->second >= result_.end;
-      if (!later && start_.frame) later = block_.kept.count(name) || !program_.declares(start_.block, name);
+      if (!later && start_.frame) later = block_.live_out.count(name) || !program_.declares(start_.block, name);
       if (!later && !result_.whole && start_.fetches) {
         later = std::find(start_.fetches->begin(), start_.fetches->end(), name) != start_.fetches->end();
       }

@@ -15,9 +15,10 @@ struct Feed {
 // The start of a segment and the values available there.
 struct SegmentStart {
   int block = 0, begin = 0;
-  const std::vector<Feed>* feeds = nullptr;  // of the caller; unused if there is a frame, which then contains them
+  const std::vector<Feed>* feeds =
+      nullptr;  // given by the caller; unused if there is a frame, which then contains them
   Frame* frame = nullptr;
-  const std::vector<std::string>* fetches = nullptr;  // of the caller
+  const std::vector<std::string>* fetches = nullptr;  // requested by the caller
 };
 
 // Infers the segment that begins at `start` from the feeds, the frame and the scope. Throws an Error for a missing,

@@ -29,9 +29,9 @@ class KernelContexts {
   int64_t max_loop_steps() const { return max_loop_steps_; }
   // Waits until no replica can fail its data checks any more. Throws DeviceError if one has failed.
   void agree() {
-    if (communicator_) communicator_->agree(rank_);
+    if (communicator_) communicator_->barrier(rank_);
   }
-  // Throws DeviceError if another replica has given up.
+  // Throws DeviceError if another replica was aborted.
   void require_all_replicas() {
     if (communicator_) communicator_->require_all();
   }

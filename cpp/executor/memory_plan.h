@@ -58,7 +58,7 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes);
 // representative of v, or v itself if it has its own memory.
 struct AliasPlan {
   std::vector<int> share;
-  std::vector<Lifetime> lifetimes;  // of the representatives; 0 bytes for variables that are not temporaries
+  std::vector<Lifetime> lifetimes;  // for the representatives; 0 bytes for variables that are not temporaries
 };
 AliasPlan plan_aliases(const Segment& segment);
 

@@ -87,7 +87,7 @@ class HazardAnalysis {
     if (known_[queue][there] >= other) return;
     waits_[i].push_back(other % count_);
     known_[queue][there] = other;
-    if (other < count_) return;  // of the first run, whose knowledge is not stored
+    if (other < count_) return;  // steps of the first run get no dependencies
     const std::vector<int>& more = known_at_[other - count_];
     for (size_t q = 0; q < more.size(); ++q) known_[queue][q] = std::max(known_[queue][q], more[q]);
   }

@@ -12,8 +12,8 @@ struct RunState {
   KernelContexts& contexts;
   InterruptPoller stop;  // polled while stopping can still be rolled back
   OpTimes* times;  // nullptr: not measured
-  UndoLog* undo;  // of a run of several segments; nullptr: one plan is the whole run, and undoes what it changes itself
-  const std::vector<std::string>* fetches;  // of block 0
+  UndoLog* undo;  // for a run of several segments; nullptr: one plan is the whole run and rolls itself back
+  const std::vector<std::string>* fetches;  // the fetches of block 0
 
   // Throws if the user or another replica stops the run.
   void require_going_on() {

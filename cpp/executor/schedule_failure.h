@@ -25,7 +25,7 @@ class FirstFailure {
     run_.store(run, std::memory_order_release);
   }
   bool there() const { return run_ != kNoRun; }
-  // What runs before the one that failed gave goes on.
+  // Steps of runs before the failed one are still executed.
   bool leaves_out(uint64_t run) const { return run >= run_.load(std::memory_order_acquire); }
   void forget() { run_ = kNoRun; }
   void raise() {  // throws it, if there is one, and forgets it

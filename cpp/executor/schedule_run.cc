@@ -89,7 +89,7 @@ std::string ScheduleRun::waits_text(size_t step) const {
   for (int number : plan_.schedule->step(own).waits) {
     size_t other = static_cast<size_t>(number);
     line += text(line.empty() ? "  waits for " : ", ");
-    if (plan_.is_saving(other)) line += "what is kept";
+    if (plan_.is_saving(other)) line += "saving values";
     else line += text("#", plan_.plan_step(other), other >= own ? " of the run before" : "");
   }
   return line;

@@ -20,7 +20,7 @@ struct ScheduledStep {
 struct ScheduleLane {
   Queue* queue = nullptr;
   Device* device = nullptr;  // the device of its kernels; nullptr for transfers and the CPU
-  KernelContext* context = nullptr;  // of the executor that runs; nullptr for transfers
+  KernelContext* context = nullptr;  // the running executor's; nullptr for transfers
 };
 
 // Neighbours that do not wait for each other. Where their device can't schema, they stay as they are; PM_GRAPHS=0 turns it

@@ -34,7 +34,7 @@ class Session {
   Blocks blocks_;  // runs the program after its first segment
   std::shared_ptr<Plan> current_;
   std::shared_ptr<Plan> last_;    // the plan that holds the fetches of the last run
-  std::unique_ptr<Frame> frame_;  // of the last run with several segments; may own fetched values
+  std::unique_ptr<Frame> frame_;  // from the last run with several segments; may own fetched values
 };
 
 }  // namespace paddle_mini

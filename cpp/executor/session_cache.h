@@ -8,14 +8,14 @@
 
 namespace paddle_mini {
 
-// Any thread may use it at any time. Sessions are shared with the runs that go on while they are dropped from here.
+// Any thread may use it at any time. Runs share ownership of their sessions, which may be evicted meanwhile.
 class SessionCache {
  public:
   explicit SessionCache(const Placement& placement) : placement_(placement) {}
 
-  // The session of this signature in this scope. Signatures that say the same have one session.
+  // The session of this signature in this scope. Equal signatures have one session.
   std::shared_ptr<Session> at(const std::shared_ptr<const Signature>& signature, const std::shared_ptr<Scope>& scope);
-  std::vector<std::shared_ptr<Scope>> scopes() const;  // of all sessions; a scope may be there twice
+  std::vector<std::shared_ptr<Scope>> scopes() const;  // the scopes of all sessions; may contain duplicates
 
  private:
   const Placement& placement_;

@@ -17,7 +17,7 @@ struct SavedValue {
   explicit SavedValue(Variable* variable);
   Variable* variable;
   Tensor value;               // on the variable's device
-  std::vector<int64_t> rows;  // of SelectedRows
+  std::vector<int64_t> rows;  // for SelectedRows
   bool is_saved = false;      // in this run
 
   void save();

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/kept_statistics.h"
+#include "core/running_statistics.h"
 #include "executor/op_context.h"
 #include "executor/structure.h"
 
@@ -16,13 +16,13 @@ bool outlives_runs(const VarDesc& var) {
   return var.persistable && kind != VarKind::FeedList && kind != VarKind::FetchList;
 }
 
-// An operator that uses kept statistics lists them as outputs but does not change them.
+// An operator that uses running statistics lists them as outputs but does not change them.
 bool leaves(const VerifiedOp& op, const std::string& name) {
   auto says = [&](const char* attr) {
     const AttrValue* value = op.desc.attr(attr);
     return value && std::get_if<bool>(value) && std::get<bool>(*value);
   };
-  if (!uses_kept_statistics(says)) return false;
+  if (!uses_running_statistics(says)) return false;
   auto updates = [&](const auto& pair) {
     return op.desc.input(pair.first) == op.desc.output(pair.second) && op.desc.output(pair.second)[0] == name;
   };
@@ -116,12 +116,12 @@ void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& 
   });
 }
 
-// Keeps the values that the operator of a block reads from it: names of the operator's own ports, their gradients, and
+// Saved the values that the operator of a block reads from it: names of the operator's own ports, their gradients, and
 // names in its attributes.
 void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
   auto keep = [&](const std::string& name) {
-    inside.kept.insert(name);
-    inside.kept.insert(name + kGradSuffix);
+    inside.live_out.insert(name);
+    inside.live_out.insert(name + kGradSuffix);
   };
   each_name(op.inputs, keep);
   each_name(op.outputs, keep);
@@ -153,7 +153,7 @@ void note_reads(VerifiedProgram& program) {
     }
     if (block.forward < 0) continue;
     program.blocks[block.forward].has_gradient = true;
-    program.blocks[block.forward].kept.insert(names[b].begin(), names[b].end());
+    program.blocks[block.forward].live_out.insert(names[b].begin(), names[b].end());
   }
 }
 

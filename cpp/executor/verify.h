@@ -24,7 +24,7 @@ struct VerifiedBlock {
   std::unordered_map<std::string, VarDesc> vars;
   std::unordered_map<std::string, int> last_read;  // the last operator that reads a name, including inner blocks
   std::vector<std::string> changed_in_place;       // names that one operator both reads and writes
-  std::unordered_set<std::string> kept;            // names of values that are read after the block has run
+  std::unordered_set<std::string> live_out;        // names of values that are read after the block has run
 };
 
 class VerifiedProgram {

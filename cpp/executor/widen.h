@@ -9,7 +9,7 @@ namespace paddle_mini {
 
 // An operator in the wider type.
 struct Widened {
-  DType dtype;  // of its kernel
+  DType dtype;  // its kernel's
   VerifiedOp op;  // attributes that name the narrow type name the wide one
   std::vector<std::vector<DType>> inputs, outputs;  // its dtypes of inputs and outputs, one list per slot
 };

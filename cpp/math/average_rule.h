@@ -18,7 +18,7 @@ struct WeightRule {
   bool corrected = true;
 
   void require_window() const {
-    require<ProgramError>(window_min <= window_max, "window_min is ", window_min, ", more than window_max ",
+    require<ProgramError>(window_min <= window_max, "window_min is ", window_min, ", greater than window_max ",
                           window_max);
   }
 };
@@ -52,21 +52,21 @@ inline const RuleAttr<double> kRuleNumbers[] = {
     {"window_rate",
      &WeightRule::window_rate,
      {0, true},
-     "size of a generation as part of all updates; of scheme window"},
+     "size of a generation as a fraction of all updates; for scheme window"},
     {"decay",
      &WeightRule::decay,
      {0, false, 1, true},
-     "part that the average keeps in one step; of schemes exponential and constant"},
+     "decay rate of the average in one step; for schemes exponential and constant"},
     {"exponent", &WeightRule::exponent, {0}, "e of schemes polynomial and power"},
     {"warmup_length", &WeightRule::warmup_length, {0, true}, "length of warmup power and of scheme falling, in steps"},
     {"warmup_rate", &WeightRule::warmup_rate, {0}, "rate of scheme falling"},
     {"warmup_power", &WeightRule::warmup_power, {0, false, 1}, "power of warmup power and of scheme falling"},
 };
 inline const RuleAttr<int64_t> kRuleCounts[] = {
-    {"window_min", &WeightRule::window_min, {1}, "least updates of a generation"},
-    {"window_max", &WeightRule::window_max, {1}, "updates that always end a generation that has window_min"},
-    {"every", &WeightRule::every, {1}, "steps from one update to the next"},
-    {"start_step", &WeightRule::start_step, {0}, "steps that are not averaged"},
+    {"window_min", &WeightRule::window_min, {1}, "minimum number of updates of a generation"},
+    {"window_max", &WeightRule::window_max, {1}, "maximum number of updates of a generation that has window_min"},
+    {"every", &WeightRule::every, {1}, "the number of steps from one update to the next"},
+    {"start_step", &WeightRule::start_step, {0}, "the number of first steps that are not averaged"},
 };
 
 }  // namespace paddle_mini

@@ -13,7 +13,7 @@ struct WeightUpdate {
   const WeightRule& rule;
   double u;  // updates so far, including this one, counting every k-th step
   int64_t* count;
-  double* kept;
+  double* state;
   ScalarArg<double> learning_rate;
 
   // log b_u, where b is the decay of k steps. expm1 keeps all digits of 1 - b when b is close to 1. During warm-up the
@@ -79,8 +79,8 @@ struct Exponential : Scheme {
   static constexpr const char *name = "exponential", *doc = "(1 - b)/(1 - b_1 ... b_u) with b = decay^every";
   PM_HD static double weight(const WeightUpdate& s) {
     double log = s.log_decay();
-    s.kept[kLogDecay] += log;
-    if (s.rule.corrected) return std::expm1(log) / std::expm1(s.kept[kLogDecay]);
+    s.state[kLogDecay] += log;
+    if (s.rule.corrected) return std::expm1(log) / std::expm1(s.state[kLogDecay]);
     return s.u == 1 ? 1.0 : -std::expm1(log);
   }
 };
@@ -118,10 +118,10 @@ struct Rate : Scheme {
   static constexpr const char* name = "rate";
   static constexpr const char* doc = "g^2 over the sum of all g^2 with the largest LearningRate g so far";
   PM_HD static double weight(const WeightUpdate& s) {
-    s.kept[kRateMost] = std::max(s.kept[kRateMost], s.learning_rate());
-    double square = s.kept[kRateMost] * s.kept[kRateMost];
-    s.kept[kRateSum] += square;
-    return s.kept[kRateSum] > 0 ? square / s.kept[kRateSum] : 1.0;
+    s.state[kRateMost] = std::max(s.state[kRateMost], s.learning_rate());
+    double square = s.state[kRateMost] * s.state[kRateMost];
+    s.state[kRateSum] += square;
+    return s.state[kRateSum] > 0 ? square / s.state[kRateSum] : 1.0;
   }
 };
 

@@ -14,18 +14,18 @@ struct WeightStep {
   ScalarArg<bool> updated, finite;
   ScalarArg<double> learning_rate;
   int64_t* count;
-  double *kept, *weight;
+  double *next_state, *weight;
   int32_t* roll;
 
   PM_HD void operator()(int64_t) const {
     for (int i = 0; i < kAverageCounters; ++i) count[i] = counters[i];
-    for (int i = 0; i < kAverageState; ++i) kept[i] = state[i];
+    for (int i = 0; i < kAverageState; ++i) next_state[i] = state[i];
     *weight = 0;
     *roll = 0;
     if (!updated()) return;
     ++count[kSteps];
-    kept[kAge] += 1;
-    kept[kOlderAge] += 1;
+    next_state[kAge] += 1;
+    next_state[kOlderAge] += 1;
     if (!finite()) {
       ++count[kSkipped];
       return;
@@ -35,17 +35,17 @@ struct WeightStep {
     if (counts) ++count[kUpdates];
     double w = 0;
     double u = static_cast<double>(count[kUpdates]);
-    if (counts) w = schemes::All::weight({rule, u, count, kept, learning_rate});
+    if (counts) w = schemes::All::weight({rule, u, count, next_state, learning_rate});
     else if (count[kUpdates] == 0) w = schemes::All::before(rule.scheme);
     *weight = w;
-    if (count[kUpdates] > 0) kept[kLogKept] += w == 1 ? kForget : std::log1p(-w);
+    if (count[kUpdates] > 0) next_state[kLogKept] += w == 1 ? kForget : std::log1p(-w);
     note_members(w);
     if (counts && rule.scheme == schemes::Window::number) end_generation();
   }
 
   PM_HD void note_members(double w) const {
-    kept[kSquares] = (1 - w) * (1 - w) * kept[kSquares] + w * w;
-    kept[kAge] *= 1 - w;
+    next_state[kSquares] = (1 - w) * (1 - w) * next_state[kSquares] + w * w;
+    next_state[kAge] *= 1 - w;
   }
 
   PM_HD void end_generation() const {
@@ -55,7 +55,7 @@ struct WeightStep {
     *roll = 1;
     count[kOlder] = count[kNewer];
     count[kNewer] = 0;
-    kept[kOlderAge] = kept[kAge];
+    next_state[kOlderAge] = next_state[kAge];
   }
 };
 

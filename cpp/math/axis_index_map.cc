@@ -22,7 +22,7 @@ Shape shape_of(const AxisIndexMaps& index_maps) {
   return out;
 }
 
-AxisIndexMaps stretching(const Shape& x, const Shape& to, const char* what) {
+AxisIndexMaps broadcast_maps(const Shape& x, const Shape& to, const char* what) {
   require<ShapeError>(x.rank() <= to.rank(), "X has shape ", x.str(), ", ", what, " has shape ", to.str(),
                       ", which has fewer dimensions");
   AxisIndexMaps index_maps = unchanged_axes(to);
@@ -30,7 +30,7 @@ AxisIndexMaps stretching(const Shape& x, const Shape& to, const char* what) {
   for (int i = 0; i < to.rank(); ++i) {
     index_maps[i].in = i < missing ? 1 : x[i - missing];
     bool fits = index_maps[i].in == 1 || dims_agree(index_maps[i].in, to[i]);
-    require<ShapeError>(fits, "X has shape ", x.str(), ", which can't be stretched to ", what, ", ", to.str());
+    require<ShapeError>(fits, "X has shape ", x.str(), ", which can't be broadcast to ", what, ", ", to.str());
     if (index_maps[i].in == 1) index_maps[i].step = 0;
   }
   return index_maps;

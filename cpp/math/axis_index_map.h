@@ -40,7 +40,7 @@ using AxisIndexMaps = std::vector<AxisIndexMap>;
 AxisIndexMaps unchanged_axes(const Shape& x);
 Shape shape_of(const AxisIndexMaps& index_maps);
 // Index maps of a broadcast from x to the shape `to`: axes of size 1 have step 0. Throws if x can't be broadcast.
-AxisIndexMaps stretching(const Shape& x, const Shape& to, const char* what);
+AxisIndexMaps broadcast_maps(const Shape& x, const Shape& to, const char* what);
 
 // Iterates over a whole result in runs of `block` elements that are contiguous in the source.
 class AxisLoop {

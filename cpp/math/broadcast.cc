@@ -21,7 +21,7 @@ void align(const Shape& x, const Shape& y, int axis, Shape& xs, Shape& ys) {
   int y_rank = y.rank();
   while (axis + y_rank > x.rank() && y_rank > 0 && y[y_rank - 1] == 1) --y_rank;
   require<ShapeError>(axis >= 0 && axis + y_rank <= x.rank(), "axis is ", axis, ", but Y ", y.str(),
-                      " laid from there does not fit into X ", x.str());
+                      " does not fit into X ", x.str());
   for (int i = 0; i < x.rank(); ++i) {
     xs.push_back(x[i]);
     ys.push_back(i < axis || i >= axis + y_rank ? 1 : y[i - axis]);
@@ -35,7 +35,7 @@ Shape broadcast_shape(const Shape& x, const Shape& y, int axis) {
   align(x, y, axis, xs, ys);
   for (int i = 0; i < xs.rank(); ++i) {
     bool fits = xs[i] == 1 || ys[i] == 1 || dims_agree(xs[i], ys[i]);
-    require<ShapeError>(fits, "X ", x.str(), " and Y ", y.str(), " can't be combined",
+    require<ShapeError>(fits, "X ", x.str(), " and Y ", y.str(), " can't be broadcast",
                         axis == -1 ? std::string() : text(" with axis ", axis), ": ", xs[i], " against ", ys[i]);
     out.push_back(xs[i] == 1 ? ys[i] : ys[i] == 1 ? xs[i] : std::max(xs[i], ys[i]));
   }

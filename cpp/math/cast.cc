@@ -21,7 +21,7 @@ CastFunction cast_from(DType to) {
     case DType::Float64: return cast_elements<From, double>;
     case DType::Float16: return cast_elements<From, Float16>;
     case DType::BFloat16: return cast_elements<From, BFloat16>;
-    default: fail<ShapeError>("nothing can be cast to ", name_of(to));
+    default: fail<ShapeError>("no type can be cast to ", name_of(to));
   }
 }
 

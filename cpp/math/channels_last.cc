@@ -41,7 +41,7 @@ InferFunction for_both_layouts(InferFunction infer) {
         VarInfo info = c.input(slot.name.c_str(), i);
         if (holds_images(slot.name)) {
           require<ShapeError>(info.shape.rank() == 4, slot.name, " has ", info.shape.rank(),
-                              " dimensions, 4 are needed");
+                              " dimensions, it must have 4");
           info.shape = transposed(info.shape, order_of_channels_first());
         }
         inputs.back().push_back(info);

@@ -22,7 +22,8 @@ std::vector<int> labels_of(const std::string& term, int ellipsis_rank) {
       dots = true;
       i += 2;
     } else {
-      require<ProgramError>(is_letter(term[i]), "equation: '", printable(term), "' has a sign that is no letter");
+      require<ProgramError>(is_letter(term[i]), "equation: '", printable(term),
+                            "' has a character that is not a letter");
       labels.push_back(term[i]);
     }
   }

@@ -43,7 +43,7 @@ T value_to_fill(const KernelInit& init) {
   }
   double number = std::strtod(digits.c_str(), &end);
   require<ProgramError>(end != digits.c_str() && *end == 0, "attribute 'str_value' is '", printable(digits),
-                        "', which is no number");
+                        "', which is not a number");
   return number_as<T>(number);
 }
 

@@ -19,7 +19,7 @@ inline std::array<int64_t, 3> pool_windows(const std::vector<int32_t>& ksize, co
                                            bool global) {
   if (global) return {sizes[0], sizes[1], sizes[2]};
   for (int32_t k : ksize) require<ProgramError>(k >= 1, "attribute 'ksize' holds ", k, ", it must be at least 1");
-  require<ProgramError>(ksize.size() == 3, "attribute 'ksize' has ", ksize.size(), " numbers, 3 are needed");
+  require<ProgramError>(ksize.size() == 3, "attribute 'ksize' has ", ksize.size(), " numbers, it must have 3");
   return {ksize[0], ksize[1], ksize[2]};
 }
 

@@ -18,7 +18,7 @@ struct RankTable {
   RankTable(ControlRun& run, const char* port) {
     const Variable& variable = run.input(port);
     require<OpError>(variable.kind == VarKind::LodRankTable && variable.tensor.data, port, " is ",
-                     name_of(variable.kind), ", a rank table is needed");
+                     name_of(variable.kind), ", it must be a rank table");
     count = variable.tensor.shape[0];
     items = variable.tensor.as<int64_t>();
     above = &variable.tensor.lod;
@@ -56,7 +56,7 @@ inline const Tensor& tensor_with_rows(ControlRun& run, const char* port) {
   const Variable& variable = run.input(port);
   require<ShapeError>(variable.kind == VarKind::Tensor && variable.tensor.shape.rank() > 0, port, " is ",
                       name_of(variable.kind), " ", variable.info().str(),
-                      ", a tensor with at least one dimension is needed");
+                      ", it must be a tensor with at least one dimension");
   return variable.tensor;
 }
 

@@ -1,4 +1,4 @@
-// RowSpans: the rows of each sequence, either concatenated as the lod says, or padded to one width with given lengths.
+// RowSpans: the rows of each sequence, either concatenated according to the lod, or padded to one width with given lengths.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class RowSpans {
   void refresh() {
     for (int64_t i = 0; lengths_given_ && i < count(); ++i) {
       int64_t length = (*lengths_given_)[i];
-      require<OpError>(length >= 0 && length <= longest_, port_, " ", i, " is ", length, ", sequences have at most ",
+      require<OpError>(length >= 0 && length <= longest_, port_, " ", i, " is ", length, ", a sequence has at most ",
                        longest_, " rows");
       lengths_[static_cast<size_t>(i)] = length;
     }

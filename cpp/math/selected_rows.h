@@ -15,7 +15,7 @@ struct RowValues {
   const T* values;
 };
 
-// Keeps its memory between calls, so a call with no more rows than an earlier one allocates nothing.
+// Saved its memory between calls, so a call with no more rows than an earlier one allocates nothing.
 class RowMerge {
  public:
   RowMerge() = default;

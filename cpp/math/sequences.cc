@@ -14,7 +14,7 @@ void check_levels(const VarInfo& info, const char* port) {
     int64_t end = i + 1 < info.lod.size() ? static_cast<int64_t>(info.lod[i + 1].size()) - 1 : info.shape[0];
     bool fits = !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) &&
                 (level.back() == end || end < 0);
-    require<ShapeError>(fits, "level ", i, " of the lod of ", port, " must rise from 0 to ", end);
+    require<ShapeError>(fits, "level ", i, " of the lod of ", port, " must increase from 0 to ", end);
   }
 }
 
@@ -22,7 +22,7 @@ void check_levels(const VarInfo& info, const char* port) {
 
 const Offsets* sequences(const InferContext& c, const char* port, size_t i) {
   const VarInfo& info = c.input(port, i);
-  require<ShapeError>(info.shape.rank() > 0, port, " has no dimensions: it can't be sequences of rows");
+  require<ShapeError>(info.shape.rank() > 0, port, " has no dimensions, so it can't hold sequences of rows");
   if (!info.lod.empty()) {
     check_levels(info, port);
     return &info.lod.back();
@@ -34,7 +34,7 @@ const Offsets* sequences(const InferContext& c, const char* port, size_t i) {
 const Offsets* plain_sequences(const InferContext& c, const char* port, size_t i) {
   const Offsets* offsets = sequences(c, port, i);
   int levels = c.input(port, i).lod_level;
-  require<ShapeError>(levels <= 1, port, " has ", levels, " levels of sequences, the operator takes one");
+  require<ShapeError>(levels <= 1, port, " has ", levels, " levels of sequences, it must have one");
   return offsets;
 }
 

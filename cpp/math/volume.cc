@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 void require_three(const std::vector<int32_t>& values, const char* name) {
-  require<ProgramError>(values.size() == 3, "attribute '", name, "' has ", values.size(), " numbers, 3 are needed");
+  require<ProgramError>(values.size() == 3, "attribute '", name, "' has ", values.size(), " numbers, it must have 3");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 std::array<int64_t, 2> two(const std::vector<int32_t>& values, const char* name) {
-  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, 2 are needed");
+  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, it must have 2");
   for (int32_t value : values)
     require<ProgramError>(value >= 1, "attribute '", name, "' holds ", value, ", it must be at least 1");
   return {values[0], values[1]};

@@ -18,7 +18,7 @@ struct Abs {
 }  // namespace
 
 void define_abs(OpTable& ops) {
-  add_unary<Abs, Keeps::X, int32_t, int64_t>(ops, unary("abs").doc("Out = |X|, element by element."),
+  add_unary<Abs, Saved::X, int32_t, int64_t>(ops, unary("abs").doc("Out = |X|, element by element."),
                                              "X@GRAD = Out@GRAD sign(X): 0 where X is 0.");
 }
 

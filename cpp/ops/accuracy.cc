@@ -24,7 +24,7 @@ void infer_accuracy(InferContext& c) {
   const Shape& label = c.shape("Label");
   bool column = label.rank() == 1 || (label.rank() == 2 && dims_agree(label[1], 1));
   require<ShapeError>(column && dims_agree(label[0], c.shape("Indices")[0]), "Label has shape ", label.str(),
-                      ", Indices ", c.shape("Indices").str(), ": one label a row is needed");
+                      ", Indices ", c.shape("Indices").str(), ": Label must have one element for each row");
   c.set_output("Accuracy", DType::Float32, Shape{});
   c.set_output("Correct", DType::Int32, Shape{});
   c.set_output("Total", DType::Int32, Shape{});
@@ -41,8 +41,8 @@ void define_accuracy(OpTable& ops) {
   ops.add(OpSchema("accuracy")
               .doc("Accuracy = Correct / Total, where Correct counts the rows whose label is among their Indices; 0 "
                    "without rows.")
-              .input("Out", "[rows, k]: the k best values, of top_k_v2; not read")
-              .input("Indices", "[rows, k] int32 or int64: where they were, of top_k_v2")
+              .input("Out", "[rows, k]: the k largest values, from top_k_v2; not read")
+              .input("Indices", "[rows, k] int32 or int64: the indices of these values, from top_k_v2")
               .input("Label", "[rows, 1] or [rows], int32 or int64")
               .output("Accuracy", "[] float32")
               .output("Correct", "[] int32")

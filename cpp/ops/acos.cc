@@ -18,7 +18,7 @@ struct Acos {
 }  // namespace
 
 void define_acos(OpTable& ops) {
-  add_unary<Acos, Keeps::X>(ops, unary("acos").doc("Out = arccos(X), in radians; NaN outside [-1, 1]."),
+  add_unary<Acos, Saved::X>(ops, unary("acos").doc("Out = arccos(X), in radians; NaN outside [-1, 1]."),
                             "X@GRAD = -Out@GRAD / sqrt(1 - X^2).");
 }
 

@@ -18,7 +18,7 @@ struct Acosh {
 }  // namespace
 
 void define_acosh(OpTable& ops) {
-  add_unary<Acosh, Keeps::X>(ops,
+  add_unary<Acosh, Saved::X>(ops,
                              unary("acosh").doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1."),
                              "X@GRAD = Out@GRAD / sqrt(X^2 - 1).");
 }

@@ -48,13 +48,14 @@ struct AdagradKernel : TiledKernel {
 }  // namespace
 
 void define_adagrad(OpTable& ops) {
-  ops.add(optimizer("adagrad", {"Moment"}, Grads::Sparse)
-              .doc("MomentOut = Moment + Grad^2, ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon). "
-                   "Of a sparse gradient only the rows it names change; a row named several times counts once, with "
-                   "the sum.")
-              .attr("epsilon", 1e-6f, "keeps the division finite")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .kernels<AdagradKernel, float, double>());
+  ops.add(
+      optimizer("adagrad", {"Moment"}, Grads::Sparse)
+          .doc(
+              "MomentOut = Moment + Grad^2, ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon). With "
+              "a sparse gradient, only the rows that it names change; the values of duplicate rows are added first.")
+          .attr("epsilon", 1e-6f, "keeps the division finite")
+          .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
+          .kernels<AdagradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

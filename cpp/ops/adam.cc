@@ -32,7 +32,7 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
         height(param.shape().rank() ? param.shape()[0] : 1),
         width(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
         merge(grad.is_rows() ? grad.shape()[0] : 0), merged(init, grad.is_rows() ? grad.numel() : 0), lists(1) {
-    require<DeviceError>(!kOnGpu || !grad.is_rows(), "Grad is selected rows: these have no kernel on a GPU");
+    require<DeviceError>(!kOnGpu || !grad.is_rows(), "Grad is selected rows, for which GPUs have no kernel");
   }
 
   void run(KernelContext& context) override;

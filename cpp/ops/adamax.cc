@@ -43,11 +43,11 @@ void define_adamax(OpTable& ops) {
               .doc("MomentOut = beta1 Moment + (1 - beta1) Grad, InfNormOut = max(|Grad|, beta2 InfNorm + epsilon), "
                    "ParamOut = Param - LearningRate / (1 - Beta1Pow) * MomentOut / InfNormOut. Beta1Pow is not "
                    "advanced: programs do that with `scale`.")
-              .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
-              .attr("beta1", 0.9f, "part of the moment that stays")
-              .attr("beta2", 0.999f, "part of the norm that stays")
+              .input("Beta1Pow", "one element: beta1^t in step t, counted from 1")
+              .attr("beta1", 0.9f, "decay rate of the moment")
+              .attr("beta2", 0.999f, "decay rate of the norm")
               .attr("epsilon", 1e-8f, "keeps the division finite")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
               .infer([](InferContext& c) {
                 require_state(c, {"Moment", "InfNorm"}, {"LearningRate", "Beta1Pow"});
                 require_gradient(c);

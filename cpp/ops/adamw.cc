@@ -55,7 +55,7 @@ void define_adamw(OpTable& ops) {
                    "without with_decay only, the step of adam. As in PaddlePaddle on a CPU, lr_ratio is no factor of "
                    "adam's step.")
               .attr("lr_ratio", 1.0f, "factor of the learning rate in the decay")
-              .attr("coeff", 0.01f, "decay in a step of learning rate 1")
+              .attr("coeff", 0.01f, "decay of a step with learning rate 1")
               .attr("with_decay", false, "whether Param decays")
               .attr("lazy_mode", false, "of sparse gradients, which PaddlePaddle does not take here, nor do we")
               .kernels<AdamwKernel, float, double>());

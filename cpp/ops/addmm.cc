@@ -11,13 +11,13 @@ template <class T>
 struct AddmmKernel : Kernel {
   In<T> input, x, y;
   Out<T> out;
-  AxisLoop stretch;
+  AxisLoop broadcast;
   Gemm<T> gemm;
   T beta;
 
   explicit AddmmKernel(KernelInit& init)
       : input(init, "Input"), x(init, "X"), y(init, "Y"), out(init, "Out"),
-        stretch(stretching(input.shape(), out.shape(), "Input")), beta(static_cast<T>(init.attr<float>("Beta"))) {
+        broadcast(broadcast_maps(input.shape(), out.shape(), "Input")), beta(static_cast<T>(init.attr<float>("Beta"))) {
     gemm.m = x.shape()[0], gemm.k = x.shape()[1], gemm.n = y.shape()[1];
     gemm.alpha = static_cast<T>(init.attr<float>("Alpha"));
     gemm.beta = beta == T(0) ? T(0) : T(1);
@@ -25,7 +25,7 @@ struct AddmmKernel : Kernel {
 
   void run(KernelContext& context) override {
     if (beta != T(0)) {
-      stretch.copy(context, input.data(), out.data(), T(0));
+      broadcast.copy(context, input.data(), out.data(), T(0));
       T* to = out.data();
       if (beta != T(1)) map(context, out.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
     }
@@ -37,7 +37,7 @@ template <class T>
 struct AddmmGradKernel : Kernel {
   In<T> input, x, y, out_gradient;
   Out<T> input_gradient, x_gradient, y_gradient;
-  AxisLoop stretch;
+  AxisLoop broadcast;
   Gemm<T> to_x, to_y;
   T beta;
 
@@ -45,7 +45,7 @@ struct AddmmGradKernel : Kernel {
       : input(init, "Input"), x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"),
         input_gradient(init, "Input@GRAD", optional_port), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port),
-        stretch(stretching(input.shape(), {x.shape()[0], y.shape()[1]}, "Input")),
+        broadcast(broadcast_maps(input.shape(), {x.shape()[0], y.shape()[1]}, "Input")),
         beta(static_cast<T>(init.attr<float>("Beta"))) {
     int64_t m = x.shape()[0], k = x.shape()[1], n = y.shape()[1];
     to_x.m = m, to_x.n = k, to_x.k = n, to_x.transpose_b = true;
@@ -59,7 +59,7 @@ struct AddmmGradKernel : Kernel {
     if (y_gradient) to_y.run(context, x.data(), g, y_gradient.data());
     if (!input_gradient) return;
     T* to = input_gradient.data();
-    stretch.add_back(context, g, to);
+    broadcast.add_back(context, g, to);
     map(context, input.numel(), Times<T>{beta}, to, static_cast<const T*>(to));
   }
 };
@@ -75,10 +75,10 @@ Shape addmm_shape(const InferContext& c) {
                       y[0]);
   Shape out{x[0], y[1]};
   require<ShapeError>(input.rank() == 1 || input.rank() == 2, "Input has shape ", input.str(),
-                      ", 1 or 2 dimensions are needed");
+                      ", it must have 1 or 2 dimensions");
   for (int i = 0; i < input.rank(); ++i) {
     int64_t wanted = out[2 - input.rank() + i];
-    require<ShapeError>(input[i] == 1 || dims_agree(input[i], wanted), "Input ", input.str(), " can't be stretched to ",
+    require<ShapeError>(input[i] == 1 || dims_agree(input[i], wanted), "Input ", input.str(), " can't be broadcast to ",
                         out.str());
   }
   return out;
@@ -89,19 +89,19 @@ Shape addmm_shape(const InferContext& c) {
 void define_addmm(OpTable& ops) {
   ops.add(OpSchema("addmm")
               .doc("Out = Beta Input + Alpha X Y.")
-              .input("Input", "[rows, columns], or a shape that stretches to it")
+              .input("Input", "[rows, columns], or a shape that can be broadcast to it")
               .input("X", "[rows, k]")
               .input("Y", "[k, columns]")
               .output("Out", "[rows, columns]")
-              .attr("Beta", 1.0f, "what Input is multiplied by; with 0 it is not read")
-              .attr("Alpha", 1.0f, "what the product is multiplied by")
+              .attr("Beta", 1.0f, "factor of Input; if it is 0, Input is not read")
+              .attr("Alpha", 1.0f, "factor of the product")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, addmm_shape(c)); })
               .gradient("addmm_grad", {"Input", "X", "Y", "Out@GRAD"}, {"Input@GRAD", "X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<AddmmKernel, float, double>());
   ops.add(ops.gradient_of("addmm")
-              .doc("Input@GRAD = Beta Out@GRAD, summed over the axes of the stretching; X@GRAD = Alpha Out@GRAD Y', "
-                   "Y@GRAD = Alpha X' Out@GRAD.")
+              .doc("Input@GRAD = Beta Out@GRAD, summed over the broadcast axes; X@GRAD = Alpha Out@GRAD Y', Y@GRAD = "
+                   "Alpha X' Out@GRAD.")
               .shape_only("Input")
               .kernels<AddmmGradKernel, float, double>());
 }

@@ -44,7 +44,7 @@ struct AffineChannelGradKernel : Kernel {
 void require_parameters(const InferContext& c, std::initializer_list<const char*> ports) {
   require_tensors(c);
   const Shape& x = c.shape("X");
-  require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", images and channels are needed");
+  require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", it must have axes of images and of channels");
   int64_t channels = x[affine_channel_channels_last(c) ? x.rank() - 1 : 1];
   for (const char* port : ports) {
     require_same_dtype(c, "X", port);
@@ -64,9 +64,9 @@ void define_affine_channel(OpTable& ops) {
   ops.add(OpSchema("affine_channel")
               .doc("Out = Scale X + Bias, channel by channel.")
               .attr("data_layout", "AnyLayout",
-                    "NCHW: channels are axis 1; else they are the last axis, as in PaddlePaddle",
+                    "NCHW: axis 1 has the channels; otherwise the last axis has them, as in PaddlePaddle",
                     one_of({"AnyLayout", "NCHW", "NHWC"}))
-              .input("X", "[images, channels, ...], or channels last as data_layout says")
+              .input("X", "[images, channels, ...], or channels last according to data_layout")
               .input("Scale", "[channels]")
               .input("Bias", "[channels]")
               .output("Out", "shape of X")

@@ -23,7 +23,7 @@ namespace paddle_mini {
 
 void define_all_finite(OpTable& ops) {
   ops.add(OpSchema("all_finite")
-              .doc("Out = whether every element of every X is finite; true for no elements.")
+              .doc("Out = whether every element of every X is finite; true if there are no elements.")
               .input_list("X", "any shapes, of one element type")
               .output("Out", "[1] bool")
               .infer([](InferContext& c) {

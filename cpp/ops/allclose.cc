@@ -13,7 +13,7 @@ double number_in(const std::string& name, const std::string& words) {
   char* end = nullptr;
   double number = std::strtod(words.c_str(), &end);
   require<ProgramError>(!words.empty() && end == words.c_str() + words.size(), "attribute '", name, "' is '",
-                        printable(words), "', which is no number");
+                        printable(words), "', which is not a number");
   return number;
 }
 
@@ -58,13 +58,13 @@ namespace paddle_mini {
 
 void define_allclose(OpTable& ops) {
   ops.add(OpSchema("allclose")
-              .doc("Out = whether |Input - Other| <= atol + rtol |Other| everywhere; with rtol above 0 an infinite "
-                   "Other allows all numbers, as in PaddlePaddle.")
+              .doc("Out = whether |Input - Other| <= atol + rtol |Other| for all elements; if rtol > 0, an infinite "
+                   "Other is close to every number, as in PaddlePaddle.")
               .input("Input", "any shape")
               .input("Other", "shape and element type of Input")
-              .optional_input("Rtol", "one number, in place of the attribute")
-              .optional_input("Atol", "one number, in place of the attribute")
-              .output("Out", "one truth, bool")
+              .optional_input("Rtol", "one number, which replaces the attribute")
+              .optional_input("Atol", "one number, which replaces the attribute")
+              .output("Out", "one element, bool")
               .attr("rtol", "1e-5", "a number as text", is_number)
               .attr("atol", "1e-8", "a number as text", is_number)
               .attr("equal_nan", false, "whether NaN is equal to NaN")
@@ -79,7 +79,7 @@ void define_allclose(OpTable& ops) {
                 }
                 c.set_output("Out", DType::Bool, Shape{});
               })
-              .no_gradient("truth has no slope")
+              .no_gradient("its output is bool")
               .on_gpu()
               .kernels<AllcloseKernel, float, double>());
 }

@@ -15,7 +15,8 @@ struct GreaterFirst {
 
 void define_arg_max(OpTable& ops) {
   ops.add(arg_extreme("arg_max")
-              .doc("Where along the axis the largest element of X lies: the first of equal ones, NaN before all.")
+              .doc("Out = the index along the axis of the largest element of X: the first of equal ones. NaN counts as "
+                   "larger than every number.")
               .on_gpu()
               .kernels<ArgExtremeKernel<GreaterFirst>::For, float, double, int32_t, int64_t, int16_t, uint8_t>());
 }

@@ -15,7 +15,8 @@ struct LessFirst {
 
 void define_arg_min(OpTable& ops) {
   ops.add(arg_extreme("arg_min")
-              .doc("Where along the axis the smallest element of X lies: the first of equal ones, NaN before all.")
+              .doc("Out = the index along the axis of the smallest element of X: the first of equal ones. NaN counts "
+                   "as smaller than every number.")
               .on_gpu()
               .kernels<ArgExtremeKernel<LessFirst>::For, float, double, int32_t, int64_t, int16_t, uint8_t>());
 }

@@ -24,7 +24,7 @@ Shape check_steps(const std::vector<Tensor>& steps, const RankTable& table) {
     int64_t entries = step.lod.empty() ? step.shape[0] : static_cast<int64_t>(step.lod[0].size()) - 1;
     int64_t active = table.active(static_cast<int64_t>(t));
     require<ShapeError>(entries == active, "element ", t, " of X has ", entries, " entries, ", active,
-                        " sequences have such a step");
+                        " sequences have this step");
     rows += step.shape[0];
   }
   shape[0] = rows;
@@ -55,22 +55,22 @@ void run_array_to_lod_tensor(ControlRun& run) {
 }  // namespace
 
 void define_array_to_lod_tensor(OpTable& ops) {
-  ops.add(OpSchema("array_to_lod_tensor")
-              .doc("Out = the sequences whose steps the elements of X hold, in the order that they had before "
-                   "lod_tensor_to_array.")
-              .input("X",
-                     "a tensor array: element t has step t of every sequence that has one, in the order of "
-                     "RankTable")
-              .input("RankTable", "of lod_rank_table")
-              .output("Out", "a tensor with sequences (lod)")
-              .gradient([](const OpDesc& forward) {
-                return std::vector<OpDesc>{
-                    make_op("lod_tensor_to_array",
-                            {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
-                            {{"Out", gradient_names(forward.input("X"))}})};
-              })
-              .cpu_only("puts sequences together from steps of different sizes")
-              .control(&run_array_to_lod_tensor));
+  ops.add(
+      OpSchema("array_to_lod_tensor")
+          .doc("Out = the sequences whose steps are the elements of X, in the order before lod_tensor_to_array.")
+          .input(
+              "X",
+              "a tensor array: element t has step t of every sequence that is long enough, in the order of RankTable")
+          .input("RankTable", "from lod_rank_table")
+          .output("Out", "a tensor with sequences (lod)")
+          .gradient([](const OpDesc& forward) {
+            return std::vector<OpDesc>{
+                make_op("lod_tensor_to_array",
+                        {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
+                        {{"Out", gradient_names(forward.input("X"))}})};
+          })
+          .cpu_only("assembles sequences from steps of different sizes")
+          .control(&run_array_to_lod_tensor));
 }
 
 }  // namespace paddle_mini

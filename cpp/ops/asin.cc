@@ -18,7 +18,7 @@ struct Asin {
 }  // namespace
 
 void define_asin(OpTable& ops) {
-  add_unary<Asin, Keeps::X>(ops, unary("asin").doc("Out = arcsin(X), in radians; NaN outside [-1, 1]."),
+  add_unary<Asin, Saved::X>(ops, unary("asin").doc("Out = arcsin(X), in radians; NaN outside [-1, 1]."),
                             "X@GRAD = Out@GRAD / sqrt(1 - X^2).");
 }
 

@@ -18,7 +18,7 @@ struct Asinh {
 }  // namespace
 
 void define_asinh(OpTable& ops) {
-  add_unary<Asinh, Keeps::X>(
+  add_unary<Asinh, Saved::X>(
       ops, unary("asinh").doc("Out = arsinh(X), the inverse of the hyperbolic sine, element by element."),
       "X@GRAD = Out@GRAD / sqrt(X^2 + 1).");
 }

@@ -28,7 +28,7 @@ void define_assign(OpTable& ops) {
               .infer([](InferContext& c) {
                 VarKind kind = c.input("X").kind;
                 require<ShapeError>(kind == VarKind::Tensor || kind == VarKind::SelectedRows, "X is ", name_of(kind),
-                                    ", a tensor or selected rows are needed");
+                                    ", it must be a tensor or selected rows");
                 c.set_output("Out", c.input("X"));
               })
               .gradient([](const OpDesc& forward) {

@@ -53,7 +53,9 @@ std::pair<const char*, size_t> values_given(const InferContext& c, DType dtype) 
     case DType::Int32: return values_given<int32_t>(c);
     case DType::Int64: return values_given<int64_t>(c);
     case DType::Bool: return values_given<bool>(c);
-    default: fail<ProgramError>("attribute 'dtype' is ", name_of(dtype), ", of which no values can be given");
+    default:
+      fail<ProgramError>("attribute 'dtype' is ", name_of(dtype),
+                         ", for which the operator has no attribute of values");
   }
 }
 
@@ -67,14 +69,14 @@ namespace paddle_mini {
 void define_assign_value(OpTable& ops) {
   ops.add(OpSchema("assign_value")
               .doc("Out = the values in the attribute that belongs to `dtype`, in the order of the elements.")
-              .output("Out", "of shape `shape`")
+              .output("Out", "the attribute `shape` is its shape")
               .required_attr("shape", AttrType::Ints, "shape of Out; empty: one element")
               .required_attr("dtype", AttrType::Int, "element type of Out: float32, float64, int32, int64 or bool")
-              .attr("fp32_values", std::vector<float>{}, "values of float32")
-              .attr("fp64_values", std::vector<double>{}, "values of float64")
-              .attr("int32_values", std::vector<int32_t>{}, "values of int32")
-              .attr("int64_values", std::vector<int64_t>{}, "values of int64")
-              .attr("bool_values", std::vector<int32_t>{}, "values of bool, 0 or 1")
+              .attr("fp32_values", std::vector<float>{}, "the values if dtype is float32")
+              .attr("fp64_values", std::vector<double>{}, "the values if dtype is float64")
+              .attr("int32_values", std::vector<int32_t>{}, "the values if dtype is int32")
+              .attr("int64_values", std::vector<int64_t>{}, "the values if dtype is int64")
+              .attr("bool_values", std::vector<int32_t>{}, "the values, 0 or 1, if dtype is bool")
               .infer([](InferContext& c) {
                 Shape shape = c.shape_attr("shape");
                 auto [attr, count] = values_given(c, c.dtype_attr("dtype"));

@@ -18,7 +18,7 @@ struct Atan {
 }  // namespace
 
 void define_atan(OpTable& ops) {
-  add_unary<Atan, Keeps::X>(ops, unary("atan").doc("Out = arctan(X), in radians, element by element."),
+  add_unary<Atan, Saved::X>(ops, unary("atan").doc("Out = arctan(X), in radians, element by element."),
                             "X@GRAD = Out@GRAD / (1 + X^2).");
 }
 

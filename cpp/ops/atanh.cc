@@ -18,7 +18,7 @@ struct Atanh {
 }  // namespace
 
 void define_atanh(OpTable& ops) {
-  add_unary<Atanh, Keeps::X>(
+  add_unary<Atanh, Saved::X>(
       ops, unary("atanh").doc("Out = artanh(X), the inverse of the hyperbolic tangent; NaN outside [-1, 1]."),
       "X@GRAD = Out@GRAD / (1 - X^2).");
 }

@@ -110,7 +110,7 @@ void infer_auc(InferContext& c) {
                       ", it must have 1 or 2 columns");
   require_index(c, "Label");
   require<ShapeError>(label.rank() > 0 && dims_agree(label.numel(0, label.rank()), predict[0]), "Label has shape ",
-                      label.str(), ", Predict ", predict.str(), ": one label a row is needed");
+                      label.str(), ", Predict ", predict.str(), ": Label must have one element for each row");
   if (c.has_input("InsTagWeight")) {
     require_number(c, "InsTagWeight");
     require_scalar(c, "InsTagWeight");
@@ -131,31 +131,31 @@ void infer_auc(InferContext& c) {
 }  // namespace
 
 void define_auc(OpTable& ops) {
-  ops.add(OpSchema("auc")
-              .doc("AUC = the area under the curve of true over false positives, by trapezoids between the bins that "
-                   "scores were counted in. StatPos and StatNeg count positive and negative labels in each bin: of "
-                   "all batches (slide_steps 0), or of the last slide_steps ones. A score outside of [0, 1] is "
-                   "refused.")
-              .input("Predict", "[rows, 1] or [rows, 2]: the last column is the score, from 0 to 1")
-              .input("Label", "[rows, 1] or [rows], int32 or int64: above 0 is positive, 0 negative, others count not")
-              .input("StatPos",
-                     "int64: num_thresholds + 1 bins; with slide_steps, so many rows of them and one of "
-                     "sums, and a counter")
-              .input("StatNeg", "int64, shape of StatPos")
-              .optional_input("InsTagWeight", "[1]: 0 where this batch does not count")
-              .output("AUC", "[], float64")
-              .output("StatPosOut", "the variable of StatPos")
-              .output("StatNegOut", "the variable of StatNeg")
-              .attr("curve", "ROC", "the curve", one_of({"ROC"}))
-              .attr("num_thresholds", 8191, "bins less one", at_least(0))
-              .attr("slide_steps", 1, "batches that count; 0: all", at_least(0))
-              .infer(infer_auc)
-              .no_gradient("it counts")
-              .updates("StatPos", "StatPosOut")
-              .updates("StatNeg", "StatNegOut")
-              .checks_data()
-              .cpu_only("counts scores into buckets one after the other")
-              .kernels<AucKernel, float, double>());
+  ops.add(
+      OpSchema("auc")
+          .doc("AUC = the area under the ROC curve (true positives over false positives), by trapezoids between the "
+               "bins of scores. StatPos and StatNeg count the positive and the negative labels in each bin, in all "
+               "batches (slide_steps 0) or in the last slide_steps batches. A score outside of [0, 1] is an error.")
+          .input("Predict", "[rows, 1] or [rows, 2]: the last column is the score, from 0 to 1")
+          .input("Label", "[rows, 1] or [rows], int32 or int64: above 0 positive, 0 negative; others are not counted")
+          .input(
+              "StatPos",
+              "int64: num_thresholds + 1 bins; with slide_steps, that many rows of bins, a row of sums, and a counter")
+          .input("StatNeg", "int64, shape of StatPos")
+          .optional_input("InsTagWeight", "[1]: 0 if this batch is not counted")
+          .output("AUC", "[], float64")
+          .output("StatPosOut", "the same variable as StatPos")
+          .output("StatNegOut", "the same variable as StatNeg")
+          .attr("curve", "ROC", "the curve", one_of({"ROC"}))
+          .attr("num_thresholds", 8191, "the number of bins minus 1", at_least(0))
+          .attr("slide_steps", 1, "the number of latest batches that are counted; 0: all", at_least(0))
+          .infer(infer_auc)
+          .no_gradient("it counts")
+          .updates("StatPos", "StatPosOut")
+          .updates("StatNeg", "StatNegOut")
+          .checks_data()
+          .cpu_only("counts scores into bins sequentially")
+          .kernels<AucKernel, float, double>());
 }
 
 }  // namespace paddle_mini

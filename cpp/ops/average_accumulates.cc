@@ -67,29 +67,29 @@ namespace paddle_mini {
 
 void define_average_accumulates(OpTable& ops) {
   ops.add(OpSchema("average_accumulates")
-              .doc("Counts the update and adds param to sum_1; every 16384 updates sum_1 goes into sum_2. Where "
-                   "num_accumulates reaches min_average_window and the smaller of max_average_window and "
-                   "num_updates * average_window, rounded towards 0, the window ends: sum_3 = sum_1 + sum_2, which "
-                   "begin anew, and old_num_accumulates = num_accumulates, which does too. The average is (sum_1 + "
-                   "sum_2 + sum_3) / (num_accumulates + old_num_accumulates).")
+              .doc("Counts the update and adds param to sum_1; every 16384 updates, sum_1 is added to sum_2 and reset "
+                   "to 0. The window ends when num_accumulates reaches both min_average_window and the smaller of "
+                   "max_average_window and num_updates * average_window, rounded towards 0: then sum_3 = sum_1 + sum_2 "
+                   "and old_num_accumulates = num_accumulates, and sum_1, sum_2 and num_accumulates are reset to 0. "
+                   "The average is (sum_1 + sum_2 + sum_3) / (num_accumulates + old_num_accumulates).")
               .input("param", "any shape")
               .input("in_sum_1", "shape of param: sum of the newest parameters")
-              .input("in_sum_2", "shape of param: sum of those before, in this window")
-              .input("in_sum_3", "shape of param: sum of those of the window before")
-              .input("in_num_accumulates", "one element, int64: parameters in sum_1 and sum_2")
-              .input("in_old_num_accumulates", "one element, int64: parameters in sum_3")
-              .input("in_num_updates", "one element, int64: parameters so far")
+              .input("in_sum_2", "shape of param: sum of the earlier parameters in this window")
+              .input("in_sum_3", "shape of param: sum of the parameters in the previous window")
+              .input("in_num_accumulates", "one element, int64: the number of parameters in sum_1 and sum_2")
+              .input("in_old_num_accumulates", "one element, int64: the number of parameters in sum_3")
+              .input("in_num_updates", "one element, int64: the number of updates so far")
               .output("out_sum_1", "the variable of in_sum_1")
               .output("out_sum_2", "the variable of in_sum_2")
               .output("out_sum_3", "the variable of in_sum_3")
               .output("out_num_accumulates", "the variable of in_num_accumulates")
               .output("out_old_num_accumulates", "the variable of in_old_num_accumulates")
               .output("out_num_updates", "the variable of in_num_updates")
-              .attr("average_window", 0.0f, "length of the window, a part of all updates", at_least(0))
+              .attr("average_window", 0.0f, "length of the window as a fraction of all updates", at_least(0))
               .attr("max_average_window", std::numeric_limits<int64_t>::max(), "longest window")
               .attr("min_average_window", int64_t{10000}, "shortest window")
               .infer(infer_average_accumulates)
-              .no_gradient("an average of parameters is not differentiated")
+              .no_gradient("an average of parameters has no gradient")
               .updates("in_sum_1", "out_sum_1")
               .updates("in_sum_2", "out_sum_2")
               .updates("in_sum_3", "out_sum_3")

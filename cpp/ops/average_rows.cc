@@ -30,7 +30,7 @@ struct AverageRowsKernel : Kernel {
 
   void run(KernelContext& context) override {
     const std::vector<int64_t>& rows = grad.variable().rows;
-    require<OpError>(!param.is_rows() || param.variable().rows == rows, "Param and Rows name other rows");
+    require<OpError>(!param.is_rows() || param.variable().rows == rows, "Param and Rows name different rows");
     if (checks) require_finite(rows);
     copy(average, average_out);
     copy(stamps, stamps_out);
@@ -111,24 +111,24 @@ struct AverageRowsKernel : Kernel {
 
 void infer_average_rows(InferContext& c) {
   require<ShapeError>(c.input("Rows").kind == VarKind::SelectedRows, "Rows is ", name_of(c.input("Rows").kind),
-                      ", selected rows are needed");
+                      ", it must be selected rows");
   for (const char* port : {"Rows", "Average"}) {
     require_same_dtype(c, "Param", port);
     require_same_shape(c, "Param", port);
   }
   require_number(c, "Average");
-  require<ShapeError>(c.shape("Param").rank() > 0, "Param is no table: it has shape []");
+  require<ShapeError>(c.shape("Param").rank() > 0, "Param has shape [], a table needs at least one dimension");
   require_vector(c, "Counters", DType::Int64, kAverageCounters);
   require_vector(c, "State", DType::Float64, kAverageState);
   require_vector(c, "RowStamps", DType::Float64, c.shape("Param")[0]);
   require<ProgramError>(c.has_input("Previous") == c.has_output("PreviousOut"),
-                        "Previous and PreviousOut are given both or none");
+                        "Previous and PreviousOut must be given together");
   if (c.has_input("Previous")) {
     require_same_dtype(c, "Param", "Previous");
     require_same_shape(c, "Param", "Previous");
     c.set_output("PreviousOut", c.input("Previous"));
   }
-  require<ProgramError>(c.has_input("Block") == c.has_output("BlockOut"), "Block and BlockOut are given both or none");
+  require<ProgramError>(c.has_input("Block") == c.has_output("BlockOut"), "Block and BlockOut must be given together");
   if (c.has_input("Block")) {
     require_same_dtype(c, "Param", "Block");
     require_same_shape(c, "Param", "Block");
@@ -141,36 +141,37 @@ void infer_average_rows(InferContext& c) {
 }  // namespace
 
 void define_average_rows(OpTable& ops) {
-  ops.add(
-      OpSchema("average_rows")
-          .doc("For a table whose optimizer changes only the rows that a sparse gradient names: gives these rows, "
-               "before they change, the averages that parameter_average would have given them in all steps since "
-               "RowStamps, during which they were constant, and stamps them. What the other rows miss "
-               "average_value adds. With Previous the average is a window. With Block it is Average + Block, of which "
-               "nothing is lost.")
-          .input("Param", "[rows, ...], before this step's change; or select_rows of it and Rows")
-          .input("Rows", "selected rows: the gradient")
-          .input("Average", "shape of Param")
-          .optional_input("Previous", "shape of Param: the average of the window's previous generation")
-          .optional_input("Block", "shape of Param: what Average has not enough digits for; zeros at first")
-          .input("Counters", "[5] int64, of average_weight, before this step")
-          .input("State", "[7] float64, of average_weight, before this step")
-          .input("RowStamps", "[rows] float64: how far the average had come when the row was last up to date")
-          .output("AverageOut", "the variable of Average")
-          .optional_output("PreviousOut", "the variable of Previous")
-          .optional_output("BlockOut", "the variable of Block")
-          .output("RowStampsOut", "the variable of RowStamps")
-          .attr("check_finite", false, "whether a row that holds NaN or infinity is refused")
-          .accepts_selected_rows("Param")
-          .accepts_selected_rows("Rows")
-          .infer(infer_average_rows)
-          .no_gradient("an average of parameters is not differentiated")
-          .updates("Average", "AverageOut")
-          .updates("Previous", "PreviousOut")
-          .updates("Block", "BlockOut")
-          .updates("RowStamps", "RowStampsOut")
-          .cpu_only("its rows are those of a sparse gradient, which stay on the CPU")
-          .kernels<AverageRowsKernel, float, double>());
+  ops.add(OpSchema("average_rows")
+              .doc("For a table whose optimizer changes only the rows that a sparse gradient names. Before these rows "
+                   "change, the operator updates their averages for all steps since RowStamps, during which they were "
+                   "constant, as parameter_average would have done, and sets their stamps. average_value does the same "
+                   "for the other rows. With Previous, the average is a window. With Block, the average is Average + "
+                   "Block, without rounding errors.")
+              .input("Param", "[rows, ...], before this step's change; or the output of select_rows for it and Rows")
+              .input("Rows", "selected rows: the gradient")
+              .input("Average", "shape of Param")
+              .optional_input("Previous", "shape of Param: the average of the window's previous generation")
+              .optional_input(
+                  "Block",
+                  "shape of Param: the low digits of the average, which Average can't represent; zeros at first")
+              .input("Counters", "[5] int64, from average_weight, before this step")
+              .input("State", "[7] float64, from average_weight, before this step")
+              .input("RowStamps", "[rows] float64: for each row, the step up to which it has been averaged")
+              .output("AverageOut", "the same variable as Average")
+              .optional_output("PreviousOut", "the same variable as Previous")
+              .optional_output("BlockOut", "the same variable as Block")
+              .output("RowStampsOut", "the same variable as RowStamps")
+              .attr("check_finite", false, "whether a row that holds NaN or infinity is an error")
+              .accepts_selected_rows("Param")
+              .accepts_selected_rows("Rows")
+              .infer(infer_average_rows)
+              .no_gradient("an average of parameters has no gradient")
+              .updates("Average", "AverageOut")
+              .updates("Previous", "PreviousOut")
+              .updates("Block", "BlockOut")
+              .updates("RowStamps", "RowStampsOut")
+              .cpu_only("it reads the rows of a sparse gradient, which stay on the CPU")
+              .kernels<AverageRowsKernel, float, double>());
 }
 
 }  // namespace paddle_mini

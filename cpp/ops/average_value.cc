@@ -27,11 +27,11 @@ void infer_average_value(InferContext& c) {
     require_same_shape(c, "Param", "Block");
   }
   require<ProgramError>(c.has_input("Sums") == (blocks && !c.has_input("RowStamps")),
-                        "Sums is given where Block is and RowStamps is not");
+                        "Sums must be given if Block is given and RowStamps is not, and only then");
   if (c.has_input("Sums")) require_vector(c, "Sums", DType::Float64, kAverageSums);
-  require<ProgramError>(c.has_input("State") == c.has_input("RowStamps"), "State and RowStamps are given both or none");
+  require<ProgramError>(c.has_input("State") == c.has_input("RowStamps"), "State and RowStamps must be given together");
   if (c.has_input("RowStamps")) {
-    require<ShapeError>(c.shape("Param").rank() > 0 && !half, "Param is no table of float32 or float64");
+    require<ShapeError>(c.shape("Param").rank() > 0 && !half, "Param must be a table of float32 or float64");
     require_vector(c, "State", DType::Float64, kAverageState);
     require_vector(c, "RowStamps", DType::Float64, c.shape("Param")[0]);
   }
@@ -47,22 +47,21 @@ namespace paddle_mini {
 
 void define_average_value(OpTable& ops) {
   ops.add(OpSchema("average_value")
-              .doc("What stands for a parameter while averages are applied: Average; with Previous, the mean over both "
-                   "generations of the window, (n Average + m Previous) / (n + m); before the first update, Param "
-                   "itself. With RowStamps, of average_rows, each row as if it had been averaged in every step. With "
-                   "Block it "
-                   "is exact, and rounded once.")
+              .doc("Out = the value of a parameter while averages are applied: Average; with Previous, the mean over "
+                   "both generations of the window, (n Average + m Previous) / (n + m); before the first update, Param "
+                   "itself. With RowStamps, from average_rows, each row is as if it had been averaged in every step. "
+                   "With Block, the sum is exact and rounded once.")
               .input("Param", "any shape")
-              .input("Average", "shape of Param, of parameter_average or average_rows")
-              .optional_input("Previous", "shape of Param, of parameter_average or average_rows")
-              .input("Counters", "[5] int64, of average_weight")
-              .optional_input("Block", "shape of Param, of parameter_average or average_rows")
-              .optional_input("Sums", "[4] float64, of parameter_average")
-              .optional_input("State", "[7] float64, of average_weight")
-              .optional_input("RowStamps", "[rows] float64, of average_rows")
+              .input("Average", "shape of Param, from parameter_average or average_rows")
+              .optional_input("Previous", "shape of Param, from parameter_average or average_rows")
+              .input("Counters", "[5] int64, from average_weight")
+              .optional_input("Block", "shape of Param, from parameter_average or average_rows")
+              .optional_input("Sums", "[4] float64, from parameter_average")
+              .optional_input("State", "[7] float64, from average_weight")
+              .optional_input("RowStamps", "[rows] float64, from average_rows")
               .output("Out", "shape and element type of Param")
               .infer(infer_average_value)
-              .no_gradient("an average of parameters is not differentiated")
+              .no_gradient("an average of parameters has no gradient")
               .in_place("Param", "Out")
               .dtype_from_input("Average")
               .on_gpu()

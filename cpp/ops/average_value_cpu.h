@@ -38,7 +38,7 @@ struct AverageValueKernel : Kernel {
   In<int64_t> counters;
   In<double> sums, state, stamps;
   ValueWriter<T> out;
-  int64_t width;  // of a row
+  int64_t width;  // elements of a row
   Scratch<T> buffer, previous_row;
 
   explicit AverageValueKernel(KernelInit& init)

@@ -92,30 +92,30 @@ void define_average_weight(OpTable& ops) {
   OpSchema schema("average_weight");
   schema
       .doc(
-          "The weight of this step's parameters in their average, for parameter_average: counts the step, and the "
-          "update unless it falls before start_step or between two multiples of `every`, where Weight is 0; until "
-          "there is a first update it is 1, so that the average is the parameter (scheme constant: 0). By scheme, the "
-          "weight after u updates is " +
+          "Weight = the weight of this step's parameters in their average, for parameter_average. The operator counts "
+          "the step. It also counts an update, unless the step is before start_step or between two multiples of "
+          "`every`, where Weight is 0. Before the first update Weight is 1, so that the average is the parameter "
+          "(scheme constant: 0). For each scheme, the weight after u updates is " +
           weights() + ".")
       .input("Counters",
-             "[5] int64: updates, those in this generation, those in the previous one, steps, steps "
-             "that were not finite; zeros at first")
+             "[5] int64: updates, updates in this generation, updates in the previous one, steps, steps that were not "
+             "finite; zeros at first")
       .input("State",
-             "[7] float64: log of what the average keeps, squares of the weights, mean age of the "
-             "newer and of the previous generation, log of all decays, largest rate, squares of the "
-             "rates; zeros at first")
+             "[7] float64: log of the average's decay, sum of squared weights, mean age of the newer and of the "
+             "previous generation, log of all decays, largest rate, sum of squared rates; zeros at first")
       .optional_input("Updated", "one element, bool: false where this run changes no parameter; nothing is counted")
       .optional_input("Finite", "one element, bool: false where a parameter is not finite; the step is skipped")
-      .optional_input("LearningRate", "one element; of scheme rate")
+      .optional_input("LearningRate", "one element; for scheme rate")
       .output("CountersOut", "like Counters")
       .output("StateOut", "like State")
       .output("Weight", "[1] float64, between 0 and 1; 0: nothing is averaged in this step")
       .output("Roll", "[1] int32: 1 where this update ends a generation of the window")
-      .attr("scheme", "window", "how the weight falls",
+      .attr("scheme", "window", "how the weight decreases",
             one_of({std::begin(schemes::All::names), std::end(schemes::All::names)}))
-      .attr("bias_correction", true, "whether exponential weights add up to 1 without the first one being 1")
+      .attr("bias_correction", true,
+            "whether exponential weights are divided by their sum, instead of a first weight of 1")
       .attr("warmup", "none",
-            "what bounds the decay at step t: ratio, (1 + t)/(10 + t); power, 1 - (1 + t/length)^-power",
+            "the upper bound of the decay at step t: ratio, (1 + t)/(10 + t); power, 1 - (1 + t/length)^-power",
             one_of({std::begin(kDecayWarmups), std::end(kDecayWarmups)}))
       .infer(infer_average_weight)
       .no_gradient("counts steps")

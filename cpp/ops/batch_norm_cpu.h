@@ -43,14 +43,14 @@ namespace {
 template <class T>
 void BatchNormKernel<T>::run(KernelContext& context) {
   int64_t n = layout.channels;
-  if (!kept && layout.each() == 1) {  // PaddlePaddle passes one element through, without updating statistics
-    keep_statistics();
+  if (!use_running && layout.each() == 1) {  // PaddlePaddle passes one element through, without updating statistics
+    carry_statistics();
     std::fill_n(saved_mean.data(), n, T(0));
     std::fill_n(saved_variance.data(), n, T(0));
     if (x.data() != y.data()) std::copy_n(x.data(), n, y.data());
     return;
   }
-  if (kept || layout.each() == 0) keep_statistics();
+  if (use_running || layout.each() == 0) carry_statistics();
   else batch_statistics(context);
   for (int64_t c = 0; c < n; ++c) {
     factor[c] = saved_variance[c] * (scale ? scale[c] : T(1));
@@ -62,7 +62,7 @@ void BatchNormKernel<T>::run(KernelContext& context) {
 }
 
 template <class T>
-void BatchNormKernel<T>::keep_statistics() {
+void BatchNormKernel<T>::carry_statistics() {
   int64_t n = layout.channels;
   for (int64_t c = 0; c < n; ++c) {
     saved_mean[c] = mean[c];
@@ -95,10 +95,10 @@ void BatchNormKernel<T>::batch_statistics(KernelContext& context) {
 template <class T>
 void BatchNormGradKernel<T>::run(KernelContext& context) {
   int64_t n = layout.channels;
-  bool passes = !kept && layout.each() == 1;  // as in the forward kernel
+  bool passes = !use_running && layout.each() == 1;  // as in the forward kernel
   for (int64_t c = 0; c < n; ++c) {
-    center[c] = kept ? kept_mean[c] : mean[c];
-    s[c] = kept ? one_by_batch_deviation(kept_variance[c], epsilon) : deviation[c];
+    center[c] = use_running ? running_mean[c] : mean[c];
+    s[c] = use_running ? one_by_batch_deviation(running_variance[c], epsilon) : deviation[c];
   }
   const T *dy = y_gradient.data(), *centers = center.data();
   layout.sums(context, [](auto g, auto, auto) { return g; }, dy, dy, centers, to_bias.data());
@@ -114,7 +114,7 @@ void BatchNormGradKernel<T>::run(KernelContext& context) {
     return;
   }
   // X@GRAD = dY p - (X - mean) q - r
-  double count = kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each());
+  double count = use_running || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each());
   for (int64_t c = 0; c < n; ++c) {
     p[c] = (scale ? scale[c] : T(1)) * s[c];
     q[c] = static_cast<T>(static_cast<double>(p[c]) * static_cast<double>(s[c]) * to_scale[c] / count);

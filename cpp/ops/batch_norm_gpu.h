@@ -103,14 +103,14 @@ struct Normalize {
 template <class T>
 struct Gradient {
   int64_t channels, inner;
-  bool passes, kept;
+  bool passes, use_running;
   const T *x, *gradient, *mean, *spread;  // spread: one over the deviation, or the running variance
   const T* scale;
   T epsilon;
   double *to_bias, *to_scale;  // sums of Y@GRAD and Y@GRAD xhat
   double count;
 
-  PM_DEVICE T one_by_deviation(int64_t c) const { return kept ? T(1) / sqrt(spread[c] + epsilon) : spread[c]; }
+  PM_DEVICE T one_by_deviation(int64_t c) const { return use_running ? T(1) / sqrt(spread[c] + epsilon) : spread[c]; }
   PM_DEVICE TwoSums operator()(const int64_t (&at)[2]) const {
     T g = gradient[at[1]];
     return {static_cast<double>(g), static_cast<double>(g * (x[at[1]] - mean[at[0]]))};
@@ -164,7 +164,7 @@ namespace {
 
 template <class T>
 void BatchNormKernel<T>::run(KernelContext& context) {
-  bool passes = !kept && layout.each() == 1, keeps = passes || kept || layout.each() == 0;
+  bool passes = !use_running && layout.each() == 1, keeps = passes || use_running || layout.each() == 0;
   batch_norm_gpu::Statistics<T> statistics{mean.data(),
                                            variance.data(),
                                            saved_mean.data(),
@@ -192,20 +192,21 @@ void BatchNormKernel<T>::run(KernelContext& context) {
 // Writes X@GRAD last, because it may share the memory of Y@GRAD.
 template <class T>
 void BatchNormGradKernel<T>::run(KernelContext& context) {
-  bool passes = !kept && layout.each() == 1;  // as in the forward kernel
+  bool passes = !use_running && layout.each() == 1;  // as in the forward kernel
   batch_norm_gpu::Gradient<T> gradient{layout.channels,
                                        layout.inner,
                                        passes,
-                                       kept,
+                                       use_running,
                                        x.data(),
                                        y_gradient.data(),
-                                       kept ? kept_mean.data() : mean.data(),
-                                       kept ? kept_variance.data() : deviation.data(),
+                                       use_running ? running_mean.data() : mean.data(),
+                                       use_running ? running_variance.data() : deviation.data(),
                                        scale ? scale.data() : nullptr,
                                        static_cast<T>(epsilon),
                                        to_bias.data(),
                                        to_scale.data(),
-                                       kept || layout.each() == 0 ? HUGE_VAL : static_cast<double>(layout.each())};
+                                       use_running || layout.each() == 0 ? HUGE_VAL
+                                                                         : static_cast<double>(layout.each())};
   batch_norm_gpu::to_parameters(context, layout, gradient, scale_gradient ? scale_gradient.data() : nullptr,
                                 bias_gradient ? bias_gradient.data() : nullptr);
   if (x_gradient) for_each_index(context, x.numel(), batch_norm_gpu::ToX<T>{gradient, x_gradient.data()});

@@ -16,7 +16,7 @@ struct BinaryCrossEntropy : PairLoss {
   }
   template <class T>
   [[noreturn]] static void refuse(T x, int64_t position) {
-    fail<OpError>("X holds ", x, " at position ", position, ", which is no probability between 0 and 1");
+    fail<OpError>("X holds ", x, " at position ", position, ", which is not a probability between 0 and 1");
   }
 
   template <class V>

@@ -23,7 +23,7 @@ struct Beams {
   std::vector<std::vector<Candidate<T>>> out;  // extensions of each prefix
 };
 
-// Keeps the best `size` candidates in `beam`, the best first. As in PaddlePaddle, a candidate that equals the last one
+// Saved the best `size` candidates in `beam`, the best first. As in PaddlePaddle, a candidate that equals the last one
 // of a full beam replaces it.
 template <class T>
 void insert(std::vector<Candidate<T>>& beam, const Candidate<T>& item, size_t size) {
@@ -148,32 +148,32 @@ void infer_beam_search(InferContext& c) {
 }  // namespace
 
 void define_beam_search(OpTable& ops) {
-  ops.add(OpSchema("beam_search")
-              .doc("One step of a beam search. Rows are prefixes, grouped by source; the beam_size best of all "
-                   "candidates that go on from a source's prefixes are selected. A prefix that has ended goes on only "
-                   "as itself, and a source of which all selected sentences have ended before has no more rows. How "
-                   "many there are depends on data.")
-              .input("pre_ids", "int64 [n, 1]: the last word of each prefix")
-              .input("pre_scores", "[n, 1]: the score of each prefix")
-              .optional_input("ids", "int64 [n, k]: candidates of each prefix; none: column numbers")
-              .input("scores", "[n, k]: of the candidates; its level `level` groups the prefixes by source")
-              .output("selected_ids",
-                      "int64 [m, 1]; level 0 prefixes of each source, level 1 what goes on from each "
-                      "prefix")
-              .output("selected_scores", "[m, 1], the same sequences")
-              .optional_output("parent_idx", "int32 [m]: the prefix of each row")
-              .required_attr("level", AttrType::Int, "level of scores' sequences that groups by source", between(0, 7))
-              .required_attr("beam_size", AttrType::Int, "how many are kept", at_least(1))
-              .required_attr("end_id", AttrType::Int, "the word that ends a sentence")
-              .attr("is_accumulated", true,
-                    "false: a score is a probability, whose logarithm is added to the "
-                    "prefix's score")
-              .infer(infer_beam_search)
-              .custom_lod()
-              .dtype_from_input("scores")
-              .no_gradient("its output is a choice")
-              .cpu_only("its result's size depends on data")
-              .kernels<BeamSearchKernel, float, double>());
+  ops.add(
+      OpSchema("beam_search")
+          .doc("One step of a beam search. Rows are prefixes, grouped by source. The operator selects the beam_size "
+               "best of all candidates that extend a source's prefixes. The only candidate of a finished prefix is the "
+               "prefix itself, and a source whose selected sentences have all finished earlier has no more rows. The "
+               "number of rows depends on data.")
+          .input("pre_ids", "int64 [n, 1]: the last word of each prefix")
+          .input("pre_scores", "[n, 1]: the score of each prefix")
+          .optional_input("ids", "int64 [n, k]: the candidates of each prefix; if omitted, the column numbers")
+          .input("scores", "[n, k]: the scores of the candidates; the lod level `level` groups the prefixes by source")
+          .output(
+              "selected_ids",
+              "int64 [m, 1]; lod level 0: the prefixes of each source; level 1: the selected candidates of each prefix")
+          .output("selected_scores", "[m, 1], with the same sequences")
+          .optional_output("parent_idx", "int32 [m]: the row of the prefix of each candidate")
+          .required_attr("level", AttrType::Int, "the lod level of scores that groups by source", between(0, 7))
+          .required_attr("beam_size", AttrType::Int, "the number of candidates selected for each source", at_least(1))
+          .required_attr("end_id", AttrType::Int, "the id that ends a sentence")
+          .attr("is_accumulated", true,
+                "false: a score is a probability, and its logarithm is added to the prefix's score")
+          .infer(infer_beam_search)
+          .custom_lod()
+          .dtype_from_input("scores")
+          .no_gradient("its output is a selection")
+          .cpu_only("its result's size depends on data")
+          .kernels<BeamSearchKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -25,7 +25,7 @@ struct Step {
     require<ShapeError>(number, "element ", i, " of Scores is ", name_of(scores.dtype),
                         ", it must be float32 or float64");
     require<ShapeError>(ids.lod.size() == 2, "element ", i, " of Ids has ", ids.lod.size(),
-                        " levels of sequences (lod), 2 are needed");
+                        " levels of sequences (lod), it must have 2");
     bool fits = ids.lod[0].back() + 1 == static_cast<int64_t>(ids.lod[1].size()) &&
                 ids.lod[1].back() == ids.shape.numel() && ids.shape.numel() == scores.shape.numel();
     require<ShapeError>(fits, "element ", i, " of Ids has shape ", ids.shape.str(), ", of Scores ", scores.shape.str(),
@@ -64,7 +64,7 @@ std::vector<Sentence> trace(const std::vector<Step>& steps, size_t source, size_
       continue;
     }
     for (size_t i = 0; i < rows.size(); ++i) {
-      require<OpError>(rows[i] < step->rows(), "a sentence of source ", source, " goes on from row ", rows[i],
+      require<OpError>(rows[i] < step->rows(), "a sentence of source ", source, " continues from row ", rows[i],
                        " of a step with ", step->rows(), " rows");
       // Stores the end token once, even if it is repeated.
       if (step->ids.as<int64_t>()[rows[i]] != end_id || sentences[i].ids.empty()) step->add(rows[i], sentences[i]);
@@ -96,7 +96,7 @@ void run_beam_search_decode(ControlRun& run) {
   for (size_t i = 0; i < ids.size(); ++i) {
     steps.emplace_back(ids[i], scores[i], i);
     require<ShapeError>(steps[i].sources() == steps[0].sources() && scores[i].dtype == scores[0].dtype, "element ", i,
-                        " has other sources, or scores of another type, than element 0");
+                        " differs from element 0 in its sources or in the type of its scores");
   }
   std::vector<Sentence> sentences;
   Lod lod{{0}, {0}};
@@ -120,16 +120,18 @@ void run_beam_search_decode(ControlRun& run) {
 
 void define_beam_search_decode(OpTable& ops) {
   ops.add(OpSchema("beam_search_decode")
-              .doc("Traces the sentences of a beam search back through its steps. Each source has beam_size "
-                   "sentences, the one with the best last score first; those that were never made are empty.")
+              .doc("Traces the sentences of a beam search back through its steps. Each source has beam_size sentences "
+                   "in descending order of their last score; missing sentences are empty.")
               .input("Ids", "a tensor array: selected_ids of each beam_search")
               .input("Scores", "a tensor array: selected_scores of each beam_search")
-              .output("SentenceIds", "int64 [n]; level 0 sentences of each source, level 1 words of each sentence")
-              .output("SentenceScores", "[n], the same sequences: the score of each word")
-              .required_attr("beam_size", AttrType::Int, "the most sentences of a source", between(1, 1 << 20))
-              .required_attr("end_id", AttrType::Int, "the word that ends a sentence")
-              .no_gradient("its output is a choice")
-              .cpu_only("follows beams back through steps whose sizes depend on data")
+              .output("SentenceIds",
+                      "int64 [n]; lod level 0: the sentences of each source; level 1: the words of each sentence")
+              .output("SentenceScores", "[n], with the same sequences: the score of each word")
+              .required_attr("beam_size", AttrType::Int, "the maximum number of sentences of a source",
+                             between(1, 1 << 20))
+              .required_attr("end_id", AttrType::Int, "the id that ends a sentence")
+              .no_gradient("its output is a selection")
+              .cpu_only("traces beams back through steps whose sizes depend on data")
               .control(&run_beam_search_decode));
 }
 

@@ -60,13 +60,13 @@ void define_bias_corrected_average(OpTable& ops) {
               .doc("Out = Average + (rho + gamma (u - 1))^-eta (Param - Initial) after u updates; before the first "
                    "one, Param.")
               .input("Param", "any shape")
-              .input("Average", "shape of Param, of parameter_average")
+              .input("Average", "shape of Param, from parameter_average")
               .input("Initial", "shape of Param: the parameters at the first update")
-              .input("Counters", "[5] int64, of average_weight")
+              .input("Counters", "[5] int64, from average_weight")
               .output("Out", "shape of Param")
-              .attr("rho", 10.0, "delays the beginning", at_least(1))
-              .attr("gamma", 1.0, "how fast the correction falls", at_least(0))
-              .attr("eta", 0.2, "power by which the correction falls", between(0, 1))
+              .attr("rho", 10.0, "delays the start of the decay", at_least(1))
+              .attr("gamma", 1.0, "rate at which the correction decreases", at_least(0))
+              .attr("eta", 0.2, "power by which the correction decreases", between(0, 1))
               .infer([](InferContext& c) {
                 for (const char* port : {"Average", "Initial"}) {
                   require_same_dtype(c, "Param", port);
@@ -76,7 +76,7 @@ void define_bias_corrected_average(OpTable& ops) {
                 require_vector(c, "Counters", DType::Int64, kAverageCounters);
                 c.set_output("Out", c.input("Param"));
               })
-              .no_gradient("an average of parameters is not differentiated")
+              .no_gradient("an average of parameters has no gradient")
               .in_place("Param", "Out")
               .on_gpu()
               .kernels<BiasCorrectedAverageKernel, float, double>());

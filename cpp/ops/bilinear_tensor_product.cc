@@ -131,7 +131,7 @@ void define_bilinear_tensor_product(OpTable& ops) {
               .input("X", "[batch, m]")
               .input("Y", "[batch, n]")
               .input("Weight", "[size, m, n]")
-              .optional_input("Bias", "[1, size]; 0 when left out")
+              .optional_input("Bias", "[1, size]; 0 if omitted")
               .output("Out", "[batch, size]")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, bilinear_shape(c)); })
               .gradient("bilinear_tensor_product_grad", {"X", "Y", "Weight", "Out@GRAD"},

@@ -15,8 +15,8 @@ struct BitwiseAnd {
 
 void define_bitwise_and(OpTable& ops) {
   ops.add(bitwise("bitwise_and")
-              .doc("Out = the bits that are 1 in X and in Y; of true and false the same. The last axes "
-                   "lie together; a dimension of 1 stretches.")
+              .doc("Out = the bitwise AND of X and Y; for bool, the logical AND. The last axes are aligned; dimensions "
+                   "of 1 are broadcast.")
               .on_gpu()
               .kernels<BitwiseKernel<BitwiseAnd>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }

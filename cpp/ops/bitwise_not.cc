@@ -16,8 +16,8 @@ struct BitwiseNot {
 
 void define_bitwise_not(OpTable& ops) {
   ops.add(unary("bitwise_not")
-              .doc("Out = the bits that are 0 in X; of true, false, and of false, true.")
-              .no_gradient("bits do not change smoothly")
+              .doc("Out = the bitwise NOT of X; for bool, the logical NOT.")
+              .no_gradient("a bitwise operator has no derivative")
               .kernels<UnaryKernel<BitwiseNot>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }
 

@@ -15,8 +15,8 @@ struct BitwiseOr {
 
 void define_bitwise_or(OpTable& ops) {
   ops.add(bitwise("bitwise_or")
-              .doc("Out = the bits that are 1 in X or in Y; of true and false the same. The last axes lie "
-                   "together; a dimension of 1 stretches.")
+              .doc("Out = the bitwise OR of X and Y; for bool, the logical OR. The last axes are aligned; dimensions "
+                   "of 1 are broadcast.")
               .on_gpu()
               .kernels<BitwiseKernel<BitwiseOr>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }

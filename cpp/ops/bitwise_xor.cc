@@ -15,8 +15,8 @@ struct BitwiseXor {
 
 void define_bitwise_xor(OpTable& ops) {
   ops.add(bitwise("bitwise_xor")
-              .doc("Out = the bits that are 1 in one of X and Y only; of true and false the same. The "
-                   "last axes lie together; a dimension of 1 stretches.")
+              .doc("Out = the bitwise XOR of X and Y; for bool, the logical XOR. The last axes are aligned; dimensions "
+                   "of 1 are broadcast.")
               .on_gpu()
               .kernels<BitwiseKernel<BitwiseXor>::For, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
 }

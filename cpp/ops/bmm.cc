@@ -33,7 +33,7 @@ struct BmmGradKernel : MatmulGradBase<T> {
 
 void define_bmm(OpTable& ops) {
   ops.add(OpSchema("bmm")
-              .doc("Out[i] = X[i] Y[i], for each i of as many matrices in X as in Y.")
+              .doc("Out[i] = X[i] Y[i] for each matrix i; X and Y have the same number of matrices.")
               .input("X", "[matrices, m, k]")
               .input("Y", "[matrices, k, n]")
               .output("Out", "[matrices, m, n]")

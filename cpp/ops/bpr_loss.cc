@@ -49,7 +49,7 @@ Shape bpr_loss_shape(const InferContext& c) {
   Shape y = c.shape("X");
   require<ShapeError>(y.rank() >= 1, "X has shape [], it must have an axis of classes");
   int64_t& last = y[y.rank() - 1];
-  require<ShapeError>(last < 0 || last >= 2, "X has shape ", y.str(), ": there must be two classes at least");
+  require<ShapeError>(last < 0 || last >= 2, "X has shape ", y.str(), ": there must be at least two classes");
   last = 1;
   require<ShapeError>(shapes_agree(c.shape("Label"), y), "Label has shape ", c.shape("Label").str(), ", with X of ",
                       c.shape("X").str(), " it must be ", y.str());
@@ -76,7 +76,8 @@ void define_bpr_loss(OpTable& ops) {
               .on_gpu()
               .kernels<BprLossKernel, float, double>());
   ops.add(ops.gradient_of("bpr_loss")
-              .doc("X@GRAD[j] = Y@GRAD / (classes - 1) / (1 + exp(X[label] - X[j])); the label's is minus their sum.")
+              .doc("X@GRAD[j] = Y@GRAD / (classes - 1) / (1 + exp(X[label] - X[j])); X@GRAD[label] is minus the sum of "
+                   "the others.")
               .checks_data()
               .kernels<BprLossGradKernel, float, double>());
 }

@@ -22,7 +22,7 @@ struct Brelu {
 }  // namespace
 
 void define_brelu(OpTable& ops) {
-  add_unary<Brelu, Keeps::X>(ops,
+  add_unary<Brelu, Saved::X>(ops,
                              unary("brelu")
                                  .doc("Out = min(max(X, t_min), t_max), element by element.")
                                  .attr("t_min", 0.0f, "the least that Out can be")

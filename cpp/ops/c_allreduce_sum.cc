@@ -17,7 +17,7 @@ struct AllReduceSumKernel : Kernel {
       : x(init, "X"), condition(init, "Cond", optional_port), out(init, "Out") {
     if (condition)
       require<ShapeError>(condition.numel() == 1, "Cond has shape ", condition.shape().str(),
-                          ", one element is needed");
+                          ", it must have one element");
   }
   void run(KernelContext& context) override {
     if (out.data() != x.data()) copy_n(context, x.data(), x.numel(), out.data());
@@ -32,13 +32,13 @@ struct AllReduceSumKernel : Kernel {
 // back too.
 void define_c_allreduce_sum(OpTable& ops) {
   ops.add(OpSchema("c_allreduce_sum")
-              .doc("Out = the sum of X over all replicas that run the program, added in their order, or on GPUs as "
-                   "NCCL does; X where there is one (DataParallel).")
+              .doc("Out = the sum of X over all replicas that run the program (DataParallel), added in the order of "
+                   "the replicas, on GPUs in the order of NCCL. With one replica Out is X.")
               .input("X", "any shape, the same on all replicas")
               .optional_input("Cond", "bool, one element: false, on all replicas: Out = X")
               .output("Out", "shape of X")
-              .attr("ring_id", 0, "which group of replicas; there is one here")
-              .attr("use_calc_stream", false, "not used: the sum is in order with what is computed")
+              .attr("ring_id", 0, "the group of replicas; there is one group")
+              .attr("use_calc_stream", false, "not used: the sum runs in the order of the program")
               .attr("use_model_parallel", false, "not used")
               .infer(same_as("X"))
               .gradient([](const OpDesc& forward) {

@@ -24,8 +24,8 @@ struct CastKernel : Kernel {
 
 void define_cast(OpTable& ops) {
   ops.add(OpSchema("cast")
-              .doc("Out = X converted as C++ converts numbers: towards whole numbers it cuts towards zero, to bool it "
-                   "asks whether X is not 0.")
+              .doc("Out = X converted as in C++: conversion to integers truncates towards zero, conversion to bool "
+                   "gives X != 0.")
               .input("X", "any shape")
               .output("Out", "shape of X")
               .attr("in_dtype", -1, "element type of X, to which the gradient is cast back")

@@ -15,8 +15,8 @@ struct Ceil {
 
 void define_ceil(OpTable& ops) {
   add_rounding<Ceil, float, double>(
-      ops, unary("ceil").doc("Out = the least whole number not below X, element by element; NaN and infinity stay "
-                             "as they are."));
+      ops, unary("ceil").doc(
+               "Out = the smallest integer that is at least X, element by element; NaN and infinity stay unchanged."));
 }
 
 }  // namespace paddle_mini

@@ -22,7 +22,7 @@ struct Celu {
 }  // namespace
 
 void define_celu(OpTable& ops) {
-  add_unary<Celu, Keeps::X>(ops,
+  add_unary<Celu, Saved::X>(ops,
                             unary("celu")
                                 .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
                                 .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero),

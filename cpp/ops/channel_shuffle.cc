@@ -36,7 +36,7 @@ void check_groups(const InferContext& c, const char* port) {
   bool last = channel_shuffle_channels_last(c.attr<std::string>("data_format"));
   int64_t groups = c.attr<int32_t>("groups"), channels = x[last ? 3 : 1];
   require<ShapeError>(channels < 0 || channels % groups == 0, port, " has shape ", x.str(), ": ", channels,
-                      " channels do not divide into ", groups, " groups");
+                      " channels, which can't be divided into ", groups, " groups");
 }
 
 }  // namespace
@@ -44,9 +44,9 @@ void check_groups(const InferContext& c, const char* port) {
 void define_channel_shuffle(OpTable& ops) {
   ops.add(OpSchema("channel_shuffle")
               .doc("Channel i of group g becomes channel i groups + g (Zhang et al. 2018).")
-              .attr("groups", 1, "how many groups the channels make", at_least(1))
-              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
-              .input("X", "[images, channels, height, width], or channels last as data_format says")
+              .attr("groups", 1, "the number of groups of channels", at_least(1))
+              .attr("data_format", "NCHW", "whether axis 1 or the last axis has the channels", one_of({"NCHW", "NHWC"}))
+              .input("X", "[images, channels, height, width], or channels last according to data_format")
               .output("Out", "shape of X")
               .infer([](InferContext& c) {
                 check_groups(c, "X");

@@ -36,14 +36,14 @@ namespace paddle_mini {
 
 void define_check_finite_and_unscale(OpTable& ops) {
   ops.add(OpSchema("check_finite_and_unscale")
-              .doc("Out = X / Scale for each X, and whether any X has an element that is not finite; from that X on "
-                   "Out is 0 X.")
+              .doc("Out = X / Scale for each X; FoundInfinite = whether any X has an element that is not finite. From "
+                   "that X on, Out is 0 X.")
               .input_list("X", "any shapes, of one dtype")
               .input("Scale", "one element")
               .output_list("Out", "shapes of X; usually the variables of X")
               .output("FoundInfinite", "[1] bool")
               .infer(infer_check_finite_and_unscale)
-              .no_gradient("gradients are not differentiated again")
+              .no_gradient("gradients have no second derivative here")
               .updates("X", "Out")
               .on_gpu()
               .kernels<CheckFiniteAndUnscaleKernel, float, double>());

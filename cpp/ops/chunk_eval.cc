@@ -97,7 +97,7 @@ struct ChunkEvalKernel : Kernel {
     for (int64_t s = 0; s < spans.count(); ++s) {
       for (int64_t i = spans.begin(s); i < spans.begin(s) + spans.length(s); ++i) {
         require<OpError>(labels[i] >= 0 && labels[i] <= most, port, " has label ", labels[i], " in row ", i,
-                         ", labels run from 0 to ", most);
+                         ", it must be from 0 to ", most);
       }
     }
   }
@@ -134,7 +134,7 @@ void infer_chunk_eval(InferContext& c) {
     sequence_count(c, "Inference");
     const Lod &one = c.input("Inference").lod, &other = c.input("Label").lod;
     require<ShapeError>(one.empty() || (!other.empty() && one.back() == other.back()),
-                        "Label has other sequences (lod) than Inference");
+                        "Label and Inference have different sequences (lod)");
   }
   for (const char* port : {"Precision", "Recall", "F1-Score"}) c.set_output(port, DType::Float32, Shape{1});
   for (const char* port : {"NumInferChunks", "NumLabelChunks", "NumCorrectChunks"}) {
@@ -145,32 +145,32 @@ void infer_chunk_eval(InferContext& c) {
 }  // namespace
 
 void define_chunk_eval(OpTable& ops) {
-  ops.add(OpSchema("chunk_eval")
-              .doc("Chunks, such as names in a sentence, are marked by tags: a label is chunk type * tags of the "
-                   "scheme + tag, the largest label outside of all chunks. Precision = correct / inferred, Recall = "
-                   "correct / labeled chunks, F1-Score = 2 Precision Recall / (Precision + Recall); 0 where a divisor "
-                   "is 0.")
-              .input("Inference", "int32 or int64 [n, 1] in sequences (lod); with SeqLength, [count, width]")
-              .input("Label", "like Inference: the right labels")
-              .optional_input("SeqLength", "int32 or int64: the lengths of padded sequences")
-              .output("Precision", "float32 [1]")
-              .output("Recall", "float32 [1]")
-              .output("F1-Score", "float32 [1]")
-              .output("NumInferChunks", "int64 [1]: chunks in Inference")
-              .output("NumLabelChunks", "int64 [1]: chunks in Label")
-              .output("NumCorrectChunks", "int64 [1]: chunks in both")
-              .required_attr("num_chunk_types", AttrType::Int, "how many types of chunk there are", at_least(0))
-              .attr("chunk_scheme", "IOB",
-                    "IOB: begin, inside; IOE: inside, end; IOBES: begin, inside, end, single; "
-                    "plain: one tag",
-                    one_of({"IOB", "IOE", "IOBES", "plain"}))
-              .attr("excluded_chunk_types", std::vector<int32_t>{}, "types that are not counted")
-              .infer(infer_chunk_eval)
-              .custom_lod()
-              .checks_data()
-              .no_gradient("it counts")
-              .cpu_only("walks sequences of labels one after the other")
-              .kernel_for_any<ChunkEvalKernel>());
+  ops.add(
+      OpSchema("chunk_eval")
+          .doc("Tags mark chunks, such as names in a sentence: a label is chunk type * tags of the scheme + tag; the "
+               "largest label is outside of all chunks. Precision = correct / inferred chunks, Recall = correct / "
+               "labeled chunks, F1-Score = 2 Precision Recall / (Precision + Recall); 0 where a divisor is 0.")
+          .input("Inference", "int32 or int64 [n, 1] in sequences (lod); with SeqLength, [count, width]")
+          .input("Label", "like Inference: the true labels")
+          .optional_input("SeqLength", "int32 or int64: the lengths of padded sequences")
+          .output("Precision", "float32 [1]")
+          .output("Recall", "float32 [1]")
+          .output("F1-Score", "float32 [1]")
+          .output("NumInferChunks", "int64 [1]: chunks in Inference")
+          .output("NumLabelChunks", "int64 [1]: chunks in Label")
+          .output("NumCorrectChunks", "int64 [1]: chunks in both")
+          .required_attr("num_chunk_types", AttrType::Int, "the number of chunk types", at_least(0))
+          .attr("chunk_scheme", "IOB",
+                "IOB: begin, inside; IOE: inside, end; IOBES: begin, inside, end, single; "
+                "plain: one tag",
+                one_of({"IOB", "IOE", "IOBES", "plain"}))
+          .attr("excluded_chunk_types", std::vector<int32_t>{}, "types that are not counted")
+          .infer(infer_chunk_eval)
+          .custom_lod()
+          .checks_data()
+          .no_gradient("it counts")
+          .cpu_only("processes sequences of labels one after the other")
+          .kernel_for_any<ChunkEvalKernel>());
 }
 
 }  // namespace paddle_mini

@@ -127,7 +127,7 @@ void check_bounds(const InferContext& c) {
   for (const char* port : {"Min", "Max"}) {
     if (!c.has_input(port)) continue;
     require<ShapeError>(c.input(port).kind == VarKind::Tensor, port, " is ", name_of(c.input(port).kind),
-                        ", a tensor is needed");
+                        ", it must be a tensor");
     require_scalar(c, port);
     require_same_dtype(c, "X", port);
   }
@@ -152,11 +152,11 @@ namespace paddle_mini {
 
 void define_clip(OpTable& ops) {
   ops.add(OpSchema("clip")
-              .doc("Out = min(max(X, min), max), element by element; NaN stays NaN. The rows of selected rows are "
-                   "merged first.")
+              .doc("Out = min(max(X, min), max), element by element; NaN stays NaN. Duplicate rows of selected rows "
+                   "are merged first.")
               .input("X", "any shape; a tensor or selected rows")
-              .optional_input("Min", "one element: used instead of `min`")
-              .optional_input("Max", "one element: used instead of `max`")
+              .optional_input("Min", "one element; replaces `min`")
+              .optional_input("Max", "one element; replaces `max`")
               .output("Out", "shape of X")
               .required_attr("min", AttrType::Float, "lower bound")
               .required_attr("max", AttrType::Float, "upper bound")

@@ -53,17 +53,17 @@ struct ClipByNormKernel : Kernel {
 
 void define_clip_by_norm(OpTable& ops) {
   ops.add(OpSchema("clip_by_norm")
-              .doc("Out = X max_norm / |X| where the Euclidean norm |X| is above max_norm, else X. The rows of "
-                   "selected rows are merged first: the norm is that of the gradient they stand for.")
+              .doc("Out = X max_norm / |X| where the Euclidean norm |X| is above max_norm, else X. Duplicate rows of "
+                   "selected rows are merged first, so the norm is that of the dense gradient.")
               .input("X", "any shape; a tensor or selected rows")
               .output("Out", "shape of X")
-              .required_attr("max_norm", AttrType::Float, "the largest norm that stays", at_least(0))
+              .required_attr("max_norm", AttrType::Float, "the largest norm that stays unchanged", at_least(0))
               .accepts_selected_rows("X")
               .infer([](InferContext& c) {
                 if (c.input("X").kind != VarKind::Tensor) require_rows(c, "X");
                 c.set_output("Out", c.input("X"));
               })
-              .no_gradient("it clips gradients, which are not differentiated again")
+              .no_gradient("it clips gradients, which have no second derivative here")
               .on_gpu()
               .kernels<ClipByNormKernel, float, double>());
 }

@@ -63,17 +63,17 @@ void infer_coalesce_tensor(InferContext& c) {
   DType dtype = c.dtype_attr("dtype");
   size_t count = c.input_count("Input");
   require<ProgramError>(count > 0 && c.output_count("Output") == count, "Input has ", count, " tensors, Output ",
-                        c.output_count("Output"), ": they must be as many, and at least one");
+                        c.output_count("Output"), ": both must have the same number, at least one");
   require<ProgramError>(c.attr<int32_t>("user_defined_size_of_dtype") != 0,
                         "attribute 'user_defined_size_of_dtype' is 0");
   bool keeps = c.attr<bool>("persist_output") && !c.attr<bool>("copy_data") && !c.attr<bool>("set_constant");
-  require<ProgramError>(!keeps || same_names(c),
-                        "persist_output alone keeps what Output holds: it must name the "
-                        "variables of Input");
+  require<ProgramError>(
+      !keeps || same_names(c),
+      "persist_output without copy_data keeps the values of Output: Output must name the variables of Input");
   int64_t total = 0;
   for (size_t i = 0; i < count; ++i) {
     const VarInfo& info = c.input("Input", i);
-    require<ShapeError>(info.dtype == dtype, "Input is ", name_of(info.dtype), ", attribute 'dtype' says ",
+    require<ShapeError>(info.dtype == dtype, "Input is ", name_of(info.dtype), ", but attribute 'dtype' is ",
                         name_of(dtype));
     int64_t numel = info.shape.numel(0, info.shape.rank());
     require<ShapeError>(numel != 0, "Input ", i, " has shape ", info.shape.str(), ": it is empty");
@@ -87,22 +87,24 @@ void infer_coalesce_tensor(InferContext& c) {
 
 void define_coalesce_tensor(OpTable& ops) {
   ops.add(OpSchema("coalesce_tensor")
-              .doc("FusedOutput holds one tensor behind the other, each beginning at a whole page with use_align; "
-                   "Output holds the same, each in its shape. What nothing is copied to is 0.")
+              .doc("FusedOutput holds the tensors one after the other; with use_align, each starts at a multiple of "
+                   "the page size. Each Output is a tensor of Input's shape with the same values. Elements without a "
+                   "source are 0.")
               .input_list("Input", "any shapes, of one element type")
               .output_list("Output", "the shapes of Input; usually the same variables")
-              .output("FusedOutput", "[elements], with the gaps between pieces")
-              .required_attr("dtype", AttrType::Int, "element type of all of them")
-              .attr("copy_data", false, "whether Output holds what Input does")
-              .attr("set_constant", false, "without copy_data: whether it holds `constant`, the gaps too")
+              .output("FusedOutput", "[elements], including the gaps between tensors")
+              .required_attr("dtype", AttrType::Int, "element type of all tensors")
+              .attr("copy_data", false, "whether Input is copied to Output")
+              .attr("set_constant", false,
+                    "without copy_data: whether all elements, also those of gaps, are `constant`")
               .attr("constant", 0.0f, "the constant")
-              .attr("persist_output", false, "without these two: whether it keeps what it has")
-              .attr("use_align", true, "whether pieces begin at whole pages")
-              .attr("align_size", -1, "bytes of a page; below 1: 4096")
-              .attr("user_defined_size_of_dtype", -1, "bytes of an element where pages are reckoned; -1: its own",
-                    between(-1, 16))
+              .attr("persist_output", false, "without these two: whether Output keeps its values")
+              .attr("use_align", true, "whether each tensor starts at a multiple of the page size")
+              .attr("align_size", -1, "page size in bytes; below 1: 4096")
+              .attr("user_defined_size_of_dtype", -1,
+                    "size of an element in bytes for computing offsets; -1: that of dtype", between(-1, 16))
               .infer(infer_coalesce_tensor)
-              .no_gradient("it prepares parameters")
+              .no_gradient("it prepares parameters before training")
               .updates("Input", "Output")
               .on_gpu()
               .kernels<CoalesceTensorKernel, float, double, int32_t>());

@@ -28,7 +28,7 @@ struct ConcatGradKernel : SplitOrConcatKernel {
 VarInfo concat_info(InferContext& c) {
   require_tensors(c);
   VarInfo out = c.input("X");
-  require<ShapeError>(out.shape.rank() > 0, "X[0] has no dimensions: there is no axis to lie along");
+  require<ShapeError>(out.shape.rank() > 0, "X[0] has no dimensions, so there is no axis along which to concatenate");
   auto op = settled(c, kConcatPorts);
   if (!op) {
     out.shape = open_shape(out.shape.rank());
@@ -39,8 +39,8 @@ VarInfo concat_info(InferContext& c) {
     const VarInfo& part = c.input("X", i);
     bool fits = part.shape.rank() == out.shape.rank();
     for (int d = 0; fits && d < out.shape.rank(); ++d) fits = d == axis || dims_agree(out.shape[d], part.shape[d]);
-    require<ShapeError>(fits, "X[", i, "] has shape ", part.shape.str(), ", which can't follow ", c.shape("X").str(),
-                        " along axis ", axis);
+    require<ShapeError>(fits, "X[", i, "] has shape ", part.shape.str(), ", which can't be concatenated to ",
+                        c.shape("X").str(), " along axis ", axis);
     require<ShapeError>(part.dtype == out.dtype, "X[", i, "] is ", name_of(part.dtype), ", X[0] is ",
                         name_of(out.dtype));
     for (int d = 0; d < out.shape.rank(); ++d) {
@@ -56,8 +56,8 @@ VarInfo concat_info(InferContext& c) {
 void define_concat(OpTable& ops) {
   ops.add(
       with_tensor_ports(OpSchema("concat")
-                            .input_list("X", "tensors of one element type whose shapes differ along the axis at most")
-                            .output("Out", "the shape of the Xs, long along the axis as all of them together"),
+                            .input_list("X", "tensors of one element type, whose shapes may differ only along the axis")
+                            .output("Out", "the shape of the Xs; along the axis, the sum of their sizes"),
                         kConcatPorts)
           .doc("Out = the tensors X one after the other along the axis.")
           .attr("axis", 0, "the axis; negative ones count from the end")
@@ -66,7 +66,7 @@ void define_concat(OpTable& ops) {
           .on_gpu()
           .kernel_for_any<ConcatKernel>());
   ops.add(ops.gradient_of("concat")
-              .doc("Each X@GRAD is the part of Out@GRAD where X lies in Out.")
+              .doc("Each X@GRAD is the slice of Out@GRAD at the position of X in Out.")
               .shape_only("X")
               .infer([](InferContext& c) {
                 VarInfo out = concat_info(c);

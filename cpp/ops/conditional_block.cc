@@ -56,11 +56,12 @@ void run_conditional_block_grad(ControlRun& run) {
 
 OpSchema conditional(const char* type) {
   return OpSchema(type)
-      .doc("Runs sub_block if Cond holds; what the block writes to variables around it is Out.")
-      .optional_input_list("Cond", "one bool; without is_scalar_condition, tensors that must have elements")
+      .doc("Runs sub_block if Cond is true. Out lists the outer variables that the block writes.")
+      .optional_input_list(
+          "Cond", "one bool; without is_scalar_condition, tensors: the block runs if all of them have elements")
       .optional_input_list("Input", "the variables that the block reads")
       .optional_output_list("Out", "the variables that the block writes")
-      .optional_output("Scope", "what the gradient needs")
+      .optional_output("Scope", "the values that the gradient reads")
       .required_attr("sub_block", AttrType::Block, "the block")
       .attr("is_scalar_condition", false, "Cond is one bool")
       .control(&run_conditional_block);
@@ -71,18 +72,18 @@ OpSchema conditional(const char* type) {
 void define_conditional_block(OpTable& ops) {
   ops.add(conditional("conditional_block")
               .gradient("conditional_block_grad", {"Cond", "Input", "Out", "Out@GRAD", "Scope"}, {"Input@GRAD"}));
-  ops.add(conditional("conditional_block_infer").no_gradient("it stands in programs that only infer"));
+  ops.add(conditional("conditional_block_infer").no_gradient("for inference programs"));
   ops.add(OpSchema("conditional_block_grad")
               .doc("Gradient of conditional_block: runs the gradient block if the block ran; zeros otherwise.")
-              .optional_input_list("Cond", "as conditional_block's")
-              .optional_input_list("Input", "as conditional_block's")
-              .optional_input_list("Out", "as conditional_block's")
-              .optional_input_list("Out@GRAD", "gradients of what the block wrote")
-              .input("Scope", "what conditional_block kept")
+              .optional_input_list("Cond", "as in conditional_block")
+              .optional_input_list("Input", "as in conditional_block")
+              .optional_input_list("Out", "as in conditional_block")
+              .optional_input_list("Out@GRAD", "gradients of the variables that the block writes")
+              .input("Scope", "from conditional_block")
               .optional_output_list("Input@GRAD", "gradients of Input")
-              .optional_output_list("Cond@GRAD", "none is written")
+              .optional_output_list("Cond@GRAD", "not written")
               .required_attr("sub_block", AttrType::Block, "the gradient block")
-              .attr("is_scalar_condition", false, "as conditional_block's")
+              .attr("is_scalar_condition", false, "as in conditional_block")
               .control(&run_conditional_block_grad));
 }
 

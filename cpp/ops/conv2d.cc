@@ -25,7 +25,8 @@ Shape conv2d_output_shape(const InferContext& c) {
   require_rank(c, "Filter", 4);
   const Shape &x = c.shape("Input"), &filter = c.shape("Filter");
   for (int axis : {2, 3}) {
-    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
+    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(),
+                        ", each dimension of the window must be at least 1");
   }
   int64_t groups = c.attr<int32_t>("groups");
   require<ShapeError>(filter[1] < 0 || dims_agree(x[1], filter[1] * groups), "Filter has ", filter[1],

@@ -12,7 +12,7 @@ template <class Context>
 int64_t optional_number(const Context& c, const char* name, int i, int64_t otherwise) {
   const std::vector<int32_t>& values = c.template attr<std::vector<int32_t>>(name);
   if (values.empty()) return otherwise;
-  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, 2 are needed");
+  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, it must have 2");
   return values[i];
 }
 
@@ -38,7 +38,7 @@ WindowAxis transposed_axis(const Context& c, int i, int64_t in, int64_t window) 
   require<ProgramError>(wanted < 0 || (wanted >= least && wanted < least + a.stride), "attribute 'output_size' holds ",
                         wanted, ", with this Input it must be from ", least, " to ", least + a.stride - 1);
   a.size = wanted < 0 ? least + more : wanted;
-  require<ShapeError>(a.size > 0, "paddings of ", a.before, " and ", a.after, " leave nothing of ", in, " pixels");
+  require<ShapeError>(a.size > 0, "paddings of ", a.before, " and ", a.after, " leave no pixel of ", in, " pixels");
   return a;
 }
 
@@ -72,7 +72,8 @@ Shape stamping_output_shape(const InferContext& c) {
   require_rank(c, "Filter", 4);
   const Shape &x = c.shape("Input"), &filter = c.shape("Filter");
   for (int axis : {2, 3}) {
-    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
+    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(),
+                        ", each dimension of the window must be at least 1");
   }
   int64_t groups = c.attr<int32_t>("groups");
   require<ShapeError>(dims_agree(x[1], filter[0]), "Filter has ", filter[0], " input channels, Input has ", x[1]);

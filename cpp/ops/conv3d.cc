@@ -32,7 +32,8 @@ Shape conv3d_output_shape(const InferContext& c) {
   const Shape& filter = c.shape("Filter");
   VolumeLayout input(c.shape("Input"), c.attr<std::string>("data_format"));
   for (int axis : {2, 3, 4}) {
-    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(), ", a window has at least one element");
+    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(),
+                        ", each dimension of the window must be at least 1");
   }
   int64_t groups = c.attr<int32_t>("groups");
   require<ShapeError>(filter[1] < 0 || dims_agree(input.channels, filter[1] * groups), "Filter has ", filter[1],

@@ -18,7 +18,7 @@ struct Cos {
 }  // namespace
 
 void define_cos(OpTable& ops) {
-  add_unary<Cos, Keeps::X>(ops, unary("cos").doc("Out = cos(X), X in radians, element by element."),
+  add_unary<Cos, Saved::X>(ops, unary("cos").doc("Out = cos(X), X in radians, element by element."),
                            "X@GRAD = -Out@GRAD sin(X).");
 }
 

@@ -49,11 +49,11 @@ void require_pairs(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
   const Shape &x = c.shape("X"), &y = c.shape("Y");
-  require<ShapeError>(x.rank() >= 1 && y.rank() >= 1, "X ", x.str(), " and Y ", y.str(), ": rows are needed");
+  require<ShapeError>(x.rank() >= 1 && y.rank() >= 1, "X ", x.str(), " and Y ", y.str(), ": it must have rows");
   Shape other = y;
   if (y[0] == 1) other[0] = x[0];
   require<ShapeError>(shapes_agree(x, other), "X has shape ", x.str(), ", Y has ", y.str(),
-                      "; Y may differ in having one row only");
+                      "; Y may also have a single row");
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ void define_cos_sim(OpTable& ops) {
               .kernels<CosSimKernel, float, double>());
   ops.add(ops.gradient_of("cos_sim")
               .doc("X@GRAD = Out@GRAD (Y / (XNorm YNorm) - Out X / XNorm^2), Y@GRAD = Out@GRAD (X / (XNorm YNorm) - "
-                   "Out Y / YNorm^2), summed where one row of Y meets all of X.")
+                   "Out Y / YNorm^2), summed over the rows if Y has one row.")
               .kernels<CosSimGradKernel, float, double>());
 }
 

@@ -18,7 +18,7 @@ struct Cosh {
 }  // namespace
 
 void define_cosh(OpTable& ops) {
-  add_unary<Cosh, Keeps::X>(ops, unary("cosh").doc("Out = cosh(X), the hyperbolic cosine, element by element."),
+  add_unary<Cosh, Saved::X>(ops, unary("cosh").doc("Out = cosh(X), the hyperbolic cosine, element by element."),
                             "X@GRAD = Out@GRAD sinh(X).");
 }
 

@@ -71,8 +71,9 @@ void infer_crf_decoding(InferContext& c) {
 
 void define_crf_decoding(OpTable& ops) {
   ops.add(OpSchema("crf_decoding")
-              .doc("ViterbiPath = the tags with the largest score by Emission and Transition (see linear_chain_crf); "
-                   "of equal ones the first. With Label, 1 where the label is that tag, else 0. Padding has 0.")
+              .doc("ViterbiPath = the path of tags with the largest score by Emission and Transition (see "
+                   "linear_chain_crf); of equal ones the first. With Label, 1 where the label equals that tag, else 0. "
+                   "Padding is 0.")
               .input("Emission", "rows [n, tags] in sequences (lod); with Length, [count, width, tags]")
               .input("Transition",
                      "[tags + 2, tags]: row 0 scores of the first tag, row 1 of the last, the rest "
@@ -82,8 +83,8 @@ void define_crf_decoding(OpTable& ops) {
               .output("ViterbiPath", "int64 [n, 1] in the same sequences; with Length, [count, width]")
               .infer(infer_crf_decoding)
               .checks_data()
-              .no_gradient("its output is tags")
-              .cpu_only("walks sequences of labels one step at a time")
+              .no_gradient("its output is tags, which are integers")
+              .cpu_only("processes sequences of labels one step at a time")
               .kernels<CrfDecodingKernel, float, double>());
 }
 

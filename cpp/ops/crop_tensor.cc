@@ -25,7 +25,7 @@ AxisIndexMaps crop_tensor_index_maps(const OpDesc& op, const Shape& x, const std
     require<ProgramError>(index_map.start >= 0, "attribute 'offsets' holds ", index_map.start,
                           ", it must be at least 0");
     require<ShapeError>(index_map.in < 0 || index_map.start <= index_map.in, "offset ", index_map.start, " along axis ",
-                        i, " lies behind X of ", x.str());
+                        i, " exceeds the size of X, ", x.str());
     index_map.out = to[i] >= 0 || !rest_allowed || index_map.in < 0 ? to[i] : index_map.in - index_map.start;
     require<ShapeError>(index_map.in < 0 || index_map.out <= index_map.in - index_map.start, "X has shape ", x.str(),
                         ": there are no ", index_map.out, " elements from ", index_map.start, " on along axis ", i);
@@ -69,12 +69,12 @@ struct CropGradKernel : AxisCopyGradKernel<T> {
 OpSchema cropping(const std::string& type, bool old) {
   OpSchema schema(type);
   schema.input("X", "any shape");
-  if (old) schema.optional_input("Y", "its shape is that of Out, instead of `shape`");
-  schema.output("Out", "of shape `shape`");
+  if (old) schema.optional_input("Y", "its shape is that of Out and replaces `shape`");
+  schema.output("Out", "the attribute `shape` is its shape");
   const TensorAttrs& offsets = old ? kOldOffsets : kOffsets;
   return with_tensor_ports(schema, old ? offsets : TensorAttrs{kCropTensorShape, kOffsets[0]})
-      .attr("offsets", Ints{}, "where Out begins in X, along each axis; empty: at its beginning")
-      .attr("shape", Ints{}, old ? "shape of Out" : "shape of Out; -1: all that is left behind the offset")
+      .attr("offsets", Ints{}, "the position in X at which Out begins, for each axis; empty: 0")
+      .attr("shape", Ints{}, old ? "shape of Out" : "shape of Out; -1: all elements from the offset on")
       .infer([old](InferContext& c) {
         require_tensors(c);
         c.set_output("Out", c.input("X").dtype, crop_tensor_out_shape(c, old));
@@ -86,7 +86,7 @@ OpSchema cropping(const std::string& type, bool old) {
 
 OpSchema cropping_gradient(const OpTable& ops, const char* forward) {
   return ops.gradient_of(forward)
-      .doc("X@GRAD = Out@GRAD where Out was taken from, 0 elsewhere.")
+      .doc("X@GRAD = Out@GRAD at the elements that Out has, 0 elsewhere.")
       .shape_only("X")
       .infer([](InferContext& c) {
         require_tensors(c);

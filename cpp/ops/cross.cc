@@ -43,7 +43,7 @@ int cross_axis_of(const Shape& x, int32_t dim) {
   require<ShapeError>(dim != kFirstOfThree, "X has shape ", x.str(), ", none of its axes has the size 3");
   int axis = normal_axis(dim, x.rank(), "dim");
   require<ShapeError>(dims_agree(x[axis], 3), "X has shape ", x.str(), ": axis ", axis, " has size ", x[axis],
-                      ", cross products are of 3 numbers");
+                      ", a cross product needs vectors of 3 elements");
   return axis;
 }
 

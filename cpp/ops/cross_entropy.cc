@@ -99,17 +99,18 @@ struct Either {
 Shape cross_entropy_loss_shape(const InferContext& c) {
   require_tensors(c);
   const Shape &x = c.shape("X"), &label = c.shape("Label");
-  require<ShapeError>(x.rank() >= 1, "X has no dimensions, its last one is that of the classes");
+  require<ShapeError>(x.rank() >= 1, "X has no dimensions; the last one must be that of the classes");
   Shape bare(std::vector<int64_t>(x.begin(), x.end() - 1)), column = bare;
   column.push_back(1);
   if (c.attr<bool>("soft_label")) {
     require_same_dtype(c, "Label", "X");
-    require<ShapeError>(shapes_agree(label, x), "Label has shape ", label.str(), ", soft ones have X's, ", x.str());
+    require<ShapeError>(shapes_agree(label, x), "Label has shape ", label.str(), ", soft labels must have that of X, ",
+                        x.str());
     return column;
   }
   require_index(c, "Label");
   require<ShapeError>(shapes_agree(label, bare) || shapes_agree(label, column), "Label has shape ", label.str(), ", X ",
-                      x.str(), ": one label a row is needed");
+                      x.str(), ": Label must have one element for each row");
   return label.rank() == x.rank() ? column : bare;
 }
 
@@ -121,20 +122,19 @@ Shape cross_entropy_loss_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_cross_entropy(OpTable& ops) {
-  ops.add(
-      OpSchema("cross_entropy")
-          .doc("Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where the "
-               "label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is refused.")
-          .input("X", "[..., classes]: probabilities")
-          .input("Label", "[..., 1] or [...], int32 or int64; with soft_label, shape and dtype of X")
-          .output("Y", "[..., 1]; [...] where Label is so")
-          .attr("soft_label", false, "whether Label is a weight for every class")
-          .attr("ignore_index", -100, "the hard label whose rows count nothing")
-          .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, cross_entropy_loss_shape(c)); })
-          .gradient("cross_entropy_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
-          .checks_data()
-          .on_gpu()
-          .kernels<Either<HardKernel, SoftKernel>::For, float, double>());
+  ops.add(OpSchema("cross_entropy")
+              .doc("Y = -log(X[label]) for every row of probabilities X, or -sum(Label log X) with soft_label; 0 where "
+                   "the label is ignore_index. The logarithm of 0 counts as -1e20. A label out of range is an error.")
+              .input("X", "[..., classes]: probabilities")
+              .input("Label", "[..., 1] or [...], int32 or int64; with soft_label, shape and dtype of X")
+              .output("Y", "[..., 1], or [...] if Label has this shape")
+              .attr("soft_label", false, "whether Label has a weight for every class")
+              .attr("ignore_index", -100, "rows with this hard label have loss 0")
+              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, cross_entropy_loss_shape(c)); })
+              .gradient("cross_entropy_grad", {"X", "Label", "Y@GRAD"}, {"X@GRAD"})
+              .checks_data()
+              .on_gpu()
+              .kernels<Either<HardKernel, SoftKernel>::For, float, double>());
   ops.add(ops.gradient_of("cross_entropy")
               .doc("X@GRAD = -Y@GRAD / X at the label and 0 elsewhere; with soft_label, -Label Y@GRAD / X.")
               .checks_data()

@@ -55,12 +55,12 @@ void require_cross_entropy2_labels(const InferContext& c, const Shape& x) {
   Shape column = bare;
   column.push_back(1);
   require<ShapeError>(shapes_agree(label, bare) || shapes_agree(label, column), "Label has shape ", label.str(), ", X ",
-                      x.str(), ": one label a row is needed");
+                      x.str(), ": Label must have one element for each row");
 }
 
 void infer_cross_entropy2(InferContext& c) {
   const Shape& x = c.shape("X");
-  require<ShapeError>(x.rank() >= 1, "X has no dimensions, its last one is that of the classes");
+  require<ShapeError>(x.rank() >= 1, "X has no dimensions; the last one must be that of the classes");
   require_cross_entropy2_labels(c, x);
   Shape match = x, y = c.shape("Label"), x_shape = x;
   match[x.rank() - 1] = 1;
@@ -74,7 +74,7 @@ void infer_cross_entropy2(InferContext& c) {
 void infer_cross_entropy_grad2(InferContext& c) {
   const Shape& x_shape = c.shape("XShape");
   require<ShapeError>(x_shape.rank() >= 2, "XShape has shape ", x_shape.str(),
-                      ", it must be X's and a last dimension of 0");
+                      ", it must be that of X with a last dimension of 0 appended");
   Shape x, match;
   for (int i = 0; i + 1 < x_shape.rank(); ++i) x.push_back(x_shape[i]);
   require_cross_entropy2_labels(c, x);
@@ -97,13 +97,13 @@ namespace paddle_mini {
 void define_cross_entropy2(OpTable& ops) {
   ops.add(OpSchema("cross_entropy2")
               .doc("Y = -log(X[label]) for every row of probabilities X; 0 where the label is ignore_index, 1e20 where "
-                   "X[label] is 0. A label out of range is refused.")
+                   "X[label] is 0. A label out of range is an error.")
               .input("X", "[..., classes]: probabilities")
               .input("Label", "[..., 1] or [...], int32 or int64")
               .output("Y", "shape of Label")
               .output("MatchX", "[..., 1]: X[label]")
-              .output("XShape", "X's shape and a dimension of 0: carries X's shape and no data")
-              .attr("ignore_index", -100, "the label whose rows count nothing")
+              .output("XShape", "X's shape and a dimension of 0: stores X's shape without data")
+              .attr("ignore_index", -100, "rows with this label have loss 0")
               .infer(infer_cross_entropy2)
               .gradient("cross_entropy_grad2", {"Label", "MatchX", "XShape", "Y@GRAD"}, {"X@GRAD"})
               .checks_data()

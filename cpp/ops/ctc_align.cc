@@ -94,20 +94,20 @@ void infer_ctc_align(InferContext& c) {
 
 void define_ctc_align(OpTable& ops) {
   ops.add(OpSchema("ctc_align")
-              .doc("Output = the tokens of each sequence without repeats and blanks: of [0, 1, 1, 0, 1], [1, 1]. "
-                   "Where the sequences are given by lod, how many stay depends on data; when none do, Output is one "
+              .doc("Output = the tokens of each sequence without repeats and blanks: [0, 1, 1, 0, 1] becomes [1, 1]. "
+                   "If lod gives the sequences, the number of tokens depends on data; if there are none, Output is one "
                    "row of -1 without sequences.")
               .input("Input", "int32 or int64 [n, 1] in sequences (lod); with InputLength, [count, width]")
               .optional_input("InputLength", "int32 or int64: the lengths of padded sequences")
               .output("Output", "[m, 1] in sequences; with InputLength, [count, width], filled up with padding_value")
               .optional_output("OutputLength", "[count, 1], with InputLength: the lengths of the results")
-              .attr("blank", 0, "the token that stands for none")
-              .attr("merge_repeated", true, "whether a token right after the same one goes away")
-              .attr("padding_value", 0, "what padded results are filled up with")
+              .attr("blank", 0, "the token for a blank")
+              .attr("merge_repeated", true, "whether a token is removed if it equals the previous one")
+              .attr("padding_value", 0, "the padding of padded results")
               .infer(infer_ctc_align)
               .custom_lod()
               .checks_data()
-              .no_gradient("its output is ids")
+              .no_gradient("its output is ids, which are integers")
               .cpu_only("its result's size depends on data")
               .kernels<CtcAlignKernel, int32_t, int64_t>());
 }

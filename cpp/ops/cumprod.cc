@@ -80,7 +80,7 @@ namespace paddle_mini {
 
 void define_cumprod(OpTable& ops) {
   ops.add(OpSchema("cumprod")
-              .doc("Out[j] = X[0] ... X[j] along the axis. Whole numbers wrap around.")
+              .doc("Out[j] = the product of X[0] to X[j] along the axis. Integers wrap around.")
               .input("X", "any shape")
               .output("Out", "shape of X")
               .required_attr("dim", AttrType::Int, "the axis; negative ones count from the end")

@@ -52,11 +52,11 @@ void define_cumsum(OpTable& ops) {
   ops.add(OpSchema("cumsum")
               .doc("Out[j] = X[0] + ... + X[j] along the axis.")
               .input("X", "any shape")
-              .output("Out", "shape of X; of one line, if flatten")
+              .output("Out", "shape of X; one dimension if flatten")
               .attr("axis", -1, "the axis; negative ones count from the end")
-              .attr("flatten", false, "whether X is one line, whatever `axis` says")
-              .attr("exclusive", false, "whether an element's own value is left out of its sum")
-              .attr("reverse", false, "whether the sums run from the end")
+              .attr("flatten", false, "whether X is flattened first; then `axis` is not used")
+              .attr("exclusive", false, "whether a sum excludes its own element")
+              .attr("reverse", false, "whether the sums start at the end")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.input("X").dtype, cumsum_shape(c));

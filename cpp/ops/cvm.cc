@@ -58,7 +58,7 @@ void define_cvm(OpTable& ops) {
               .doc("With use_cvm, Y = X with log(shows + 1) and log(clicks + 1) - log(shows + 1) in its first two "
                    "columns, else X without them.")
               .input("X", "[rows, 2 + width]: shows and clicks, then an embedding")
-              .input("CVM", "[rows, 2]: what the gradient has for them")
+              .input("CVM", "[rows, 2]: the values of these columns in the gradient")
               .output("Y", "[rows, 2 + width], or [rows, width]")
               .attr("use_cvm", true, "whether Y keeps the two columns")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, checked_shape(c)); })
@@ -66,8 +66,8 @@ void define_cvm(OpTable& ops) {
               .on_gpu()
               .kernels<CvmKernel, float, double>());
   ops.add(ops.gradient_of("cvm")
-              .doc("X@GRAD = CVM in its first two columns: the counts travel with the gradient to where the embedding "
-                   "is kept; Y@GRAD in the others.")
+              .doc("X@GRAD = CVM in its first two columns, because the gradient transfers the counts to the storage of "
+                   "the embedding; Y@GRAD in the others.")
               .input("X", "as in cvm; its values are not read")
               .kernels<CvmGradKernel, float, double>());
 }

@@ -40,7 +40,7 @@ void define_decayed_adagrad(OpTable& ops) {
   ops.add(optimizer("decayed_adagrad", {"Moment"})
               .doc("MomentOut = decay Moment + (1 - decay) Grad^2, ParamOut = Param - LearningRate * Grad / "
                    "(sqrt(MomentOut) + epsilon).")
-              .attr("decay", 0.95f, "part of the moment that stays")
+              .attr("decay", 0.95f, "decay rate of the moment")
               .attr("epsilon", 1e-6f, "keeps the division finite")
               .kernels<DecayedAdagradKernel, float, double>());
 }

@@ -81,7 +81,7 @@ Shape diag_shape(const InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
   int64_t offset = c.attr<int32_t>("offset");
-  require<ShapeError>(x.rank() <= 2, "X has shape ", x.str(), ", at most two dimensions are needed");
+  require<ShapeError>(x.rank() <= 2, "X has shape ", x.str(), ", it must have at most two dimensions");
   if (x.rank() == 2) return x.known() ? Shape{Diagonal(x[0], x[1], offset).count} : Shape{-1};
   int64_t size = x.rank() ? x[0] : 1;
   if (size >= 0) size += std::abs(offset);
@@ -94,12 +94,12 @@ Shape diag_shape(const InferContext& c) {
 
 void define_diag_v2(OpTable& ops) {
   ops.add(OpSchema("diag_v2")
-              .doc("Of a list X, Out = a square matrix with X on a diagonal and padding_value elsewhere; of a matrix "
-                   "X, Out = what it has on the diagonal.")
-              .input("X", "[n] or [rows, columns]; one number is a list of one")
+              .doc("If X has one dimension, Out = a square matrix with X on a diagonal and padding_value elsewhere. If "
+                   "X is a matrix, Out = the elements on its diagonal.")
+              .input("X", "[n] or [rows, columns]; [] counts as [1]")
               .output("Out", "[n + |offset|, n + |offset|], or the length of the diagonal")
-              .attr("offset", 0, "which diagonal: 0 the main one, above 0 to the right of it")
-              .attr("padding_value", 0.0f, "what Out holds beside the diagonal")
+              .attr("offset", 0, "index of the diagonal: 0 for the main one, above 0 to the right of it")
+              .attr("padding_value", 0.0f, "the value of Out off the diagonal")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, diag_shape(c)); })
               .gradient("diag_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()

@@ -76,9 +76,10 @@ namespace paddle_mini {
 void define_dist(OpTable& ops) {
   ops.add(OpSchema("dist")
               .doc("Out = (sum of |X - Y|^p)^(1/p) over all elements.")
-              .attr("p", 2.0f, "the order; inf, -inf: the largest, the smallest difference; 0: how many there are")
+              .attr("p", 2.0f,
+                    "the order; inf, -inf: the largest, the smallest difference; 0: the number of nonzero differences")
               .input("X", "any shape")
-              .input("Y", "a shape that stretches with X's")
+              .input("Y", "a shape that can be broadcast with X's")
               .output("Out", "one number, []")
               .infer([](InferContext& c) {
                 check_dist(c);
@@ -88,8 +89,8 @@ void define_dist(OpTable& ops) {
               .on_gpu()
               .kernels<DistKernel, float, double>());
   ops.add(ops.gradient_of("dist")
-              .doc("X@GRAD = Out@GRAD sign(D) |D|^(p-1) / (Out^(p-1) + 1e-12) with D = X - Y, Y@GRAD = -that, each "
-                   "summed over the axes it was stretched along; 0 where D is 0.")
+              .doc("With D = X - Y and G = Out@GRAD sign(D) |D|^(p-1) / (Out^(p-1) + 1e-12), or 0 where D is 0: X@GRAD "
+                   "= G, Y@GRAD = -G, each summed over the axes along which it was broadcast.")
               .kernels<DistGradKernel, float, double>());
 }
 

@@ -34,7 +34,7 @@ Shape dot_shape(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
   const Shape &x = c.shape("X"), &y = c.shape("Y");
-  require<ShapeError>(x.rank() == 1 || x.rank() == 2, "X has shape ", x.str(), ", 1 or 2 dimensions are needed");
+  require<ShapeError>(x.rank() == 1 || x.rank() == 2, "X has shape ", x.str(), ", it must have 1 or 2 dimensions");
   require<ShapeError>(shapes_agree(x, y), "X has shape ", x.str(), ", Y has ", y.str());
   return x.rank() == 2 ? Shape{x[0]} : Shape{};
 }
@@ -48,7 +48,7 @@ namespace paddle_mini {
 
 void define_dot(OpTable& ops) {
   ops.add(OpSchema("dot")
-              .doc("Out = the sum of X Y along the last axis. Whole numbers wrap around.")
+              .doc("Out = the sum of X Y along the last axis. Integers wrap around.")
               .input("X", "[size] or [rows, size]")
               .input("Y", "shape of X")
               .output("Out", "[] or [rows]")

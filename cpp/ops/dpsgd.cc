@@ -37,12 +37,12 @@ void define_dpsgd(OpTable& ops) {
               .doc("ParamOut = Param - LearningRate * (Grad / max(|Grad| / clip, 1) + z / batch_size) with the "
                    "Euclidean norm of Grad and one z for all elements, drawn from the normal distribution of standard "
                    "deviation sigma.")
-              .attr("clip", 10.0f, "longest gradient that is taken as it is", at_least(0))
-              .attr("batch_size", 16.0f, "examples that the gradient is the mean of", at_least(1))
+              .attr("clip", 10.0f, "largest norm of a gradient that is not scaled", at_least(0))
+              .attr("batch_size", 16.0f, "the number of examples in the gradient's mean", at_least(1))
               .attr("sigma", 1.0f, "standard deviation of the noise", at_least(0))
               .attr("seed", 0,
-                    "of a generator started anew in each run, so that every run has the same noise; 0: the "
-                    "run's generator goes on")
+                    "seed of a generator that restarts in each run, so every run has the same noise; 0: the executor's "
+                    "generator continues")
               .kernels<DpsgdKernel, float, double>());
 }
 

@@ -29,9 +29,9 @@ struct DropoutRule {
 };
 
 template <class T>
-struct ScaleKept {
+struct ApplyMask {
   T factor;
-  PM_HD T operator()(T v, uint8_t kept) const { return kept ? v * factor : T(0); }
+  PM_HD T operator()(T v, uint8_t keep) const { return keep ? v * factor : T(0); }
 };
 
 template <class T>
@@ -58,18 +58,18 @@ struct DropoutKernel : Kernel {
       if (mask) fill_n(context, mask.data(), x.numel(), uint8_t{1});
       return;
     }
-    uint8_t* kept = mask ? mask.data() : own_mask.data();
-    toss(context, kept);
-    map(context, x.numel(), ScaleKept<T>{factor}, out.data(), x.data(), static_cast<const uint8_t*>(kept));
+    uint8_t* keep = mask ? mask.data() : own_mask.data();
+    fill_mask(context, keep);
+    map(context, x.numel(), ApplyMask<T>{factor}, out.data(), x.data(), static_cast<const uint8_t*>(keep));
   }
 
-  void toss(KernelContext& context, uint8_t* kept) const;
+  void fill_mask(KernelContext& context, uint8_t* keep) const;
 
   // Draws one number in [0, 1) for each element, which is dropped if the number is below the probability. The same seed
   // keeps the same elements as in PaddlePaddle.
-  void draw(std::mt19937_64& generator, uint8_t* kept) const {
+  void draw(std::mt19937_64& generator, uint8_t* keep) const {
     std::uniform_real_distribution<float> uniform(0, 1);
-    for (int64_t i = 0, n = x.numel(); i < n; ++i) kept[i] = !(uniform(generator) < rule.probability);
+    for (int64_t i = 0, n = x.numel(); i < n; ++i) keep[i] = !(uniform(generator) < rule.probability);
   }
 };
 
@@ -89,7 +89,7 @@ struct DropoutGradKernel : Kernel {
     if (rule.test) {
       map(context, n, Times<T>{factor}, x_gradient.data(), out_gradient.data());
     } else {
-      map(context, n, ScaleKept<T>{factor}, x_gradient.data(), out_gradient.data(), mask.data());
+      map(context, n, ApplyMask<T>{factor}, x_gradient.data(), out_gradient.data(), mask.data());
     }
   }
 };
@@ -109,38 +109,36 @@ void infer_dropout_grad(InferContext& c) {
 namespace paddle_mini {
 
 void define_dropout(OpTable& ops) {
-  ops.add(
-      OpSchema("dropout")
-          .doc(
-              "Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and else 1; is_test keeps "
-              "all.")
-          .input("X", "any shape")
-          .optional_input("Seed", "one whole number, used as a seed whatever the attributes say; 0: not fixed")
-          .output("Out", "shape of X")
-          .optional_output("Mask", "shape of X, uint8: 1 where an element was kept")
-          .attr("dropout_prob", 0.5f, "probability that an element is dropped", between(0, 1))
-          .attr("is_test", false, "whether nothing is dropped")
-          .attr("dropout_implementation", "downgrade_in_infer",
-                "downgrade_in_infer: in testing all is multiplied with 1 - dropout_prob; upscale_in_train: in training "
-                "what is kept is divided by it",
-                one_of({"downgrade_in_infer", "upscale_in_train"}))
-          .attr("seed", 0,
-                "where fix_seed is true: with the same seed, every run drops the same elements; 0: not fixed")
-          .attr("fix_seed", false, "whether `seed` is used")
-          .infer([](InferContext& c) {
-            if (c.has_input("Seed")) {
-              require_scalar(c, "Seed");
-              require_index(c, "Seed");
-            }
-            c.set_output("Out", c.input("X"));
-            c.set_output("Mask", DType::UInt8, c.shape("X"));
-          })
-          .gradient("dropout_grad", {"Mask", "Out@GRAD"}, {"X@GRAD"})
-          .in_place("X", "Out")
-          .on_gpu()
-          .kernels<DropoutKernel, float, double>());
+  ops.add(OpSchema("dropout")
+              .doc("Out = X * Mask, where each element of Mask is 0 with probability dropout_prob and 1 otherwise; "
+                   "with is_test all elements are kept.")
+              .input("X", "any shape")
+              .optional_input("Seed", "one integer: the seed, which overrides the attributes; 0: not fixed")
+              .output("Out", "shape of X")
+              .optional_output("Mask", "shape of X, uint8: 1 where an element was kept")
+              .attr("dropout_prob", 0.5f, "probability that an element is dropped", between(0, 1))
+              .attr("is_test", false, "whether nothing is dropped")
+              .attr("dropout_implementation", "downgrade_in_infer",
+                    "downgrade_in_infer: in testing Out = X (1 - dropout_prob); upscale_in_train: in training the kept "
+                    "elements are divided by 1 - dropout_prob",
+                    one_of({"downgrade_in_infer", "upscale_in_train"}))
+              .attr("seed", 0,
+                    "used if fix_seed is true: every run with this seed drops the same elements; 0: not fixed")
+              .attr("fix_seed", false, "whether `seed` is used")
+              .infer([](InferContext& c) {
+                if (c.has_input("Seed")) {
+                  require_scalar(c, "Seed");
+                  require_index(c, "Seed");
+                }
+                c.set_output("Out", c.input("X"));
+                c.set_output("Mask", DType::UInt8, c.shape("X"));
+              })
+              .gradient("dropout_grad", {"Mask", "Out@GRAD"}, {"X@GRAD"})
+              .in_place("X", "Out")
+              .on_gpu()
+              .kernels<DropoutKernel, float, double>());
   ops.add(ops.gradient_of("dropout")
-              .doc("X@GRAD = Out@GRAD with the factor that the element had: 0 where it was dropped.")
+              .doc("X@GRAD = Out@GRAD times the factor of the element, which is 0 for a dropped one.")
               .infer(infer_dropout_grad)
               .dtype_from_input("Out@GRAD")
               .in_place("Out@GRAD", "X@GRAD")

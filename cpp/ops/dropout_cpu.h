@@ -5,9 +5,9 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void DropoutKernel<T>::toss(KernelContext& context, uint8_t* kept) const {
+void DropoutKernel<T>::fill_mask(KernelContext& context, uint8_t* keep) const {
   with_generator(context, seed_tensor ? (*seed_tensor)[0] : seed,
-                 [&](std::mt19937_64& generator) { draw(generator, kept); });
+                 [&](std::mt19937_64& generator) { draw(generator, keep); });
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 
 namespace paddle_mini {
 
-// kept[i] = whether random number i in [0, 1) is at least the probability. The number comes from one of the words of
+// keep[i] = whether random number i in [0, 1) is at least the probability. The number comes from one of the words of
 // Philox4x32-10 (Salmon et al. 2011) for counter i / 4.
 struct BernoulliMask {
   ScalarArg<int64_t> seed;  // 0: `drawn` is the key
   uint64_t drawn;
   float probability;
-  uint8_t* kept;
+  uint8_t* keep;
   int64_t n;
 
   PM_DEVICE void operator()(int64_t group) const {
@@ -30,16 +30,16 @@ struct BernoulliMask {
       for (int i = 0; i < 4; ++i) c[i] = next[i];
     }
     for (int i = 0; i < 4 && 4 * group + i < n; ++i) {
-      kept[4 * group + i] = !(static_cast<float>(c[i] >> 8) * 0x1p-24f < probability);
+      keep[4 * group + i] = !(static_cast<float>(c[i] >> 8) * 0x1p-24f < probability);
     }
   }
 };
 
-inline void bernoulli_mask(KernelContext& context, const std::optional<IndexIn>& seed, float probability, uint8_t* kept,
+inline void bernoulli_mask(KernelContext& context, const std::optional<IndexIn>& seed, float probability, uint8_t* keep,
                            int64_t n) {
   require_not_recorded(context);
   ScalarArg<int64_t> own = seed ? ScalarArg<int64_t>(*seed) : ScalarArg<int64_t>(0);
-  for_each_index(context, (n + 3) / 4, BernoulliMask{own, context.generator(), probability, kept, n});
+  for_each_index(context, (n + 3) / 4, BernoulliMask{own, context.generator(), probability, keep, n});
 }
 
 namespace {
@@ -47,13 +47,13 @@ namespace {
 // With the attribute's seed, the mask is the same as on a CPU. If each run draws another mask, or the host can't read
 // the seed, the GPU computes the mask, which takes no host time.
 template <class T>
-void DropoutKernel<T>::toss(KernelContext& context, uint8_t* kept) const {
+void DropoutKernel<T>::fill_mask(KernelContext& context, uint8_t* keep) const {
   if (seed_tensor || seed == 0) {
-    bernoulli_mask(context, seed_tensor, rule.probability, kept, x.numel());
+    bernoulli_mask(context, seed_tensor, rule.probability, keep, x.numel());
     return;
   }
   with_generator(context, seed, [&](std::mt19937_64& generator) {
-    make_on_host(context, x.numel(), kept, [&](uint8_t* to) { draw(generator, to); });
+    make_on_host(context, x.numel(), keep, [&](uint8_t* to) { draw(generator, to); });
   });
 }
 

@@ -22,7 +22,8 @@ struct EditDistanceKernel : Kernel {
     hyp_spans.refresh();
     ref_spans.refresh();
     for (int64_t s = 0; normalized && s < ref_spans.count(); ++s) {
-      require<OpError>(ref_spans.length(s) > 0, "reference ", s, " is empty: a distance to it can't be normalized");
+      require<OpError>(ref_spans.length(s) > 0, "reference ", s,
+                       " is empty, so the distance can't be divided by its length");
     }
     count[0] = hyp_spans.count();
     for (int64_t s = 0; s < hyp_spans.count(); ++s) {
@@ -65,7 +66,7 @@ int64_t count_in(const InferContext& c, const char* port, const char* length) {
 
 void infer_edit_distance(InferContext& c) {
   bool lengths = c.has_input("HypsLength");
-  require<ProgramError>(lengths == c.has_input("RefsLength"), "HypsLength and RefsLength are given both or neither");
+  require<ProgramError>(lengths == c.has_input("RefsLength"), "HypsLength and RefsLength must be given together");
   int64_t hyps = count_in(c, "Hyps", "HypsLength"), refs = count_in(c, "Refs", "RefsLength");
   require<ShapeError>(dims_agree(hyps, refs), "Hyps has ", hyps, " sequences, Refs has ", refs);
   c.set_output("Out", DType::Float32, Shape{std::max(hyps, refs), 1});
@@ -79,19 +80,18 @@ void define_edit_distance(OpTable& ops) {
               .doc("Out = the least number of insertions, deletions and substitutions that turn each hypothesis into "
                    "its reference (Levenshtein); with `normalized`, divided by the length of the reference.")
               .input("Hyps", "int32 or int64 [n, 1] in sequences (lod); with HypsLength, [count, width]")
-              .input("Refs", "like Hyps, as many sequences")
+              .input("Refs", "like Hyps, with the same number of sequences")
               .optional_input("HypsLength", "int32 or int64: the lengths of padded hypotheses")
               .optional_input("RefsLength", "int32 or int64: the lengths of padded references")
-              .output("SequenceNum", "int64 [1]: how many pairs there are")
+              .output("SequenceNum", "int64 [1]: the number of pairs")
               .output("Out", "float32 [count, 1]")
               .attr("normalized", false,
-                    "whether to divide by the length of the reference, which then may not be "
-                    "empty")
+                    "whether to divide by the length of the reference, which must then not be empty")
               .infer(infer_edit_distance)
               .custom_lod()
               .checks_data()
               .no_gradient("it counts")
-              .cpu_only("fills a table for each pair of sequences, one entry after the other")
+              .cpu_only("fills a table for each pair of sequences sequentially")
               .kernel_for_any<EditDistanceKernel>());
 }
 

@@ -123,13 +123,13 @@ std::vector<OpDesc> einsum_gradient(const OpDesc& forward) {
 void define_einsum(OpTable& ops) {
   ops.add(OpSchema("einsum")
               .doc("Out = the product of the operands, summed over the labels that the result lacks: \"ij,jk->ik\" is "
-                   "the product of matrices. A label twice in one operand is its diagonal, \"...\" stands for any "
-                   "axes, and axes of size 1 stretch. Without an arrow the result has the axes of \"...\" and then, "
-                   "by alphabet, the labels that stand there once.")
+                   "the product of matrices. A label that an operand has twice selects its diagonal, \"...\" stands "
+                   "for any axes, and axes of size 1 are broadcast. Without an arrow the result has the axes of "
+                   "\"...\" and then, in alphabetical order, the labels that occur once.")
               .input_list("Operands", "one tensor for each term of the equation")
-              .output("Out", "the axes that the equation says")
+              .output("Out", "the axes that the equation gives")
               .optional_output_list("InnerCache", "the operands, for einsum_grad")
-              .optional_output_list("XShape", "[0] each: nothing is kept")
+              .optional_output_list("XShape", "[0] each: no data")
               .required_attr("equation", AttrType::String, "terms of letters, joined by ',', an arrow '->', the result")
               .infer(infer_einsum)
               .gradient(einsum_gradient)
@@ -139,8 +139,8 @@ void define_einsum(OpTable& ops) {
               .doc("The gradient of an operand is the product with Out@GRAD in its place, summed over the labels that "
                    "the operand lacks; 0 off a diagonal.")
               .optional_input_list("Operands", "as in einsum")
-              .optional_input_list("InnerCache", "of einsum, where there are no Operands")
-              .optional_input_list("x_shape", "XShape of einsum; not read")
+              .optional_input_list("InnerCache", "from einsum, if Operands are omitted")
+              .optional_input_list("x_shape", "XShape from einsum; not read")
               .input("Out@GRAD", "shape of Out")
               .optional_output_list("Operands@GRAD", "shapes of Operands")
               .required_attr("equation", AttrType::String, "as in einsum")

@@ -35,15 +35,15 @@ struct TimesOutOverY {
 void define_elementwise_div(OpTable& ops) {
   ops.add(also({DType::Bool},
                binary("elementwise_div")
-                   .doc("Out = X / Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches. "
-                        "Whole numbers are cut towards zero, and refused where Y is 0.")
+                   .doc("Out = X / Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are "
+                        "broadcast. Quotients of integers are truncated towards zero; for integers, Y = 0 is an error.")
                    .gradient("elementwise_div_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                    .checks_data()
-                   .kernels<WholeDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()));
+                   .kernels<IntegerDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()));
   ops.add(
       also({DType::Bool, DType::Int8, DType::UInt8, DType::Int16},
            binary_gradient(ops, "elementwise_div")
-               .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was stretched "
+               .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was broadcast "
                     "along.")
                .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
                .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>()));

@@ -18,9 +18,9 @@ void define_elementwise_fmin(OpTable& ops) {
       ops,
       binary("elementwise_fmin")
           .doc("Out = min(X, Y); where one is NaN, the other. Y's dimensions lie against X's from `axis` on; a "
-               "dimension of 1 stretches."),
+               "dimension of 1 is broadcast."),
       "X@GRAD = Out@GRAD where X <= Y or Y is NaN, Y@GRAD = Out@GRAD elsewhere, else 0; each summed over "
-      "the axes it was stretched along.");
+      "the axes it was broadcast along.");
 }
 
 }  // namespace paddle_mini

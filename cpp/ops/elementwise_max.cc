@@ -32,9 +32,9 @@ void define_elementwise_max(OpTable& ops) {
       ops,
       binary("elementwise_max")
           .doc("Out = max(X, Y); NaN in either gives NaN. Y's dimensions lie against X's from `axis` on; a "
-               "dimension of 1 stretches."),
+               "dimension of 1 is broadcast."),
       "X@GRAD = Out@GRAD where X > Y, Y@GRAD = Out@GRAD where X <= Y, else 0; each summed over the axes "
-      "it was stretched along.");
+      "it was broadcast along.");
 }
 
 }  // namespace paddle_mini

@@ -25,11 +25,11 @@ struct Remainder {
 
 void define_elementwise_mod(OpTable& ops) {
   ops.add(binary("elementwise_mod")
-              .doc("Out = X - Y floor(X / Y): what is left, with the sign of Y. Y's dimensions lie against X's from "
-                   "`axis` on; a dimension of 1 stretches. Whole numbers are refused where Y is 0.")
-              .no_gradient("PaddlePaddle gives it none")
+              .doc("Out = X - Y floor(X / Y): the remainder, with the sign of Y. Y's dimensions are aligned with X's "
+                   "from `axis` on; dimensions of 1 are broadcast. For integers, Y = 0 is an error.")
+              .no_gradient("PaddlePaddle has no gradient for it")
               .checks_data()
-              .kernels<WholeDivisionKernel<Remainder>::For, float, double, int32_t, int64_t>());
+              .kernels<IntegerDivisionKernel<Remainder>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

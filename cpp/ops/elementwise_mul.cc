@@ -53,7 +53,7 @@ void define_elementwise_mul(OpTable& ops) {
       also({DType::Bool},
            binary("elementwise_mul")
                .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
-                    "stretches. X may be selected rows if Y has one element: then so is Out, with the same rows.")
+                    "is broadcast. X may be selected rows if Y has one element: then so is Out, with the same rows.")
                .accepts_selected_rows("X")
                .infer(infer_elementwise_mul)
                .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
@@ -61,7 +61,7 @@ void define_elementwise_mul(OpTable& ops) {
   ops.add(
       also({DType::Bool},
            binary_gradient(ops, "elementwise_mul")
-               .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was stretched along.")
+               .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was broadcast along.")
                .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
 }
 

@@ -23,14 +23,14 @@ struct NegateGradient {
 
 void define_elementwise_sub(OpTable& ops) {
   ops.add(binary("elementwise_sub")
-              .doc("Out = X - Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 stretches.")
+              .doc("Out = X - Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are broadcast.")
               .gradient("elementwise_sub_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int16},
                binary_gradient(ops, "elementwise_sub")
                    .shape_only("X")
                    .shape_only("Y")
-                   .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was stretched along.")
+                   .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was broadcast along.")
                    .view("Out@GRAD", "X@GRAD")
                    .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>()));
 }

@@ -24,13 +24,13 @@ struct Elu {
 void define_elu(OpTable& ops) {
   ops.add(unary("elu")
               .doc("Out = X where X >= 0, else alpha (exp(X) - 1), element by element.")
-              .attr("alpha", 1.0f, "how far below 0 Out can get")
+              .attr("alpha", 1.0f, "-alpha is the lower bound of Out")
               .gradient("elu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .kernels<UnaryKernel<Elu>::For, float, double>());
   ops.add(unary_gradient(ops, "elu")
               .doc("X@GRAD = Out@GRAD where X > 0, else alpha exp(X) Out@GRAD.")
               .optional_input("Out", "of the forward operator; not read")
-              .kernels<UnaryGradKernel<Elu, Keeps::X>::For, float, double>());
+              .kernels<UnaryGradKernel<Elu, Saved::X>::For, float, double>());
 }
 
 }  // namespace paddle_mini

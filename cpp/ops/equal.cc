@@ -15,9 +15,9 @@ struct Equal {
 
 void define_equal(OpTable& ops) {
   ops.add(comparison("equal")
-              .doc("Out = whether X equals Y, element by element. Y's dimensions lie against X's from "
-                   "`axis` on; a dimension of 1 stretches. Floating point numbers less than 1e-8 apart "
-                   "are equal; NaN is equal to nothing.")
+              .doc("Out = whether X equals Y, element by element. Y's dimensions are aligned with X's from `axis` on; "
+                   "dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal "
+                   "to nothing.")
               .on_gpu()
               .kernels<CompareKernel<Equal>::For, float, double, int16_t, int32_t, int64_t, int8_t, uint8_t, bool>());
 }

@@ -19,7 +19,7 @@ struct Erf {
 }  // namespace
 
 void define_erf(OpTable& ops) {
-  add_unary<Erf, Keeps::X>(
+  add_unary<Erf, Saved::X>(
       ops,
       unary("erf").doc("Out = erf(X), 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to X, element by "
                        "element."),

@@ -21,12 +21,12 @@ struct Exp {
 void define_exp(OpTable& ops) {
   ops.add(also({DType::Int32, DType::Int64}, unary("exp")
                                                  .infer(infer_float_of_integers)
-                                                 .doc("Out = e^X, element by element; too large a result is infinite.")
+                                                 .doc("Out = e^X, element by element; on overflow, infinity.")
                                                  .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
                                                  .kernels<UnaryKernel<Exp>::For, float, double>()));
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "exp")
                                                  .doc("X@GRAD = Out@GRAD Out.")
-                                                 .kernels<UnaryGradKernel<Exp, Keeps::Out>::For, float, double>()));
+                                                 .kernels<UnaryGradKernel<Exp, Saved::Out>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,6 @@
 // expand_v2: Out = X broadcast to a given shape
 #include "core/widening.h"
-#include "ops/family/stretch.h"
+#include "ops/family/broadcast_to.h"
 #include "ops/family/tensor_attr.h"
 
 namespace paddle_mini {
@@ -31,20 +31,21 @@ Shape expand_v2_wanted_shape(InferContext& c) {
 }  // namespace
 
 void define_expand_v2(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSchema("expand_v2").input("X", "any shape").output("Out", "of shape `shape`"),
-                            kExpandV2Ports)
-              .doc("Out = X stretched to a shape: axes of 1 are repeated, new ones come in front.")
+  ops.add(with_tensor_ports(
+              OpSchema("expand_v2").input("X", "any shape").output("Out", "the attribute `shape` is its shape"),
+              kExpandV2Ports)
+              .doc("Out = X broadcast to a shape: axes of 1 are repeated, new axes are added in front.")
               .attr("shape", Ints{}, "shape of Out; -1 keeps X's dimension")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                Shape out = shape_of(stretching(c.shape("X"), expand_v2_wanted_shape(c), "shape"));
+                Shape out = shape_of(broadcast_maps(c.shape("X"), expand_v2_wanted_shape(c), "shape"));
                 c.set_output("Out", c.input("X").dtype, out);
               })
               .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kExpandV2Ports), {"X@GRAD"})
               .on_gpu()
-              .kernel_for_any<StretchKernel>());
+              .kernel_for_any<BroadcastToKernel>());
   ops.add(also({DType::Bool},
-               stretch_gradient(ops, "expand_v2").kernels<StretchGradKernel, float, double, int32_t, int64_t>()));
+               broadcast_to_gradient(ops, "expand_v2").kernels<BroadcastToGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

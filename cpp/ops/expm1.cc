@@ -19,7 +19,7 @@ struct Expm1 {
 }  // namespace
 
 void define_expm1(OpTable& ops) {
-  add_unary<Expm1, Keeps::Out>(ops,
+  add_unary<Expm1, Saved::Out>(ops,
                                also({DType::Int32, DType::Int64},
                                     unary("expm1")
                                         .infer(infer_float_of_integers)

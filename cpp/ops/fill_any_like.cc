@@ -15,7 +15,7 @@ struct FillAnyLikeKernel : FillKernel<T> {
 
 void define_fill_any_like(OpTable& ops) {
   ops.add(OpSchema("fill_any_like")
-              .doc("Out = value in every element; only the shape of X, and its element type, are looked at.")
+              .doc("Out = value in every element; only the shape and the element type of X are read.")
               .input("X", "any shape")
               .output("Out", "shape of X")
               .attr("value", 0.0f, "the value")
@@ -26,7 +26,7 @@ void define_fill_any_like(OpTable& ops) {
                 if (c.attr<int32_t>("dtype") >= 0) out.dtype = c.dtype_attr("dtype");
                 c.set_output("Out", out);
               })
-              .no_gradient("the values of X are not looked at")
+              .no_gradient("the values of X are not read")
               .dtype_from_output("Out")
               .on_gpu()
               .kernels<FillAnyLikeKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());

@@ -36,17 +36,17 @@ void infer_fill_constant(InferContext& c) {
 
 void define_fill_constant(OpTable& ops) {
   OpSchema schema("fill_constant");
-  schema.optional_input("ValueTensor", "one element of type `dtype`: used instead of `value`")
-      .output("Out", "of shape `shape`");
+  schema.optional_input("ValueTensor", "one element of type `dtype`; replaces `value`")
+      .output("Out", "the attribute `shape` is its shape");
   ops.add(with_tensor_ports(schema, {kShape})
               .doc("Out = value in every element.")
               .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
               .attr("value", 0.0f, "the value")
-              .attr("str_value", "", "the value in decimal, \"inf\" or \"nan\"; used instead of `value` unless empty")
-              .attr("force_cpu", false, "that Out is on the CPU whatever the place")
+              .attr("str_value", "", "the value in decimal, \"inf\" or \"nan\"; replaces `value` unless empty")
+              .attr("force_cpu", false, "whether Out is on the CPU regardless of the place")
               .infer(infer_fill_constant)
-              .no_gradient("its inputs are a shape and a constant")
+              .no_gradient("its inputs are a shape and a constant, which have no gradient")
               .dtype_from_output("Out")
               .on_gpu()
               .kernels<FillConstantKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());

@@ -39,23 +39,23 @@ Shape filled_shape(const InferContext& c) {
 void define_fill_constant_batch_size_like(OpTable& ops) {
   ops.add(OpSchema("fill_constant_batch_size_like")
               .doc("Out = value in every element; one dimension of `shape` is replaced by one of Input's.")
-              .input("Input", "any shape but []; only its shape and its sequences are looked at")
+              .input("Input", "any shape except []; only its shape and its sequences are read")
               .output("Out",
-                      "of shape `shape`, with dimension output_dim_idx that of Input at input_dim_idx, or, where its "
-                      "rows are sequences, the number of those of the last level")
-              .required_attr("shape", AttrType::Ints, "shape of Out; what stands at output_dim_idx is not read")
-              .attr("input_dim_idx", 0, "which dimension of Input; negative ones count from the end")
-              .attr("output_dim_idx", 0, "which dimension of Out; negative ones count from the end")
+                      "of shape `shape`; dimension output_dim_idx is that of Input at input_dim_idx or, if Input has "
+                      "sequences, the number of sequences of the last level")
+              .required_attr("shape", AttrType::Ints, "shape of Out; the element at output_dim_idx is not read")
+              .attr("input_dim_idx", 0, "the dimension of Input; negative ones count from the end")
+              .attr("output_dim_idx", 0, "the dimension of Out; negative ones count from the end")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
               .attr("value", 0.0f, "the value")
-              .attr("str_value", "", "the value in decimal, \"inf\" or \"nan\"; used instead of `value` unless empty")
-              .attr("force_cpu", false, "that Out is on the CPU whatever the place")
+              .attr("str_value", "", "the value in decimal, \"inf\" or \"nan\"; replaces `value` unless empty")
+              .attr("force_cpu", false, "whether Out is on the CPU regardless of the place")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.dtype_attr("dtype"), filled_shape(c));
               })
               .custom_lod()  // Out has no sequences
-              .no_gradient("the values of Input are not looked at")
+              .no_gradient("the values of Input are not read")
               .dtype_from_output("Out")
               .on_gpu()
               .kernels<FillBatchKernel, float, double, bool, int32_t, int64_t>());

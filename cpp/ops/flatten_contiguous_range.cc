@@ -11,7 +11,7 @@ Shape flattened(const Shape& x, int32_t start, int32_t stop) {
     return {1};
   }
   int first = normal_axis(start, x.rank(), "start_axis"), last = normal_axis(stop, x.rank(), "stop_axis");
-  require<ShapeError>(first <= last, "start_axis is ", start, ", behind stop_axis, ", stop);
+  require<ShapeError>(first <= last, "start_axis is ", start, ", greater than stop_axis, ", stop);
   Shape out;
   for (int i = 0; i < first; ++i) out.push_back(x[i]);
   out.push_back(x.numel(first, last + 1));

@@ -15,8 +15,8 @@ struct Floor {
 
 void define_floor(OpTable& ops) {
   add_rounding<Floor, float, double>(
-      ops, unary("floor").doc("Out = the greatest whole number not above X, element by element; NaN and infinity "
-                              "stay as they are."));
+      ops, unary("floor").doc(
+               "Out = the largest integer that is at most X, element by element; NaN and infinity stay unchanged."));
 }
 
 }  // namespace paddle_mini

@@ -45,7 +45,7 @@ struct ToSquares {
 
 void define_frobenius_norm(OpTable& ops) {
   ops.add(fold_reduction("frobenius_norm")
-              .doc("The root of the sum of X^2 over the axes in `dim`.")
+              .doc("Out = the square root of the sum of X^2 over the axes in `dim`.")
               .on_gpu()
               .kernels<FrobeniusKernel, float, double>());
   ops.add(ops.gradient_of("frobenius_norm")

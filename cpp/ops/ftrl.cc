@@ -58,15 +58,15 @@ void define_ftrl(OpTable& ops) {
               .doc("With k = -lr_power: SquaredAccumOut = SquaredAccumulator + Grad^2, LinearAccumOut = "
                    "LinearAccumulator + Grad - (SquaredAccumOut^k - SquaredAccumulator^k) / LearningRate * Param, and "
                    "ParamOut = (sign(LinearAccumOut) l1 - LinearAccumOut) / (SquaredAccumOut^k / LearningRate + 2 l2) "
-                   "where |LinearAccumOut| > l1, otherwise 0. 1e-10 is added to l1 and l2. Of a sparse gradient only "
-                   "the rows it names change; a row named several times counts once, with the sum.")
+                   "where |LinearAccumOut| > l1, otherwise 0. 1e-10 is added to l1 and l2. With a sparse gradient, "
+                   "only the rows that it names change; the values of duplicate rows are added first.")
               .input("SquaredAccumulator", "shape of Param")
               .input("LinearAccumulator", "shape of Param")
-              .output("SquaredAccumOut", "the variable of SquaredAccumulator")
-              .output("LinearAccumOut", "the variable of LinearAccumulator")
-              .attr("l1", 0.0f, "how far the sum of gradients must go before a parameter leaves 0")
-              .attr("l2", 0.0f, "draws parameters towards 0")
-              .attr("lr_power", -0.5f, "power by which the learning rate falls with the sum of squares")
+              .output("SquaredAccumOut", "the same variable as SquaredAccumulator")
+              .output("LinearAccumOut", "the same variable as LinearAccumulator")
+              .attr("l1", 0.0f, "L1 regularization: the sum of gradients must exceed it before a parameter leaves 0")
+              .attr("l2", 0.0f, "L2 regularization")
+              .attr("lr_power", -0.5f, "power of the sum of squares by which the learning rate decreases")
               .infer([](InferContext& c) {
                 require_state(c, {"SquaredAccumulator", "LinearAccumulator"}, {"LearningRate"});
                 require_gradient(c);

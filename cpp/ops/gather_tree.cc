@@ -31,8 +31,8 @@ namespace paddle_mini {
 
 void define_gather_tree(OpTable& ops) {
   ops.add(OpSchema("gather_tree")
-              .doc("Out[t, b, k] = the id at step t of the sequence that ends in beam k at the last step: beginning "
-                   "there, Parents[t, b, k] says which beam at step t - 1 comes before beam k at step t.")
+              .doc("Out[t, b, k] = the id at step t of the sequence that ends in beam k at the last step. Parents[t, "
+                   "b, k] is the beam at step t - 1 that precedes beam k at step t.")
               .input("Ids", "[steps, batch, beams], int32 or int64")
               .input("Parents", "shape and element type of Ids")
               .output("Out", "shape of Ids")
@@ -44,7 +44,7 @@ void define_gather_tree(OpTable& ops) {
                                     c.shape("Ids").str(), ", Parents has ", c.shape("Parents").str());
                 c.set_output("Out", c.input("Ids"));
               })
-              .no_gradient("ids have no slope")
+              .no_gradient("ids are integers, which have no gradient")
               .checks_data()
               .on_gpu()
               .kernels<GatherTreeKernel, int32_t, int64_t>());

@@ -34,15 +34,16 @@ struct GaussianRandomKernel : Kernel {
 
 void define_gaussian_random(OpTable& ops) {
   ops.add(
-      with_tensor_ports(OpSchema("gaussian_random").output("Out", "of shape `shape`"), {kGaussianShape})
-          .doc("Each element of Out is drawn from the normal distribution.")
+      with_tensor_ports(OpSchema("gaussian_random").output("Out", "the attribute `shape` is its shape"),
+                        {kGaussianShape})
+          .doc("Each element of Out is a sample of the normal distribution.")
           .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
           .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
           .attr("mean", 0.0f, "mean")
           .attr("std", 1.0f, "standard deviation", at_least(0))
-          .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
+          .attr("seed", 0, "seed of a generator that restarts in each run; 0: the executor's generator continues")
           .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), settled_shape(c, kGaussianShape)); })
-          .no_gradient("its inputs are a shape")
+          .no_gradient("its input is a shape, which has no gradient")
           .dtype_from_output("Out")
           .on_gpu()
           .kernels<GaussianRandomKernel, float, double>());

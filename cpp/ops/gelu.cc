@@ -55,11 +55,11 @@ struct GeluKernel : UnaryKernel<Gelu>::For<T> {
 };
 
 template <class T>
-struct GeluGradKernel : UnaryGradKernel<Gelu, Keeps::X>::For<T> {
+struct GeluGradKernel : UnaryGradKernel<Gelu, Saved::X>::For<T> {
   bool approximate;
 
   explicit GeluGradKernel(KernelInit& init)
-      : UnaryGradKernel<Gelu, Keeps::X>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
+      : UnaryGradKernel<Gelu, Saved::X>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
 
   void run(KernelContext& context) override {
     auto fill = [&](auto derivative) {
@@ -77,11 +77,11 @@ void define_gelu(OpTable& ops) {
   ops.add(unary("gelu")
               .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
                    "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
-              .attr("approximate", false, "whether tanh is taken instead of erf")
+              .attr("approximate", false, "whether tanh is replaces erf")
               .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .kernels<GeluKernel, float, double>());
   ops.add(unary_gradient(ops, "gelu")
-              .doc("X@GRAD = Out@GRAD times the derivative of the formula that the forward operator took.")
+              .doc("X@GRAD = Out@GRAD times the derivative of the formula of the forward operator.")
               .kernels<GeluGradKernel, float, double>());
 }
 

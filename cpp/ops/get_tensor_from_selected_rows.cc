@@ -25,10 +25,10 @@ struct GetTensorFromSelectedRowsKernel : Kernel {
 void define_get_tensor_from_selected_rows(OpTable& ops) {
   ops.add(
       OpSchema("get_tensor_from_selected_rows")
-          .doc("Out = the values of the touched rows, in their order: not the whole table.")
+          .doc("Out = the values of the selected rows, in their order, not the whole table.")
           .input("X", "selected rows")
           .output("Out",
-                  "[rows, ...]; operators that read it see the most rows that X can touch, zeros behind those it does")
+                  "[rows, ...]; operators that read it see as many rows as X can have; rows without a value are zeros")
           .accepts_selected_rows("X")
           .infer([](InferContext& c) {
             require_rows(c, "X");
@@ -37,7 +37,7 @@ void define_get_tensor_from_selected_rows(OpTable& ops) {
             out[0] = x.row_count;
             c.set_output("Out", x.dtype, out);
           })
-          .no_gradient("it looks at gradients, which are not differentiated again")
+          .no_gradient("it reads gradients, which have no second derivative here")
           .cpu_only("selected rows stay on the CPU")
           .kernels<GetTensorFromSelectedRowsKernel, float, double, int32_t, int64_t>());
 }

@@ -15,8 +15,8 @@ struct GreaterEqual {
 
 void define_greater_equal(OpTable& ops) {
   ops.add(comparison("greater_equal")
-              .doc("Out = whether X >= Y, element by element. Y's dimensions lie against X's from `axis` "
-                   "on; a dimension of 1 stretches. False where either is NaN.")
+              .doc("Out = whether X >= Y, element by element. Y's dimensions are aligned with X's from `axis` on; "
+                   "dimensions of 1 are broadcast. False where either is NaN.")
               .on_gpu()
               .kernels<CompareKernel<GreaterEqual>::For, float, double, int16_t, int32_t, int64_t, int8_t, uint8_t,
                        bool>());

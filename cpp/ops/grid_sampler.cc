@@ -11,14 +11,14 @@ Shape sampled_shape(const InferContext& c) {
   require_same_dtype(c, "X", "Grid");
   const Shape &x = c.shape("X"), &grid = c.shape("Grid");
   int rank = x.rank();
-  require<ShapeError>(rank == 4 || rank == 5, "X has ", rank, " dimensions, 4 or 5 are needed");
+  require<ShapeError>(rank == 4 || rank == 5, "X has ", rank, " dimensions, it must have 4 or 5");
   require_rank(c, "Grid", rank);
   require<ShapeError>(dims_agree(grid[0], x[0]) && dims_agree(grid[rank - 1], rank - 2), "Grid has shape ", grid.str(),
                       ", with X of ", x.str(), " it must be [images, ", rank == 5 ? "depth, " : "", "height, width, ",
                       rank - 2, "]");
   Shape out = x;
   for (int axis = 2; axis < rank; ++axis) {
-    require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": there are no pixels");
+    require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": it has no pixels");
     out[axis] = grid[axis - 1];
   }
   return out;
@@ -57,27 +57,31 @@ struct GridSamplerGradKernel : Kernel {
 namespace paddle_mini {
 
 void define_grid_sampler(OpTable& ops) {
-  ops.add(
-      OpSchema("grid_sampler")
-          .input("X", "[images, channels, height, width], or [images, channels, depth, height, width]")
-          .input("Grid",
-                 "[images, output height, output width, 2]: x, y; from -1 to 1 across the image; with depth [..., 3]: "
-                 "x, y, z")
-          .attr("mode", "bilinear", "the mixture of the pixels around, four or with depth eight, or the nearest one",
-                one_of({"bilinear", "nearest"}))
-          .attr("padding_mode", "zeros", "what lies outside: zeros, the outermost pixels, or the image mirrored",
-                one_of({"zeros", "border", "reflection"}))
-          .attr("align_corners", true, "whether -1 and 1 are the centers of the outermost pixels, or else their edges")
-          .doc("Output[n, c, i, j] = X[n, c] at the place (x, y) = Grid[n, i, j], a mixture of the pixels "
-               "around it or the nearest one (Jaderberg et al. 2015).")
-          .output("Output", "[images, channels, output height, output width], with depth before them")
-          .infer([](InferContext& c) { c.set_output("Output", c.input("X").dtype, sampled_shape(c)); })
-          .gradient("grid_sampler_grad", {"X", "Grid", "Output@GRAD"}, {"X@GRAD", "Grid@GRAD"})
-          .on_gpu()
-          .kernels<GridSamplerKernel, float, double>());
+  ops.add(OpSchema("grid_sampler")
+              .input("X", "[images, channels, height, width], or [images, channels, depth, height, width]")
+              .input("Grid",
+                     "[images, output height, output width, 2]: x, y, from -1 to 1 across the image; with depth [..., "
+                     "3]: x, y, z")
+              .attr("mode", "bilinear",
+                    "bilinear: the weighted sum of the surrounding pixels, four or, with depth, eight; nearest: the "
+                    "nearest pixel",
+                    one_of({"bilinear", "nearest"}))
+              .attr("padding_mode", "zeros",
+                    "pixels outside of the image: zeros, the outermost pixels, or the mirrored image",
+                    one_of({"zeros", "border", "reflection"}))
+              .attr("align_corners", true,
+                    "whether -1 and 1 are the centers of the outermost pixels; otherwise they are their edges")
+              .doc("Output[n, c, i, j] = X[n, c] interpolated at the position (x, y) = Grid[n, i, j] (Jaderberg et al. "
+                   "2015).")
+              .output("Output", "[images, channels, output height, output width], with depth before them")
+              .infer([](InferContext& c) { c.set_output("Output", c.input("X").dtype, sampled_shape(c)); })
+              .gradient("grid_sampler_grad", {"X", "Grid", "Output@GRAD"}, {"X@GRAD", "Grid@GRAD"})
+              .on_gpu()
+              .kernels<GridSamplerKernel, float, double>());
   ops.add(ops.gradient_of("grid_sampler")
-              .doc("X@GRAD: each pixel gets the part of Output@GRAD that it has in Output. Grid@GRAD: how Output moves "
-                   "with the place; 0 with the nearest pixel, and where the place is held at the border.")
+              .doc("X@GRAD = for each pixel of X, the sum of its weight * Output@GRAD over the pixels of Output that "
+                   "read it. Grid@GRAD = Output@GRAD times the derivative of Output with respect to the position; 0 "
+                   "for the nearest pixel and where the position is clipped to the border.")
               .kernels<GridSamplerGradKernel, float, double>());
 }
 

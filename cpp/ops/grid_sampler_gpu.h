@@ -41,7 +41,7 @@ struct MixedPixel {
 template <class T>
 struct MixedShares {
   Sampling<T> s;
-  segmented_scatter_gpu::Put<T, SegmentedScatter::Meet::Sum> mixed;
+  segmented_scatter_gpu::Put<T, SegmentedScatter::Combine::Sum> mixed;
   const T *grid, *gradient;
   T* x_gradient;
 
@@ -94,7 +94,7 @@ void GridSamplerGradKernel<T>::run(KernelContext& context) {
   if (x_gradient) {
     by_pixel.sort(context, MixedPixel<T>{sampling, grid.data()});
     int64_t count = by_pixel.sources();
-    segmented_scatter_gpu::Put<T, SegmentedScatter::Meet::Sum> mixed{by_pixel.pairs(), count,   count,  0, 0,
+    segmented_scatter_gpu::Put<T, SegmentedScatter::Combine::Sum> mixed{by_pixel.pairs(), count,   count,  0, 0,
                                                                      nullptr,          nullptr, nullptr};
     MixedShares<T> shares{sampling, mixed, grid.data(), gradient.data(), x_gradient.data()};
     for_each_index(context, x_gradient.numel(), shares);

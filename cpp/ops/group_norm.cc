@@ -56,10 +56,10 @@ struct GroupNormGradKernel : Kernel {
 Shape group_shape(const InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
-  require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", images and channels are needed");
+  require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", it must have axes of images and of channels");
   int64_t groups = c.attr<int32_t>("groups"), channels = x[group_norm_channels_last(c) ? x.rank() - 1 : 1];
   require<ShapeError>(channels < 0 || channels % groups == 0, "X has shape ", x.str(), ": ", channels,
-                      " channels do not divide into ", groups, " groups");
+                      " channels, which can't be divided into ", groups, " groups");
   for (const char* port : {"Scale", "Bias"}) {
     if (!c.has_input(port)) continue;
     require_same_dtype(c, "X", port);
@@ -93,14 +93,14 @@ void define_group_norm(OpTable& ops) {
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
                    "group of neighbouring channels of each image (Wu & He 2018).")
               .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
-              .required_attr("groups", AttrType::Int, "how many groups the channels make", at_least(1))
-              .attr("data_layout", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
-              .input("X", "[images, channels, ...], or channels last as data_layout says")
-              .optional_input("Scale", "[channels]; 1 when left out")
-              .optional_input("Bias", "[channels]; 0 when left out")
+              .required_attr("groups", AttrType::Int, "the number of groups of channels", at_least(1))
+              .attr("data_layout", "NCHW", "whether axis 1 or the last axis has the channels", one_of({"NCHW", "NHWC"}))
+              .input("X", "[images, channels, ...], or channels last according to data_layout")
+              .optional_input("Scale", "[channels]; 1 if omitted")
+              .optional_input("Bias", "[channels]; 0 if omitted")
               .output("Y", "shape of X")
               .output("Mean", "[images, groups]")
-              .output("Variance", "[images, groups]; divided by the count of elements, without epsilon")
+              .output("Variance", "[images, groups]; divided by the number of elements, without epsilon")
               .infer([](InferContext& c) {
                 Shape groups = group_shape(c);
                 c.set_output("Y", c.input("X"));
@@ -115,7 +115,7 @@ void define_group_norm(OpTable& ops) {
               .doc("Bias@GRAD = sum of Y@GRAD and Scale@GRAD = sum of Y@GRAD xhat over each channel; X@GRAD = (G - the "
                    "group's mean of G - xhat times its mean of G xhat) / deviation with G = Y@GRAD Scale, xhat = "
                    "(X - Mean) / deviation.")
-              .optional_input("Y", "of group_norm; its values are not read")
+              .optional_input("Y", "from group_norm; its values are not read")
               .optional_input("Bias", "as in group_norm; its values are not read")
               .infer(infer_group_norm_gradient)
               .in_place("Y@GRAD", "X@GRAD")

@@ -128,33 +128,31 @@ void infer_forward(InferContext& c) {
 
 void define_gru(OpTable& ops) {
   std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
-  ops.add(
-      OpSchema("gru")
-          .doc(
-              "For each row of a sequence, h' being the state of the one before: u, r = gate_activation(Input + Bias + "
-              "h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with origin_mode u h' + "
-              "(1 - u) c. The batches are of rows of one step, the longest sequence first.")
-          .input("Input", "sequences of rows [3 size]: u, r, c")
-          .optional_input("H0", "[sequences, size]: the state before each sequence; 0 when left out")
-          .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
-          .optional_input("Bias", "[1, 3 size]")
-          .optional_output("BatchGate", "shape of Input: u, r, c in the order of the batches, which its lod says")
-          .optional_output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
-          .optional_output("BatchHidden", "[rows, size]: Hidden in the order of the batches, with BatchGate's lod")
-          .output("Hidden", "sequences of rows [size]")
-          .attr("activation", "tanh", "of the candidate", one_of(activations))
-          .attr("gate_activation", "sigmoid", "of the gates", one_of(activations))
-          .attr("is_reverse", false, "whether each sequence is run from its end to its beginning")
-          .attr("origin_mode", false,
-                "whether the update gate is the share of the previous state, not of the candidate")
-          .infer(infer_forward)
-          .custom_lod()
-          .gradient("gru_grad",
-                    {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden", "Hidden",
-                     "Hidden@GRAD"},
-                    {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"})
-          .cpu_only("walks sequences of different lengths one step at a time")
-          .kernels<GruKernel, float, double>());
+  ops.add(OpSchema("gru")
+              .doc("For each row of a sequence, with the state h' of the previous row: u, r = gate_activation(Input + "
+                   "Bias + h' W_ur), c = activation(Input + Bias + (r h') W_c), Hidden = (1 - u) h' + u c; with "
+                   "origin_mode u h' + (1 - u) c. A batch has the rows of one step, the longest sequence first.")
+              .input("Input", "sequences of rows [3 size]: u, r, c")
+              .optional_input("H0", "[sequences, size]: the state before each sequence; 0 if omitted")
+              .input("Weight", "[size, 3 size]: its memory holds W_ur [size, 2 size], then W_c [size, size]")
+              .optional_input("Bias", "[1, 3 size]")
+              .optional_output("BatchGate", "shape of Input: u, r, c in the order of the batches, which its lod gives")
+              .optional_output("BatchResetHiddenPrev", "[rows, size]: r h' in the order of the batches")
+              .optional_output("BatchHidden", "[rows, size]: Hidden in the order of the batches, with BatchGate's lod")
+              .output("Hidden", "sequences of rows [size]")
+              .attr("activation", "tanh", "activation of the candidate", one_of(activations))
+              .attr("gate_activation", "sigmoid", "activation of the gates", one_of(activations))
+              .attr("is_reverse", false, "whether each sequence is processed from its end to its beginning")
+              .attr("origin_mode", false,
+                    "whether the update gate is the weight of the previous state instead of the candidate")
+              .infer(infer_forward)
+              .custom_lod()
+              .gradient("gru_grad",
+                        {"Input", "H0", "Weight", "Bias", "BatchGate", "BatchResetHiddenPrev", "BatchHidden", "Hidden",
+                         "Hidden@GRAD"},
+                        {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"})
+              .cpu_only("processes sequences of different lengths one step at a time")
+              .kernels<GruKernel, float, double>());
   ops.add(ops.gradient_of("gru")
               .doc("Gradients of gru.")
               .optional_input("Hidden", "sequences of rows [size]; its values are not read")

@@ -87,15 +87,15 @@ void define_gru_unit(OpTable& ops) {
                "(1 - u) h' + u c; with origin_mode u h' + (1 - u) c.")
           .input("Input", "[batch, 3 size]: u, r, c")
           .input("HiddenPrev", "[batch, size]: h'")
-          .input("Weight", "[size, 3 size]: in its memory first W_ur [size, 2 size], then W_c [size, size]")
+          .input("Weight", "[size, 3 size]: its memory holds W_ur [size, 2 size], then W_c [size, size]")
           .optional_input("Bias", "[1, 3 size]")
           .output("Gate", "shape of Input: u, r, c")
           .output("ResetHiddenPrev", "shape of HiddenPrev: r h'")
           .output("Hidden", "shape of HiddenPrev")
-          .attr("activation", 2, "of the candidate: 0 identity, 1 sigmoid, 2 tanh, 3 relu", between(0, 3))
-          .attr("gate_activation", 1, "of the gates, likewise", between(0, 3))
+          .attr("activation", 2, "activation of the candidate: 0 identity, 1 sigmoid, 2 tanh, 3 relu", between(0, 3))
+          .attr("gate_activation", 1, "activation of the gates, likewise", between(0, 3))
           .attr("origin_mode", false,
-                "whether the update gate is the share of the previous state, not of the candidate")
+                "whether the update gate is the weight of the previous state instead of the candidate")
           .infer([](InferContext& c) {
             require_shapes(c);
             int64_t size = c.shape("HiddenPrev")[1];
@@ -107,7 +107,7 @@ void define_gru_unit(OpTable& ops) {
           .gradient("gru_unit_grad",
                     {"Input", "HiddenPrev", "Weight", "Bias", "Gate", "ResetHiddenPrev", "Hidden@GRAD"},
                     {"Input@GRAD", "HiddenPrev@GRAD", "Weight@GRAD", "Bias@GRAD"})
-          .cpu_only("computes one step of gru, which walks sequences one step at a time on the CPU")
+          .cpu_only("computes one step of gru, which processes sequences one step at a time on the CPU")
           .kernels<GruUnitKernel, float, double>());
   ops.add(ops.gradient_of("gru_unit")
               .doc("Gradients of gru_unit.")

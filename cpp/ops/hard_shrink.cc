@@ -22,7 +22,7 @@ struct HardShrink {
 }  // namespace
 
 void define_hard_shrink(OpTable& ops) {
-  add_unary<HardShrink, Keeps::X>(ops,
+  add_unary<HardShrink, Saved::X>(ops,
                                   unary("hard_shrink")
                                       .doc("Out = X where |X| > threshold, else 0, element by element.")
                                       .attr("threshold", 0.5f, "what is this near to 0 becomes 0"),

@@ -22,7 +22,7 @@ struct HardSigmoid {
 }  // namespace
 
 void define_hard_sigmoid(OpTable& ops) {
-  add_unary<HardSigmoid, Keeps::Out>(ops,
+  add_unary<HardSigmoid, Saved::Out>(ops,
                                      unary("hard_sigmoid")
                                          .doc("Out = min(max(slope X + offset, 0), 1), element by element.")
                                          .attr("slope", 0.2f, "factor of X")

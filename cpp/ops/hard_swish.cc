@@ -26,7 +26,7 @@ struct HardSwish {
 }  // namespace
 
 void define_hard_swish(OpTable& ops) {
-  add_unary<HardSwish, Keeps::X>(ops,
+  add_unary<HardSwish, Saved::X>(ops,
                                  unary("hard_swish")
                                      .doc("Out = X min(max(X + offset, 0), threshold) / scale, element by element.")
                                      .attr("threshold", 6.0f, "where the factor of X stops growing")

@@ -146,7 +146,8 @@ Shape check_inputs(const InferContext& c) {
   for (const char* port : {"X", "W"}) require_rank(c, port, 2);
   const Shape &x = c.shape("X"), &w = c.shape("W");
   require_same_dtype(c, "X", "W");
-  require<ShapeError>(dims_agree(x[1], w[1]), "X has shape ", x.str(), ", W ", w.str(), ": their last axes differ");
+  require<ShapeError>(dims_agree(x[1], w[1]), "X has shape ", x.str(), ", W ", w.str(),
+                      ": their last dimensions must be equal");
   require_index(c, "Label");
   const Shape& label = c.shape("Label");
   int64_t labels = label.numel(0, label.rank());
@@ -169,22 +170,24 @@ Shape check_inputs(const InferContext& c) {
 
 void define_hierarchical_sigmoid(OpTable& ops) {
   auto dense = [](const std::string& name, const AttrValue& value) {
-    require<ProgramError>(!std::get<bool>(value), "attribute '", name, "' is true: the gradient of W is dense here");
+    require<ProgramError>(!std::get<bool>(value), "attribute '", name,
+                          "' is true, but the gradient of W is always dense");
   };
   ops.add(OpSchema("hierarchical_sigmoid")
-              .doc("With z = W[node] X + Bias[node], cut to [-40, 40], Out is the sum over the nodes on the way to the "
-                   "row's class of log(1 + exp(z)) - bit z (Morin & Bengio 2005). Places behind the end of a path "
-                   "that is shorter than others add log 2.")
+              .doc("With z = W[node] X + Bias[node], clipped to [-40, 40], Out is the sum of log(1 + exp(z)) - bit z "
+                   "over the nodes on the path to the row's class (Morin & Bengio 2005). Positions after the end of a "
+                   "shorter path add log 2.")
               .input("X", "[rows, width]")
-              .input("W", "[nodes, width]: at least num_classes - 1 nodes, or those that PathTable names")
-              .input("Label", "int64, [rows, 1]: classes; not read where there are paths")
-              .optional_input("PathTable", "int64, [rows, length]: rows of W on the way to the class; below 0: its end")
-              .optional_input("PathCode", "int64, shape of PathTable: which child comes next, 0 or 1")
+              .input("W", "[nodes, width]: at least num_classes - 1 nodes, or all that PathTable names")
+              .input("Label", "int64, [rows, 1]: classes; not read if there are paths")
+              .optional_input("PathTable",
+                              "int64, [rows, length]: rows of W on the path to the class; a negative number ends it")
+              .optional_input("PathCode", "int64, shape of PathTable: the next child, 0 or 1")
               .optional_input("Bias", "[nodes, 1]")
               .attr("num_classes", 2, "leaves of the tree", at_least(2))
-              .attr("is_sparse", false, "whether the gradient of W is selected rows: it is not", dense)
+              .attr("is_sparse", false, "must be false: the gradient of W is dense", dense)
               .output("Out", "[rows, 1]")
-              .output("PreOut", "[rows, most nodes on a way]: log(1 + exp(z))")
+              .output("PreOut", "[rows, nodes on the longest path]: log(1 + exp(z))")
               .optional_output("W_Out", "W")
               .updates("W", "W_Out")
               .infer([](InferContext& c) {
@@ -197,11 +200,11 @@ void define_hierarchical_sigmoid(OpTable& ops) {
               .gradient("hierarchical_sigmoid_grad",
                         {"X", "W", "Label", "PathTable", "PathCode", "Bias", "PreOut", "Out@GRAD"},
                         {"X@GRAD", "W@GRAD", "Bias@GRAD"})
-              .cpu_only("walks each label's path through a tree, by rows of its weights that labels share")
+              .cpu_only("processes each label's path through a tree of shared rows of weights")
               .kernels<HierarchicalSigmoidKernel, float, double>());
   ops.add(ops.gradient_of("hierarchical_sigmoid")
-              .doc("Each z has the gradient (sigmoid(z) - bit) Out@GRAD; X, W and Bias have theirs from it. The cut of "
-                   "z is not seen.")
+              .doc("z@GRAD = (sigmoid(z) - bit) Out@GRAD, from which those of X, W and Bias follow. The gradient "
+                   "ignores the clipping of z.")
               .checks_data()
               .kernels<HierarchicalSigmoidGradKernel, float, double>());
 }

@@ -78,7 +78,7 @@ void define_huber_loss(OpTable& ops) {
               .input("Y", "shape of X: targets")
               .output("Out", "shape of X")
               .output("Residual", "shape of X: Y - X")
-              .required_attr("delta", AttrType::Float, "where the parabola becomes a line")
+              .required_attr("delta", AttrType::Float, "the |r| at which the parabola becomes a line")
               .infer([](InferContext& c) {
                 require_same_dtype(c, "X", "Y");
                 require<ShapeError>(shapes_agree(c.shape("X"), c.shape("Y")), "X has shape ", c.shape("X").str(),

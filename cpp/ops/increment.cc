@@ -29,10 +29,10 @@ struct IncrementKernel : Kernel {
 
 void define_increment(OpTable& ops) {
   ops.add(OpSchema("increment")
-              .doc("Out = X + step: counts steps. Going back, it counts down again.")
+              .doc("Out = X + step, which counts steps. In the backward pass it subtracts step again.")
               .input("X", "one element")
               .output("Out", "shape of X; usually the variable of X")
-              .attr("step", 1.0f, "what is added; cut towards zero for whole numbers", between(-9e18, 9e18))
+              .attr("step", 1.0f, "the increment; truncated towards zero for integers", between(-9e18, 9e18))
               .infer([](InferContext& c) {
                 require_tensors(c);
                 require_scalar(c, "X");

@@ -26,8 +26,8 @@ void check_added(const InferContext& c, const char* x_port) {
 
 void define_index_add(OpTable& ops) {
   ops.add(OpSchema("index_add")
-              .doc("Out = X, with AddValue added along the axis at the positions in Index, as often as they are named. "
-                   "Negative positions count from the end; one that X does not have is refused.")
+              .doc("Out = X with AddValue added along the axis at the positions in Index; duplicates are summed. "
+                   "Negative positions count from the end; a position out of range is an error.")
               .input("X", "at least one dimension")
               .input("Index", "[n], int32 or int64")
               .input("AddValue", "shape of X with n elements along the axis")
@@ -43,7 +43,7 @@ void define_index_add(OpTable& ops) {
               .on_gpu()
               .kernels<AddToSlabsKernel<AddedSlabs>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("index_add")
-              .doc("X@GRAD = Out@GRAD; AddValue@GRAD = what Out@GRAD has at the positions in Index.")
+              .doc("X@GRAD = Out@GRAD; AddValue@GRAD = the slices of Out@GRAD at the positions in Index.")
               .shape_only("AddValue")
               .infer([](InferContext& c) {
                 check_added(c, "Out@GRAD");

@@ -17,7 +17,7 @@ void require_same_rows(const InferContext& c) {
 
 void define_index_sample(OpTable& ops) {
   ops.add(OpSchema("index_sample")
-              .doc("Out[i, j] = X[i, Index[i, j]]. A position that X does not have is refused.")
+              .doc("Out[i, j] = X[i, Index[i, j]]. A position out of range is an error.")
               .input("X", "[rows, n]")
               .input("Index", "[rows, m], int32 or int64")
               .output("Out", "shape of Index")
@@ -31,7 +31,7 @@ void define_index_sample(OpTable& ops) {
               .on_gpu()
               .kernels<TakeKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("index_sample")
-              .doc("X@GRAD = the sum of Out@GRAD over the times each element was taken.")
+              .doc("X@GRAD of an element = the sum of Out@GRAD over the positions in Index that name it.")
               .shape_only("X")
               .infer([](InferContext& c) {
                 require_rank(c, "X", 2);

@@ -48,7 +48,7 @@ struct InstanceNormGradKernel : Kernel {
 Shape saved_shape(const InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
-  require<ShapeError>(x.rank() >= 2 && x.rank() <= 5, "X has shape ", x.str(), ", 2 to 5 dimensions are needed");
+  require<ShapeError>(x.rank() >= 2 && x.rank() <= 5, "X has shape ", x.str(), ", it must have 2 to 5 dimensions");
   for (const char* port : {"Scale", "Bias"}) {
     if (!c.has_input(port)) continue;
     require_same_dtype(c, "X", port);
@@ -84,8 +84,8 @@ void define_instance_norm(OpTable& ops) {
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, with the mean and the variance of each "
                    "channel of each image (Ulyanov et al. 2016).")
               .input("X", "[images, channels, ...], up to 5 dimensions")
-              .optional_input("Scale", "[channels]; 1 when left out")
-              .optional_input("Bias", "[channels]; 0 when left out")
+              .optional_input("Scale", "[channels]; 1 if omitted")
+              .optional_input("Bias", "[channels]; 0 if omitted")
               .output("Y", "shape of X")
               .optional_output("SavedMean", "[images channels], for the gradient")
               .optional_output("SavedVariance", "[images channels], for the gradient: 1 / sqrt(variance + epsilon)")

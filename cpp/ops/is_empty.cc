@@ -19,12 +19,12 @@ void define_is_empty(OpTable& ops) {
   ops.add(OpSchema("is_empty")
               .doc("Out = whether X has no elements.")
               .shape_input("X", "any shape")
-              .output("Out", "one truth, bool")
+              .output("Out", "one element, bool")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", DType::Bool, Shape{});
               })
-              .no_gradient("the values of X are not looked at")
+              .no_gradient("the values of X are not read")
               .on_gpu()
               .kernel_for_any<IsEmptyKernel>());
 }

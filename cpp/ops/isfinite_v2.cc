@@ -17,7 +17,7 @@ struct IsfiniteV2 {
 
 void define_isfinite_v2(OpTable& ops) {
   ops.add(test_of("isfinite_v2")
-              .doc("Out = whether X is a finite number, element by element. Whole numbers are finite.")
+              .doc("Out = whether X is a finite number, element by element. Integers are finite.")
               .on_gpu()
               .kernels<TestKernel<IsfiniteV2>::For, float, double, int32_t, int64_t>());
 }

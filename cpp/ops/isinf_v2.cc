@@ -16,8 +16,7 @@ struct IsinfV2 {
 
 void define_isinf_v2(OpTable& ops) {
   ops.add(test_of("isinf_v2")
-              .doc("Out = whether X is infinity or minus infinity, element by element. Whole numbers are "
-                   "finite.")
+              .doc("Out = whether X is infinity or minus infinity, element by element. Integers are finite.")
               .on_gpu()
               .kernels<TestKernel<IsinfV2>::For, float, double, int32_t, int64_t>());
 }

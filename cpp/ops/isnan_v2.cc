@@ -15,7 +15,7 @@ struct IsnanV2 {
 
 void define_isnan_v2(OpTable& ops) {
   ops.add(test_of("isnan_v2")
-              .doc("Out = whether X is NaN, element by element. Whole numbers are finite.")
+              .doc("Out = whether X is NaN, element by element. Integers are never NaN.")
               .on_gpu()
               .kernels<TestKernel<IsnanV2>::For, float, double, int32_t, int64_t>());
 }

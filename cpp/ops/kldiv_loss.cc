@@ -103,21 +103,22 @@ Shape kldiv_loss_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_kldiv_loss(OpTable& ops) {
-  ops.add(OpSchema("kldiv_loss")
-              .doc("Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
-                   "probabilities exp(X) from Target, summed up as `reduction` says.")
-              .input("X", "any shape: logarithms of probabilities")
-              .input("Target", "shape of X: probabilities")
-              .output("Loss", "[]; shape of X without reduction")
-              .attr("reduction", "mean",
-                    "none: a loss for each element; sum; mean: sum / elements; batchmean: sum / first dimension",
-                    one_of({"none", "sum", "mean", "batchmean"}))
-              .infer([](InferContext& c) { c.set_output("Loss", c.input("X").dtype, kldiv_loss_shape(c)); })
-              .gradient("kldiv_loss_grad", {"X", "Target", "Loss@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<KldivLossKernel, float, double>());
+  ops.add(
+      OpSchema("kldiv_loss")
+          .doc("Loss = Target (log Target - X) where Target is above 0, else 0: the Kullback-Leibler divergence of "
+               "probabilities exp(X) from Target, reduced according to `reduction`.")
+          .input("X", "any shape: logarithms of probabilities")
+          .input("Target", "shape of X: probabilities")
+          .output("Loss", "[]; shape of X without reduction")
+          .attr("reduction", "mean",
+                "none: a loss for each element; sum; mean: sum / number of elements; batchmean: sum / first dimension",
+                one_of({"none", "sum", "mean", "batchmean"}))
+          .infer([](InferContext& c) { c.set_output("Loss", c.input("X").dtype, kldiv_loss_shape(c)); })
+          .gradient("kldiv_loss_grad", {"X", "Target", "Loss@GRAD"}, {"X@GRAD"})
+          .on_gpu()
+          .kernels<KldivLossKernel, float, double>());
   ops.add(ops.gradient_of("kldiv_loss")
-              .doc("X@GRAD = -Target Loss@GRAD where Target is above 0, else 0, divided as the loss was.")
+              .doc("X@GRAD = -Target Loss@GRAD where Target is above 0, else 0, divided like the loss.")
               .input("X", "as in kldiv_loss; its values are not read")
               .kernels<KldivLossGradKernel, float, double>());
 }

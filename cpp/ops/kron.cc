@@ -45,11 +45,11 @@ struct KronKernel : Kernel {
   In<T> x, y;
   Out<T> out;
   AxisLoop over_x, over_y;
-  Scratch<T> stretched;  // Y in the shape of Out; only on a GPU
+  Scratch<T> broadcast_y;  // Y in the shape of Out; only on a GPU
 
   explicit KronKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), out(init, "Out"), over_x(KronSizes(x.shape(), y.shape()).loop(true)),
-        over_y(KronSizes(x.shape(), y.shape()).loop(false)), stretched(init, kOnGpu ? out.numel() : 0) {}
+        over_y(KronSizes(x.shape(), y.shape()).loop(false)), broadcast_y(init, kOnGpu ? out.numel() : 0) {}
 
   void run(KernelContext& context) override;
 };
@@ -73,9 +73,9 @@ struct KronGradKernel : Kernel {
 
   void pass(KernelContext& context, const AxisLoop& over_other, const T* other, const AxisLoop& over_own, T* to) {
     over_other.copy(context, other, products.data(), T(0));
-    const T* stretched = products.data();
-    map(context, products.numel(), WrappingTimes(), products.data(), stretched, out_gradient.data());
-    over_own.add_back(context, stretched, to);
+    const T* scaled = products.data();
+    map(context, products.numel(), WrappingTimes(), products.data(), scaled, out_gradient.data());
+    over_own.add_back(context, scaled, to);
   }
 };
 
@@ -94,8 +94,8 @@ namespace paddle_mini {
 
 void define_kron(OpTable& ops) {
   ops.add(OpSchema("kron")
-              .doc("Out[i m + j] = X[i] Y[j] along each axis, m being the size of Y; the tensor of fewer axes gets "
-                   "axes of 1 in front. Whole numbers wrap around.")
+              .doc("Out[i m + j] = X[i] Y[j] along each axis, where m is the size of Y; the tensor with fewer axes "
+                   "gets axes of 1 in front. Integers wrap around.")
               .input("X", "any shape")
               .input("Y", "any shape")
               .output("Out", "the sizes of X times those of Y")

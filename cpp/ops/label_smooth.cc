@@ -66,7 +66,7 @@ struct LabelSmoothGradKernel : Kernel {
 void infer_label_smooth(InferContext& c) {
   require_tensors(c);
   const Shape& x = c.shape("X");
-  require<ShapeError>(x.rank() > 0, "X has no dimensions, its last one is that of the classes");
+  require<ShapeError>(x.rank() > 0, "X has no dimensions; the last one must be that of the classes");
   if (c.has_input("PriorDist")) {
     require_same_dtype(c, "X", "PriorDist");
     const Shape& prior = c.shape("PriorDist");
@@ -87,9 +87,9 @@ void define_label_smooth(OpTable& ops) {
   ops.add(OpSchema("label_smooth")
               .doc("Out = (1 - epsilon) X + epsilon PriorDist; without PriorDist, epsilon / classes is added.")
               .input("X", "[..., classes]: labels, as weights of the classes")
-              .optional_input("PriorDist", "[1, classes]: how likely each class is; all alike when left out")
+              .optional_input("PriorDist", "[1, classes]: the probability of each class; uniform if omitted")
               .output("Out", "shape of X")
-              .attr("epsilon", 0.0f, "the part that is spread over the classes", between(0, 1))
+              .attr("epsilon", 0.0f, "the share of the label that is spread over the classes", between(0, 1))
               .infer(infer_label_smooth)
               .gradient("label_smooth_grad", {"Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")

@@ -65,8 +65,8 @@ struct LayerNormGradKernel : Kernel {
 LayerNormRows layer_norm_rows_of(const InferContext& c) {
   const Shape& x = c.shape("X");
   int32_t begin = c.attr<int32_t>("begin_norm_axis");
-  require<ShapeError>(begin < x.rank(), "X has shape ", x.str(), ", there is no axis ", begin,
-                      " to begin at (begin_norm_axis)");
+  require<ShapeError>(begin < x.rank(), "X has shape ", x.str(), ", it has no axis ", begin,
+                      ", which begin_norm_axis names");
   LayerNormRows r(x, begin);
   for (const char* port : {"Scale", "Bias"}) {
     if (!c.has_input(port)) continue;
@@ -99,16 +99,17 @@ namespace paddle_mini {
 
 void define_layer_norm(OpTable& ops) {
   ops.add(OpSchema("layer_norm")
-              .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row, which the axes from "
-                   "begin_norm_axis on make up. Variance is the variance itself, divided by the count of elements.")
+              .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row; the axes from "
+                   "begin_norm_axis on form a row. Variance is the sum of squared differences divided by the number of "
+                   "elements, without epsilon.")
               .input("X", "at least 2 dimensions")
-              .optional_input("Scale", "[elements of a row]; 1 when left out")
-              .optional_input("Bias", "[elements of a row]; 0 when left out")
+              .optional_input("Scale", "[elements of a row]; 1 if omitted")
+              .optional_input("Bias", "[elements of a row]; 0 if omitted")
               .output("Y", "shape of X")
               .output("Mean", "the axes of X before begin_norm_axis")
               .output("Variance", "shape of Mean")
               .attr("epsilon", 1e-5f, "added to the variance", between(0, 1))
-              .attr("begin_norm_axis", 1, "the first of the axes that make up a row", at_least(1))
+              .attr("begin_norm_axis", 1, "the first of the axes that form a row", at_least(1))
               .infer(infer_layer_norm)
               .gradient("layer_norm_grad", {"X", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},
                         {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})

@@ -201,8 +201,8 @@ void define_linear_chain_crf(OpTable& ops) {
                      "[from, to]")
               .input("Label", "int32 or int64, the tag of each row")
               .optional_input("Length", "int32 or int64, [count] or [count, 1]: the lengths of padded sequences")
-              .output("Alpha", "like Emission: forward sums, each row scaled to the sum 1; 0 in padding")
-              .output("EmissionExps", "exp(Emission - the largest of its row)")
+              .output("Alpha", "like Emission: forward sums, each row scaled to sum to 1; 0 in padding")
+              .output("EmissionExps", "exp(Emission - the maximum of its row)")
               .output("TransitionExps", "exp(Transition)")
               .output("LogLikelihood", "[count, 1]")
               .infer(infer_forward)
@@ -212,7 +212,7 @@ void define_linear_chain_crf(OpTable& ops) {
                          "LogLikelihood@GRAD"},
                         {"Emission@GRAD", "Transition@GRAD"})
               .checks_data()
-              .cpu_only("walks sequences of labels one step at a time")
+              .cpu_only("processes sequences of labels one step at a time")
               .kernels<LinearChainCrfKernel, float, double>());
   ops.add(ops.gradient_of("linear_chain_crf")
               .doc("Emission@GRAD = P(tag) - [label], Transition@GRAD = expected - counted transitions, times the "

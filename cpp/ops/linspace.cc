@@ -65,16 +65,16 @@ namespace paddle_mini {
 
 void define_linspace(OpTable& ops) {
   ops.add(OpSchema("linspace")
-              .doc("Out = Num numbers from Start to Stop, evenly spaced, both ends among them; one number is Start. "
-                   "Start and Stop are cast to `dtype` first.")
+              .doc("Out = Num evenly spaced numbers from Start to Stop, inclusive; if Num is 1, Start. Start and Stop "
+                   "are cast to `dtype` first.")
               .input("Start", "one number")
               .input("Stop", "one number")
-              .input("Num", "one int32 or int64: how many, at least 1")
+              .input("Num", "one int32 or int64: the number of elements, at least 1")
               .output("Out", "[Num], of `dtype`")
               .attr("dtype", 5, "element type of Out: float32, float64, int32 or int64")
               .infer(infer_linspace)
               .dtype_from_output("Out")
-              .no_gradient("positions between two given ends")
+              .no_gradient("its output is constant almost everywhere")
               .on_gpu()
               .kernels<LinspaceKernel, float, double, int32_t, int64_t>());
 }

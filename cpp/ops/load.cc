@@ -18,7 +18,7 @@ void run_load(ControlRun& run) {
 OpSchema with_attributes(OpSchema schema) {
   return schema.required_attr("file_path", AttrType::String, "the file")
       .attr("load_as_fp16", false, "must be false")
-      .no_gradient("it takes nothing")
+      .no_gradient("it has no inputs")
       .control(&run_load);
 }
 
@@ -31,16 +31,16 @@ AttrCheck only_false() {
 }  // namespace
 
 void define_load(OpTable& ops) {
-  ops.add(with_attributes(OpSchema("load")
-                              .doc("Out = the tensor in a file of PaddlePaddle's format. An executor does it only "
-                                   "where it was made with files=True.")
-                              .output("Out", "a tensor")
-                              .attr("seek", int64_t{-1}, "must be -1: the whole file", between(-1, -1))
-                              .attr("shape", std::vector<int64_t>{}, "unused: the file says it")));
+  ops.add(with_attributes(
+      OpSchema("load")
+          .doc("Out = the tensor in a file of PaddlePaddle's format. Only executors with files=True run this operator.")
+          .output("Out", "a tensor")
+          .attr("seek", int64_t{-1}, "must be -1: the whole file", between(-1, -1))
+          .attr("shape", std::vector<int64_t>{}, "not used: the file determines it")));
   ops.add(with_attributes(
       OpSchema("load_combine")
-          .doc("Out = the tensors in a file, in order. An executor does it only where it was made with files=True.")
-          .output_list("Out", "as many tensors as the file holds")
+          .doc("Out = the tensors in a file, in order. Only executors with files=True run this operator.")
+          .output_list("Out", "one tensor for each tensor in the file")
           .attr("model_from_memory", false, "must be false", only_false())));
 }
 

@@ -17,11 +17,11 @@ void run_lod_array_length(ControlRun& run) {
 
 void define_lod_array_length(OpTable& ops) {
   ops.add(OpSchema("lod_array_length")
-              .doc("Out = the number of elements of X; 0 for an array that nothing was written to.")
+              .doc("Out = the number of elements of X; 0 for an array without elements.")
               .input("X", "a tensor array")
               .output("Out", "int64 [1]")
               .no_gradient("a number of elements")
-              .cpu_only("counts what an array holds, which the host knows")
+              .cpu_only("counts the elements of an array, which the host knows")
               .control(&run_lod_array_length));
 }
 

@@ -32,13 +32,12 @@ void run_lod_rank_table(ControlRun& run) {
 
 void define_lod_rank_table(OpTable& ops) {
   ops.add(OpSchema("lod_rank_table")
-              .doc("Out = the sequences of a level of X by their length, the longest first; of equal ones the earlier "
-                   "first.")
+              .doc("Out = the sequences of a level of X in descending order of length; the sort is stable.")
               .input("X", "a tensor with sequences (lod)")
               .output("Out", "a rank table: (index, length) of each sequence")
-              .attr("level", 0, "which level of sequences", between(0, 7))
-              .no_gradient("its output is lengths")
-              .cpu_only("makes a table of sequences, which the host keeps")
+              .attr("level", 0, "the lod level of the sequences", between(0, 7))
+              .no_gradient("its output is lengths, which are integers")
+              .cpu_only("computes a table of sequences, which stays on the host")
               .control(&run_lod_rank_table));
 }
 

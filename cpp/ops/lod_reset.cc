@@ -8,15 +8,15 @@ namespace paddle_mini {
 namespace {
 
 void check_level(const Offsets& level, int64_t rows) {
-  require<ShapeError>(level.size() > 1, "the new lod has ", level.size(), " offsets, two are needed at least");
+  require<ShapeError>(level.size() > 1, "the new lod has ", level.size(), " offsets, it must have at least two");
   bool rises = level.front() == 0 && std::is_sorted(level.begin(), level.end());
-  require<ShapeError>(rises && dims_agree(level.back(), rows), "the new lod must rise from 0 to the ", rows,
+  require<ShapeError>(rises && dims_agree(level.back(), rows), "the new lod must increase from 0 to the ", rows,
                       " rows of X");
 }
 
 void infer_lod_reset(InferContext& c) {
   VarInfo out = c.input("X");
-  require<ShapeError>(out.shape.rank() > 0, "X has no dimensions: it can't be sequences of rows");
+  require<ShapeError>(out.shape.rank() > 0, "X has no dimensions, so it can't hold sequences of rows");
   bool from_y = c.has_input("Y");
   if (from_y && c.input("Y").lod_level > 0) {
     const Offsets* offsets = sequences(c, "Y");
@@ -46,12 +46,13 @@ void infer_lod_reset(InferContext& c) {
 
 void define_lod_reset(OpTable& ops) {
   ops.add(OpSchema("lod_reset")
-              .doc("Out = X with the sequences of Y, with those whose offsets Y holds, or with those of target_lod.")
+              .doc("Out = X with the sequences of Y, the sequences whose offsets are the elements of Y, or those of "
+                   "target_lod.")
               .input("X", "rows of any shape")
               .optional_input("Y", "sequences, whose values are not read; or offsets, int32 or int64")
               .output("Out", "shape of X")
-              .attr("target_lod", std::vector<int32_t>{}, "offsets, where there is no Y")
-              .attr("append", false, "whether offsets become one more level of the lod of X")
+              .attr("target_lod", std::vector<int32_t>{}, "offsets, used if Y is omitted")
+              .attr("append", false, "whether the offsets are appended as a level to the lod of X")
               .infer(infer_lod_reset)
               .gradient("lod_reset_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")

@@ -16,7 +16,7 @@ void check_sequences(const Tensor& x, const RankTable& table) {
     auto at = static_cast<size_t>(table.index(i));
     fits = offsets[at + 1] - offsets[at] == table.length(i);
   }
-  require<ShapeError>(fits, "RankTable is of other sequences than X has");
+  require<ShapeError>(fits, "RankTable and X have different sequences");
 }
 
 void run_lod_tensor_to_array(ControlRun& run) {
@@ -50,18 +50,17 @@ void run_lod_tensor_to_array(ControlRun& run) {
 
 void define_lod_tensor_to_array(OpTable& ops) {
   ops.add(OpSchema("lod_tensor_to_array")
-              .doc("Out[t] = step t of every sequence of X that has one, in the order of RankTable: the sequences of "
-                   "a batch, step by step.")
+              .doc("Out[t] = step t of every sequence of X that is long enough, in the order of RankTable.")
               .input("X", "a tensor with sequences (lod)")
-              .input("RankTable", "of lod_rank_table, of the same sequences")
-              .output("Out", "a tensor array of as many elements as the longest sequence has steps")
+              .input("RankTable", "from lod_rank_table, for the same sequences")
+              .output("Out", "a tensor array with one element for each step of the longest sequence")
               .gradient([](const OpDesc& forward) {
                 return std::vector<OpDesc>{
                     make_op("array_to_lod_tensor",
                             {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
                             {{"Out", gradient_names(forward.input("X"))}})};
               })
-              .cpu_only("takes sequences apart into steps of different sizes")
+              .cpu_only("splits sequences into steps of different sizes")
               .control(&run_lod_tensor_to_array));
 }
 

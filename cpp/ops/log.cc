@@ -19,12 +19,12 @@ struct Log {
 }  // namespace
 
 void define_log(OpTable& ops) {
-  add_unary<Log, Keeps::X>(
+  add_unary<Log, Saved::X>(
       ops,
       also({DType::Int32, DType::Int64},
            unary("log")
                .infer(infer_float_of_integers)
-               .doc("The natural logarithm, element by element: of 0 minus infinity, of a negative number NaN.")),
+               .doc("Out = the natural logarithm of X, element by element; -inf for 0, NaN for a negative number.")),
       "X@GRAD = Out@GRAD / X.");
 }
 

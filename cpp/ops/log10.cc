@@ -19,7 +19,7 @@ struct Log10 {
 }  // namespace
 
 void define_log10(OpTable& ops) {
-  add_unary<Log10, Keeps::X>(ops,
+  add_unary<Log10, Saved::X>(ops,
                              also({DType::Int32, DType::Int64},
                                   unary("log10")
                                       .infer(infer_float_of_integers)

@@ -19,7 +19,7 @@ struct Log1p {
 }  // namespace
 
 void define_log1p(OpTable& ops) {
-  add_unary<Log1p, Keeps::X>(ops,
+  add_unary<Log1p, Saved::X>(ops,
                              also({DType::Int32, DType::Int64},
                                   unary("log1p")
                                       .infer(infer_float_of_integers)

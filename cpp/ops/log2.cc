@@ -19,7 +19,7 @@ struct Log2 {
 }  // namespace
 
 void define_log2(OpTable& ops) {
-  add_unary<Log2, Keeps::X>(ops,
+  add_unary<Log2, Saved::X>(ops,
                             also({DType::Int32, DType::Int64},
                                  unary("log2")
                                      .infer(infer_float_of_integers)

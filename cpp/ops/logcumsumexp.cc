@@ -86,20 +86,19 @@ namespace paddle_mini {
 
 void define_logcumsumexp(OpTable& ops) {
   ops.add(OpSchema("logcumsumexp")
-              .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; the lowest number where nothing is "
-                   "added.")
+              .doc("Out[j] = log(exp(X[0]) + ... + exp(X[j])) along the axis; for an empty sum, the lowest number.")
               .attr("axis", -1, "the axis; negative ones count from the end")
-              .attr("flatten", false, "whether X is one line, whatever `axis` says")
-              .attr("exclusive", false, "whether an element's own value is left out of its sum")
-              .attr("reverse", false, "whether the sums run from the end")
+              .attr("flatten", false, "whether X is flattened first; then `axis` is not used")
+              .attr("exclusive", false, "whether a sum excludes its own element")
+              .attr("reverse", false, "whether the sums start at the end")
               .input("X", "any shape")
-              .output("Out", "shape of X; of one line, if flatten")
+              .output("Out", "shape of X; one dimension if flatten")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, logcumsumexp_shape(c)); })
               .gradient("logcumsumexp_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<LogcumsumexpKernel, float, double>());
   ops.add(ops.gradient_of("logcumsumexp")
-              .doc("X@GRAD[i] = the sum of Out@GRAD[j] exp(X[i] - Out[j]) over the sums j that X[i] is part of.")
+              .doc("X@GRAD[i] = the sum of Out@GRAD[j] exp(X[i] - Out[j]) over the sums j with X[i].")
               .kernels<LogcumsumexpGradKernel, float, double>());
 }
 

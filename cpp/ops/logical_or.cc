@@ -15,8 +15,8 @@ struct LogicalOr {
 
 void define_logical_or(OpTable& ops) {
   ops.add(logical("logical_or")
-              .doc("Out = whether X or Y is true, or both, element by element; a number is true unless it "
-                   "is 0. The last axes lie together; a dimension of 1 stretches.")
+              .doc("Out = whether X or Y is true, or both, element by element; a number is true unless it is 0. The "
+                   "last axes are aligned; dimensions of 1 are broadcast.")
               .on_gpu()
               .kernels<CompareKernel<LogicalOr>::For, bool, float, double, int8_t, int16_t, int32_t, int64_t>());
 }

@@ -15,8 +15,8 @@ struct LogicalXor {
 
 void define_logical_xor(OpTable& ops) {
   ops.add(logical("logical_xor")
-              .doc("Out = whether one of X and Y is true, the other is not, element by element; a number "
-                   "is true unless it is 0. The last axes lie together; a dimension of 1 stretches.")
+              .doc("Out = whether exactly one of X and Y is true, element by element; a number is true unless it is 0. "
+                   "The last axes are aligned; dimensions of 1 are broadcast.")
               .on_gpu()
               .kernels<CompareKernel<LogicalXor>::For, bool, float, double, int8_t, int16_t, int32_t, int64_t>());
 }

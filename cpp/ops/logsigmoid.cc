@@ -19,7 +19,7 @@ struct Logsigmoid {
 }  // namespace
 
 void define_logsigmoid(OpTable& ops) {
-  add_unary<Logsigmoid, Keeps::X>(ops, unary("logsigmoid").doc("Out = log(1 / (1 + exp(-X))), element by element."),
+  add_unary<Logsigmoid, Saved::X>(ops, unary("logsigmoid").doc("Out = log(1 / (1 + exp(-X))), element by element."),
                                   "X@GRAD = Out@GRAD / (1 + exp(X)).");
 }
 

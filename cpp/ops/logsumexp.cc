@@ -94,10 +94,10 @@ Shape logsumexp_shape(const InferContext& c) {
 
 void define_logsumexp(OpTable& ops) {
   ops.add(OpSchema("logsumexp")
-              .doc("Out = log of the sum of exp(X) over the axes in `axis`; -inf where nothing is added.")
+              .doc("Out = log of the sum of exp(X) over the axes in `axis`; -inf for an empty sum.")
               .attr("axis", std::vector<int32_t>{0}, "the axes to sum over; empty: all")
-              .attr("keepdim", false, "whether a reduced axis stays, with one element")
-              .attr("reduce_all", false, "whether all axes are reduced, whatever `axis` says")
+              .attr("keepdim", false, "whether a reduced axis stays as a dimension of 1")
+              .attr("reduce_all", false, "whether all axes are reduced; then `axis` is not used")
               .input("X", "any shape")
               .output("Out", "X's shape without the reduced axes")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, logsumexp_shape(c)); })

@@ -7,7 +7,7 @@ namespace {
 Shape lookup_table_v2_shape(const InferContext& c) {
   require_index(c, "Ids");
   const Shape& table = c.shape("W");
-  require<ShapeError>(table.rank() >= 2, "W has shape ", table.str(), ", a table has at least 2 dimensions");
+  require<ShapeError>(table.rank() >= 2, "W has shape ", table.str(), ", a table must have at least 2 dimensions");
   Shape out = c.shape("Ids");
   for (int i = 1; i < table.rank(); ++i) out.push_back(table[i]);
   return out;

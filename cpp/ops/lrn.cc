@@ -68,7 +68,7 @@ void check_lrn(const InferContext& c) {
 
 void odd(const std::string& name, const AttrValue& value) {
   int32_t n = std::get<int32_t>(value);
-  require<ProgramError>(n > 0 && n % 2 == 1, "attribute '", name, "' is ", n, ", an odd number of channels is needed");
+  require<ProgramError>(n > 0 && n % 2 == 1, "attribute '", name, "' is ", n, ", it must be odd");
 }
 
 }  // namespace
@@ -80,15 +80,15 @@ namespace paddle_mini {
 
 void define_lrn(OpTable& ops) {
   ops.add(OpSchema("lrn")
-              .doc("Out = X / MidOut^beta, MidOut = k + alpha times the sum of X^2 over n channels around each one "
+              .doc("Out = X / MidOut^beta with MidOut = k + alpha times the sum of X^2 over the n nearest channels "
                    "(Krizhevsky et al. 2012).")
-              .attr("n", 5, "how many channels are added, half of them on either side", odd)
+              .attr("n", 5, "the number of channels in a sum, half of them on either side", odd)
               .attr("k", 2.0f, "added to the sum", at_least(0))
-              .attr("alpha", 1e-4f, "what the sum is multiplied by", at_least(0))
+              .attr("alpha", 1e-4f, "factor of the sum", at_least(0))
               .attr("beta", 0.75f, "the power", at_least(0))
-              .attr("data_format", "AnyLayout", "NHWC: channels are the last axis; else they are axis 1",
+              .attr("data_format", "AnyLayout", "NHWC: the last axis has the channels; otherwise axis 1 has them",
                     one_of({"AnyLayout", "NCHW", "NHWC"}))
-              .input("X", "[images, channels, height, width], or channels last as data_format says")
+              .input("X", "[images, channels, height, width], or channels last according to data_format")
               .output("Out", "shape of X")
               .output("MidOut", "shape of X")
               .infer([](InferContext& c) {

@@ -219,36 +219,36 @@ void infer_forward(InferContext& c) {
 void define_lstm(OpTable& ops) {
   std::vector<std::string> activations{"identity", "sigmoid", "tanh", "relu"};
   ops.add(OpSchema("lstm")
-              .doc("For each row of a sequence, h' and c' being those of the one before, with sums Input + Bias + h' "
+              .doc("For each row of a sequence, with h' and c' of the previous row and the sums Input + Bias + h' "
                    "Weight: i, f = gate_activation(sum + w c'), Cell = f c' + i candidate_activation(sum), o = "
-                   "gate_activation(sum + w Cell), Hidden = o cell_activation(Cell). The batches are of rows of "
-                   "one step, the longest sequence first.")
+                   "gate_activation(sum + w Cell), Hidden = o cell_activation(Cell). A batch has the rows of one step, "
+                   "the longest sequence first.")
               .input("Input", "sequences of rows [4 size]: c~, i, f, o")
-              .optional_input("H0", "[sequences, size]: the state before each sequence; 0 when left out")
-              .optional_input("C0", "[sequences, size]: the cell before each sequence; 0 when left out")
+              .optional_input("H0", "[sequences, size]: the state before each sequence; 0 if omitted")
+              .optional_input("C0", "[sequences, size]: the cell before each sequence; 0 if omitted")
               .input("Weight", "[size, 4 size]")
               .input("Bias", "[1, 4 size]; with peepholes [1, 7 size], their weights w_i, w_f, w_o last")
               .output("Hidden", "sequences of rows [size]")
               .output("Cell", "sequences of rows [size]")
               .optional_output("BatchGate",
-                               "shape of Input: c~, i, f, o in the order of the batches, which its lod says")
+                               "shape of Input: c~, i, f, o in the order of the batches, which its lod gives")
               .optional_output("BatchCellPreAct", "[rows, size]: cell_activation(Cell) in the order of the batches")
-              .attr("use_peepholes", true, "whether the gates see the cell")
-              .attr("is_reverse", false, "whether each sequence is run from its end to its beginning")
-              .attr("gate_activation", "sigmoid", "of the gates", one_of(activations))
-              .attr("cell_activation", "tanh", "of the cell, where it is given out", one_of(activations))
-              .attr("candidate_activation", "tanh", "of the candidate", one_of(activations))
+              .attr("use_peepholes", true, "whether the gates read the cell (peephole connections)")
+              .attr("is_reverse", false, "whether each sequence is processed from its end to its beginning")
+              .attr("gate_activation", "sigmoid", "activation of the gates", one_of(activations))
+              .attr("cell_activation", "tanh", "activation of the cell for the output", one_of(activations))
+              .attr("candidate_activation", "tanh", "activation of the candidate", one_of(activations))
               .infer(infer_forward)
               .custom_lod()
               .gradient("lstm_grad",
                         {"Input", "H0", "C0", "Weight", "Bias", "Hidden", "Cell", "BatchGate", "BatchCellPreAct",
                          "Hidden@GRAD", "Cell@GRAD"},
                         {"Input@GRAD", "H0@GRAD", "C0@GRAD", "Weight@GRAD", "Bias@GRAD"})
-              .cpu_only("walks sequences of different lengths one step at a time")
+              .cpu_only("processes sequences of different lengths one step at a time")
               .kernels<LstmKernel, float, double>());
   ops.add(ops.gradient_of("lstm")
               .doc("Gradients of lstm.")
-              .optional_input("Cell@GRAD", "shape of Cell; 0 when left out")
+              .optional_input("Cell@GRAD", "shape of Cell; 0 if omitted")
               .infer([](InferContext& c) {
                 require_shapes(c);
                 gradients_like_inputs(c);

@@ -10,7 +10,8 @@ namespace {
 class Selection {
  public:
   Selection(const Shape& x, const Shape& mask)
-      : whole_(broadcast_shape(x, mask, -1)), x_(stretching(x, whole_, "Mask")), mask_(stretching(mask, whole_, "X")) {}
+      : whole_(broadcast_shape(x, mask, -1)), x_(broadcast_maps(x, whole_, "Mask")),
+        mask_(broadcast_maps(mask, whole_, "X")) {}
 
   template <class F>
   void each(const bool* mask, F f) const {
@@ -93,10 +94,10 @@ void infer_masked_select(InferContext& c) {
 
 void define_masked_select(OpTable& ops) {
   ops.add(OpSchema("masked_select")
-              .doc("Y = the elements of X where Mask is true, one after the other. X and Mask are stretched to one "
-                   "shape. How many there are depends on data.")
+              .doc("Y = the elements of X where Mask is true, one after the other. X and Mask are broadcast to one "
+                   "shape. The number of elements depends on data.")
               .input("X", "any shape")
-              .input("Mask", "bool; a shape that goes together with X's")
+              .input("Mask", "bool; a shape that can be broadcast with X's")
               .output("Y", "[n]")
               .infer(infer_masked_select)
               .custom_lod()
@@ -104,7 +105,7 @@ void define_masked_select(OpTable& ops) {
               .cpu_only("the size of its result depends on data")
               .kernels<MaskedSelectKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("masked_select")
-              .doc("X@GRAD = Y@GRAD where it was selected, else 0.")
+              .doc("X@GRAD = Y@GRAD at the selected elements, else 0.")
               .dtype_from_input("X")
               .checks_data()
               .kernels<MaskedSelectGradKernel, float, double, int32_t, int64_t>());

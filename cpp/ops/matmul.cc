@@ -15,7 +15,8 @@ Shape as_stack(const Shape& s, bool row) {
 
 template <class Context>
 MatmulShape shape_of(const Context& c, const Shape& x, const Shape& y) {
-  require<ShapeError>(x.rank() > 0 && y.rank() > 0, "X ", x.str(), " and Y ", y.str(), ": a number is no matrix");
+  require<ShapeError>(x.rank() > 0 && y.rank() > 0, "X ", x.str(), " and Y ", y.str(),
+                      ": matmul needs at least one dimension");
   Shape xs = as_stack(x, true), ys = as_stack(y, false);
   require<ShapeError>(xs.rank() < 3 || ys.rank() < 3 || dims_agree(xs[0], ys[0]), "X ", x.str(), " has ", xs[0],
                       " matrices, Y ", y.str(), " has ", ys[0]);
@@ -60,23 +61,23 @@ struct MatmulGradKernel : MatmulGradBase<T> {
 
 void define_matmul(OpTable& ops) {
   ops.add(OpSchema("matmul")
-              .doc("Out = alpha X Y. The last two axes are matrices, those before them a stack; one of X and Y may be "
-                   "a single matrix, which then meets every one of the other. A vector X is a row and a vector Y a "
-                   "column, turned over by transpose_X and transpose_Y.")
+              .doc("Out = alpha X Y. The last two axes are those of matrices, the others batch dimensions; one of X "
+                   "and Y may be a single matrix, which is then multiplied by every matrix of the other. A vector X is "
+                   "a row and a vector Y a column; transpose_X and transpose_Y transpose them.")
               .attr("transpose_X", false, "whether X is [..., k, m]")
               .attr("transpose_Y", false, "whether Y is [..., n, k]")
-              .attr("alpha", 1.0f, "what the products are multiplied by")
+              .attr("alpha", 1.0f, "factor of the products")
               .attr("head_number", 1, "1: products are not split", between(1, 1))
               .input("X", "[..., m, k], or [k]")
               .input("Y", "[..., k, n], or [k]")
-              .output("Out", "[..., m, n], without the axes of 1 that vectors have; [] of two vectors")
+              .output("Out", "[..., m, n], without the axes of 1 of vectors; [] for two vectors")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
               .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<MatmulKernel, float, double>());
   ops.add(ops.gradient_of("matmul")
-              .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; a single matrix gets the sum over the "
-                   "stack.")
+              .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; the gradient of a single matrix is the sum "
+                   "over the batch.")
               .kernels<MatmulGradKernel, float, double>());
 }
 

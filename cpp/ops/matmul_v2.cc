@@ -36,23 +36,23 @@ void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, sha
 }  // namespace
 
 void define_matmul_v2(OpTable& ops) {
+  ops.add(also({DType::Int32, DType::Int64},
+               OpSchema("matmul_v2")
+                   .doc("Out = X Y. The last two axes are those of matrices, the others batch dimensions, which are "
+                        "broadcast as in NumPy. A vector X is a row and a vector Y a column.")
+                   .input("X", "[..., m, k], or [k]")
+                   .input("Y", "[..., k, n], or [k]")
+                   .output("Out", "[..., m, n], without m if X is a vector and without n if Y is a vector")
+                   .attr("trans_x", false, "whether X is [..., k, m]")
+                   .attr("trans_y", false, "whether Y is [..., n, k]")
+                   .infer(infer_matmul)
+                   .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+                   .on_gpu()
+                   .kernels<MatmulV2Kernel, float, double>()));
   ops.add(
-      also({DType::Int32, DType::Int64},
-           OpSchema("matmul_v2")
-               .doc("Out = X Y. The last two axes are matrices, those before them a stack, stretched as NumPy does. A "
-                    "vector X is a row and a vector Y a column.")
-               .input("X", "[..., m, k], or [k]")
-               .input("Y", "[..., k, n], or [k]")
-               .output("Out", "[..., m, n], without m where X is a vector and without n where Y is")
-               .attr("trans_x", false, "whether X is [..., k, m]")
-               .attr("trans_y", false, "whether Y is [..., n, k]")
-               .infer(infer_matmul)
-               .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-               .on_gpu()
-               .kernels<MatmulV2Kernel, float, double>()));
-  ops.add(ops.gradient_of("matmul_v2")
-              .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes it was stretched along.")
-              .kernels<MatmulV2GradKernel, float, double>());
+      ops.gradient_of("matmul_v2")
+          .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes along which it was broadcast.")
+          .kernels<MatmulV2GradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -54,11 +54,11 @@ Shape max_pool_shape(const InferContext& c) {
   const Shape& x = c.shape("X");
   Planes<rank> planes(x);
   for (int64_t size : planes.sizes) {
-    require<ShapeError>(size != 0, "X has shape ", x.str(), ": there is nothing to pool");
+    require<ShapeError>(size != 0, "X has shape ", x.str(), ": it has no elements to pool");
   }
   int64_t plane = x.numel(2, rank);
   require<ShapeError>(plane <= std::numeric_limits<int32_t>::max(), "X has shape ", x.str(),
-                      ": Mask is int32 and can't name all places of a plane");
+                      ": Mask is int32, which can't index all elements of a plane");
   VolumeAxes axes = max_pool_axes_of<rank>(c, planes.sizes);
   Shape out{x[0], x[1]};
   for (int i = 5 - rank; i < 3; ++i) out.push_back(c.attr<bool>("global_pooling") ? 1 : axes[i].out);
@@ -69,10 +69,10 @@ template <int rank>
 OpSchema max_pool_with_attributes(OpSchema schema) {
   std::vector<int32_t> ones(rank - 2, 1), zeros(rank - 2, 0);
   return schema.required_attr("ksize", AttrType::Ints, "size of the window; with `adaptive`, of the output")
-      .attr("strides", ones, "steps of the window")
-      .attr("paddings", zeros, "around the image, along each axis")
+      .attr("strides", ones, "stride of the window")
+      .attr("paddings", zeros, "padding around the image, for each axis")
       .attr("global_pooling", false, "whether the window is the whole image")
-      .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it");
+      .attr("adaptive", false, "whether ksize is the size of the output, from which the windows are computed");
 }
 
 template <int rank>
@@ -109,10 +109,10 @@ void define_pooling(OpTable& ops, const std::string& type) {
   const char* shape = rank == 4 ? "[images, channels, height, width]" : "[images, channels, depth, height, width]";
   ops.add(max_pool_with_attributes<rank>(OpSchema(type)
                                              .input("X", shape)
-                                             .output("Out", "X's shape, with the pixels of the output")
+                                             .output("Out", "X's shape with the size of the output")
                                              .output("Mask", "int32, shape of Out"))
-              .doc("Out: the largest element of each window, or its first NaN. Mask: its place in the plane of its "
-                   "channel, counted row by row; -1 where the window sees only padding.")
+              .doc("Out = the largest element of each window, or its first NaN. Mask = its row-major index in the "
+                   "plane of its channel; -1 if the window has only padding.")
               .infer([](InferContext& c) {
                 Shape out = max_pool_shape<rank>(c);
                 c.set_output("Out", c.input("X").dtype, out);

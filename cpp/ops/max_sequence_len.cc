@@ -15,11 +15,11 @@ void run_max_sequence_len(ControlRun& run) {
 
 void define_max_sequence_len(OpTable& ops) {
   ops.add(OpSchema("max_sequence_len")
-              .doc("Out = the length of the longest sequence; 0 when there is none.")
-              .input("RankTable", "of lod_rank_table")
+              .doc("Out = the length of the longest sequence; 0 if there are no sequences.")
+              .input("RankTable", "from lod_rank_table")
               .output("Out", "int64 [1]")
-              .no_gradient("its output is a length")
-              .cpu_only("reads a table that the host keeps")
+              .no_gradient("its output is a length, which is an integer")
+              .cpu_only("reads a table that stays on the host")
               .control(&run_max_sequence_len));
 }
 

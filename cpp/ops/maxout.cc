@@ -46,7 +46,7 @@ Shape maxout_out_shape(const InferContext& c) {
   int axis = normal_axis(c.attr<int32_t>("axis"), out.rank(), "axis");
   int64_t groups = c.attr<int32_t>("groups");
   require<ShapeError>(out[axis] < 0 || out[axis] % groups == 0, "X has shape ", out.str(), ": ", out[axis],
-                      " channels do not divide by ", groups, " (groups)");
+                      " channels, which can't be divided by ", groups, " (groups)");
   if (out[axis] > 0) out[axis] /= groups;
   return out;
 }
@@ -60,11 +60,11 @@ namespace paddle_mini {
 
 void define_maxout(OpTable& ops) {
   ops.add(OpSchema("maxout")
-              .doc("Channel c of Out is the largest of the channels c groups to c groups + groups - 1 of X (Goodfellow "
-                   "et al. 2013); NaN if there is one.")
-              .required_attr("groups", AttrType::Int, "how many channels become one", at_least(1))
+              .doc("Channel c of Out = the maximum over the channels c groups to c groups + groups - 1 of X "
+                   "(Goodfellow et al. 2013); NaN if one of them is NaN.")
+              .required_attr("groups", AttrType::Int, "the number of channels that become one", at_least(1))
               .attr("axis", 1, "the axis of the channels; negative ones count from the end")
-              .input("X", "[images, channels, height, width], or channels elsewhere as axis says")
+              .input("X", "[images, channels, height, width], or channels on another axis")
               .output("Out", "shape of X with channels / groups")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, maxout_out_shape(c)); })
               .gradient("maxout_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})

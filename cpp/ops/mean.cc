@@ -40,7 +40,7 @@ struct MeanGradKernel : Kernel {
 
 void define_mean(OpTable& ops) {
   ops.add(OpSchema("mean")
-              .doc("The mean of all elements of X; of no elements it is NaN.")
+              .doc("Out = the mean of all elements of X; NaN if there are no elements.")
               .input("X", "any shape")
               .output("Out", "one element, []")
               .infer([](InferContext& c) {
@@ -51,7 +51,7 @@ void define_mean(OpTable& ops) {
               .on_gpu()
               .kernels<MeanKernel, float, double>());
   ops.add(ops.gradient_of("mean")
-              .doc("X@GRAD = Out@GRAD / n with n elements in X.")
+              .doc("X@GRAD = Out@GRAD / n, where n is the number of elements of X.")
               .shape_only("X")
               .kernels<MeanGradKernel, float, double>());
 }

@@ -33,7 +33,7 @@ OpSchema transfer(const char* type, const char* back, const char* doc, const cha
 void define_memcpy_d2h(OpTable& ops) {
   ops.add(transfer("memcpy_d2h", "memcpy_h2d", "Out = X, in the memory of the host.", "kind of host memory; not used"));
   ops.add(transfer("memcpy_h2d", "memcpy_d2h", "Out = X, in the memory of the device.",
-                   "kind of device; not used: op_device says it"));
+                   "kind of device; not used: op_device determines it"));
 }
 
 }  // namespace paddle_mini

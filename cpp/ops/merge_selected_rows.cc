@@ -26,7 +26,7 @@ struct MergeSelectedRowsKernel : Kernel {
 
 void define_merge_selected_rows(OpTable& ops) {
   ops.add(OpSchema("merge_selected_rows")
-              .doc("Out has the rows of X sorted, and each once: the sum of its values.")
+              .doc("Out = X with its rows sorted and duplicates merged: the values of equal rows are added.")
               .input("X", "selected rows")
               .output("Out", "selected rows of the same table")
               .accepts_selected_rows("X")
@@ -34,7 +34,7 @@ void define_merge_selected_rows(OpTable& ops) {
                 require_rows(c, "X");
                 c.set_output("Out", c.input("X"));
               })
-              .no_gradient("it merges gradients, which are not differentiated again")
+              .no_gradient("it merges gradients, which have no second derivative here")
               .cpu_only("selected rows stay on the CPU")
               .kernels<MergeSelectedRowsKernel, float, double>());
 }

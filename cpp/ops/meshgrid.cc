@@ -64,7 +64,7 @@ Shape inferred_grid(const InferContext& c) {
   Shape grid;
   for (size_t i = 0; i < c.input_count("X"); ++i) {
     const VarInfo& x = c.input("X", i);
-    require<ShapeError>(x.shape.rank() <= 1, "X[", i, "] has shape ", x.shape.str(), ", one dimension is needed");
+    require<ShapeError>(x.shape.rank() <= 1, "X[", i, "] has shape ", x.shape.str(), ", it must have one dimension");
     require<ShapeError>(x.dtype == c.input("X").dtype, "X[", i, "] is ", name_of(x.dtype), ", X[0] is ",
                         name_of(c.input("X").dtype));
     grid.push_back(x.shape.rank() ? x.shape[0] : 1);
@@ -77,9 +77,9 @@ Shape inferred_grid(const InferContext& c) {
 
 void define_meshgrid(OpTable& ops) {
   ops.add(OpSchema("meshgrid")
-              .doc("Out[i] = X[i] stretched over the grid that the lists X make: its elements change along axis i.")
-              .input_list("X", "lists [n0], [n1], ... of one element type; one number is a list of one")
-              .output_list("Out", "as many as X, each [n0, n1, ...]")
+              .doc("Out[i] = X[i] broadcast to the grid of all X: its elements vary along axis i.")
+              .input_list("X", "vectors [n0], [n1], ... of one element type; [] counts as [1]")
+              .output_list("Out", "one for each X, of shape [n0, n1, ...]")
               .infer([](InferContext& c) {
                 Shape grid = inferred_grid(c);
                 require<ProgramError>(c.output_count("Out") == c.input_count("X"), "there are ", c.output_count("Out"),
@@ -97,11 +97,11 @@ void define_meshgrid(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<MeshgridKernel>());
   ops.add(OpSchema("meshgrid_grad")
-              .doc("X@GRAD[i] = the sum of outputs@GRAD[i] over all axes but axis i.")
+              .doc("X@GRAD[i] = the sum of outputs@GRAD[i] over all axes except axis i.")
               .input_list("X", "as in meshgrid")
               .shape_only("X")
               .input_list("outputs@GRAD", "the gradients of Out")
-              .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for those that nobody wants")
+              .optional_output_list("X@GRAD", "shapes of the Xs; @EMPTY@ for a gradient that is not needed")
               .infer([](InferContext& c) {
                 Shape grid = inferred_grid(c);
                 size_t count = c.input_count("X");

@@ -23,7 +23,7 @@ struct Mish {
 }  // namespace
 
 void define_mish(OpTable& ops) {
-  add_unary<Mish, Keeps::X>(ops,
+  add_unary<Mish, Saved::X>(ops,
                             unary("mish")
                                 .doc("Out = X tanh(log(1 + exp(X))), element by element.")
                                 .attr("threshold", 20.0f, "where X is above it, X stands for log(1 + exp(X))"),

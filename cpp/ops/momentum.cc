@@ -84,16 +84,16 @@ struct MomentumKernel : TiledKernel {
 void define_momentum(OpTable& ops) {
   ops.add(optimizer("momentum", {"Velocity"}, Grads::Sparse)
               .doc("VelocityOut = mu Velocity + Grad, ParamOut = Param - LearningRate * VelocityOut; with "
-                   "use_nesterov, ParamOut = Param - LearningRate (Grad + mu VelocityOut). Of a sparse gradient every "
-                   "row of Param moves, those it does not name with gradient 0.")
-              .required_attr("mu", AttrType::Float, "part of the velocity that stays")
-              .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
+                   "use_nesterov, ParamOut = Param - LearningRate (Grad + mu VelocityOut). A sparse gradient changes "
+                   "every row of Param; rows that it does not name have gradient 0.")
+              .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
+              .attr("use_nesterov", false, "whether the step uses Nesterov momentum")
               .attr("regularization_method", "", "'l2_decay' adds regularization_coeff * Param to the gradient",
                     one_of({"", "l2_decay"}))
-              .attr("regularization_coeff", 0.0f, "of l2_decay")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("regularization_coeff", 0.0f, "coefficient of l2_decay")
+              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
               .attr("rescale_grad", 1.0f,
-                    "factor of a sparse gradient; on a CPU PaddlePaddle leaves a dense one as it is, and so do we")
+                    "factor of a sparse gradient; a dense one is not scaled, as in PaddlePaddle on a CPU")
               .kernels<MomentumKernel, float, double>());
 }
 

@@ -73,13 +73,13 @@ void infer_mul(InferContext& c) {
 
 void define_mul(OpTable& ops) {
   ops.add(OpSchema("mul")
-              .doc("Out = X Y: the first x_num_col_dims axes of X are its rows and the rest its columns, and "
+              .doc("Out = X Y: the first x_num_col_dims axes of X are flattened to rows and the others to columns; "
                    "likewise for Y.")
               .input("X", "[rows..., columns...]")
               .input("Y", "[rows..., columns...] with as many rows as X has columns")
               .output("Out", "X's rows and Y's columns")
-              .attr("x_num_col_dims", 1, "how many axes of X are rows", at_least(1))
-              .attr("y_num_col_dims", 1, "how many axes of Y are rows", at_least(1))
+              .attr("x_num_col_dims", 1, "the number of axes of X that are rows", at_least(1))
+              .attr("y_num_col_dims", 1, "the number of axes of Y that are rows", at_least(1))
               .infer(infer_mul)
               .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()

@@ -17,7 +17,7 @@ struct RowChoice {
   void check() const {
     for (int64_t i = 0; i < rows; ++i) {
       require<OpError>(ids[i] >= 0 && ids[i] < count, "Ids has ", ids[i], " for row ", i, ": there are ", count,
-                       " X, so they run from 0 to ", count - 1);
+                       " X, so an id must be from 0 to ", count - 1);
     }
   }
 };
@@ -74,7 +74,7 @@ VarInfo checked_out(const InferContext& c) {
   require_tensors(c);
   require_index(c, "Ids");
   VarInfo out = c.input("X");
-  require<ShapeError>(out.shape.rank() > 0, "X[0] has no dimensions: there are no rows");
+  require<ShapeError>(out.shape.rank() > 0, "X[0] has no dimensions, so it has no rows");
   for (size_t i = 1; i < c.input_count("X"); ++i) {
     const VarInfo& x = c.input("X", i);
     require<ShapeError>(shapes_agree(x.shape, out.shape) && x.dtype == out.dtype, "X[", i, "] is ", x.str(),
@@ -83,9 +83,7 @@ VarInfo checked_out(const InferContext& c) {
   const Shape& ids = c.shape("Ids");
   bool list = ids.rank() == 1 || (ids.rank() == 2 && dims_agree(ids[1], 1));
   require<ShapeError>(list && dims_agree(ids[0], out.shape[0]), "Ids has shape ", ids.str(),
-                      ", one number for each "
-                      "of ",
-                      out.shape[0], " rows is needed");
+                      ", it must have one element for each of ", out.shape[0], " rows");
   return out;
 }
 
@@ -93,17 +91,17 @@ VarInfo checked_out(const InferContext& c) {
 
 void define_multiplex(OpTable& ops) {
   ops.add(OpSchema("multiplex")
-              .doc("Row i of Out is row i of X[Ids[i]]. An id that names no X is refused.")
+              .doc("Row i of Out is row i of X[Ids[i]]. An id out of range is an error.")
               .input("Ids", "[rows, 1] or [rows], int32 or int64")
               .input_list("X", "[rows, ...], all of one shape and element type")
               .output("Out", "shape of each X")
               .infer([](InferContext& c) { c.set_output("Out", checked_out(c)); })
               .gradient("multiplex_grad", {"Ids", "X", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()
-              .cpu_only("it chooses among any number of tensors row by row")
+              .cpu_only("it selects rows from any number of tensors")
               .kernel_for_any<MultiplexKernel>());
   ops.add(ops.gradient_of("multiplex")
-              .doc("Row i of X@GRAD[Ids[i]] is that of Out@GRAD; all other rows are 0.")
+              .doc("Row i of X@GRAD[Ids[i]] is row i of Out@GRAD; all other rows are 0.")
               .shape_only("X")
               .infer([](InferContext& c) {
                 VarInfo out = checked_out(c);

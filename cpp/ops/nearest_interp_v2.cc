@@ -21,8 +21,9 @@ namespace paddle_mini {
 
 void define_nearest_interp_v2(OpTable& ops) {
   ops.add(interpolation("nearest", 3)
-              .doc("Images of another size: pixel i of Out is the pixel of X at i (in - 1) / (out - 1) + 1/2 with "
-                   "align_corners, else at i ratio, rounded down, with ratio 1 / scale or in / out.")
+              .doc("Out = the images of X resized by nearest-neighbour interpolation: pixel i of Out is the pixel of X "
+                   "at i (in - 1) / (out - 1) + 1/2 with align_corners, else at i ratio, rounded down, with ratio 1 / "
+                   "scale or in / out.")
               .on_gpu()
               .kernels<InterpolationKernel<NearestPlaces>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("nearest_interp_v2")

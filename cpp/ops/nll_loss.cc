@@ -93,15 +93,14 @@ namespace paddle_mini {
 void define_nll_loss(OpTable& ops) {
   ops.add(
       OpSchema("nll_loss")
-          .doc(
-              "Out = -X[label] Weight[label] for every row; 0 where the label is ignore_index. Total_weight is the sum "
-              "of the weights that count; without reduction it is 0. A label out of range is refused.")
+          .doc("Out = -X[label] Weight[label] for every row; 0 where the label is ignore_index. Total_weight is the "
+               "sum of the weights of the other rows; without reduction it is 0. A label out of range is an error.")
           .input("X", "[batch, classes] or [batch, classes, height, width]: logarithms of probabilities")
           .input("Label", "[batch] or [batch, height, width], int32 or int64")
-          .optional_input("Weight", "[classes]; 1 when left out")
+          .optional_input("Weight", "[classes]; 1 if omitted")
           .output("Out", "[]; shape of Label without reduction")
           .output("Total_weight", "[]")
-          .attr("ignore_index", int64_t{-100}, "the label whose rows count nothing")
+          .attr("ignore_index", int64_t{-100}, "rows with this label have loss 0")
           .attr("reduction", "mean", "none: a loss for each row; sum; mean: sum / Total_weight",
                 one_of({"none", "sum", "mean"}))
           .infer(infer_nll_loss)
@@ -110,7 +109,7 @@ void define_nll_loss(OpTable& ops) {
           .on_gpu()
           .kernels<NllLossKernel, float, double>());
   ops.add(ops.gradient_of("nll_loss")
-              .doc("X@GRAD = -Weight[label] Out@GRAD at the label and 0 elsewhere, divided as Out was.")
+              .doc("X@GRAD = -Weight[label] Out@GRAD at the label and 0 elsewhere, divided like Out.")
               .input("X", "as in nll_loss; its values are not read")
               .checks_data()
               .kernels<NllLossGradKernel, float, double>());

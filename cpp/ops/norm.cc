@@ -73,7 +73,7 @@ void define_norm(OpTable& ops) {
               .optional_output("Norm", "shape of X with 1 along the axis; not needed in testing")
               .required_attr("axis", AttrType::Int, "the axis; negative: from the end")
               .attr("epsilon", 1e-10f, "added to the sum of squares", at_least(0))
-              .attr("is_test", false, "changes nothing; PaddlePaddle's norm_grad asks for it")
+              .attr("is_test", false, "not used; PaddlePaddle's norm_grad requires it")
               .infer([](InferContext& c) {
                 c.set_output("Norm", c.input("X").dtype, norm_shape(c));
                 c.set_output("Out", c.input("X"));

@@ -17,9 +17,9 @@ struct NotEqual {
 void define_not_equal(OpTable& ops) {
   ops.add(
       comparison("not_equal")
-          .doc("Out = whether X differs from Y, element by element. Y's dimensions lie against X's "
-               "from `axis` on; a dimension of 1 stretches. Floating point numbers less than 1e-8 "
-               "apart are equal; NaN is equal to nothing.")
+          .doc("Out = whether X differs from Y, element by element. Y's dimensions are aligned with X's from `axis` "
+               "on; dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal "
+               "to nothing.")
           .on_gpu()
           .kernels<CompareKernel<NotEqual>::For, float, double, int16_t, int32_t, int64_t, int8_t, uint8_t, bool>());
 }

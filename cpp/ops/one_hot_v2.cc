@@ -40,8 +40,9 @@ void define_one_hot_v2(OpTable& ops) {
   ops.add(with_tensor_ports(
               OpSchema("one_hot_v2").input("X", "any shape, int32 or int64").output("Out", "shape of X, then depth"),
               kOneHotV2Ports)
-              .doc("Out[i..., X[i...]] = 1 and all else 0. What is out of range is refused, or a row of zeros.")
-              .attr("depth", -1, "how many positions there are")
+              .doc("Out[i..., X[i...]] = 1, and all other elements are 0. A position out of range is an error or, with "
+                   "allow_out_of_range, gives a row of zeros.")
+              .attr("depth", -1, "the number of positions")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
               .attr("allow_out_of_range", false, "whether a position out of range gives zeros")
               .infer([](InferContext& c) {
@@ -55,7 +56,7 @@ void define_one_hot_v2(OpTable& ops) {
                 if (out.known()) out.numel();  // refuses a shape that is too large
                 c.set_output("Out", c.dtype_attr("dtype"), out);
               })
-              .no_gradient("positions have no slope")
+              .no_gradient("positions are integers, which have no gradient")
               .checks_data()
               .dtype_from_output("Out")
               .on_gpu()

@@ -89,11 +89,12 @@ namespace paddle_mini {
 void define_p_norm(OpTable& ops) {
   ops.add(OpSchema("p_norm")
               .doc("Out = (sum of |X|^p)^(1/p) along the axis, with p = porder.")
-              .attr("porder", 2.0f, "p; inf and -inf are the largest and the smallest |X|, 0 counts what is not 0")
+              .attr("porder", 2.0f,
+                    "p; inf and -inf: the largest and the smallest |X|; 0: the number of nonzero elements")
               .attr("axis", -1, "the axis; negative ones count from the end")
-              .attr("epsilon", 1e-12f, "added to what the gradient divides by", at_least(0))
-              .attr("keepdim", false, "whether the axis stays, with one element")
-              .attr("asvector", false, "whether X is one line, whatever `axis` says")
+              .attr("epsilon", 1e-12f, "added to the divisor of the gradient", at_least(0))
+              .attr("keepdim", false, "whether the axis stays as a dimension of 1")
+              .attr("asvector", false, "whether X is flattened first; then `axis` is not used")
               .input("X", "any shape")
               .output("Out", "X's shape without the axis")
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, p_norm_shape(c)); })

@@ -44,7 +44,7 @@ Shape inner_shape(const InferContext& c) {
     int64_t before = paddings[2 * static_cast<size_t>(i)], after = paddings[2 * static_cast<size_t>(i) + 1];
     require<ProgramError>(before >= 0 && after >= 0, "paddings has ", std::min(before, after), " for axis ", i);
     require<ShapeError>(x[i] < 0 || x[i] >= before + after, "Out@GRAD ", c.shape("Out@GRAD").str(),
-                        " has less than the paddings along axis ", i);
+                        " is smaller than the paddings along axis ", i);
     if (x[i] >= 0) x[i] -= before + after;
   }
   return x;
@@ -56,9 +56,9 @@ void define_pad(OpTable& ops) {
   ops.add(OpSchema("pad")
               .doc("Out = X with pad_value around it.")
               .input("X", "any shape")
-              .output("Out", "X's dimensions, each with its paddings")
-              .required_attr("paddings", AttrType::Ints, "for each axis how many before and how many after X")
-              .attr("pad_value", 0.0f, "what Out holds there")
+              .output("Out", "X's dimensions plus the paddings")
+              .required_attr("paddings", AttrType::Ints, "for each axis the numbers of elements before and after X")
+              .attr("pad_value", 0.0f, "the value of the padding")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.input("X").dtype, shape_of(pad_index_maps(c.op(), c.shape("X"))));

@@ -14,7 +14,7 @@ AxisIndexMaps pad2d_index_maps(const OpDesc& op, const Shape& x) {
   const auto& paddings = attr_of<std::vector<int32_t>>(op, "paddings");
   const std::string& mode = attr_of<std::string>(op, "mode");
   require<ShapeError>(x.rank() == 4, "X has shape ", x.str(), ", 4 dimensions are needed");
-  require<ProgramError>(paddings.size() == 4, "paddings are ", paddings.size(), ", 4 are needed");
+  require<ProgramError>(paddings.size() == 4, "paddings are ", paddings.size(), ", it must have 4");
   AxisIndexMaps index_maps = unchanged_axes(x);
   int rows = attr_of<std::string>(op, "data_format") == "NHWC" ? 1 : 2;
   for (int i : {0, 1}) {
@@ -49,14 +49,14 @@ struct Pad2dGradKernel : AxisCopyGradKernel<T> {
 
 void define_pad2d(OpTable& ops) {
   ops.add(OpSchema("pad2d")
-              .doc("Out = X with a border around each image: pad_value; X mirrored at its outermost pixels; or these "
+              .doc("Out = X with a border around each image: pad_value, X mirrored at its outermost pixels, or these "
                    "pixels repeated.")
               .input("X", "[images, channels, height, width], or channels last")
               .output("Out", "X's dimensions, with the paddings")
               .required_attr("paddings", AttrType::Ints, "rows above and below X, columns left and right of it")
-              .attr("mode", "constant", "what the border holds", one_of({"constant", "reflect", "edge"}))
+              .attr("mode", "constant", "the value of the border", one_of({"constant", "reflect", "edge"}))
               .attr("pad_value", 0.0f, "the constant")
-              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
+              .attr("data_format", "NCHW", "whether axis 1 or the last axis has the channels", one_of({"NCHW", "NHWC"}))
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.input("X").dtype, shape_of(pad2d_index_maps(c.op(), c.shape("X"))));
@@ -65,7 +65,7 @@ void define_pad2d(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<Pad2dKernel>());
   ops.add(ops.gradient_of("pad2d")
-              .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
+              .doc("X@GRAD of an element = the sum of Out@GRAD over the positions that hold it.")
               .shape_only("X")
               .kernels<Pad2dGradKernel, float, double>());
 }

@@ -20,7 +20,7 @@ AxisIndexMaps pad3d_index_maps(const OpDesc& op, const Shape& x) {
   const Ints& paddings = attr_of<Ints>(op, "paddings");
   const std::string& mode = attr_of<std::string>(op, "mode");
   require<ShapeError>(x.rank() == 5, "X has shape ", x.str(), ", 5 dimensions are needed");
-  require<ProgramError>(paddings.size() == 6, "paddings are ", paddings.size(), ", 6 are needed");
+  require<ProgramError>(paddings.size() == 6, "paddings are ", paddings.size(), ", it must have 6");
   AxisIndexMaps index_maps = unchanged_axes(x);
   int last = attr_of<std::string>(op, "data_format") == "NDHWC" ? 3 : 4;
   for (int i = 0; i < 3; ++i) {
@@ -65,17 +65,19 @@ struct Pad3dGradKernel : AxisCopyGradKernel<T> {
 }  // namespace
 
 void define_pad3d(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSchema("pad3d")
-                                .input("X", "[images, channels, depth, height, width], or as data_format says")
-                                .output("Out", "X's dimensions, each with its paddings"),
-                            kPad3dPorts)
-              .required_attr("paddings", AttrType::Ints, "before and after X along the width, the height, the depth")
-              .attr("mode", "constant", "what the border holds",
+  ops.add(with_tensor_ports(
+              OpSchema("pad3d")
+                  .input("X", "[images, channels, depth, height, width], or another order according to data_format")
+                  .output("Out", "X's dimensions plus the paddings"),
+              kPad3dPorts)
+              .required_attr("paddings", AttrType::Ints,
+                             "the numbers of elements before and after X along the width, the height and the depth")
+              .attr("mode", "constant", "the value of the border",
                     one_of({"constant", "reflect", "replicate", "circular"}))
               .attr("value", 0.0f, "the constant")
               .attr("data_format", "NCDHW", "the order of X's axes", one_of({"NCDHW", "NDHWC"}))
-              .doc("Out = X with a border around each volume: value; X mirrored at its outermost elements; these "
-                   "elements repeated; or X again from its other end.")
+              .doc("Out = X with a border around each volume: value, X mirrored at its outermost elements, these "
+                   "elements repeated, or X continued periodically.")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.input("X").dtype, pad3d_out_shape(c));
@@ -84,7 +86,7 @@ void define_pad3d(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<Pad3dKernel>());
   ops.add(ops.gradient_of("pad3d")
-              .doc("X@GRAD = the sum of Out@GRAD over the places that hold an element of X.")
+              .doc("X@GRAD of an element = the sum of Out@GRAD over the positions that hold it.")
               .shape_only("X")
               .kernels<Pad3dGradKernel, float, double>());
 }

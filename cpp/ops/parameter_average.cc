@@ -24,7 +24,7 @@ void infer_parameter_average(InferContext& c) {
   };
   if (given("Previous") || given("Roll") || given("PreviousOut")) {
     require<ProgramError>(c.has_input("Previous") && c.has_input("Roll") && c.has_output("PreviousOut"),
-                          "Previous, Roll and PreviousOut are given all or none");
+                          "Previous, Roll and PreviousOut must be given together");
     require<ShapeError>(c.input("Roll").dtype == DType::Int32, "Roll is ", name_of(c.input("Roll").dtype),
                         ", it must be int32");
     require_scalar(c, "Roll");
@@ -32,14 +32,13 @@ void infer_parameter_average(InferContext& c) {
   }
   if (given("Residue") || given("ResidueOut")) {
     require<ProgramError>(c.has_input("Residue") && c.has_output("ResidueOut") && !given("Previous"),
-                          "Residue and ResidueOut are given both or none, and not with Previous");
+                          "Residue and ResidueOut must be given together, and not with Previous");
     like_average("Residue", "ResidueOut");
   }
   if (given("Block") || given("BlockOut") || given("Sums") || given("SumsOut")) {
     bool all = c.has_input("Block") && c.has_output("BlockOut") && c.has_input("Sums") && c.has_output("SumsOut");
     require<ProgramError>(all && !given("Residue"),
-                          "Block, BlockOut, Sums and SumsOut are given all or none, and not "
-                          "with Residue");
+                          "Block, BlockOut, Sums and SumsOut must be given together, and not with Residue");
     like_average("Block", "BlockOut");
     require_vector(c, "Sums", DType::Float64, kAverageSums);
     c.set_output("SumsOut", c.input("Sums"));
@@ -55,44 +54,42 @@ void infer_parameter_average(InferContext& c) {
 namespace paddle_mini {
 
 void define_parameter_average(OpTable& ops) {
-  ops.add(
-      OpSchema("parameter_average")
-          .doc(
-              "AverageOut = Average + Weight (Param - Average), rounded after each of the three operations. Weight 1 "
-              "gives Param itself, weight 0 leaves everything as it is. Where Roll is 1 the result goes to "
-              "PreviousOut, and Average stays. The Weight comes from average_weight, which knows the scheme; this "
-              "operator does not. With Residue what rounding adds is kept and taken off the next time. With Block and "
-              "Sums nothing is lost at all: a step adds the parameter, with a weight, to Block, which goes into "
-              "Average every 16 steps; the average is Average + (Sums[1] Average + Block) / Sums[0], and average_value "
-              "reads it. A parameter of float16 or bfloat16 has an average of float32.")
-          .input("Param", "any shape")
-          .input("Average", "shape of Param")
-          .input("Weight", "one element, float32 or float64, between 0 and 1; rounded to Average's dtype")
-          .optional_input("Previous", "shape of Param: the average of the window's previous generation")
-          .optional_input("Roll", "one element, int32: 1 where a generation ends")
-          .optional_input("Residue", "shape of Param: what rounding has added so far")
-          .optional_input("Block", "shape of Param: the weighted sum of the newest steps")
-          .optional_input("Sums",
-                          "[4] float64: the sum of all weights, minus that of the block's, the sum with which "
-                          "the block ends, steps; zeros at first, and where Block is zeros")
-          .output("AverageOut", "the variable of Average")
-          .optional_output("PreviousOut", "the variable of Previous")
-          .optional_output("ResidueOut", "the variable of Residue")
-          .optional_output("BlockOut", "the variable of Block")
-          .optional_output("SumsOut", "the variable of Sums")
-          .attr("check_finite", false,
-                "whether NaN and infinity in Param are refused; with Block the step is taken back, elsewhere "
-                "parts before them are averaged")
-          .infer(infer_parameter_average)
-          .no_gradient("an average of parameters is not differentiated")
-          .updates("Average", "AverageOut")
-          .updates("Previous", "PreviousOut")
-          .updates("Residue", "ResidueOut")
-          .updates("Block", "BlockOut")
-          .updates("Sums", "SumsOut")
-          .dtype_from_input("Average")
-          .on_gpu()
-          .kernels<ParameterAverageKernel, float, double>());
+  ops.add(OpSchema("parameter_average")
+              .doc("AverageOut = Average + Weight (Param - Average), rounded after each of the three operations. "
+                   "Weight 1 gives Param itself; weight 0 changes nothing. If Roll is 1, the result is written to "
+                   "PreviousOut, and Average stays unchanged. average_weight computes Weight from the scheme. With "
+                   "Residue, the rounding error of a step is stored and subtracted in the next one. With Block and "
+                   "Sums there is no loss: a step adds the weighted parameter to Block, and every 16 steps Block is "
+                   "added to Average; the average is Average + (Sums[1] Average + Block) / Sums[0], which "
+                   "average_value computes. A parameter of float16 or bfloat16 has an average of float32.")
+              .input("Param", "any shape")
+              .input("Average", "shape of Param")
+              .input("Weight", "one element, float32 or float64, between 0 and 1; rounded to Average's dtype")
+              .optional_input("Previous", "shape of Param: the average of the window's previous generation")
+              .optional_input("Roll", "one element, int32: 1 if a generation ends")
+              .optional_input("Residue", "shape of Param: the accumulated rounding error")
+              .optional_input("Block", "shape of Param: the weighted sum of the newest steps")
+              .optional_input("Sums",
+                              "[4] float64: the sum of all weights, minus the sum of the block's weights, the sum with "
+                              "which the block ends, steps; zeros at first, and if Block is zeros")
+              .output("AverageOut", "the same variable as Average")
+              .optional_output("PreviousOut", "the same variable as Previous")
+              .optional_output("ResidueOut", "the same variable as Residue")
+              .optional_output("BlockOut", "the same variable as Block")
+              .optional_output("SumsOut", "the same variable as Sums")
+              .attr("check_finite", false,
+                    "whether NaN or infinity in Param is an error; with Block the step is rolled back, otherwise the "
+                    "elements before the invalid one have been averaged")
+              .infer(infer_parameter_average)
+              .no_gradient("an average of parameters has no gradient")
+              .updates("Average", "AverageOut")
+              .updates("Previous", "PreviousOut")
+              .updates("Residue", "ResidueOut")
+              .updates("Block", "BlockOut")
+              .updates("Sums", "SumsOut")
+              .dtype_from_input("Average")
+              .on_gpu()
+              .kernels<ParameterAverageKernel, float, double>());
 }
 
 }  // namespace paddle_mini

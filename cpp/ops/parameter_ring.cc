@@ -37,16 +37,16 @@ namespace paddle_mini {
 
 void define_parameter_ring(OpTable& ops) {
   ops.add(OpSchema("parameter_ring")
-              .doc("RingOut = Ring with Param in the place of update number u, (u - 1) modulo k, unless Weight is 0: "
-                   "the k latest parameters (Kaddour 2022), of which ring_mean is the mean.")
+              .doc("RingOut = Ring with Param at index (u - 1) modulo k in update u, unless Weight is 0. The ring "
+                   "holds the k latest parameters (Kaddour 2022), and ring_mean computes their mean.")
               .input("Param", "any shape")
               .input("Ring", "[k, shape of Param]")
-              .input("Counters", "[5] int64, of average_weight, this step counted")
-              .input("Weight", "one element, of average_weight: 0 where nothing is kept in this step")
-              .output("RingOut", "the variable of Ring")
-              .attr("check_finite", false, "whether NaN and infinity in Param are refused")
+              .input("Counters", "[5] int64, from average_weight, including this step")
+              .input("Weight", "one element, from average_weight: 0 if nothing is stored in this step")
+              .output("RingOut", "the same variable as Ring")
+              .attr("check_finite", false, "whether NaN or infinity in Param is an error")
               .infer(infer_parameter_ring)
-              .no_gradient("keeps parameters")
+              .no_gradient("a buffer of parameters has no gradient")
               .updates("Ring", "RingOut")
               .on_gpu()
               .kernels<ParameterRingKernel, float, double>());

@@ -8,7 +8,7 @@ void define_pixel_shuffle(OpTable& ops) {
       ops,
       OpSchema("pixel_shuffle")
           .doc("Out[n, c, y r + i, x r + j] = X[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).")
-          .input("X", "[images, channels r r, height, width], or channels last as data_format says")
+          .input("X", "[images, channels r r, height, width], or channels last according to data_format")
           .output("Out", "[images, channels, height r, width r], or channels last")
           .attr("upscale_factor", 1, "by how much height and width grow", between(1, 1 << 15)));
 }

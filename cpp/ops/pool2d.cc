@@ -11,7 +11,7 @@ namespace {
 Shape pool2d_shape(const InferContext& c) {
   require_rank(c, "X", 4);
   const Shape& x = c.shape("X");
-  for (int axis : {2, 3}) require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": there is nothing to pool");
+  for (int axis : {2, 3}) require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": it has no elements to pool");
   auto [height, width] = pooling_axes(c, x);
   bool global = c.attr<bool>("global_pooling");
   return Shape{x[0], x[1], global ? 1 : height.out, global ? 1 : width.out};
@@ -27,32 +27,34 @@ namespace paddle_mini {
 void define_pool2d(OpTable& ops) {
   ops.add(
       OpSchema("pool2d")
-          .doc("The largest element, or the mean, of each window that moves over the two last axes of X. Padding is "
-               "never the largest; NaN is.")
+          .doc("Out = the maximum or the mean of each window that moves over the last two axes of X. Padding is never "
+               "the maximum; a NaN always is.")
           .input("X", "[images, channels, height, width]")
           .output("Out", "[images, channels, output height, output width]")
-          .required_attr("pooling_type", AttrType::String, "the largest, or the mean of a window",
+          .required_attr("pooling_type", AttrType::String, "the maximum or the mean of a window",
                          one_of({"max", "avg"}))
           .attr("ksize", std::vector<int32_t>{1, 1},
                 "size of the window: height, width; with `adaptive`, of the output")
-          .attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
-          .attr("paddings", std::vector<int32_t>{0, 0}, "around the image: height, width; or above, below, left, right")
+          .attr("strides", std::vector<int32_t>{1, 1}, "stride of the window: height, width")
+          .attr("paddings", std::vector<int32_t>{0, 0},
+                "padding around the image: height, width; or above, below, left, right")
           .attr("padding_algorithm", "EXPLICIT",
-                "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
+                "EXPLICIT: `paddings`; SAME: the output has ceil(input / stride) positions; VALID: none",
                 one_of({"EXPLICIT", "SAME", "VALID"}))
           .attr("global_pooling", false, "whether the window is the whole image")
-          .attr("ceil_mode", false, "whether a last window that is cut off counts")
-          .attr("exclusive", true, "whether a mean leaves the padding out")
-          .attr("adaptive", false, "whether ksize is the size of the output, and the windows follow from it")
-          .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()))
+          .attr("ceil_mode", false, "whether a last, incomplete window is included")
+          .attr("exclusive", true, "whether a mean excludes the padding")
+          .attr("adaptive", false, "whether ksize is the size of the output, from which the windows are computed")
+          .attr("data_format", "NCHW", "NCHW: axis 1 has the channels; NHWC: the last axis has them",
+                one_of(image_layouts()))
           .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool2d_shape(c)); }))
           .gradient("pool2d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
           .on_gpu()
           .kernels<AnyLayout<Pool2dKernel>::Of, float, double>());
-  ops.add(
-      ops.gradient_of("pool2d")
-          .doc("max: the first largest element of a window gets its Out@GRAD; avg: every element of it the same part.")
-          .kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>());
+  ops.add(ops.gradient_of("pool2d")
+              .doc("max: the first maximum of a window gets its Out@GRAD; avg: every element of the window gets an "
+                   "equal share.")
+              .kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -20,7 +20,7 @@ std::array<WindowAxis, 2> pooling_axes(const Context& c, const Shape& x) {
     return window.axes(x[2], x[3], std::max<int64_t>(x[2], 1), std::max<int64_t>(x[3], 1));
   }
   std::vector<int32_t> size = numbers("ksize");
-  require<ProgramError>(size.size() == 2, "attribute 'ksize' has ", size.size(), " numbers, 2 are needed");
+  require<ProgramError>(size.size() == 2, "attribute 'ksize' has ", size.size(), " numbers, it must have 2");
   for (int32_t k : size) require<ProgramError>(k >= 1, "attribute 'ksize' holds ", k, ", it must be at least 1");
   if (!c.template attr<bool>("adaptive")) return window.axes(x[2], x[3], size[0], size[1]);
   std::array<WindowAxis, 2> axes;

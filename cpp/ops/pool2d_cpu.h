@@ -88,7 +88,7 @@ void add_apart(T* to, int64_t stride, Vec<T> values) {
   (Vec<T>::load(to + Vec<T>::size) + spread_half<1>(values)).store(to + Vec<T>::size);
 }
 
-// Keeps the first `count` lanes and sets the others to 0.
+// Saved the first `count` lanes and sets the others to 0.
 template <class T>
 Vec<T> first_lanes(Vec<T> values, int64_t count) {
   if (count == Vec<T>::size) return values;

@@ -107,9 +107,9 @@ namespace paddle_mini {
 
 void define_pow(OpTable& ops) {
   ops.add(unary("pow")
-              .doc("Out = X to the power of the factor, element by element. For whole numbers the factor's fraction "
-                   "is cut off, and products wrap around.")
-              .optional_input("FactorTensor", "one element, float32 or float64: used instead of `factor`")
+              .doc("Out = X to the power of the factor, element by element. For integers the factor is truncated "
+                   "towards zero, and products wrap around.")
+              .optional_input("FactorTensor", "one element, float32 or float64: replaces `factor`")
               .attr("factor", 1.0f, "the exponent")
               .infer(infer_pow)
               .gradient("pow_grad", {"X", "FactorTensor", "Out@GRAD"}, {"X@GRAD"})

@@ -98,10 +98,10 @@ void define_prelu(OpTable& ops) {
               .doc("Out = X where X > 0, else Alpha X, element by element.")
               .attr("mode", "all", "one factor for 'all', for each 'channel', or for each 'element' of a sample",
                     one_of({"all", "channel", "element"}))
-              .attr("data_format", "NCHW", "where the channels are: 'NCHW', axis 1; 'NHWC', the last",
+              .attr("data_format", "NCHW", "the axis of the channels: 'NCHW', axis 1; 'NHWC', the last",
                     one_of({"NCHW", "NHWC"}))
               .input("X", "any shape")
-              .input("Alpha", "the factors: one; or X's channels; or the elements of a sample X[0]")
+              .input("Alpha", "the factors: one element, X's channels, or the elements of a sample X[0]")
               .output("Out", "shape of X")
               .infer([](InferContext& c) {
                 check_factors(c);
@@ -113,7 +113,7 @@ void define_prelu(OpTable& ops) {
               .kernels<PreluKernel, float, double>());
   ops.add(ops.gradient_of("prelu")
               .doc("X@GRAD = Out@GRAD where X > 0, else Alpha Out@GRAD; Alpha@GRAD = X Out@GRAD where X <= 0, summed "
-                   "over what a factor meets.")
+                   "over the elements with the same factor.")
               .in_place("Out@GRAD", "X@GRAD")
               .kernels<PreluGradKernel, float, double>());
 }

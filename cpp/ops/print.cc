@@ -68,19 +68,19 @@ void run_print(ControlRun& run) {
 
 void define_print(OpTable& ops) {
   ops.add(OpSchema("print")
-              .doc("Out = In, and shows it on standard output; its gradient shows the gradient.")
-              .input("In", "any variable; tensors are shown")
+              .doc("Out = In. The operator prints In on standard output, and its gradient prints the gradient.")
+              .input("In", "any variable; only tensors are printed")
               .output("Out", "In")
-              .attr("first_n", -1, "only so many times; -1: always")
-              .attr("message", "", "what is shown before")
-              .attr("summarize", -1, "so many elements; -1: all")
-              .attr("print_tensor_name", true, "show the name")
-              .attr("print_tensor_type", true, "show the element type")
-              .attr("print_tensor_shape", true, "show the shape")
-              .attr("print_tensor_layout", true, "nothing to show: there is one layout")
-              .attr("print_tensor_lod", true, "show where sequences begin and end")
+              .attr("first_n", -1, "how many times to print; -1: always")
+              .attr("message", "", "text printed before")
+              .attr("summarize", -1, "the number of elements to print; -1: all")
+              .attr("print_tensor_name", true, "print the name")
+              .attr("print_tensor_type", true, "print the element type")
+              .attr("print_tensor_shape", true, "print the shape")
+              .attr("print_tensor_layout", true, "not used: there is one layout")
+              .attr("print_tensor_lod", true, "print the offsets of sequences")
               .attr("print_phase", "BOTH", "when", one_of({"FORWARD", "BACKWARD", "BOTH"}))
-              .attr("is_forward", true, "false: this shows a gradient")
+              .attr("is_forward", true, "false: this prints a gradient")
               .gradient([](const OpDesc& forward) {
                 OpDesc op = make_op("print", {{"In", gradient_names(forward.output("Out"))}},
                                     {{"Out", gradient_names(forward.input("In"))}}, forward.attrs);

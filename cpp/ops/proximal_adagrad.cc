@@ -39,10 +39,10 @@ struct ProximalAdagradKernel : TiledKernel {
 void define_proximal_adagrad(OpTable& ops) {
   ops.add(optimizer("proximal_adagrad", {"Moment"})
               .doc("MomentOut = Moment + Grad^2, q = Param - LearningRate * Grad / sqrt(MomentOut), ParamOut = sign(q) "
-                   "max(|q| - LearningRate * l1, 0) / (1 + LearningRate * l2). Nothing is added to the root, so Moment "
-                   "must begin above 0: Grad 0 at Moment 0 gives NaN. Of programs before PaddlePaddle 2.")
-              .attr("l1", 0.0f, "how far parameters are drawn to 0 in a step of rate 1; below 0 as 0")
-              .attr("l2", 0.0f, "how much parameters shrink in a step of rate 1")
+                   "max(|q| - LearningRate * l1, 0) / (1 + LearningRate * l2). There is no epsilon, so Moment must "
+                   "start above 0: Grad 0 at Moment 0 gives NaN. For programs before PaddlePaddle 2.")
+              .attr("l1", 0.0f, "L1 regularization of a step with learning rate 1; negative numbers count as 0")
+              .attr("l2", 0.0f, "L2 regularization of a step with learning rate 1")
               .kernels<ProximalAdagradKernel, float, double>());
 }
 

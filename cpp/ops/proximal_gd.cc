@@ -38,8 +38,8 @@ void define_proximal_gd(OpTable& ops) {
   ops.add(optimizer("proximal_gd", {})
               .doc("q = Param - LearningRate * Grad, ParamOut = sign(q) max(|q| - LearningRate * l1, 0) / (1 + "
                    "LearningRate * l2).")
-              .attr("l1", 0.0f, "how far parameters are drawn to 0 in a step of rate 1; below 0 as 0")
-              .attr("l2", 0.0f, "how much parameters shrink in a step of rate 1")
+              .attr("l1", 0.0f, "L1 regularization of a step with learning rate 1; negative numbers count as 0")
+              .attr("l2", 0.0f, "L2 regularization of a step with learning rate 1")
               .kernels<ProximalGdKernel, float, double>());
 }
 

@@ -56,16 +56,16 @@ namespace paddle_mini {
 
 void define_put_along_axis(OpTable& ops) {
   ops.add(OpSchema("put_along_axis")
-              .doc("Result = Input, but each element of Value takes the place of that of Input, or is added to it, at "
-                   "the same place but along the axis, where it is at the position in Index. Negative positions count "
-                   "from the end; one that Input does not have is refused.")
+              .doc("Result = Input with the elements of Value written, or added, at the positions in Index along the "
+                   "axis; the other coordinates of an element are those in Value. Negative positions count from the "
+                   "end; a position out of range is an error.")
               .attr("Axis", 0, "the axis; negative ones count from the end")
               .attr("Reduce", "assign",
-                    "assign: of several values for one element the last stays; add: they are added to it",
+                    "assign: the last of several values for one element is written; add: all are added to it",
                     one_of({"assign", "add"}))
-              .attr("Include_self", true, "add: whether the elements of Input are part of the sums")
+              .attr("Include_self", true, "add: whether the sums include the elements of Input")
               .input("Input", "at least one dimension")
-              .input("Index", "Input's shape but for the axis, or smaller; int32 or int64")
+              .input("Index", "Input's shape except along the axis, or smaller; int32 or int64")
               .input("Value", "shape of Index")
               .output("Result", "shape of Input")
               .infer([](InferContext& c) {
@@ -83,12 +83,11 @@ void define_put_along_axis(OpTable& ops) {
               .on_gpu()
               .kernels<PutKernel, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("put_along_axis")
-              .doc("Input@GRAD = Result@GRAD, but 0 where a value was put in place of Input's; Value@GRAD = "
-                   "Result@GRAD where "
-                   "it was put, but 0 for a value that another one replaced.")
+              .doc("Input@GRAD = Result@GRAD, but 0 where a value replaced an element of Input; Value@GRAD = "
+                   "Result@GRAD at the positions of the values, but 0 for a value that another one replaced.")
               .optional_input("Input", "not read: Result@GRAD has its shape")
               .optional_input("Value", "not read: Index has its shape")
-              .optional_input("Result", "not read; PaddlePaddle's asks for it")
+              .optional_input("Result", "not read; PaddlePaddle's operator requires it")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& result = c.input("Result@GRAD");

@@ -6,12 +6,12 @@ namespace {
 
 template <class T>
 void PutKernel<T>::run(KernelContext& context) {
-  using Meet = SegmentedScatter::Meet;
+  using Combine = SegmentedScatter::Combine;
   by_element.sort(context, positions_of(context, along));
   int64_t n = input.numel();
-  if (!add) by_element.put<Meet::Last>(context, 1, n, 1, input.data(), value.data(), result.data());
-  else if (!replaces) by_element.put<Meet::AddTo>(context, 1, n, 1, input.data(), value.data(), result.data());
-  else by_element.put<Meet::SumInstead>(context, 1, n, 1, input.data(), value.data(), result.data());
+  if (!add) by_element.put<Combine::Last>(context, 1, n, 1, input.data(), value.data(), result.data());
+  else if (!replaces) by_element.put<Combine::AddTo>(context, 1, n, 1, input.data(), value.data(), result.data());
+  else by_element.put<Combine::SumInstead>(context, 1, n, 1, input.data(), value.data(), result.data());
 }
 
 // Pairs with the same target element are adjacent. Only the last value put there has a gradient.

@@ -61,14 +61,14 @@ void infer_range(InferContext& c) {
 
 void define_range(OpTable& ops) {
   ops.add(OpSchema("range")
-              .doc("Out = Start, Start + Step, Start + 2 Step, ... up to but without End. How many there are depends "
-                   "on data.")
+              .doc("Out = Start, Start + Step, Start + 2 Step, ... up to End, exclusive. The number of elements "
+                   "depends on data.")
               .input("Start", "one element")
               .input("End", "one element of Start's type")
               .input("Step", "one element of Start's type, not 0")
               .output("Out", "[n]")
               .infer(infer_range)
-              .no_gradient("its inputs are counts and positions")
+              .no_gradient("its inputs are counts and positions, which have no gradient")
               .cpu_only("the size of its result depends on data")
               .kernels<RangeKernel, float, double, int32_t, int64_t>());
 }

@@ -31,8 +31,8 @@ void define_read_from_array(OpTable& ops) {
   ops.add(OpSchema("read_from_array")
               .doc("Out = X[I].")
               .input("X", "a tensor array")
-              .input("I", "one int32 or int64: which element")
-              .optional_input("X_W", "as the gradient of write_to_array: what was written, for zeros of its shape")
+              .input("I", "one int32 or int64: the index of the element")
+              .optional_input("X_W", "for the gradient of write_to_array: the written value, whose shape zeros have")
               .output("Out", "the element")
               .gradient([](const OpDesc& forward) {
                 return std::vector<OpDesc>{

@@ -18,7 +18,7 @@ struct Reciprocal {
 }  // namespace
 
 void define_reciprocal(OpTable& ops) {
-  add_unary<Reciprocal, Keeps::Out>(ops, unary("reciprocal").doc("Out = 1 / X, element by element."),
+  add_unary<Reciprocal, Saved::Out>(ops, unary("reciprocal").doc("Out = 1 / X, element by element."),
                                     "X@GRAD = -Out@GRAD Out^2.");
 }
 

@@ -60,7 +60,7 @@ class Recurrence {
       : run_(run), inputs_(run.op.input("inputs")), initial_(run.op.input("initial_states")),
         outputs_(run.op.output("outputs")), ex_states_(run.attr<Names>("ex_states")),
         states_(run.attr<Names>("states")), block_(run.block_attr("sub_block")) {
-    require<ProgramError>(!inputs_.empty(), "inputs is missing: it says how many steps there are");
+    require<ProgramError>(!inputs_.empty(), "inputs is missing: its length is the number of steps");
     require<ProgramError>(initial_.size() == ex_states_.size() && states_.size() == ex_states_.size(),
                           "initial_states has ", initial_.size(), " variables, ex_states ", ex_states_.size(),
                           ", states ", states_.size());
@@ -68,7 +68,7 @@ class Recurrence {
       sequences_.push_back(run.share_input("inputs", i));
       const Tensor& tensor = sequences_.back().tensor;
       require<ShapeError>(sequences_.back().kind == VarKind::Tensor && tensor.shape.rank() > 0, "inputs '", inputs_[i],
-                          "' has no dimension of steps");
+                          "' has no dimension for steps");
       if (i == 0) count_ = tensor.shape[0];
       require<ShapeError>(tensor.shape[0] == count_, "inputs '", inputs_[i], "' has ", tensor.shape[0], " steps, '",
                           inputs_[0], "' has ", count_);
@@ -80,7 +80,7 @@ class Recurrence {
   int64_t place(int64_t step) const { return run_.attr<bool>("reverse") ? count_ - 1 - step : step; }
   static const Variable& made(Frame& step, const std::string& name) {
     Variable* value = step.own(name);
-    require<OpError>(value && value->has_value(), "the block gives '", name, "' no value");
+    require<OpError>(value && value->has_value(), "the block computes no value for '", name, "'");
     return *value;
   }
 
@@ -211,29 +211,27 @@ void run_recurrent_grad(ControlRun& run) {
 }  // namespace
 
 void define_recurrent(OpTable& ops) {
-  ops.add(
-      OpSchema("recurrent")
-          .doc("Runs sub_block once for each step t: an input is there as inputs[t], under its own name; outputs[t] is "
-               "what the "
-               "block gives under the output's name.")
-          .input_list("inputs", "sequences [T, ...]")
-          .optional_input_list("initial_states", "states before the first step")
-          .optional_input_list("parameters", "other variables that the block reads")
-          .output_list("outputs", "sequences [T, ...]")
-          .optional_output("step_scopes", "what the gradient needs of each step")
-          .gradient("recurrent_grad",
-                    {"inputs", "initial_states", "parameters", "outputs", "step_scopes", "outputs@GRAD"},
-                    {"inputs@GRAD", "initial_states@GRAD", "parameters@GRAD"})
-          .control(&run_recurrent)
-          .required_attr("sub_block", AttrType::Block, "the block of one step")
-          .attr("ex_states", Names{}, "names inside of the states of the step before")
-          .attr("states", Names{}, "names inside of the states after the step")
-          .attr("has_states", false, "whether there are states")
-          .attr("reverse", false, "the last step first")
-          .attr("is_train", true, "keep what the gradient needs")
-          .attr("skip_eager_deletion_vars", Names{}, "of PaddlePaddle, which wants it to be there"));
+  ops.add(OpSchema("recurrent")
+              .doc("Runs sub_block once for each step t. The block reads inputs[t] under the name of the input; "
+                   "outputs[t] is the block's variable with the name of the output.")
+              .input_list("inputs", "sequences [T, ...]")
+              .optional_input_list("initial_states", "states before the first step")
+              .optional_input_list("parameters", "other variables that the block reads")
+              .output_list("outputs", "sequences [T, ...]")
+              .optional_output("step_scopes", "the values of each step that the gradient reads")
+              .gradient("recurrent_grad",
+                        {"inputs", "initial_states", "parameters", "outputs", "step_scopes", "outputs@GRAD"},
+                        {"inputs@GRAD", "initial_states@GRAD", "parameters@GRAD"})
+              .control(&run_recurrent)
+              .required_attr("sub_block", AttrType::Block, "the block of one step")
+              .attr("ex_states", Names{}, "names in the block of the previous step's states")
+              .attr("states", Names{}, "names in the block of the states after the step")
+              .attr("has_states", false, "whether there are states")
+              .attr("reverse", false, "whether the steps run in reverse order")
+              .attr("is_train", true, "whether to keep the values that the gradient reads")
+              .attr("skip_eager_deletion_vars", Names{}, "not used; PaddlePaddle requires it"));
   ops.add(ops.gradient_of("recurrent")
-              .doc("Gradient of recurrent: runs a gradient block for each step, the last one first.")
+              .doc("Gradient of recurrent: runs a gradient block for each step, in reverse order.")
               .optional_input_list("outputs@GRAD", "gradients of outputs")
               .control(&run_recurrent_grad));
 }

@@ -13,7 +13,7 @@ struct All {
 
 void define_reduce_all(OpTable& ops) {
   ops.add(truth_reduction("reduce_all")
-              .doc("Whether all elements of X over the axes in `dim` are true; true if there are none.")
+              .doc("Out = whether all elements of X over the axes in `dim` are true; true if there are none.")
               .on_gpu()
               .kernels<TruthKernel<All>::For, bool, float, double, int32_t, int64_t>());
 }

@@ -13,7 +13,7 @@ struct Any {
 
 void define_reduce_any(OpTable& ops) {
   ops.add(truth_reduction("reduce_any")
-              .doc("Whether any element of X over the axes in `dim` is true; false if there are none.")
+              .doc("Out = whether any element of X over the axes in `dim` is true; false if there are none.")
               .on_gpu()
               .kernels<TruthKernel<Any>::For, bool, float, double, int32_t, int64_t>());
 }

@@ -7,7 +7,7 @@ namespace paddle_mini {
 void define_reduce_mean(OpTable& ops) {
   ops.add(also({DType::Bool, DType::Int32, DType::Int64},
                reduction("reduce_mean")
-                   .doc("The mean of X over the axes in `dim`; of no elements it is NaN.")
+                   .doc("Out = the mean of X over the axes in `dim`; NaN if there are no elements.")
                    .infer([](InferContext& c) { infer_reduction(c, c.input("X").dtype); })
                    .dtype_from_output("Out")
                    .gradient("reduce_mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
@@ -15,7 +15,7 @@ void define_reduce_mean(OpTable& ops) {
                    .kernels<ReduceKernel<Reduce::Mean>::For, float, double>()));
   ops.add(also({DType::Bool}, reduction_gradient(ops, "reduce_mean")
                                   .shape_only("X")
-                                  .doc("X@GRAD = Out@GRAD / n, n elements having become one.")
+                                  .doc("X@GRAD = Out@GRAD / n, where n is the number of elements in one mean.")
                                   .kernels<ReduceGradKernel<Reduce::Mean>::For, float, double>()));
 }
 

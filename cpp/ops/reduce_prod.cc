@@ -27,7 +27,7 @@ struct ToFactor {
 
 void define_reduce_prod(OpTable& ops) {
   ops.add(fold_reduction("reduce_prod")
-              .doc("The product of X over the axes in `dim`; 1 if there are no elements.")
+              .doc("Out = the product of X over the axes in `dim`; 1 if there are no elements.")
               .on_gpu()
               .kernels<FoldKernel<Product>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("reduce_prod")

@@ -6,7 +6,7 @@ namespace paddle_mini {
 
 void define_reduce_sum(OpTable& ops) {
   ops.add(reduction("reduce_sum")
-              .doc("The sum of X over the axes in `dim`. The sum of int32 and bool is int64.")
+              .doc("Out = the sum of X over the axes in `dim`. Sums of int32 and bool are int64.")
               .infer([](InferContext& c) {
                 DType x = c.input("X").dtype;
                 infer_reduction(c, x == DType::Int32 || x == DType::Bool ? DType::Int64 : x);

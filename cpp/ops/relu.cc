@@ -20,7 +20,7 @@ struct Relu {
 }  // namespace
 
 void define_relu(OpTable& ops) {
-  add_unary<Relu, Keeps::Out>(ops, unary("relu").doc("Out = max(X, 0), element by element; NaN stays NaN."),
+  add_unary<Relu, Saved::Out>(ops, unary("relu").doc("Out = max(X, 0), element by element; NaN stays NaN."),
                               "X@GRAD = Out@GRAD where Out > 0, else 0.");
 }
 

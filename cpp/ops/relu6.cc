@@ -22,7 +22,7 @@ struct Relu6 {
 }  // namespace
 
 void define_relu6(OpTable& ops) {
-  add_unary<Relu6, Keeps::Out>(ops,
+  add_unary<Relu6, Saved::Out>(ops,
                                unary("relu6")
                                    .doc("Out = min(max(X, 0), threshold), element by element.")
                                    .attr("threshold", 6.0f, "the most that Out can be"),

@@ -36,9 +36,9 @@ void run_reorder_grad(ControlRun& run) {
 
 void define_reorder_lod_tensor_by_rank(OpTable& ops) {
   ops.add(OpSchema("reorder_lod_tensor_by_rank")
-              .doc("Out = the sequences of X in the order of RankTable; the rows of X where it has no sequences.")
-              .input("X", "as many sequences, or rows, as RankTable has")
-              .input("RankTable", "of lod_rank_table")
+              .doc("Out = the sequences of X in the order of RankTable; if X has no sequences, its rows.")
+              .input("X", "as many sequences, or rows, as RankTable has entries")
+              .input("RankTable", "from lod_rank_table")
               .output("Out", "shape of X")
               .gradient([](const OpDesc& forward) {
                 return std::vector<OpDesc>{
@@ -46,15 +46,15 @@ void define_reorder_lod_tensor_by_rank(OpTable& ops) {
                             {{"X", gradient_names(forward.output("Out"))}, {"RankTable", forward.input("RankTable")}},
                             {{"Out", gradient_names(forward.input("X"))}})};
               })
-              .cpu_only("puts sequences in the order of a table that the host keeps")
+              .cpu_only("puts sequences in the order of a table that stays on the host")
               .control(&run_reorder));
   ops.add(OpSchema("reorder_lod_tensor_by_rank_grad")
-              .doc("Out = X in the order that it had before reorder_lod_tensor_by_rank. X is the gradient of its Out, "
-                   "Out of its X.")
+              .doc("Out = X in the order before reorder_lod_tensor_by_rank. X is the gradient of that operator's Out; "
+                   "Out is that of its X.")
               .input("X", "gradient of reorder_lod_tensor_by_rank's Out")
               .input("RankTable", "as in reorder_lod_tensor_by_rank")
               .output("Out", "gradient of reorder_lod_tensor_by_rank's X")
-              .cpu_only("puts sequences in the order of a table that the host keeps")
+              .cpu_only("puts sequences in the order of a table that stays on the host")
               .control(&run_reorder_grad));
 }
 

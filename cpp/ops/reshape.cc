@@ -21,7 +21,7 @@ void define_reshape(OpTable& ops) {
   ops.add(ops.gradient_of("reshape")
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
               .shape_only("X")
-              .optional_input("Out", "of reshape; not read")
+              .optional_input("Out", "from reshape; not read")
               .attr("shape", std::vector<int32_t>{}, "not read: X has the shape")
               .infer([](InferContext& c) {
                 require_tensors(c);

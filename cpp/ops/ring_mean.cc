@@ -28,17 +28,18 @@ namespace paddle_mini {
 
 void define_ring_mean(OpTable& ops) {
   ops.add(OpSchema("ring_mean")
-              .doc("The mean of what parameter_ring has kept, of at most k parameters; before the first update, Param.")
+              .doc("Out = the mean of the parameters in the ring of parameter_ring, at most k; before the first "
+                   "update, Param.")
               .input("Param", "any shape")
               .input("Ring", "[k, shape of Param]")
-              .input("Counters", "[5] int64, of average_weight")
+              .input("Counters", "[5] int64, from average_weight")
               .output("Out", "shape of Param")
               .infer([](InferContext& c) {
                 require_ring(c);
                 require_vector(c, "Counters", DType::Int64, kAverageCounters);
                 c.set_output("Out", c.input("Param"));
               })
-              .no_gradient("an average of parameters is not differentiated")
+              .no_gradient("an average of parameters has no gradient")
               .in_place("Param", "Out")
               .on_gpu()
               .kernels<RingMeanKernel, float, double>());

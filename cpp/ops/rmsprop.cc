@@ -76,7 +76,7 @@ void infer_rmsprop(InferContext& c) {
   require_state(c, {"MeanSquare", "Moment"}, {"LearningRate"});
   require_gradient(c);
   bool in = c.has_input("MeanGrad"), out = c.has_output("MeanGradOut");
-  require<ProgramError>(in || !out, "MeanGradOut is given, MeanGrad is not");
+  require<ProgramError>(in || !out, "MeanGradOut is given without MeanGrad");
   require<ProgramError>((in && out) || !c.attr<bool>("centered"), "'centered' needs MeanGrad and MeanGradOut");
   if (in) require_state(c, {"MeanGrad"}, {});
   set_updated(c, {"Param", "MeanSquare", "Moment", "MeanGrad"});
@@ -89,14 +89,14 @@ void define_rmsprop(OpTable& ops) {
               .doc("MeanSquareOut = decay MeanSquare + (1 - decay) Grad^2, MomentOut = momentum Moment + LearningRate "
                    "* Grad / sqrt(MeanSquareOut + epsilon), ParamOut = Param - MomentOut. Centered: MeanGradOut = "
                    "decay MeanGrad + (1 - decay) Grad, and its square is subtracted under the root. A sparse gradient "
-                   "is a dense one with rows of zeros.")
+                   "counts as a dense one with rows of zeros.")
               .optional_input("MeanGrad", "shape of Param; needed when centered")
-              .optional_output("MeanGradOut", "the variable of MeanGrad; as it was unless centered")
-              .attr("epsilon", 1e-10f, "under the root")
-              .attr("decay", 0.9f, "part of the averages that stays")
-              .attr("momentum", 0.0f, "part of the moment that stays")
+              .optional_output("MeanGradOut", "the same variable as MeanGrad; unchanged unless centered")
+              .attr("epsilon", 1e-10f, "added to the argument of the square root")
+              .attr("decay", 0.9f, "decay rate of the averages")
+              .attr("momentum", 0.0f, "decay rate of the moment")
               .attr("centered", false, "whether the mean gradient is subtracted")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
               .infer(infer_rmsprop)
               .updates("MeanGrad", "MeanGradOut")
               .kernels<RmspropKernel, float, double>());

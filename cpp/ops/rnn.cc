@@ -252,7 +252,7 @@ void infer_backward(InferContext& c) {
   Stack s = stack_of(c);
   for (const char* port : {"Out", "Out@GRAD"}) require_shape(c.input(port), c.input("Input"), out_shape(s), port);
   require_shape(c.input("Reserve"), c.input("Input"), reserve_shape(s), "Reserve");
-  require<ShapeError>(!s.drops || c.has_input("DropoutState"), "DropoutState is missing: rnn dropped elements");
+  require<ShapeError>(!s.drops || c.has_input("DropoutState"), "DropoutState is missing, but rnn dropped elements");
   if (c.has_input("DropoutState")) {
     const VarInfo& mask = c.input("DropoutState");
     require<ShapeError>(mask.dtype == DType::UInt8 && shapes_agree(mask.shape, out_shape(s)), "DropoutState is ",
@@ -277,8 +277,7 @@ void define_rnn(OpTable& ops) {
               "+ b_i + W_h h' + b_h).")
           .input("Input", "[time, batch, elements]")
           .input_list("PreState",
-                      "the first state [layers * directions, batch, hidden_size]; of LSTM the first cell "
-                      "too")
+                      "the initial state [layers * directions, batch, hidden_size]; for LSTM also the initial cell")
           .input_list("WeightList",
                       "for each layer and direction W_i [gates * hidden_size, elements of its input], W_h "
                       "[gates * hidden_size, hidden_size]; then for each b_i, b_h [gates * hidden_size]")
@@ -286,26 +285,26 @@ void define_rnn(OpTable& ops) {
           .output("Out", "[time, batch, directions * hidden_size]: the last layer's states; padding is 0")
           .optional_output("DropoutState", "shape of Out, uint8: 1 where an element between two layers was kept")
           .output_list("State", "like PreState: the states after each sequence's last step")
-          .output("Reserve", "what the gradient reads of all layers")
+          .output("Reserve", "the values of all layers that the gradient reads")
           .attr("dropout_prob", 0.0f, "probability that an element between two layers is dropped", between(0, 1))
           .attr("is_bidirec", false, "whether each layer also runs from the last step to the first")
-          .attr("input_size", 10, "elements of Input's rows; not read: Input says it")
-          .attr("hidden_size", 100, "elements of a state", at_least(1))
-          .attr("num_layers", 1, "layers, each on the output of the one before", at_least(1))
+          .attr("input_size", 10, "elements of Input's rows; not read: Input determines it")
+          .attr("hidden_size", 100, "the number of elements of a state", at_least(1))
+          .attr("num_layers", 1, "the number of layers; each reads the output of the previous one", at_least(1))
           .attr("mode", "RNN_TANH", "the cell", one_of({"LSTM", "GRU", "RNN_TANH", "RNN_RELU"}))
-          .attr("seed", 0, "with the same seed, every run drops the same elements; 0: not fixed")
+          .attr("seed", 0, "every run with this seed drops the same elements; 0: not fixed")
           .attr("is_test", false, "whether nothing is dropped")
           .infer(infer_forward)
           .gradient("rnn_grad",
                     {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList", "Out@GRAD",
                      "State@GRAD"},
                     {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
-          .cpu_only("walks sequences one step at a time, in products of matrices that are packed for the CPU")
+          .cpu_only("processes sequences one step at a time, with matrices that are packed for the CPU")
           .kernels<RnnKernel, float, double>());
   ops.add(ops.gradient_of("rnn")
               .doc("Gradients of rnn by backpropagation through time.")
               .optional_input("DropoutState", "of rnn")
-              .optional_input_list("State@GRAD", "like State; 0 when left out")
+              .optional_input_list("State@GRAD", "like State; 0 if omitted")
               .infer(infer_backward)
               .dtype_from_input("Input")
               .kernels<RnnGradKernel, float, double>());

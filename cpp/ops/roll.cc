@@ -41,11 +41,11 @@ struct RollGradKernel : AxisCopyGradKernel<T> {
 
 void define_roll(OpTable& ops) {
   ops.add(with_tensor_ports(OpSchema("roll"), kRollAttrs)
-              .doc("Out = X moved by shifts along the axes, all elements as one line if there are none; what leaves at "
-                   "one end comes in at the other.")
+              .doc("Out = X rolled by shifts along the axes, or the flattened X if there are no axes: elements that "
+                   "leave at one end enter at the other.")
               .input("X", "any shape")
               .output("Out", "shape of X")
-              .attr("shifts", Longs{}, "how far, for each of the axes; negative: towards the front")
+              .attr("shifts", Longs{}, "the number of positions for each of the axes; negative: towards the front")
               .attr("axis", Longs{}, "the axes; negative ones count from the end")
               .infer([](InferContext& c) {
                 if (std::optional<OpDesc> op = settled(c, kRollAttrs)) roll_index_maps(*op, c.shape("X"));
@@ -55,7 +55,7 @@ void define_roll(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<RollKernel>());
   ops.add(ops.gradient_of("roll")
-              .doc("X@GRAD = Out@GRAD moved back.")
+              .doc("X@GRAD = Out@GRAD rolled back.")
               .shape_only("X")
               .dtype_from_input("Out@GRAD")
               .kernels<RollGradKernel, float, double, int32_t, int64_t>());

@@ -14,9 +14,9 @@ struct Round {
 }  // namespace
 
 void define_round(OpTable& ops) {
-  add_rounding<Round, float, double>(
-      ops, unary("round").doc("Out = the whole number nearest to X, halves away from zero, element by element; NaN "
-                              "and infinity stay as they are."));
+  add_rounding<Round, float, double>(ops,
+                                     unary("round").doc("Out = X rounded to the nearest integer, halves away from "
+                                                        "zero, element by element; NaN and infinity stay unchanged."));
 }
 
 }  // namespace paddle_mini

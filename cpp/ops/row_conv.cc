@@ -90,7 +90,7 @@ void require_rows_and_filter(const InferContext& c) {
   const Shape &x = c.shape("X"), &filter = c.shape("Filter");
   require<ShapeError>(x.rank() == 2 || x.rank() == 3, "X has shape ", x.str(), ", it must have 2 or 3 dimensions");
   if (x.rank() == 2) plain_sequences(c, "X");
-  require<ShapeError>(x.rank() == 2 || c.input("X").lod_level == 0, "X has 3 dimensions and sequences (lod)");
+  require<ShapeError>(x.rank() == 2 || c.input("X").lod_level == 0, "X has both 3 dimensions and sequences (lod)");
   require_same_dtype(c, "X", "Filter");
   require<ShapeError>(filter.rank() == 2 && dims_agree(filter[1], x[x.rank() - 1]), "Filter has shape ", filter.str(),
                       ", X has ", x.str());
@@ -100,7 +100,8 @@ void require_rows_and_filter(const InferContext& c) {
 
 void define_row_conv(OpTable& ops) {
   ops.add(OpSchema("row_conv")
-              .doc("Out[t] = the sum over w of X[t + w] * Filter[w], element by element, as far as the sequence goes.")
+              .doc("Out[t] = the sum over w of X[t + w] * Filter[w], element by element, for the positions t + w in "
+                   "the sequence.")
               .input("X", "sequences of rows [T, D], or [images, T, D]")
               .input("Filter", "[taps, D]")
               .output("Out", "shape and sequences of X")
@@ -109,7 +110,7 @@ void define_row_conv(OpTable& ops) {
                 c.set_output("Out", c.input("X"));
               })
               .gradient("row_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
-              .cpu_only("works on sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernels<RowConvKernel, float, double>());
   ops.add(ops.gradient_of("row_conv")
               .doc("X@GRAD[t + w] = the sum of Out@GRAD[t] * Filter[w], Filter@GRAD[w] that of Out@GRAD[t] * X[t + w].")

@@ -18,7 +18,7 @@ struct Rsqrt {
 }  // namespace
 
 void define_rsqrt(OpTable& ops) {
-  add_unary<Rsqrt, Keeps::Out>(ops, unary("rsqrt").doc("Out = 1 / sqrt(X), element by element."),
+  add_unary<Rsqrt, Saved::Out>(ops, unary("rsqrt").doc("Out = 1 / sqrt(X), element by element."),
                                "X@GRAD = -Out@GRAD Out^3 / 2.");
 }
 

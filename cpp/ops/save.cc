@@ -16,24 +16,23 @@ void run_save(ControlRun& run) {
 }
 
 OpSchema with_attributes(OpSchema schema) {
-  return schema.required_attr("file_path", AttrType::String, "the file; its folder must be there")
-      .attr("overwrite", true, "replace a file that is there: it always is, whole or not at all")
+  return schema.required_attr("file_path", AttrType::String, "the file; its folder must exist")
+      .attr("overwrite", true, "not used: an existing file is always replaced, atomically")
       .attr("save_as_fp16", false, "must be false")
-      .no_gradient("it gives nothing")
+      .no_gradient("it has no outputs")
       .control(&run_save);
 }
 
 }  // namespace
 
 void define_save(OpTable& ops) {
-  ops.add(with_attributes(OpSchema("save")
-                              .doc("Writes X to a file in PaddlePaddle's format. An executor does it only where it was "
-                                   "made with files=True.")
-                              .input("X", "a tensor")));
+  ops.add(with_attributes(
+      OpSchema("save")
+          .doc("Writes X to a file in PaddlePaddle's format. Only executors with files=True run this operator.")
+          .input("X", "a tensor")));
   ops.add(with_attributes(
       OpSchema("save_combine")
-          .doc("Writes tensors to one file, one after the other. An executor does it only where it was made with "
-               "files=True.")
+          .doc("Writes tensors to one file, one after the other. Only executors with files=True run this operator.")
           .input_list("X", "tensors")
           .optional_output("Y", "nothing is written to it")
           .attr("save_to_memory", false, "must be false", [](const std::string& name, const AttrValue& value) {

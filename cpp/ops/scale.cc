@@ -52,7 +52,7 @@ void define_scale(OpTable& ops) {
   ops.add(also({DType::Bool}, OpSchema("scale")
                                   .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
                                   .input("X", "any shape; a tensor or selected rows")
-                                  .optional_input("ScaleTensor", "one element: used instead of `scale`")
+                                  .optional_input("ScaleTensor", "one element; replaces `scale`")
                                   .output("Out", "shape of X")
                                   .attr("scale", 1.0f, "factor")
                                   .attr("bias", 0.0f, "added after, or before, scaling")

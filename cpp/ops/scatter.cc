@@ -36,9 +36,9 @@ void scatter_check_updates(const InferContext& c, const char* x_port) {
   require_index(c, "Ids");
   require_same_dtype(c, x_port, "Updates");
   const Shape &x = c.shape(x_port), &ids = c.shape("Ids"), &updates = c.shape("Updates");
-  require<ShapeError>(x.rank() > 0, x_port, " has no dimensions: there are no rows");
+  require<ShapeError>(x.rank() > 0, x_port, " has no dimensions, so it has no rows");
   bool list = ids.rank() <= 1 || (ids.rank() == 2 && dims_agree(ids[1], 1));
-  require<ShapeError>(list, "Ids has shape ", ids.str(), ", one dimension is needed");
+  require<ShapeError>(list, "Ids has shape ", ids.str(), ", it must have one dimension");
   Shape wanted;
   if (ids.rank() > 0) wanted.push_back(ids[0]);
   for (int i = 1; i < x.rank(); ++i) wanted.push_back(x[i]);
@@ -55,14 +55,14 @@ namespace paddle_mini {
 
 void define_scatter(OpTable& ops) {
   ops.add(OpSchema("scatter")
-              .doc("Out = X, with Updates in place of the rows that Ids names. With overwrite, of several updates of "
-                   "one row the last stays; without, their sum does, and X's own row is gone all the same. A row that "
-                   "X does not have is refused.")
+              .doc("Out = X with the rows that Ids names replaced by Updates. With overwrite, the last of several "
+                   "updates of one row is written; without it their sum, which also replaces X's own row. An id out of "
+                   "range is an error.")
               .input("X", "[rows, ...]")
               .input("Ids", "[n], [n, 1] or one number, int32 or int64")
               .input("Updates", "[n, ...]: a row for each of Ids")
               .output("Out", "shape of X")
-              .attr("overwrite", true, "whether the last update of a row stays, or else the sum of all")
+              .attr("overwrite", true, "whether the last update of a row is written; otherwise the sum of all")
               .infer([](InferContext& c) {
                 scatter_check_updates(c, "X");
                 c.set_output("Out", c.input("X"));
@@ -73,7 +73,7 @@ void define_scatter(OpTable& ops) {
               .on_gpu()
               .kernels<ScatterKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("scatter")
-              .doc("X@GRAD = Out@GRAD, with 0 in the rows that Ids names; Updates@GRAD = those rows of Out@GRAD, also "
+              .doc("X@GRAD = Out@GRAD, with 0 in the rows that Ids names; Updates@GRAD = these rows of Out@GRAD, also "
                    "for an update that another one overwrote, as in PaddlePaddle.")
               .shape_only("Updates")
               .attr("overwrite", true, "not read: the gradient is the same")

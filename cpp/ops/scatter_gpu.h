@@ -6,11 +6,11 @@ namespace {
 
 template <class T>
 void ScatterKernel<T>::run(KernelContext& context) {
-  using Meet = SegmentedScatter::Meet;
+  using Combine = SegmentedScatter::Combine;
   by_row.sort(context, positions_of(context, rows));
   const T *before = x.data(), *from = updates.data();
-  if (overwrite) by_row.put<Meet::Last>(context, 1, rows.length, rows.width, before, from, out.data());
-  else by_row.put<Meet::SumInstead>(context, 1, rows.length, rows.width, before, from, out.data());
+  if (overwrite) by_row.put<Combine::Last>(context, 1, rows.length, rows.width, before, from, out.data());
+  else by_row.put<Combine::SumInstead>(context, 1, rows.length, rows.width, before, from, out.data());
 }
 
 }  // namespace

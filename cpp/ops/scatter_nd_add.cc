@@ -24,12 +24,12 @@ void nd_add_check_updates(const InferContext& c, const char* x) {
 
 void define_scatter_nd_add(OpTable& ops) {
   ops.add(OpSchema("scatter_nd_add")
-              .doc("The last axis of Index, k long, holds coordinates along X's first k axes; Out = X, with Updates "
-                   "added to the slabs that they name, as often as they are named. A coordinate that X does not have, "
-                   "and a negative one, is refused.")
+              .doc("The last axis of Index, of size k, holds coordinates along X's first k axes; Out = X with Updates "
+                   "added to the slices at these coordinates; duplicates are summed. A negative coordinate, or one out "
+                   "of range, is an error.")
               .input("X", "any shape")
               .input("Index", "[..., k], int32 or int64")
-              .input("Updates", "Index's dimensions without the last, then X's without the first k")
+              .input("Updates", "Index's dimensions except the last, then X's except the first k")
               .output("Out", "shape of X")
               .infer([](InferContext& c) {
                 nd_add_check_updates(c, "X");
@@ -41,7 +41,7 @@ void define_scatter_nd_add(OpTable& ops) {
               .on_gpu()
               .kernels<AddToSlabsKernel<NdAddedSlabs>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("scatter_nd_add")
-              .doc("X@GRAD = Out@GRAD; Updates@GRAD = the slabs of Out@GRAD that Index names.")
+              .doc("X@GRAD = Out@GRAD; Updates@GRAD = the slices of Out@GRAD that Index names.")
               .shape_only("Updates")
               .infer([](InferContext& c) {
                 nd_add_check_updates(c, "Out@GRAD");

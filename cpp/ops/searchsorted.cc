@@ -31,14 +31,14 @@ void infer_searchsorted(InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "SortedSequence", "Values");
   const Shape &sequence = c.shape("SortedSequence"), &values = c.shape("Values");
-  require<ShapeError>(sequence.rank() > 0, "SortedSequence has no dimensions: it is no sequence");
+  require<ShapeError>(sequence.rank() > 0, "SortedSequence has no dimensions, so it is not a sequence");
   bool fits = sequence.rank() == 1 || sequence.rank() == values.rank();
   for (int i = 0; fits && i + 1 < sequence.rank(); ++i) fits = dims_agree(sequence[i], values[i]);
   require<ShapeError>(fits, "SortedSequence has shape ", sequence.str(), ", Values has ", values.str(),
-                      ": all dimensions but the last must be the same");
+                      ": all dimensions except the last must be equal");
   bool narrow = c.attr<bool>("out_int32");
   int64_t length = sequence[sequence.rank() - 1];
-  require<ShapeError>(!narrow || length <= INT32_MAX, "SortedSequence has ", length, " elements, beyond int32");
+  require<ShapeError>(!narrow || length <= INT32_MAX, "SortedSequence has ", length, " elements, too many for int32");
   c.set_output("Out", narrow ? DType::Int32 : DType::Int64, values);
 }
 
@@ -51,15 +51,15 @@ namespace paddle_mini {
 
 void define_searchsorted(OpTable& ops) {
   ops.add(OpSchema("searchsorted")
-              .doc("Out = how many elements of the sorted sequence are less than each of Values, or with `right` not "
-                   "greater. NaN and infinity belong at the end.")
-              .input("SortedSequence", "[n], or [..., n]: a sequence for each row of Values, each in order")
+              .doc("Out = for each of Values, the number of elements of the sorted sequence that are less or, with "
+                   "`right`, not greater. NaN and infinity are sorted to the end.")
+              .input("SortedSequence", "[n], or [..., n]: a sorted sequence for each row of Values")
               .input("Values", "any shape, or [..., m]")
               .output("Out", "shape of Values, int64 or int32")
               .attr("out_int32", false, "whether Out is int32")
-              .attr("right", false, "whether equal elements count too")
+              .attr("right", false, "whether equal elements are counted too")
               .infer(infer_searchsorted)
-              .no_gradient("positions have no slope")
+              .no_gradient("positions are integers, which have no gradient")
               .on_gpu()
               .kernels<SearchsortedKernel, float, double, int32_t, int64_t>());
 }

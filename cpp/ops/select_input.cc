@@ -15,10 +15,10 @@ void run_select_input(ControlRun& run) {
 void define_select_input(OpTable& ops) {
   ops.add(
       OpSchema("select_input")
-          .doc("Out = X[Mask]. The other variables of X may be without value, as those of a branch that did not run.")
+          .doc("Out = X[Mask]. The other variables of X may have no value, such as those of a branch that did not run.")
           .input_list("X", "variables of any kind")
-          .input("Mask", "one int32 or int64: which of X")
-          .output("Out", "as the one that is chosen")
+          .input("Mask", "one int32 or int64: an index into X")
+          .output("Out", "like the selected variable")
           .gradient([](const OpDesc& forward) {
             return std::vector<OpDesc>{make_op(
                 "select_output", {{"X", gradient_names(forward.output("Out"))}, {"Mask", forward.input("Mask")}},

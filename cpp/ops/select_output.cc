@@ -14,10 +14,10 @@ void run_select_output(ControlRun& run) {
 
 void define_select_output(OpTable& ops) {
   ops.add(OpSchema("select_output")
-              .doc("Out[Mask] = X. The other variables of Out stay as they are.")
+              .doc("Out[Mask] = X. The other variables of Out stay unchanged.")
               .input("X", "a variable of any kind")
-              .input("Mask", "one int32 or int64: which of Out")
-              .optional_output_list("Out", "variables, one of which becomes X")
+              .input("Mask", "one int32 or int64: an index into Out")
+              .optional_output_list("Out", "variables; one of them becomes X")
               .gradient([](const OpDesc& forward) {
                 return std::vector<OpDesc>{make_op(
                     "select_input", {{"X", gradient_names(forward.output("Out"))}, {"Mask", forward.input("Mask")}},

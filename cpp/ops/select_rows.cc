@@ -26,10 +26,10 @@ struct SelectRowsKernel : Kernel {
 
 void infer_select_rows(InferContext& c) {
   require<ShapeError>(c.input("Rows").kind == VarKind::SelectedRows, "Rows is ", name_of(c.input("Rows").kind),
-                      ", selected rows are needed");
+                      ", it must be selected rows");
   require_same_dtype(c, "X", "Rows");
   require_same_shape(c, "X", "Rows");
-  require<ShapeError>(c.shape("X").rank() > 0, "X is no table: it has shape []");
+  require<ShapeError>(c.shape("X").rank() > 0, "X has shape [], a table needs at least one dimension");
   c.set_output("Out", c.input("Rows"));
 }
 
@@ -37,16 +37,15 @@ void infer_select_rows(InferContext& c) {
 
 void define_select_rows(OpTable& ops) {
   ops.add(OpSchema("select_rows")
-              .doc("Out = the rows of a table that selected rows name, as selected rows: what of a table a device that "
-                   "does not hold it needs for average_rows.")
+              .doc("Out = the rows of a table that selected rows name, as selected rows. It sends only these rows of a "
+                   "table to another device, for average_rows.")
               .input("X", "[rows, ...]")
-              .input("Rows",
-                     "selected rows of a table of X's shape, such as X's gradient; their values are not looked at")
-              .output("Out", "selected rows: those of Rows, with values from X")
+              .input("Rows", "selected rows of a table of X's shape, such as X's gradient; their values are not read")
+              .output("Out", "selected rows: the indices of Rows with values from X")
               .accepts_selected_rows("Rows")
               .infer(infer_select_rows)
-              .no_gradient("serves averages of parameters")
-              .cpu_only("its rows are those of a sparse gradient, which stay on the CPU")
+              .no_gradient("it is for averages of parameters, which have no gradient")
+              .cpu_only("it reads the rows of a sparse gradient, which stay on the CPU")
               .kernels<SelectRowsKernel, float, double>());
 }
 

@@ -22,7 +22,7 @@ struct Selu {
 }  // namespace
 
 void define_selu(OpTable& ops) {
-  add_unary<Selu, Keeps::Out>(ops,
+  add_unary<Selu, Saved::Out>(ops,
                               unary("selu")
                                   .doc("Out = scale X where X > 0, else scale alpha (exp(X) - 1), element by element.")
                                   .attr("scale", 1.0507009873554804934193349852946f, "factor of everything")

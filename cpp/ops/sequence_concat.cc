@@ -76,14 +76,14 @@ VarInfo joined(const InferContext& c) {
 void define_sequence_concat(OpTable& ops) {
   ops.add(OpSchema("sequence_concat")
               .doc("Sequence i of Out = sequence i of each X, one after the other.")
-              .input_list("X", "as many sequences each, of rows of one shape and element type")
+              .input_list("X", "tensors with equal numbers of sequences, with rows of one shape and element type")
               .output("Out", "all rows of the Xs")
               .infer([](InferContext& c) { c.set_output("Out", joined(c)); })
               .gradient("sequence_concat_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .cpu_only("works on sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernel_for_any<SequenceConcatKernel>());
   ops.add(ops.gradient_of("sequence_concat")
-              .doc("Each X@GRAD is what Out@GRAD has where the rows of X lie in Out.")
+              .doc("Each X@GRAD = the rows of Out@GRAD that come from X.")
               .input_list("X", "as in sequence_concat; their values are not read")
               .infer([](InferContext& c) {
                 require_gradient_of(c, "Out@GRAD", "X", joined(c).shape);

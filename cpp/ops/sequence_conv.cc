@@ -113,7 +113,7 @@ Shape convolved(const InferContext& c) {
   require_rank(c, "Filter", 2);
   require_same_dtype(c, "X", "Filter");
   require<ProgramError>(!c.attr<bool>("paddingTrainable"),
-                        "attribute 'paddingTrainable' is true: only zeros around sequences are known");
+                        "attribute 'paddingTrainable' is true: the operator pads sequences only with zeros");
   int32_t stride = c.attr<int32_t>("contextStride");
   require<ProgramError>(stride == 1, "attribute 'contextStride' is ", stride, ", it must be 1");
   const Shape &x = c.shape("X"), &filter = c.shape("Filter");
@@ -133,10 +133,10 @@ void define_sequence_conv(OpTable& ops) {
           .input("X", "sequences of rows [T, D]")
           .input("Filter", "[contextLength * D, N]")
           .output("Out", "[T, N], the sequences of X")
-          .required_attr("contextLength", AttrType::Int, "how many rows make one of Out", at_least(1))
-          .attr("contextStart", 0, "the first of them, counted from the row itself; may be negative")
-          .attr("contextStride", 1, "1: a row of Out for each row of X")
-          .attr("paddingTrainable", false, "false: zeros stand before and after a sequence")
+          .required_attr("contextLength", AttrType::Int, "the number of rows of X for one row of Out", at_least(1))
+          .attr("contextStart", 0, "the first of these rows, relative to the row itself; may be negative")
+          .attr("contextStride", 1, "must be 1: a row of Out for each row of X")
+          .attr("paddingTrainable", false, "must be false: a sequence is padded with zeros")
           .infer([](InferContext& c) {
             VarInfo out = c.input("X");
             out.shape = convolved(c);
@@ -144,10 +144,10 @@ void define_sequence_conv(OpTable& ops) {
             c.set_output("Out", out);
           })
           .gradient("sequence_conv_grad", {"X", "Filter", "Out@GRAD"}, {"X@GRAD", "Filter@GRAD"})
-          .cpu_only("works on sequences of different lengths one after the other")
+          .cpu_only("processes sequences of different lengths one after the other")
           .kernels<SequenceConvKernel, float, double>());
   ops.add(ops.gradient_of("sequence_conv")
-              .doc("The gradients of the rows and of the filter of sequence_conv.")
+              .doc("Gradients of sequence_conv with respect to the rows and the filter.")
               .kernels<SequenceConvGradKernel, float, double>());
 }
 

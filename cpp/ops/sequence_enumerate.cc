@@ -33,22 +33,23 @@ struct SequenceEnumerateKernel : Kernel {
 
 void define_sequence_enumerate(OpTable& ops) {
   ops.add(OpSchema("sequence_enumerate")
-              .doc("Row t of Out = X[t], ..., X[t + win_size - 1]; pad_value where the sequence has ended.")
+              .doc("Row t of Out = X[t], ..., X[t + win_size - 1]; pad_value after the end of the sequence.")
               .input("X", "sequences of ids, [T, 1] or [T]")
               .output("Out", "[T, win_size], the sequences of X")
-              .required_attr("win_size", AttrType::Int, "how many ids make a row", at_least(1))
-              .attr("pad_value", 0, "what stands beyond the end of a sequence")
+              .required_attr("win_size", AttrType::Int, "the number of ids in a row", at_least(1))
+              .attr("pad_value", 0, "the id after the end of a sequence")
               .infer([](InferContext& c) {
                 plain_sequences(c, "X");
                 VarInfo out = c.input("X");
                 int64_t width = row_numel(out.shape);
-                require<ShapeError>(width == 1 || width < 0, "X has shape ", out.shape.str(), ", a row must be one id");
+                require<ShapeError>(width == 1 || width < 0, "X has shape ", out.shape.str(),
+                                    ", a row must have one id");
                 out.shape = {out.shape[0], c.attr<int32_t>("win_size")};
                 if (out.shape.known()) out.shape.numel();  // refuses a shape that is too large
                 c.set_output("Out", out);
               })
-              .no_gradient("ids have no slope")
-              .cpu_only("works on sequences of different lengths one after the other")
+              .no_gradient("ids are integers, which have no gradient")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernels<SequenceEnumerateKernel, int32_t, int64_t>());
 }
 

@@ -35,7 +35,7 @@ void infer_erase(InferContext& c) {
   const Offsets* offsets = sequences(c, "X");
   VarInfo out = c.input("X");
   int64_t width = row_numel(out.shape);
-  require<ShapeError>(width == 1 || width < 0, "X has shape ", out.shape.str(), ", a row must be one id");
+  require<ShapeError>(width == 1 || width < 0, "X has shape ", out.shape.str(), ", a row must have one id");
   std::optional<std::vector<int64_t>> ids = c.integers("X");
   if (!offsets || !ids) {
     out.shape[0] = -1;
@@ -59,12 +59,12 @@ void infer_erase(InferContext& c) {
 
 void define_sequence_erase(OpTable& ops) {
   ops.add(OpSchema("sequence_erase")
-              .doc("Out = the sequences of X without the ids in `tokens`. How many rows are left depends on data.")
+              .doc("Out = the sequences of X without the ids in `tokens`. The number of rows depends on data.")
               .input("X", "sequences of ids, [T, 1] or [T], int32 or int64")
-              .output("Out", "what is left of each sequence; groups of sequences stay")
-              .required_attr("tokens", AttrType::Ints, "the ids that go")
+              .output("Out", "the remaining ids of each sequence; outer lod levels stay unchanged")
+              .required_attr("tokens", AttrType::Ints, "the ids to remove")
               .infer(infer_erase)
-              .no_gradient("ids have no slope")
+              .no_gradient("ids are integers, which have no gradient")
               .cpu_only("its result's size depends on data")
               .kernels<SequenceEraseKernel, int32_t, int64_t>());
 }

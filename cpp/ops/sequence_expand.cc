@@ -44,9 +44,8 @@ VarInfo expanded(const InferContext& c) {
   int levels = c.input("Y").lod_level;
   require<ProgramError>(levels == 0 || ref_level < levels, "attribute 'ref_level' is ", ref_level, ", Y has ", levels,
                         " levels of sequences");
-  require<ShapeError>(out.shape.rank() > 0, "X has no dimensions: there are no rows to repeat");
-  require<ShapeError>(out.lod_level <= 1, "X has ", out.lod_level,
-                      " levels of sequences, the operator takes one or none");
+  require<ShapeError>(out.shape.rank() > 0, "X has no dimensions, so it has no rows to repeat");
+  require<ShapeError>(out.lod_level <= 1, "X has ", out.lod_level, " levels of sequences, it must have at most one");
   const Offsets* x = out.lod_level > 0 ? sequences(c, "X") : nullptr;
   if (!known || (out.lod_level > 0 && !x)) {
     out.shape[0] = -1;
@@ -67,16 +66,16 @@ VarInfo expanded(const InferContext& c) {
 
 void define_sequence_expand(OpTable& ops) {
   ops.add(OpSchema("sequence_expand")
-              .doc("Out = sequence i of X, or its row i, as many times as element i of a level of Y's lod is long. "
-                   "Where that level has no elements Out is X.")
+              .doc("Out = sequence i, or row i, of X repeated n times, where n is the length of sequence i in a level "
+                   "of Y's lod. If that level has no sequences, Out is X.")
               .input("X", "rows, or sequences of one level")
               .input("Y", "sequences; its values are not read")
               .output("Out", "rows of X; sequences if X has them")
-              .attr("ref_level", -1, "which level of Y's lod says how many times; -1: the last", at_least(-1))
+              .attr("ref_level", -1, "the level of Y's lod with the numbers of repetitions; -1: the last", at_least(-1))
               .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
               .custom_lod()
               .gradient("sequence_expand_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
-              .cpu_only("repeats sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandKernel>());
   ops.add(ops.gradient_of("sequence_expand")
               .doc("X@GRAD = the sum of Out@GRAD at the copies of each row.")

@@ -17,7 +17,7 @@ struct SequenceExpandAsGradKernel : RowRunsGradKernel<T> {
 
 VarInfo expanded(const InferContext& c) {
   VarInfo out = c.input("X");
-  require<ShapeError>(out.shape.rank() > 0, "X has no dimensions: there are no rows to repeat");
+  require<ShapeError>(out.shape.rank() > 0, "X has no dimensions, so it has no rows to repeat");
   int64_t count = count_of(plain_sequences(c, "Y"));
   require<ShapeError>(dims_agree(count, out.shape[0]), "X has ", out.shape[0], " rows, Y has ", count, " sequences");
   out.shape[0] = c.shape("Y")[0];
@@ -31,13 +31,13 @@ VarInfo expanded(const InferContext& c) {
 
 void define_sequence_expand_as(OpTable& ops) {
   ops.add(OpSchema("sequence_expand_as")
-              .doc("Out = row i of X as many times as sequence i of Y is long.")
+              .doc("Out = row i of X repeated n times, where n is the length of sequence i of Y.")
               .input("X", "a row for each sequence of Y")
               .input("Y", "sequences of one level; its values are not read")
               .output("Out", "rows of X in the sequences of Y")
               .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
               .gradient("sequence_expand_as_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
-              .cpu_only("repeats rows for sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandAsKernel>());
   ops.add(ops.gradient_of("sequence_expand_as")
               .doc("X@GRAD = the sum of Out@GRAD over each sequence.")

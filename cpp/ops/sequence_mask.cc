@@ -50,7 +50,8 @@ int64_t largest(const Tensor& x) {
   double longest = 0;
   for (int64_t i = 0, n = x.shape.numel(); i < n; ++i) {
     double length = static_cast<double>(data[i]);
-    require<OpError>(length == length && length < 9e15, "X has ", length, " at position ", i, ": no mask is so long");
+    require<OpError>(length == length && length < 9e15, "X has ", length, " at position ", i,
+                     ", which is too large for a mask");
     longest = std::max(longest, length);
   }
   return static_cast<int64_t>(longest);
@@ -62,7 +63,7 @@ int64_t largest(const Tensor& x) {
     case DType::Int64: return largest<int64_t>(x);
     case DType::Float32: return largest<float>(x);
     case DType::Float64: return largest<double>(x);
-    default: fail<ShapeError>("X is ", name_of(x.dtype), ", which is no length");
+    default: fail<ShapeError>("X is ", name_of(x.dtype), ", which is not a length");
   }
 }
 
@@ -88,7 +89,7 @@ void infer_mask(InferContext& c) {
   out.push_back(mask_length(c));
   DType dtype = c.dtype_attr("out_dtype");
   require<ProgramError>(dtype != DType::Float16 && dtype != DType::BFloat16, "attribute 'out_dtype' is ",
-                        name_of(dtype), ", which nothing is computed in");
+                        name_of(dtype), ", for which there are no kernels");
   set_plain(c, "Y", dtype, out);
 }
 
@@ -101,15 +102,15 @@ namespace paddle_mini {
 
 void define_sequence_mask(OpTable& ops) {
   ops.add(OpSchema("sequence_mask")
-              .doc("Y[i..., j] = 1 where j < X[i...], else 0. How long Y is may depend on data.")
+              .doc("Y[i..., j] = 1 where j < X[i...], else 0. The size of Y's last axis may depend on data.")
               .input("X", "lengths, any shape")
-              .optional_input("MaxLenTensor", "one whole number: how long Y is, instead of maxlen")
-              .output("Y", "shape of X, then the longest length")
-              .attr("maxlen", -1, "how long Y is; -1: the largest of X")
+              .optional_input("MaxLenTensor", "one integer: the size of Y's last axis; replaces maxlen")
+              .output("Y", "shape of X with the largest length appended")
+              .attr("maxlen", -1, "the size of Y's last axis; -1: the largest of X")
               .required_attr("out_dtype", AttrType::Int, "element type of Y")
               .infer(infer_mask)
               .custom_lod()
-              .no_gradient("a mask of lengths has no slope")
+              .no_gradient("a mask of lengths has no gradient")
               .on_gpu()
               .kernels<SequenceMaskKernel, float, double, int32_t, int64_t>());
 }

@@ -59,19 +59,19 @@ void infer_pad(InferContext& c) {
 
 void define_sequence_pad(OpTable& ops) {
   ops.add(OpSchema("sequence_pad")
-              .doc("Out[i] = sequence i of X and PadValue after it, all of one length.")
+              .doc("Out[i] = sequence i of X padded with PadValue to one length for all.")
               .input("X", "sequences of rows [T, ...]")
               .input("PadValue", "one element, or a row, of X's element type")
               .output("Out", "[sequences, length, ...]")
-              .output("Length", "[sequences], int64: how many rows each had")
-              .attr("padded_length", -1, "length of Out; -1: as the longest sequence", at_least(-1))
+              .output("Length", "[sequences], int64: the number of rows of each")
+              .attr("padded_length", -1, "length of Out; -1: that of the longest sequence", at_least(-1))
               .infer(infer_pad)
               .custom_lod()
               .gradient("sequence_pad_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .cpu_only("works on sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernel_for_any<SequencePadKernel>());
   ops.add(ops.gradient_of("sequence_pad")
-              .doc("X@GRAD = Out@GRAD where X's rows lie.")
+              .doc("X@GRAD = the rows of Out@GRAD that come from X.")
               .input("X", "as in sequence_pad; its values are not read")
               .infer([](InferContext& c) {
                 require_gradient_of(c, "Out@GRAD", "X", padded(c));

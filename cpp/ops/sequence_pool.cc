@@ -125,7 +125,7 @@ struct SequencePoolGradKernel : Kernel {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
       for (int64_t k = 0; k < width && offsets[i] != offsets[i + 1]; ++k) {
         require<OpError>(row_at(i, k) >= offsets[i] && row_at(i, k) < offsets[i + 1], "MaxIndex has ", row_at(i, k),
-                         " for sequence ", i, ", which is the rows ", offsets[i], " to ", offsets[i + 1] - 1);
+                         " for sequence ", i, ", which has the rows ", offsets[i], " to ", offsets[i + 1] - 1);
       }
     }
   }
@@ -148,7 +148,7 @@ void infer_pool_grad(InferContext& c) {
   Shape out = pooled(c);
   require_gradient_of(c, "Out@GRAD", "X", out);
   if (pool_of(c) == Pool::Max) {
-    require<ProgramError>(c.has_input("MaxIndex"), "input MaxIndex is missing: MAX needs it");
+    require<ProgramError>(c.has_input("MaxIndex"), "input MaxIndex is missing, which pooltype MAX needs");
     const VarInfo& index = c.input("MaxIndex");
     require<ShapeError>(index.dtype == DType::Int32 && shapes_agree(index.shape, out), "MaxIndex is ", index.str(),
                         ", it must be ", out.str(), " int32");
@@ -158,9 +158,10 @@ void infer_pool_grad(InferContext& c) {
 
 OpSchema& with_attributes(OpSchema& schema) {
   return schema
-      .attr("pooltype", "AVERAGE", "SUM, AVERAGE, SQRT (the sum by the root of the length), MAX, LAST or FIRST",
+      .attr("pooltype", "AVERAGE",
+            "SUM, AVERAGE, SQRT (the sum divided by the square root of the length), MAX, LAST or FIRST",
             one_of(pool_names()))
-      .attr("pad_value", 0.0f, "what Out has for a sequence without rows")
+      .attr("pad_value", 0.0f, "the value of Out for a sequence without rows")
       .attr("is_test", false, "whether MaxIndex stays empty");
 }
 
@@ -176,26 +177,25 @@ std::vector<OpDesc> pool_gradient(const OpDesc& forward) {
 
 void define_sequence_pool(OpTable& ops) {
   OpSchema forward("sequence_pool"), backward("sequence_pool_grad");
-  forward.doc("Out[i] = one row made of the rows of sequence i of X's last level; the other levels stay.")
+  forward.doc("Out[i] = the rows of sequence i of X's last lod level, reduced to one; the other levels stay unchanged.")
       .input("X", "sequences of rows of any shape")
       .output("Out", "a row for each sequence")
-      .optional_output("MaxIndex",
-                       "of MAX: which row of X each element of Out is from, int32, -1 for none; else empty");
+      .optional_output("MaxIndex", "for MAX: the row of X of each element of Out, int32, -1 for none; otherwise empty");
   with_attributes(forward)
       .infer(infer_pool)
       .custom_lod()
       .gradient(pool_gradient)
-      .cpu_only("works on sequences of different lengths one after the other")
+      .cpu_only("processes sequences of different lengths one after the other")
       .kernels<SequencePoolKernel, float, double>();
-  backward.doc("X@GRAD = Out@GRAD at the rows that Out[i] is made of, divided as they were; 0 at the others.")
+  backward.doc("X@GRAD = Out@GRAD at the rows that Out[i] was computed from, divided like Out; 0 at the others.")
       .input("X", "as in sequence_pool; its values are not read")
-      .optional_input("MaxIndex", "of sequence_pool; needed for MAX")
+      .optional_input("MaxIndex", "from sequence_pool; required for MAX")
       .input("Out@GRAD", "shape of Out")
       .output("X@GRAD", "shape of X");
   with_attributes(backward)
       .infer(infer_pool_grad)
       .checks_data()
-      .cpu_only("works on sequences of different lengths one after the other")
+      .cpu_only("processes sequences of different lengths one after the other")
       .kernels<SequencePoolGradKernel, float, double>();
   ops.add(forward);
   ops.add(backward);

@@ -18,7 +18,7 @@ void infer_sequence_reshape(InferContext& c) {
   for (size_t i = 0; i + 1 < offsets->size(); ++i) {
     int64_t rows = (*offsets)[i + 1] - (*offsets)[i], elements = rows * width;
     require<ShapeError>(elements % wanted == 0, "sequence ", i, " of X has ", elements,
-                        " elements, which are no rows of ", wanted);
+                        " elements, which can't be divided into rows of ", wanted);
     out.push_back(out.back() + elements / wanted);
   }
   set_sequences(c, "Out", c.input("X").dtype, {out.back(), wanted}, &out);
@@ -39,8 +39,8 @@ void define_sequence_reshape(OpTable& ops) {
               .doc("Out = the elements of each sequence of X in rows of new_dim elements.")
               .input("X", "sequences of rows [T, D]")
               .output("Out", "[T * D / new_dim, new_dim]")
-              .required_attr("new_dim", AttrType::Int, "the width of Out; divides the elements of each sequence",
-                             at_least(1))
+              .required_attr("new_dim", AttrType::Int,
+                             "the width of Out; must divide the number of elements of each sequence", at_least(1))
               .infer(infer_sequence_reshape)
               .gradient("sequence_reshape_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .view("X", "Out")

@@ -23,7 +23,7 @@ struct SequenceReverseKernel : RowRunsKernel {
 
 void define_sequence_reverse(OpTable& ops) {
   ops.add(OpSchema("sequence_reverse")
-              .doc("Y = X with the rows of each sequence back to front.")
+              .doc("Y = X with the rows of each sequence in reverse order.")
               .input("X", "sequences of rows of any shape")
               .output("Y", "shape and sequences of X")
               .infer([](InferContext& c) {
@@ -34,7 +34,7 @@ void define_sequence_reverse(OpTable& ops) {
                 return std::vector<OpDesc>{make_op("sequence_reverse", {{"X", gradient_names(forward.output("Y"))}},
                                                    {{"Y", gradient_names(forward.input("X"))}})};
               })
-              .cpu_only("works on sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernel_for_any<SequenceReverseKernel>());
 }
 

@@ -64,7 +64,7 @@ void require_updates(const InferContext& c, const char* rows) {
   require<ShapeError>(dims_agree(count, c.shape(rows)[0]), rows, " has ", c.shape(rows)[0], " rows, Ids has ", count,
                       " sequences");
   int64_t width = row_numel(c.shape("Ids"));
-  require<ShapeError>(width == 1 || width < 0, "Ids has shape ", c.shape("Ids").str(), ", a row must be one id");
+  require<ShapeError>(width == 1 || width < 0, "Ids has shape ", c.shape("Ids").str(), ", a row must have one id");
   require<ShapeError>(shapes_agree(c.shape("Ids"), c.shape("Updates")), "Updates has shape ", c.shape("Updates").str(),
                       ", Ids has ", c.shape("Ids").str());
 }
@@ -82,7 +82,7 @@ void define_sequence_scatter(OpTable& ops) {
               .doc("Out = X, and Out[i, Ids[j]] += Updates[j] for each j in sequence i of Ids.")
               .input("X", "[sequences, columns]")
               .input("Ids", "sequences of columns, [T, 1] or [T], int32 or int64")
-              .input("Updates", "shape of Ids, type of X; its own sequences are not looked at")
+              .input("Updates", "shape of Ids, type of X; its own sequences are not read")
               .output("Out", "shape of X")
               .infer([](InferContext& c) {
                 require_updates(c, "X");
@@ -92,7 +92,7 @@ void define_sequence_scatter(OpTable& ops) {
               .gradient("sequence_scatter_grad", {"Ids", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"})
               .in_place("X", "Out")
               .checks_data()
-              .cpu_only("works on sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernels<SequenceScatterKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("sequence_scatter")
               .doc("X@GRAD = Out@GRAD; Updates@GRAD[j] = Out@GRAD[i, Ids[j]] for each j in sequence i of Ids.")

@@ -7,7 +7,7 @@ namespace {
 void check_part(int64_t i, int64_t offset, int64_t length, int64_t rows) {
   bool inside = offset >= 0 && length >= 0 && offset <= rows && length <= rows - offset;
   require<OpError>(inside, "sequence ", i, " has ", rows, " rows; Offset ", offset, " and Length ", length,
-                   " are no part of it");
+                   " are not within it");
 }
 
 struct SequenceSliceKernel : Kernel {
@@ -87,17 +87,17 @@ void infer_slice(InferContext& c) {
 
 void define_sequence_slice(OpTable& ops) {
   ops.add(OpSchema("sequence_slice")
-              .doc("Sequence i of Out = Length[i] rows of sequence i of X from its row Offset[i] on.")
+              .doc("Sequence i of Out = Length[i] rows of sequence i of X, starting at its row Offset[i].")
               .input("X", "sequences of rows of any shape")
               .input("Offset", "[sequences, 1], int32 or int64")
               .input("Length", "[sequences, 1], int32 or int64")
-              .output("Out", "rows of X; how many depends on data")
+              .output("Out", "rows of X; their number depends on data")
               .infer(infer_slice)
               .gradient("sequence_slice_grad", {"X", "Offset", "Length", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceSliceKernel>());
   ops.add(ops.gradient_of("sequence_slice")
-              .doc("X@GRAD = Out@GRAD at the rows that are in Out, 0 elsewhere.")
+              .doc("X@GRAD = Out@GRAD at the rows that Out has, 0 elsewhere.")
               .input("X", "as in sequence_slice; its values are not read")
               .checks_data()
               .kernel_for_any<SequenceSliceGradKernel>());

@@ -46,7 +46,7 @@ void require_numbers(const InferContext& c) {
   sequences(c, "X");
   const Shape& x = c.shape("X");
   int64_t width = row_numel(x);
-  require<ShapeError>(width == 1 || width < 0, "X has shape ", x.str(), ", a row must be one number");
+  require<ShapeError>(width == 1 || width < 0, "X has shape ", x.str(), ", a row must have one element");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ void define_sequence_softmax(OpTable& ops) {
               })
               .gradient("sequence_softmax_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
-              .cpu_only("works on sequences of different lengths one after the other")
+              .cpu_only("processes sequences of different lengths one after the other")
               .kernels<SequenceSoftmaxKernel, float, double>());
   ops.add(ops.gradient_of("sequence_softmax")
               .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD * Out over the sequence).")

@@ -16,7 +16,7 @@ struct SequenceUnpadGradKernel : PadKernel {
 
 // One number per row becomes a column.
 Shape unpadded(const Shape& x, int64_t rows) {
-  require<ShapeError>(x.rank() > 1, "X has shape ", x.str(), ", it must have 2 dimensions at least");
+  require<ShapeError>(x.rank() > 1, "X has shape ", x.str(), ", it must have at least 2 dimensions");
   Shape out{rows};
   if (x.rank() == 2) out.push_back(1);
   for (int i = 2; i < x.rank(); ++i) out.push_back(x[i]);
@@ -57,7 +57,7 @@ void infer_unpad_grad(InferContext& c) {
 
 void define_sequence_unpad(OpTable& ops) {
   ops.add(OpSchema("sequence_unpad")
-              .doc("Sequence i of Out = the first Length[i] rows of X[i]. How many rows there are depends on data.")
+              .doc("Sequence i of Out = the first Length[i] rows of X[i]. The number of rows depends on data.")
               .input("X", "[sequences, length, ...]")
               .input("Length", "[sequences], int32 or int64")
               .output("Out", "[T, ...], or [T, 1] from [sequences, length]")
@@ -66,7 +66,7 @@ void define_sequence_unpad(OpTable& ops) {
               .cpu_only("its result's size depends on data")
               .kernel_for_any<SequenceUnpadKernel>());
   ops.add(ops.gradient_of("sequence_unpad")
-              .doc("X@GRAD = the rows of Out@GRAD, whose sequences say where they lie in X; 0 after them.")
+              .doc("X@GRAD = the rows of Out@GRAD at their positions in X, which its sequences give; 0 after them.")
               .input("X", "as in sequence_unpad; its values are not read")
               .infer(infer_unpad_grad)
               .kernel_for_any<SequenceUnpadGradKernel>());

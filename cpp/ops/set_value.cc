@@ -65,16 +65,16 @@ AxisIndexMaps value_index_maps(Shape value, const Shape& part) {
   while (value.rank() > part.rank() && dims_agree(value[0], 1)) {
     value = Shape(Longs(value.begin() + 1, value.end()));
   }
-  require<ShapeError>(value.rank() <= part.rank(), "the value has shape ", value.str(), ", the part that is set has ",
+  require<ShapeError>(value.rank() <= part.rank(), "the value has shape ", value.str(), ", but the slice has ",
                       part.str());
   bool fits = true;
   for (int i = 1; i <= value.rank(); ++i) {
     int64_t from = value[value.rank() - i];
     fits = fits && (from == 1 || dims_agree(from, part[part.rank() - i]));
   }
-  require<ShapeError>(fits, "the value has shape ", value.str(), ", which can't be stretched to the part that is set, ",
+  require<ShapeError>(fits, "the value has shape ", value.str(), ", which can't be broadcast to the slice, ",
                       part.str());
-  return stretching(value, part, "the part that is set");
+  return broadcast_maps(value, part, "the slice");
 }
 
 template <class T>
@@ -131,7 +131,7 @@ struct SetValueKernel : Kernel {
   AxisLoop part_loop, value_loop;
   std::unique_ptr<T[]> listed;
   int64_t listed_count;
-  Scratch<T> stretched;
+  Scratch<T> broadcast_value;
   Scratch<T> uploaded;  // GPU only
 
   explicit SetValueKernel(KernelInit& init)
@@ -139,7 +139,7 @@ struct SetValueKernel : Kernel {
         op(settled(init, kSetValuePorts)), index_maps(slice_index_maps(slice_of(op), input.shape(), true)),
         part(part_shape(op, index_maps)), part_loop(index_maps),
         value_loop(value_index_maps(value ? value.shape() : listed_shape(init.op()), part)),
-        listed_count(value ? 0 : listed_shape(init.op()).numel()), stretched(init, part.numel()),
+        listed_count(value ? 0 : listed_shape(init.op()).numel()), broadcast_value(init, part.numel()),
         uploaded(init, kOnGpu ? listed_count : 0) {
     if (value) return;
     std::vector<ScalarValue> scalars = listed_values(init.op());
@@ -150,9 +150,9 @@ struct SetValueKernel : Kernel {
   const T* listed_on(KernelContext& context) const;
 
   void run(KernelContext& context) override {
-    value_loop.copy(context, value ? value.data() : listed_on(context), stretched.data(), T(0));
+    value_loop.copy(context, value ? value.data() : listed_on(context), broadcast_value.data(), T(0));
     if (out.data() != input.data()) copy_n(context, input.data(), input.numel(), out.data());
-    part_loop.put(context, stretched.data(), out.data());
+    part_loop.put(context, broadcast_value.data(), out.data());
   }
 };
 
@@ -185,14 +185,14 @@ struct SetValueGradKernel : Kernel {
 };
 
 OpSchema set_value_with_attributes(OpSchema schema) {
-  return schema.required_attr("axes", AttrType::Longs, "the axes along which a part is set")
-      .attr("starts", Longs{}, "for each of them the first position; negative ones count from the end")
-      .attr("ends", Longs{}, "for each of them the position after the last; negative ones count from the end")
-      .attr("steps", Longs{}, "for each of them the step, which may be negative; empty: 1")
-      .attr("decrease_axes", Longs{}, "axes of one element that the value does not have")
-      .attr("none_axes", Longs{}, "axes of one element that the value has besides")
+  return schema.required_attr("axes", AttrType::Longs, "the sliced axes")
+      .attr("starts", Longs{}, "the first position along each of these axes; negative ones count from the end")
+      .attr("ends", Longs{}, "the end along each of these axes, exclusive; negative ones count from the end")
+      .attr("steps", Longs{}, "the step along each of these axes, which may be negative; empty: 1")
+      .attr("decrease_axes", Longs{}, "axes of size 1 of the slice that the value lacks")
+      .attr("none_axes", Longs{}, "additional axes of size 1 of the value")
       .attr("dtype", static_cast<int32_t>(DType::Float32),
-            "which of the lists of one type counts, where `values` is empty")
+            "selects the attribute that holds the value if `values` is empty")
       .attr("shape", Longs{}, "shape of `values`");
 }
 
@@ -214,14 +214,14 @@ void define_set_value(OpTable& ops) {
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("ValueTensor@GRAD", "shape of ValueTensor");
   ops.add(set_value_with_attributes(with_tensor_ports(forward, kSetValuePorts))
-              .doc("Out = Input, but what lies between starts and ends along axes is ValueTensor, or else `values`, "
-                   "stretched over that part.")
-              .attr("values", std::vector<ScalarValue>{}, "the value where there is no ValueTensor")
-              .attr("bool_values", Ints{}, "the value, 0 or 1, where `values` is empty and dtype is bool")
-              .attr("int32_values", Ints{}, "the same for int32")
-              .attr("int64_values", Longs{}, "the same for int64")
-              .attr("fp32_values", std::vector<float>{}, "the same for float32")
-              .attr("fp64_values", std::vector<double>{}, "the same for float64")
+              .doc("Out = Input with the slice between starts and ends along axes replaced by ValueTensor, or by "
+                   "`values`, broadcast to the slice.")
+              .attr("values", std::vector<ScalarValue>{}, "the value if ValueTensor is omitted")
+              .attr("bool_values", Ints{}, "the value, 0 or 1, if `values` is empty and dtype is bool")
+              .attr("int32_values", Ints{}, "the value if `values` is empty and dtype is int32")
+              .attr("int64_values", Longs{}, "the value if `values` is empty and dtype is int64")
+              .attr("fp32_values", std::vector<float>{}, "the value if `values` is empty and dtype is float32")
+              .attr("fp64_values", std::vector<double>{}, "the value if `values` is empty and dtype is float64")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 const VarInfo& input = c.input("Input");
@@ -252,26 +252,25 @@ void define_set_value(OpTable& ops) {
               .updates("Input", "Out")
               .on_gpu()
               .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
-  ops.add(
-      also({DType::Bool},
-           set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
-               .doc("Input@GRAD = Out@GRAD with 0 in the part that was set; ValueTensor@GRAD = that part of Out@GRAD, "
-                    "summed over what the value was stretched to.")
-               .infer([](InferContext& c) {
-                 require_tensors(c);
-                 const VarInfo& out = c.input("Out@GRAD");
-                 c.set_output("Input@GRAD", out);
-                 if (c.has_output("ValueTensor@GRAD")) {
-                   require_same_dtype(c, "Out@GRAD", "ValueTensor");
-                   c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
-                 }
-                 auto op = settled(c, kSetValuePorts);
-                 if (!op) return;
-                 Shape part = part_shape(*op, slice_index_maps(slice_of(*op), out.shape, true));
-                 if (c.has_output("ValueTensor@GRAD")) value_index_maps(c.shape("ValueTensor"), part);
-               })
-               .on_gpu()
-               .kernels<SetValueGradKernel, float, double, int32_t, int64_t>()));
+  ops.add(also({DType::Bool}, set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
+                                  .doc("Input@GRAD = Out@GRAD with 0 in the slice; ValueTensor@GRAD = the slice of "
+                                       "Out@GRAD, summed over the axes along which the value was broadcast.")
+                                  .infer([](InferContext& c) {
+                                    require_tensors(c);
+                                    const VarInfo& out = c.input("Out@GRAD");
+                                    c.set_output("Input@GRAD", out);
+                                    if (c.has_output("ValueTensor@GRAD")) {
+                                      require_same_dtype(c, "Out@GRAD", "ValueTensor");
+                                      c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
+                                    }
+                                    auto op = settled(c, kSetValuePorts);
+                                    if (!op) return;
+                                    Shape part = part_shape(*op, slice_index_maps(slice_of(*op), out.shape, true));
+                                    if (c.has_output("ValueTensor@GRAD"))
+                                      value_index_maps(c.shape("ValueTensor"), part);
+                                  })
+                                  .on_gpu()
+                                  .kernels<SetValueGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

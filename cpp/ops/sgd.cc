@@ -48,10 +48,11 @@ struct SgdKernel : TiledKernel {
 }  // namespace
 
 void define_sgd(OpTable& ops) {
-  ops.add(optimizer("sgd", {}, Grads::Sparse)
-              .doc("ParamOut = Param - LearningRate * Grad. Of a sparse gradient only the rows it names change.")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
-              .kernels<SgdKernel, float, double>());
+  ops.add(
+      optimizer("sgd", {}, Grads::Sparse)
+          .doc("ParamOut = Param - LearningRate * Grad. With a sparse gradient, only the rows that it names change.")
+          .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
+          .kernels<SgdKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -16,7 +16,8 @@ struct ShapeKernel : Kernel {
   Out<int32_t> out;
 
   explicit ShapeKernel(KernelInit& init) : shape(init.input("Input")->tensor.shape), out(init, "Out") {
-    for (int64_t dim : shape) require<ShapeError>(dim <= INT32_MAX, "Input has shape ", shape.str(), ", beyond int32");
+    for (int64_t dim : shape)
+      require<ShapeError>(dim <= INT32_MAX, "Input has shape ", shape.str(), ", which does not fit into int32");
   }
   void run(KernelContext& context) override {
     Dimensions dimensions{{}, out.data()};
@@ -36,7 +37,7 @@ void define_shape(OpTable& ops) {
                 require_tensors(c);
                 c.set_output("Out", DType::Int32, {c.shape("Input").rank()});
               })
-              .no_gradient("the values of Input are not looked at")
+              .no_gradient("the values of Input are not read")
               .on_gpu()
               .kernel_for_any<ShapeKernel>());
 }

@@ -20,7 +20,7 @@ struct ShardIndexKernel : Kernel {
 
   void refuse(const Fault& fault) const override { refuse_index(fault.value, fault.at); }
   [[noreturn]] void refuse_index(int64_t value, int64_t at) const {
-    fail<OpError>("X has ", value, " at position ", at, ": indices run from 0 to ", index_num - 1);
+    fail<OpError>("X has ", value, " at position ", at, ": an index must be from 0 to ", index_num - 1);
   }
 
   void run(KernelContext& context) override;
@@ -35,14 +35,14 @@ namespace paddle_mini {
 
 void define_shard_index(OpTable& ops) {
   ops.add(OpSchema("shard_index")
-              .doc("Each shard holds ceil(index_num / nshards) indices, one after the other; Out = the place of each "
-                   "index of X in the shard shard_id, or ignore_value if it is in another.")
+              .doc("Each shard holds ceil(index_num / nshards) consecutive indices; Out = the position of each index "
+                   "of X in the shard shard_id, or ignore_value if another shard holds it.")
               .input("X", "indices from 0 to index_num - 1, [..., 1], int32 or int64")
               .output("Out", "shape of X")
-              .required_attr("index_num", AttrType::Int, "how many indices there are", at_least(1))
-              .required_attr("nshards", AttrType::Int, "how many shards there are", at_least(1))
-              .required_attr("shard_id", AttrType::Int, "which shard this is, from 0", at_least(0))
-              .attr("ignore_value", -1, "what stands for indices of other shards")
+              .required_attr("index_num", AttrType::Int, "the number of indices", at_least(1))
+              .required_attr("nshards", AttrType::Int, "the number of shards", at_least(1))
+              .required_attr("shard_id", AttrType::Int, "the number of this shard, from 0", at_least(0))
+              .attr("ignore_value", -1, "the value for indices of other shards")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 int32_t shards = c.attr<int32_t>("nshards"), shard = c.attr<int32_t>("shard_id");
@@ -53,7 +53,7 @@ void define_shard_index(OpTable& ops) {
                                     ", its last dimension must be 1");
                 c.set_output("Out", c.input("X"));
               })
-              .no_gradient("indices have no slope")
+              .no_gradient("indices are integers, which have no gradient")
               .in_place("X", "Out")
               .checks_data()
               .on_gpu()

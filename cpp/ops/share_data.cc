@@ -5,11 +5,11 @@ namespace paddle_mini {
 
 void define_share_data(OpTable& ops) {
   ops.add(OpSchema("share_data")
-              .doc("Out = X, the same memory where that is possible.")
+              .doc("Out = X, in the same memory if possible.")
               .input("X", "any shape")
               .output("Out", "shape of X")
               .infer(same_as("X"))
-              .no_gradient("in PaddlePaddle it cuts the flow of gradients")
+              .no_gradient("it stops gradients, as in PaddlePaddle")
               .view("X", "Out")
               .on_gpu()
               .kernel_for_any<ReshapeKernel>());

@@ -44,18 +44,18 @@ void run_shrink_rnn_memory_grad(ControlRun& run) {
 
 void define_shrink_rnn_memory(OpTable& ops) {
   ops.add(OpSchema("shrink_rnn_memory")
-              .doc("Out = the first entries of X, as many as there are sequences with a step I: entries of X are in "
-                   "the order of RankTable, so those whose sequence has ended are the last.")
+              .doc("Out = the first n entries of X, where n is the number of sequences with a step I. Entries of X are "
+                   "in the order of RankTable, so finished sequences come last.")
               .input("X", "rows, or sequences, in the order of RankTable")
-              .input("RankTable", "of lod_rank_table")
+              .input("RankTable", "from lod_rank_table")
               .input("I", "one int32 or int64: the step")
               .output("Out", "the first rows of X")
               .gradient("shrink_rnn_memory_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .cpu_only("keeps as many rows as sequences are left at a step, by a table that the host keeps")
+              .cpu_only("keeps the rows of the sequences that have a step, by a table that stays on the host")
               .control(&run_shrink_rnn_memory));
   ops.add(ops.gradient_of("shrink_rnn_memory")
-              .doc("X@GRAD = Out@GRAD, and 0 for the rows that were left out.")
-              .optional_input("Out@GRAD", "gradient of Out; none: 0")
+              .doc("X@GRAD = Out@GRAD, and 0 for the removed rows.")
+              .optional_input("Out@GRAD", "gradient of Out; 0 if omitted")
               .control(&run_shrink_rnn_memory_grad));
 }
 

@@ -18,7 +18,7 @@ struct Sigmoid {
 }  // namespace
 
 void define_sigmoid(OpTable& ops) {
-  add_unary<Sigmoid, Keeps::Out>(ops, unary("sigmoid").doc("Out = 1 / (1 + exp(-X)), element by element."),
+  add_unary<Sigmoid, Saved::Out>(ops, unary("sigmoid").doc("Out = 1 / (1 + exp(-X)), element by element."),
                                  "X@GRAD = Out@GRAD Out (1 - Out).");
 }
 

@@ -133,9 +133,9 @@ namespace paddle_mini {
 
 void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
   ops.add(pair_loss("sigmoid_cross_entropy_with_logits", kSigmoidPorts)
-              .optional_input("pos_weight", "the same shape: weight of what belongs to the label")
-              .attr("ignore_index", -100, "labels of this whole part count nothing")
-              .attr("normalize", false, "whether to divide by the count of labels that are not ignored")
+              .optional_input("pos_weight", "shape of X: the weight of positive labels")
+              .attr("ignore_index", -100, "labels with this integer part have loss 0")
+              .attr("normalize", false, "whether to divide by the number of labels that are not ignored")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 for (const char* port : {"Label", "pos_weight"}) {
@@ -146,13 +146,13 @@ void define_sigmoid_cross_entropy_with_logits(OpTable& ops) {
                 c.set_output("Out", c.input("X"));
               })
               .doc("Out = -Label log sigmoid(X) - (1 - Label) log(1 - sigmoid(X)) for every element, computed as "
-                   "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the label's whole part is ignore_index. "
-                   "pos_weight is a factor of log sigmoid(X): without it 1.")
+                   "max(X, 0) - X Label + log(1 + exp(-|X|)); 0 where the integer part of the label is ignore_index. "
+                   "pos_weight, 1 if omitted, is a factor of log sigmoid(X).")
               .gradient("sigmoid_cross_entropy_with_logits_grad", {"X", "Label", "pos_weight", "Out@GRAD"}, {"X@GRAD"})
               .kernels<SigmoidCrossEntropyKernel, float, double>());
   ops.add(pair_loss_gradient(ops, "sigmoid_cross_entropy_with_logits", kSigmoidPorts)
               .doc("X@GRAD = (sigmoid(X) - Label) Out@GRAD, with pos_weight (1 - Label - pos_weight sigmoid(-X)) "
-                   "Out@GRAD; 0 where the label is ignored, divided as Out was.")
+                   "Out@GRAD; 0 where the label is ignored; divided like Out.")
               .kernels<SigmoidCrossEntropyGradKernel, float, double>());
 }
 

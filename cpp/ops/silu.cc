@@ -26,7 +26,7 @@ void define_silu(OpTable& ops) {
   ops.add(unary_gradient(ops, "silu")
               .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
               .optional_input("Out", "of the forward operator; not read")
-              .kernels<UnaryGradKernel<Silu, Keeps::X>::For, float, double>());
+              .kernels<UnaryGradKernel<Silu, Saved::X>::For, float, double>());
 }
 
 }  // namespace paddle_mini

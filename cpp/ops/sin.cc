@@ -18,7 +18,7 @@ struct Sin {
 }  // namespace
 
 void define_sin(OpTable& ops) {
-  add_unary<Sin, Keeps::X>(ops, unary("sin").doc("Out = sin(X), X in radians, element by element."),
+  add_unary<Sin, Saved::X>(ops, unary("sin").doc("Out = sin(X), X in radians, element by element."),
                            "X@GRAD = Out@GRAD cos(X).");
 }
 

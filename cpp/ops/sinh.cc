@@ -18,7 +18,7 @@ struct Sinh {
 }  // namespace
 
 void define_sinh(OpTable& ops) {
-  add_unary<Sinh, Keeps::X>(ops, unary("sinh").doc("Out = sinh(X), the hyperbolic sine, element by element."),
+  add_unary<Sinh, Saved::X>(ops, unary("sinh").doc("Out = sinh(X), the hyperbolic sine, element by element."),
                             "X@GRAD = Out@GRAD cosh(X).");
 }
 

@@ -17,14 +17,14 @@ struct SizeKernel : Kernel {
 
 void define_size(OpTable& ops) {
   ops.add(OpSchema("size")
-              .doc("Out = how many elements Input has.")
+              .doc("Out = the number of elements of Input.")
               .shape_input("Input", "any shape")
               .output("Out", "one number, int64")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", DType::Int64, Shape{});
               })
-              .no_gradient("the values of Input are not looked at")
+              .no_gradient("the values of Input are not read")
               .on_gpu()
               .kernel_for_any<SizeKernel>());
 }

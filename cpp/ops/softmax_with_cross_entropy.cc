@@ -63,7 +63,7 @@ void require_integers(const InferContext& c, const char* port) {
 // Label has the shape of the logits, with length 1 along the axis unless labels are soft.
 void require_softmax_cross_entropy_labels(const InferContext& c, const char* logits) {
   const Shape& x = c.shape(logits);
-  require<ShapeError>(x.rank() > 0, logits, " has no dimensions, one of them is that of the classes");
+  require<ShapeError>(x.rank() > 0, logits, " has no dimensions; one of them must be that of the classes");
   int axis = normal_axis(c.attr<int32_t>("axis"), x.rank(), "axis");
   bool soft = c.attr<bool>("soft_label");
   if (soft) require_same_dtype(c, "Label", logits);
@@ -104,15 +104,16 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
       "Label",
       OpSchema("softmax_with_cross_entropy")
           .doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
-               "soft_label. Logits more than 64 below the largest count as 64 below. A label out of range is refused.")
+               "soft_label. Logits more than 64 below the maximum count as 64 below it. A label out of range is an "
+               "error.")
           .input("Logits", "any shape with at least one dimension")
           .input("Label", "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
           .output("Softmax", "shape of Logits")
           .output("Loss", "shape of Logits with 1 along the axis")
-          .attr("soft_label", false, "whether Label is a weight for every class")
-          .attr("use_softmax", true, "false: Logits are probabilities already")
-          .attr("numeric_stable_mode", true, "always so on a CPU")
-          .attr("ignore_index", -100, "the hard label whose rows count nothing")
+          .attr("soft_label", false, "whether Label has a weight for every class")
+          .attr("use_softmax", true, "false: Logits are already probabilities")
+          .attr("numeric_stable_mode", true, "not used")
+          .attr("ignore_index", -100, "rows with this hard label have loss 0")
           .attr("axis", -1, "the axis of the classes; negative: from the end")
           .infer(infer_softmax_cross_entropy)
           .gradient("softmax_with_cross_entropy_grad", {"Label", "Softmax", "Loss@GRAD"}, {"Logits@GRAD"})

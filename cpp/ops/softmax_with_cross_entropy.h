@@ -19,7 +19,7 @@ struct ClassAxis {
 
 [[noreturn]] inline void refuse_softmax_label(int64_t id, int64_t row, int64_t classes, int64_t ignored) {
   fail<OpError>("label ", id, " in row ", row, " is out of range: Logits has ", classes,
-                " classes, so labels run from 0 to ", classes - 1, ", or ignore_index ", ignored);
+                " classes, so a label must be from 0 to ", classes - 1, ", or ignore_index ", ignored);
 }
 
 // Hard labels (one class per row) or soft labels (a weight for every class).

@@ -25,7 +25,7 @@ struct Softplus {
 }  // namespace
 
 void define_softplus(OpTable& ops) {
-  add_unary<Softplus, Keeps::X>(
+  add_unary<Softplus, Saved::X>(
       ops,
       unary("softplus")
           .doc("Out = log(1 + exp(beta X)) / beta, element by element; Out = X where beta X > "

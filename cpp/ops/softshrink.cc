@@ -24,12 +24,12 @@ struct Softshrink {
 }  // namespace
 
 void define_softshrink(OpTable& ops) {
-  add_unary<Softshrink, Keeps::X>(
+  add_unary<Softshrink, Saved::X>(
       ops,
       unary("softshrink")
           .doc("Out = X - lambda where X > lambda, X + lambda where X < -lambda, else 0, element by "
                "element.")
-          .attr("lambda", 0.5f, "how far X is moved towards 0"),
+          .attr("lambda", 0.5f, "the distance by which X is moved towards 0"),
       "X@GRAD = Out@GRAD where |X| > lambda, else 0.");
 }
 

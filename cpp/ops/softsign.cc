@@ -19,7 +19,7 @@ struct Softsign {
 }  // namespace
 
 void define_softsign(OpTable& ops) {
-  add_unary<Softsign, Keeps::X>(ops, unary("softsign").doc("Out = X / (1 + |X|), element by element."),
+  add_unary<Softsign, Saved::X>(ops, unary("softsign").doc("Out = X / (1 + |X|), element by element."),
                                 "X@GRAD = Out@GRAD / (1 + |X|)^2.");
 }
 

@@ -24,7 +24,7 @@ std::vector<int64_t> lengths_of(const OpDesc& op, int64_t size, size_t count) {
   int64_t total = 0, unknown = -1;
   for (size_t i = 0; i < count; ++i) {
     require<ProgramError>(lengths[i] >= -1, "sections has ", lengths[i]);
-    require<ProgramError>(lengths[i] >= 0 || unknown < 0, "sections has two -1: only one can be worked out");
+    require<ProgramError>(lengths[i] >= 0 || unknown < 0, "sections has two -1: only one can be computed");
     if (lengths[i] < 0) unknown = static_cast<int64_t>(i);
     else total += lengths[i];
   }
@@ -56,7 +56,7 @@ struct SplitKernel : SplitOrConcatKernel {
 void infer_split(InferContext& c) {
   require_tensors(c);
   VarInfo part = c.input("X");
-  require<ShapeError>(part.shape.rank() > 0, "X has no dimensions: there is no axis to cut");
+  require<ShapeError>(part.shape.rank() > 0, "X has no dimensions, so there is no axis to split");
   auto op = settled(c, kPorts);
   if (!op) {
     bool any_axis = c.has_input("AxisTensor");
@@ -76,23 +76,24 @@ void infer_split(InferContext& c) {
 }  // namespace
 
 void define_split(OpTable& ops) {
-  ops.add(with_tensor_ports(
-              OpSchema("split").input("X", "any shape but []").output_list("Out", "shape of X but along the axis"),
-              kPorts)
-              .doc("Out = the parts of X along the axis, as long as sections says or `num` equal ones.")
-              .attr("sections", Ints{}, "how long each part is; one -1 is worked out")
-              .attr("num", 0, "how many equal parts; 0: sections says", at_least(0))
-              .attr("axis", 0, "the axis; negative ones count from the end")
-              .infer(infer_split)
-              .gradient([](const OpDesc& forward) {
-                OpDesc op = make_op("concat", {{"X", gradient_names(forward.output("Out"))}},
-                                    {{"Out", gradient_names(forward.input("X"))}}, {{"axis", *forward.attr("axis")}});
-                const std::vector<std::string>& axis = forward.input("AxisTensor");
-                if (!axis.empty()) op.inputs.push_back({"AxisTensor", axis});
-                return std::vector<OpDesc>{op};
-              })
-              .on_gpu()
-              .kernel_for_any<SplitKernel>());
+  ops.add(
+      with_tensor_ports(
+          OpSchema("split").input("X", "any shape except []").output_list("Out", "shape of X except along the axis"),
+          kPorts)
+          .doc("Out = the parts of X along the axis, with the sizes in sections, or `num` equal parts.")
+          .attr("sections", Ints{}, "the size of each part along the axis; one -1 is computed from the others")
+          .attr("num", 0, "the number of equal parts; 0: sections gives the sizes", at_least(0))
+          .attr("axis", 0, "the axis; negative ones count from the end")
+          .infer(infer_split)
+          .gradient([](const OpDesc& forward) {
+            OpDesc op = make_op("concat", {{"X", gradient_names(forward.output("Out"))}},
+                                {{"Out", gradient_names(forward.input("X"))}}, {{"axis", *forward.attr("axis")}});
+            const std::vector<std::string>& axis = forward.input("AxisTensor");
+            if (!axis.empty()) op.inputs.push_back({"AxisTensor", axis});
+            return std::vector<OpDesc>{op};
+          })
+          .on_gpu()
+          .kernel_for_any<SplitKernel>());
 }
 
 }  // namespace paddle_mini

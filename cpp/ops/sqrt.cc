@@ -18,7 +18,7 @@ struct Sqrt {
 }  // namespace
 
 void define_sqrt(OpTable& ops) {
-  add_unary<Sqrt, Keeps::Out>(ops, unary("sqrt").doc("The square root, element by element; of a negative number NaN."),
+  add_unary<Sqrt, Saved::Out>(ops, unary("sqrt").doc("The square root, element by element; of a negative number NaN."),
                               "X@GRAD = Out@GRAD / (2 Out).");
 }
 

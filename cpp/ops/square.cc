@@ -18,7 +18,7 @@ struct Square {
 }  // namespace
 
 void define_square(OpTable& ops) {
-  add_unary<Square, Keeps::X, int32_t, int64_t>(ops, unary("square").doc("Out = X^2, element by element."),
+  add_unary<Square, Saved::X, int32_t, int64_t>(ops, unary("square").doc("Out = X^2, element by element."),
                                                 "X@GRAD = 2 X Out@GRAD.");
 }
 

@@ -15,17 +15,17 @@ struct StackGradKernel : SlabKernel {
 
 void define_stack(OpTable& ops) {
   ops.add(OpSchema("stack")
-              .doc("Y has a new axis, and at its position i is X[i].")
+              .doc("Y = the tensors X stacked along a new axis: X[i] is at position i.")
               .input_list("X", "tensors of one shape and element type")
               .output("Y", "shape of the Xs with the new axis")
-              .attr("axis", 0, "where the new axis lies in Y; negative ones count from the end")
+              .attr("axis", 0, "the position of the new axis in Y; negative ones count from the end")
               .infer([](InferContext& c) { c.set_output("Y", stacked(c, "X")); })
               .gradient("stack_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<StackKernel>());
   ops.add(ops.gradient_of("stack")
-              .doc("X@GRAD[i] is what Y@GRAD has at position i of the axis.")
-              .optional_input_list("X", "as in stack; not looked at")
+              .doc("X@GRAD[i] = the slice of Y@GRAD at position i of the axis.")
+              .optional_input_list("X", "as in stack; not read")
               .infer([](InferContext& c) { set_slabs(c, "Y@GRAD", "X@GRAD"); })
               .kernel_for_any<StackGradKernel>());
 }

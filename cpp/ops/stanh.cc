@@ -23,7 +23,7 @@ struct Stanh {
 }  // namespace
 
 void define_stanh(OpTable& ops) {
-  add_unary<Stanh, Keeps::X>(ops,
+  add_unary<Stanh, Saved::X>(ops,
                              unary("stanh")
                                  .doc("Out = scale_b tanh(scale_a X), element by element.")
                                  .attr("scale_a", 0.67f, "factor of X")

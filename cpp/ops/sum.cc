@@ -79,14 +79,14 @@ void infer_sum(InferContext& c) {
     const VarInfo& x = c.input("X", i);
     bool is_rows = x.kind == VarKind::SelectedRows;
     require<ShapeError>(is_rows || x.kind == VarKind::Tensor, "X[", i, "] is ", name_of(x.kind),
-                        ", tensors and selected rows can be added");
+                        ", only tensors and selected rows can be added");
     require<ShapeError>(x.dtype == out.dtype, "X[", i, "] is ", name_of(x.dtype), ", X[0] is ", name_of(out.dtype));
     if (is_left_out(x, shape)) continue;
     require<ShapeError>(same_shape(x.shape, shape), "X[", i, "] has shape ", x.shape.str(), ", the others have ",
                         shape.str());
-    require<ShapeError>(!is_rows || x.shape.rank() > 0, "X[", i, "] are rows of a table without dimensions");
+    require<ShapeError>(!is_rows || x.shape.rank() > 0, "X[", i, "] has rows of a table without dimensions");
     require<ShapeError>(!is_rows || is_floating(x.dtype), "X[", i, "] is ", name_of(x.dtype),
-                        ", selected rows must be floating");
+                        ", selected rows must be of a floating-point type");
     all_rows = all_rows && is_rows;
     row_count = row_count < 0 || (is_rows && x.row_count < 0) ? -1 : row_count + (is_rows ? x.row_count : 0);
     if (!is_rows && out.kind == VarKind::SelectedRows) out = x;
@@ -100,8 +100,8 @@ void infer_sum(InferContext& c) {
 void define_sum(OpTable& ops) {
   ops.add(
       OpSchema("sum")
-          .doc("Out = X[0] + X[1] + ... Selected rows alone give selected rows, sorted, each once; with a tensor "
-               "among them they are added to it and Out is a tensor.")
+          .doc("Out = X[0] + X[1] + ... If all X are selected rows, Out is selected rows, sorted, without duplicates; "
+               "otherwise they are added to the tensors and Out is a tensor.")
           .input_list(
               "X",
               "tensors or selected rows of one shape and element type; a tensor without elements may have any shape")

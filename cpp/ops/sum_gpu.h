@@ -20,7 +20,7 @@ struct SumOfAll {
 template <class T>
 void add_tensors(KernelContext& context, int64_t n, const std::vector<In<T>>& tensors, T* out) {
   SumOfAll<T> sum{{}, tensors.size(), out};
-  require<OpError>(sum.count <= sum.kMost, "X has ", sum.count, " tensors, a GPU adds ", sum.kMost);
+  require<OpError>(sum.count <= sum.kMost, "X has ", sum.count, " tensors, a GPU kernel can add at most ", sum.kMost);
   for (size_t k = 0; k < sum.count; ++k) sum.tensors[k] = tensors[k].data();
   for_each_index(context, n, sum);
 }

@@ -23,7 +23,7 @@ struct Swish {
 }  // namespace
 
 void define_swish(OpTable& ops) {
-  add_unary<Swish, Keeps::X>(ops,
+  add_unary<Swish, Saved::X>(ops,
                              unary("swish")
                                  .doc("Out = X / (1 + exp(-beta X)), element by element.")
                                  .attr("beta", 1.0f, "factor of X inside exp"),

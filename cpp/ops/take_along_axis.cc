@@ -12,10 +12,11 @@ constexpr AlongRule kTakeAlongAxisRule{
 
 void define_take_along_axis(OpTable& ops) {
   ops.add(OpSchema("take_along_axis")
-              .doc("Each element of Result is that of Input at the same place but along the axis, where it is at the "
-                   "position in Index. Negative positions count from the end; one that Input does not have is refused.")
+              .doc("Each element of Result is the element of Input at the position in Index along the axis and at its "
+                   "own coordinates along the others. Negative positions count from the end; a position out of range "
+                   "is an error.")
               .input("Input", "at least one dimension")
-              .input("Index", "Input's shape but for the axis, or smaller; int32 or int64")
+              .input("Index", "Input's shape except along the axis, or smaller; int32 or int64")
               .output("Result", "shape of Index")
               .attr("Axis", 0, "the axis; negative ones count from the end")
               .infer(infer_take<kTakeAlongAxisRule>)
@@ -24,7 +25,7 @@ void define_take_along_axis(OpTable& ops) {
               .on_gpu()
               .kernels<TakeKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("take_along_axis")
-              .doc("Input@GRAD = the sum of Result@GRAD over the times each element was taken.")
+              .doc("Input@GRAD of an element = the sum of Result@GRAD over the positions in Index that name it.")
               .shape_only("Input")
               .infer(infer_take_grad<kTakeAlongAxisRule>)
               .checks_data()

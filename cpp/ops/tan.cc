@@ -19,7 +19,7 @@ struct Tan {
 }  // namespace
 
 void define_tan(OpTable& ops) {
-  add_unary<Tan, Keeps::X>(ops, unary("tan").doc("Out = tan(X), X in radians, element by element."),
+  add_unary<Tan, Saved::X>(ops, unary("tan").doc("Out = tan(X), X in radians, element by element."),
                            "X@GRAD = Out@GRAD / cos(X)^2.");
 }
 

@@ -19,7 +19,7 @@ struct TanhShrink {
 }  // namespace
 
 void define_tanh_shrink(OpTable& ops) {
-  add_unary<TanhShrink, Keeps::X>(ops, unary("tanh_shrink").doc("Out = X - tanh(X), element by element."),
+  add_unary<TanhShrink, Saved::X>(ops, unary("tanh_shrink").doc("Out = X - tanh(X), element by element."),
                                   "X@GRAD = Out@GRAD tanh(X)^2.");
 }
 

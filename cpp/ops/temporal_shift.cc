@@ -46,7 +46,7 @@ InferFunction same_frames(const char* from, const char* to) {
     require_rank(c, from, 4);
     int64_t frames = c.shape(from)[0], segment = c.attr<int32_t>("seg_num");
     require<ShapeError>(frames < 0 || frames % segment == 0, from, " has ", frames,
-                        " frames, which do not divide into videos of ", segment);
+                        " frames, which can't be divided into videos of ", segment);
     c.set_output(to, c.input(from));
   };
 }
@@ -60,15 +60,16 @@ namespace paddle_mini {
 
 void define_temporal_shift(OpTable& ops) {
   ops.add(OpSchema("temporal_shift")
-              .doc("With c channels and r = shift_ratio, frame t of a video has in its first c r channels what frame "
-                   "t - 1 has there, in those up to 2 c r what frame t + 1 has, zeros where there is no such frame, "
-                   "and its own in the others (Lin et al. 2019).")
+              .doc("With c channels and r = shift_ratio, frame t of a video takes its first c r channels from frame t "
+                   "- 1, the next c r channels from frame t + 1, or zeros if that frame is missing, and keeps the "
+                   "others (Lin et al. 2019).")
               .input("X", "[videos seg_num, channels, height, width], or channels last")
               .output("Out", "shape of X")
-              .required_attr("seg_num", AttrType::Int, "frames of one video", at_least(1))
-              .attr("shift_ratio", 0.25f, "the part of the channels that comes from before, and that comes from after",
+              .required_attr("seg_num", AttrType::Int, "the number of frames of a video", at_least(1))
+              .attr("shift_ratio", 0.25f,
+                    "the fraction of the channels that comes from the previous frame, and from the next one",
                     between(0, 0.5))
-              .attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
+              .attr("data_format", "NCHW", "whether axis 1 or the last axis has the channels", one_of({"NCHW", "NHWC"}))
               .infer(same_frames("X", "Out"))
               .gradient("temporal_shift_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()

@@ -84,12 +84,12 @@ void define_tensor_array_to_tensor(OpTable& ops) {
               .output("Out", "the joined tensor")
               .optional_output("OutIndex", "int32: the size of each element along the axis")
               .attr("axis", 0, "the axis")
-              .attr("use_stack", false, "a new axis, of as many as there are elements")
+              .attr("use_stack", false, "whether to stack the elements along a new axis")
               .gradient("tensor_array_to_tensor_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .control(&run_join));
   ops.add(ops.gradient_of("tensor_array_to_tensor")
-              .doc("Gradient of tensor_array_to_tensor: Out@GRAD in pieces.")
-              .optional_input("OutIndex", "not needed")
+              .doc("Gradient of tensor_array_to_tensor: X@GRAD = Out@GRAD split into the elements.")
+              .optional_input("OutIndex", "not read")
               .output("X@GRAD", "a tensor array: gradients of the elements")
               .control(&run_join_grad));
 }

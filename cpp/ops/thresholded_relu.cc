@@ -22,7 +22,7 @@ struct ThresholdedRelu {
 }  // namespace
 
 void define_thresholded_relu(OpTable& ops) {
-  add_unary<ThresholdedRelu, Keeps::X>(ops,
+  add_unary<ThresholdedRelu, Saved::X>(ops,
                                        unary("thresholded_relu")
                                            .doc("Out = X where X > threshold, else 0, element by element.")
                                            .attr("threshold", 1.0f, "what is not above it becomes 0"),

@@ -16,7 +16,7 @@ struct Diagonals {
 
   template <class Context>
   Diagonals(const Context& c, const Shape& x) {
-    require<ShapeError>(x.rank() >= 2, "Input has shape ", x.str(), ", at least 2 dimensions are needed");
+    require<ShapeError>(x.rank() >= 2, "Input has shape ", x.str(), ", it must have at least 2 dimensions");
     axis1 = normal_axis(c.template attr<int32_t>("axis1"), x.rank(), "axis1");
     axis2 = normal_axis(c.template attr<int32_t>("axis2"), x.rank(), "axis2");
     require<ShapeError>(axis1 != axis2, "axis1 and axis2 are both axis ", axis1);
@@ -85,8 +85,8 @@ namespace paddle_mini {
 
 void define_trace(OpTable& ops) {
   ops.add(OpSchema("trace")
-              .doc("Out = the sum of a diagonal of each matrix that axis1 and axis2 make up.")
-              .attr("offset", 0, "how far the diagonal lies to the right of the main one; negative: below it")
+              .doc("Out = the sum of a diagonal of each matrix that axis1 and axis2 form.")
+              .attr("offset", 0, "the diagonal's distance to the right of the main one; negative: below it")
               .attr("axis1", 0, "the rows of the matrices; negative ones count from the end")
               .attr("axis2", 1, "the columns of the matrices; negative ones count from the end")
               .input("Input", "at least 2 dimensions")

@@ -30,7 +30,7 @@ struct TrilTriuKernel {
 void infer_like(InferContext& c, const char* from, const char* to) {
   require_tensors(c);
   require<ShapeError>(c.shape(from).rank() >= 2, from, " has shape ", c.shape(from).str(),
-                      ", at least two dimensions are needed");
+                      ", it must have at least two dimensions");
   c.set_output(to, c.input(from));
 }
 
@@ -43,18 +43,19 @@ namespace paddle_mini {
 
 void define_tril_triu(OpTable& ops) {
   ops.add(OpSchema("tril_triu")
-              .doc("Out = X with 0 above the diagonal of each matrix, the last two axes (lower), or below it.")
+              .doc("Out = X with 0 above (lower) or below the diagonal of each matrix, which the last two axes form.")
               .input("X", "at least two dimensions")
               .output("Out", "shape of X")
-              .attr("diagonal", 0, "which diagonal: 0 the main one, above 0 to the right of it")
-              .attr("lower", false, "whether what is at and below the diagonal stays, or else at and above")
+              .attr("diagonal", 0, "index of the diagonal: 0 for the main one, above 0 to the right of it")
+              .attr("lower", false,
+                    "whether the elements at and below the diagonal stay; otherwise those at and above it")
               .infer([](InferContext& c) { infer_like(c, "X", "Out"); })
               .gradient("tril_triu_grad", {"Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
               .on_gpu()
               .kernels<TrilTriuKernel<false>::For, float, double, int32_t, int64_t, bool>());
   ops.add(ops.gradient_of("tril_triu")
-              .doc("X@GRAD = Out@GRAD with 0 where X was left out.")
+              .doc("X@GRAD = Out@GRAD, with 0 at the elements that were set to 0.")
               .infer([](InferContext& c) { infer_like(c, "Out@GRAD", "X@GRAD"); })
               .in_place("Out@GRAD", "X@GRAD")
               .kernels<TrilTriuKernel<true>::For, float, double, int32_t, int64_t, bool>());

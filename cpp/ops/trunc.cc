@@ -18,7 +18,7 @@ struct Trunc {
 
 void define_trunc(OpTable& ops) {
   add_rounding<Trunc, float, double, int32_t, int64_t>(
-      ops, unary("trunc").doc("Out = X without its fraction, element by element; NaN and infinity stay as they are."));
+      ops, unary("trunc").doc("Out = X rounded towards zero, element by element; NaN and infinity stay unchanged."));
 }
 
 }  // namespace paddle_mini

@@ -53,14 +53,14 @@ struct TruncatedGaussianRandomKernel : Kernel {
 
 void define_truncated_gaussian_random(OpTable& ops) {
   ops.add(OpSchema("truncated_gaussian_random")
-              .doc("Each element of Out is drawn from the normal distribution, given that it lies within two standard "
-                   "deviations of the mean.")
-              .output("Out", "of shape `shape`")
+              .doc("Each element of Out is a sample of the normal distribution truncated at two standard deviations "
+                   "from the mean.")
+              .output("Out", "the attribute `shape` is its shape")
               .required_attr("shape", AttrType::Ints, "shape of Out; empty: one element")
               .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
               .attr("mean", 0.0f, "mean")
-              .attr("std", 1.0f, "standard deviation before cutting", at_least(0))
-              .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
+              .attr("std", 1.0f, "standard deviation before truncation", at_least(0))
+              .attr("seed", 0, "seed of a generator that restarts in each run; 0: the executor's generator continues")
               .infer([](InferContext& c) { c.set_output("Out", c.dtype_attr("dtype"), c.shape_attr("shape")); })
               .no_gradient("it has no inputs")
               .on_gpu()

@@ -12,9 +12,9 @@ struct UnbindKernel : SlabKernel {
 
 void define_unbind(OpTable& ops) {
   ops.add(OpSchema("unbind")
-              .doc("Out[i] = what X has at position i of the axis, without that axis.")
-              .input("X", "any shape but []")
-              .output_list("Out", "as many as X has positions along the axis")
+              .doc("Out[i] = the slice of X at position i of the axis, without that axis.")
+              .input("X", "any shape except []")
+              .output_list("Out", "one for each position along the axis")
               .attr("axis", 0, "the axis; negative ones count from the end")
               .infer([](InferContext& c) { set_slabs(c, "X", "Out"); })
               .gradient([](const OpDesc& forward) {

@@ -77,20 +77,20 @@ Shape folded(const InferContext& c) {
   require_rank(c, "X", 3);
   const Shape& x = c.shape("X");
   const auto& size = c.attr<std::vector<int32_t>>("output_sizes");
-  require<ProgramError>(size.size() == 2, "attribute 'output_sizes' has ", size.size(), " numbers, 2 are needed");
+  require<ProgramError>(size.size() == 2, "attribute 'output_sizes' has ", size.size(), " numbers, it must have 2");
   for (int32_t s : size) require<ProgramError>(s >= 1, "attribute 'output_sizes' holds ", s, ", it must be at least 1");
   VolumeAxes axes = unfold_axes_of(c, size[0], size[1]);
   int64_t patches = unfold_product(axes[1].out, axes[2].out), taps = taps_of(axes);
   require<ShapeError>(dims_agree(x[2], patches), "X has ", x[2], " patches, an image of ", size[0], " by ", size[1],
                       " has ", patches);
-  require<ShapeError>(x[1] < 0 || x[1] % taps == 0, "X has ", x[1], " rows, which do not divide into channels of ",
+  require<ShapeError>(x[1] < 0 || x[1] % taps == 0, "X has ", x[1], " rows, which can't be divided into channels of ",
                       taps);
   return {x[0], x[1] < 0 ? -1 : x[1] / taps, size[0], size[1]};
 }
 
 OpSchema unfold_with_attributes(OpSchema schema) {
   return schema.required_attr("kernel_sizes", AttrType::Ints, "height and width of a patch")
-      .attr("strides", std::vector<int32_t>{1, 1}, "steps between patches: height, width")
+      .attr("strides", std::vector<int32_t>{1, 1}, "stride of the patches: height, width")
       .attr("paddings", std::vector<int32_t>{0, 0, 0, 0}, "zeros around the image: above, left, below, right")
       .attr("dilations", std::vector<int32_t>{1, 1}, "distance between pixels of a patch: height, width");
 }
@@ -110,8 +110,8 @@ void define_unfold(OpTable& ops) {
   ops.add(unfold_with_attributes(OpSchema("unfold")
                                      .input("X", "[images, channels, height, width]")
                                      .output("Y", "[images, channels patch height patch width, patches]"))
-              .doc("Column p of Y holds the pixels of patch p, channel by channel and row by row; zeros where it lies "
-                   "outside of the image.")
+              .doc("Column p of Y holds the pixels of patch p in the order channel, row, column; pixels outside of the "
+                   "image are zeros.")
               .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, unfolded(c)); })
               .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()

@@ -38,29 +38,30 @@ void infer_uniform_random(InferContext& c) {
   require<ProgramError>(low <= high, "attribute 'min' is ", low, ", which is not at most 'max', ", high);
   int64_t count = c.attr<int32_t>("diag_num"), step = c.attr<int32_t>("diag_step");
   bool fits = count == 0 || !shape.known() || (count - 1) * (step + 1) < shape.numel();
-  require<ProgramError>(fits, "attribute 'diag_num' is ", count, ": so many elements, ", step + 1,
-                        " apart, do not fit into ", shape.str());
+  require<ProgramError>(fits, "attribute 'diag_num' is ", count, ": that number of elements, ", step + 1,
+                        " apart, does not fit into ", shape.str());
   c.set_output("Out", c.dtype_attr("dtype"), shape);
 }
 
 }  // namespace
 
 void define_uniform_random(OpTable& ops) {
-  ops.add(with_tensor_ports(OpSchema("uniform_random").output("Out", "of shape `shape`"), {kUniformShape})
-              .doc("Each element of Out is drawn evenly from [min, max).")
-              .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
-              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
-              .attr("min", -1.0f, "lower end")
-              .attr("max", 1.0f, "upper end")
-              .attr("seed", 0, "of a generator started anew in each run; 0: the run's generator goes on")
-              .attr("diag_num", 0, "how many elements, from the first one on, get diag_val instead", at_least(0))
-              .attr("diag_step", 0, "elements left between two of them", at_least(0))
-              .attr("diag_val", 1.0f, "their value")
-              .infer(infer_uniform_random)
-              .no_gradient("its inputs are a shape")
-              .dtype_from_output("Out")
-              .on_gpu()
-              .kernels<UniformRandomKernel, float, double>());
+  ops.add(
+      with_tensor_ports(OpSchema("uniform_random").output("Out", "the attribute `shape` is its shape"), {kUniformShape})
+          .doc("Each element of Out is a sample of the uniform distribution on [min, max).")
+          .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
+          .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
+          .attr("min", -1.0f, "lower bound")
+          .attr("max", 1.0f, "upper bound")
+          .attr("seed", 0, "seed of a generator that restarts in each run; 0: the executor's generator continues")
+          .attr("diag_num", 0, "the number of elements, from the first one on, that are set to diag_val", at_least(0))
+          .attr("diag_step", 0, "the distance between two of them", at_least(0))
+          .attr("diag_val", 1.0f, "their value")
+          .infer(infer_uniform_random)
+          .no_gradient("its input is a shape, which has no gradient")
+          .dtype_from_output("Out")
+          .on_gpu()
+          .kernels<UniformRandomKernel, float, double>());
 }
 
 }  // namespace paddle_mini

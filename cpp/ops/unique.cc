@@ -153,24 +153,24 @@ void infer_unique(InferContext& c) {
 
 void define_unique(OpTable& ops) {
   ops.add(OpSchema("unique")
-              .doc("Out = the elements of X, each once: in order with is_sorted, else as they occur first. With "
-                   "`axis`, slices along it instead of elements. Not-a-numbers count as equal and come last. How many "
-                   "there are depends on data. What the program names of the outputs is computed, whatever the return_ "
-                   "attributes say.")
+              .doc("Out = the unique elements of X: sorted with is_sorted, otherwise in the order of their first "
+                   "occurrence. With `axis`, unique slices along it. NaNs count as equal and come last. The number of "
+                   "elements depends on data. The outputs that the program names are computed; the return_ attributes "
+                   "are not read.")
               .input("X", "any shape; without is_sorted, one dimension")
               .output("Out", "[n]; with `axis`, X's shape with n along it")
-              .optional_output("Indices", "[n]: where each occurs first")
-              .output("Index", "which element of Out each element of X is")
-              .optional_output("Counts", "[n]: how often each occurs")
-              .attr("return_index", false, "whether Indices is wanted")
-              .attr("return_inverse", false, "whether Index is wanted")
-              .attr("return_counts", false, "whether Counts is wanted")
-              .attr("axis", std::vector<int32_t>{}, "one axis, or none: all elements")
+              .optional_output("Indices", "[n]: the first position of each in X")
+              .output("Index", "for each element of X, its position in Out")
+              .optional_output("Counts", "[n]: the number of occurrences of each")
+              .attr("return_index", false, "not read: whether Indices is wanted")
+              .attr("return_inverse", false, "not read: whether Index is wanted")
+              .attr("return_counts", false, "not read: whether Counts is wanted")
+              .attr("axis", std::vector<int32_t>{}, "one axis; empty: all elements")
               .attr("dtype", 3, "element type of Indices, Index and Counts: int32 or int64")
-              .attr("is_sorted", false, "whether Out is in order")
+              .attr("is_sorted", false, "whether Out is sorted")
               .infer(infer_unique)
               .custom_lod()
-              .no_gradient("its inputs are ids")
+              .no_gradient("its inputs are ids, which are integers")
               .cpu_only("the size of its result depends on data")
               .kernels<UniqueKernel, float, double, int32_t, int64_t>());
 }

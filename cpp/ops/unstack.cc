@@ -15,11 +15,11 @@ struct UnstackGradKernel : SlabKernel {
 
 void define_unstack(OpTable& ops) {
   ops.add(OpSchema("unstack")
-              .doc("Y[i] = what X has at position i of the axis, without that axis.")
-              .input("X", "any shape but []")
-              .output_list("Y", "as many as X has positions along the axis")
+              .doc("Y[i] = the slice of X at position i of the axis, without that axis.")
+              .input("X", "any shape except []")
+              .output_list("Y", "one for each position along the axis")
               .attr("axis", 0, "the axis; negative ones count from the end")
-              .attr("num", 0, "how many Y there are; 0: not said", at_least(0))
+              .attr("num", 0, "the number of Y; 0: not given", at_least(0))
               .infer([](InferContext& c) {
                 set_slabs(c, "X", "Y");
                 int64_t num = c.attr<int32_t>("num"), count = static_cast<int64_t>(c.output_count("Y"));
@@ -29,7 +29,7 @@ void define_unstack(OpTable& ops) {
               .on_gpu()
               .kernel_for_any<UnstackKernel>());
   ops.add(ops.gradient_of("unstack")
-              .doc("X@GRAD has Y@GRAD[i] at position i of the axis.")
+              .doc("X@GRAD = the tensors Y@GRAD stacked along the axis.")
               .infer([](InferContext& c) { c.set_output("X@GRAD", stacked(c, "Y@GRAD")); })
               .kernel_for_any<UnstackGradKernel>());
 }

@@ -107,27 +107,28 @@ namespace paddle_mini {
 
 void define_update_loss_scaling(OpTable& ops) {
   ops.add(OpSchema("update_loss_scaling")
-              .doc("Where FoundInfinite: a bad step; after decr_every_n_nan_or_inf of them LossScaling is multiplied "
-                   "by decr_ratio, but not below 1, and Out is 0. Otherwise: a good step; after incr_every_n_steps of "
-                   "them LossScaling is multiplied by incr_ratio unless it becomes infinite, and Out is X. A good step "
-                   "ends a row of bad ones and the other way round.")
+              .doc("If FoundInfinite is true, the step is bad and Out is 0; after decr_every_n_nan_or_inf consecutive "
+                   "bad steps LossScaling is multiplied by decr_ratio, but stays at least 1. Otherwise the step is "
+                   "good and Out is X; after incr_every_n_steps consecutive good steps LossScaling is multiplied by "
+                   "incr_ratio, unless it becomes infinite.")
               .input_list("X", "gradients of any shapes, of one dtype")
-              .input("FoundInfinite", "one element, bool: of check_finite_and_unscale")
+              .input("FoundInfinite", "one element, bool: from check_finite_and_unscale")
               .input("PrevLossScaling", "one element")
-              .input("InGoodSteps", "one element, int32: good steps in a row")
-              .input("InBadSteps", "one element, int32: bad steps in a row")
-              .optional_input("StopUpdate", "one element, bool: used instead of stop_update")
+              .input("InGoodSteps", "one element, int32: consecutive good steps")
+              .input("InBadSteps", "one element, int32: consecutive bad steps")
+              .optional_input("StopUpdate", "one element, bool; replaces stop_update")
               .output_list("Out", "shapes of X; usually the variables of X")
-              .output("LossScaling", "the variable of PrevLossScaling")
-              .output("OutGoodSteps", "the variable of InGoodSteps")
-              .output("OutBadSteps", "the variable of InBadSteps")
-              .required_attr("incr_every_n_steps", AttrType::Int, "good steps before the scale grows")
-              .required_attr("decr_every_n_nan_or_inf", AttrType::Int, "bad steps before the scale falls")
-              .required_attr("incr_ratio", AttrType::Float, "factor by which the scale grows")
-              .required_attr("decr_ratio", AttrType::Float, "factor by which the scale falls")
-              .attr("stop_update", false, "whether the scale and the counts stay as they are")
+              .output("LossScaling", "the same variable as PrevLossScaling")
+              .output("OutGoodSteps", "the same variable as InGoodSteps")
+              .output("OutBadSteps", "the same variable as InBadSteps")
+              .required_attr("incr_every_n_steps", AttrType::Int, "consecutive good steps before the scale increases")
+              .required_attr("decr_every_n_nan_or_inf", AttrType::Int,
+                             "consecutive bad steps before the scale decreases")
+              .required_attr("incr_ratio", AttrType::Float, "factor by which the scale increases")
+              .required_attr("decr_ratio", AttrType::Float, "factor by which the scale decreases")
+              .attr("stop_update", false, "whether the scale and the counts stay unchanged")
               .infer(infer_update_loss_scaling)
-              .no_gradient("gradients are not differentiated again")
+              .no_gradient("gradients have no second derivative here")
               .updates("X", "Out")
               .updates("PrevLossScaling", "LossScaling")
               .updates("InGoodSteps", "OutGoodSteps")

@@ -190,7 +190,7 @@ void infer_forward(InferContext& c) {
   Sizes sizes = sizes_of_logits(c);
   require_index(c, "Label");
   require<ProgramError>(c.has_input("LogitsLength") == c.has_input("LabelLength"),
-                        "LogitsLength and LabelLength are given both or neither");
+                        "LogitsLength and LabelLength must be given together");
   const Shape& label = c.shape("Label");
   int64_t count = label.rank() ? label[0] : 0;
   if (c.has_input("LabelLength")) {
@@ -225,24 +225,25 @@ void infer_backward(InferContext& c) {
 
 void define_warpctc(OpTable& ops) {
   ops.add(OpSchema("warpctc")
-              .doc("Loss = -log of the probability, by softmax(Logits), of all ways in which rows can spell Label with "
-                   "repeats and blanks between. A label that is too long for its rows has loss 0 and no gradient.")
+              .doc("Loss = -log of the probability of Label by softmax(Logits): the sum over all alignments of rows "
+                   "with the label's tokens, with repeats and blanks (CTC, Graves et al. 2006). A label that is too "
+                   "long for its rows has loss 0 and gradient 0.")
               .input("Logits", "[n, classes] in sequences (lod); with LogitsLength, [longest, count, classes]")
-              .input("Label", "int32 or int64 [m, 1] in as many sequences; with LabelLength, [count, width]")
-              .optional_input("LogitsLength", "int32 or int64: how many rows of each sequence count")
+              .input("Label", "int32 or int64 [m, 1] in the same number of sequences; with LabelLength, [count, width]")
+              .optional_input("LogitsLength", "int32 or int64: the lengths of padded sequences")
               .optional_input("LabelLength", "int32 or int64: the lengths of padded labels")
               .output("Loss", "[count, 1]")
               .output("WarpCTCGrad", "[longest, count, classes]: the gradient of Loss with respect to Logits")
-              .attr("blank", 0, "the class that stands for no label")
+              .attr("blank", 0, "the class of the blank")
               .attr("norm_by_times", false, "whether the gradient, not the loss, is divided by the number of rows")
               .infer(infer_forward)
               .custom_lod()
               .gradient("warpctc_grad", {"Logits", "LogitsLength", "WarpCTCGrad", "Loss@GRAD"}, {"Logits@GRAD"})
               .checks_data()
-              .cpu_only("walks sequences of labels one step at a time")
+              .cpu_only("processes sequences of labels one step at a time")
               .kernels<WarpCtcKernel, float, double>());
   ops.add(ops.gradient_of("warpctc")
-              .doc("Logits@GRAD = WarpCTCGrad Loss@GRAD, where the logits lie.")
+              .doc("Logits@GRAD = WarpCTCGrad Loss@GRAD, in the layout of the logits.")
               .infer(infer_backward)
               .checks_data()
               .kernels<WarpCtcGradKernel, float, double>());

@@ -78,12 +78,13 @@ void define_where(OpTable& ops) {
               .dtype_from_input("X")
               .on_gpu()
               .kernels<WhereKernel, float, double, int32_t, int64_t>());
-  ops.add(ops.gradient_of("where")
-              .doc("X@GRAD = Out@GRAD where Condition holds, Y@GRAD elsewhere; 0 else.")
-              .shape_only("X")
-              .shape_only("Y")
-              .dtype_from_input("Out@GRAD")
-              .kernels<WhereGradKernel, float, double, int32_t, int64_t>());
+  ops.add(
+      ops.gradient_of("where")
+          .doc("X@GRAD = Out@GRAD where Condition is true, else 0; Y@GRAD = Out@GRAD where Condition is false, else 0.")
+          .shape_only("X")
+          .shape_only("Y")
+          .dtype_from_input("Out@GRAD")
+          .kernels<WhereGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

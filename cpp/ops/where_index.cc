@@ -42,7 +42,7 @@ void infer_where_index(InferContext& c) {
       case DType::Int64: shape[0] = count_nonzero<int64_t>(tensor); break;
       case DType::Float32: shape[0] = count_nonzero<float>(tensor); break;
       case DType::Float64: shape[0] = count_nonzero<double>(tensor); break;
-      default: fail<ShapeError>("Condition is ", name_of(tensor.dtype), ", which has no kernel");
+      default: fail<ShapeError>("Condition is ", name_of(tensor.dtype), ", for which there is no kernel");
     }
   }
   c.set_output("Out", DType::Int64, shape);
@@ -52,13 +52,13 @@ void infer_where_index(InferContext& c) {
 
 void define_where_index(OpTable& ops) {
   ops.add(OpSchema("where_index")
-              .doc("Out = the positions of the elements of Condition that are not zero, a row for each, in the order "
-                   "in which the elements lie. How many there are depends on data.")
+              .doc("Out = the coordinates of the nonzero elements of Condition, one row for each, in row-major order. "
+                   "The number of rows depends on data.")
               .input("Condition", "any shape")
               .output("Out", "int64 [n, rank of Condition]")
               .infer(infer_where_index)
               .custom_lod()
-              .no_gradient("its output is positions")
+              .no_gradient("its output is positions, which are integers")
               .cpu_only("the size of its result depends on data")
               .kernels<WhereIndexKernel, bool, int16_t, int32_t, int64_t, float, double>());
 }

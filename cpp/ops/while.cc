@@ -120,28 +120,27 @@ void run_while_grad(ControlRun& run) {
 }  // namespace
 
 void define_while(OpTable& ops) {
-  ops.add(
-      OpSchema("while")
-          .doc("Runs sub_block while Condition holds. The block sees the variables around it by name and changes them; "
-               "it must set Condition.")
-          .optional_input_list("X", "the variables that the block reads")
-          .input("Condition", "one bool")
-          .output_list("Out", "the variables that the block writes, Condition among them")
-          .optional_output("StepScopes", "what the gradient needs of each step")
-          .required_attr("sub_block", AttrType::Block, "the block")
-          .attr("is_test", false, "keep nothing for a gradient")
-          .gradient("while_grad", {"X", "Out", "Out@GRAD", "StepScopes"}, {"X@GRAD"})
-          .control(&run_while));
+  ops.add(OpSchema("while")
+              .doc("Runs sub_block while Condition is true. The block reads and changes outer variables by name; it "
+                   "must set Condition.")
+              .optional_input_list("X", "the variables that the block reads")
+              .input("Condition", "one bool")
+              .output_list("Out", "the variables that the block writes, including Condition")
+              .optional_output("StepScopes", "the values of each step that the gradient reads")
+              .required_attr("sub_block", AttrType::Block, "the block")
+              .attr("is_test", false, "whether to keep no values for a gradient")
+              .gradient("while_grad", {"X", "Out", "Out@GRAD", "StepScopes"}, {"X@GRAD"})
+              .control(&run_while));
   ops.add(OpSchema("while_grad")
-              .doc("Gradient of while: runs a gradient block for each step, the last one first.")
-              .input_list("X", "as while's")
-              .optional_input_list("Out", "as while's")
-              .input_list("Out@GRAD", "gradients of what the block wrote")
-              .input("StepScopes", "what while kept")
+              .doc("Gradient of while: runs a gradient block for each step, in reverse order.")
+              .input_list("X", "as in while")
+              .optional_input_list("Out", "as in while")
+              .input_list("Out@GRAD", "gradients of the variables that the block writes")
+              .input("StepScopes", "from while")
               .optional_output_list("X@GRAD", "gradients of X")
               .required_attr("sub_block", AttrType::Block, "the gradient block")
               .attr("is_test", false, "unused")
-              .attr("original_output_grad", std::vector<std::string>{}, "the names that Out@GRAD has inside the block")
+              .attr("original_output_grad", std::vector<std::string>{}, "the names of Out@GRAD in the block")
               .control(&run_while_grad));
 }
 

@@ -14,7 +14,7 @@ bool is_gradient(const std::string& name) { return name.find(kGradSuffix) != std
 void run_write_to_array(ControlRun& run) {
   int64_t i = run.integer("I");
   Variable element = run.share_input("X");
-  require<OpError>(element.kind == VarKind::Tensor, "X is ", name_of(element.kind), ", a tensor is needed");
+  require<OpError>(element.kind == VarKind::Tensor, "X is ", name_of(element.kind), ", it must be a tensor");
   Variable* held = run.find(run.frame, run.op.output("Out")[0]);
   bool is_array = held && held->kind == VarKind::TensorArray;
   int64_t most = kMostAfterEnd + (is_array ? static_cast<int64_t>(held->array.size()) : 0);
@@ -42,10 +42,10 @@ void run_write_to_array(ControlRun& run) {
 
 void define_write_to_array(OpTable& ops) {
   ops.add(OpSchema("write_to_array")
-              .doc("Out[I] = X. The array grows as needed; elements that were never written have no value.")
+              .doc("Out[I] = X. The array grows as needed; elements that were not written have no value.")
               .input("X", "a tensor")
-              .input("I", "one int32 or int64: which element")
-              .output("Out", "a tensor array; what it holds already stays")
+              .input("I", "one int32 or int64: the index of the element")
+              .output("Out", "a tensor array; its other elements stay unchanged")
               .gradient([](const OpDesc& forward) {
                 return std::vector<OpDesc>{make_op("read_from_array",
                                                    {{"I", forward.input("I")},

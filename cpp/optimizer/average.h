@@ -56,11 +56,11 @@ class Average {
   int64_t counters_[kAverageCounters] = {};
   double state_[kAverageState] = {};
   double sums_[kAverageSums] = {};
-  double weight_ = 0, before_[kAverageSums] = {};  // of the current step: its weight, and the sums before it
+  double weight_ = 0, before_[kAverageSums] = {};  // the weight of the current step, and the sums before it
   BlockStep<T> step_;
   int32_t roll_ = 0;
   Array<T> newer_, block_, older_;  // older_: the previous generation of a window
-  Array<double> stamps_;    // of rows; empty: the parameter is updated densely
+  Array<double> stamps_;    // one for each row; empty: the parameter is updated densely
   std::vector<double> kept_;  // scratch memory of add_rows
 };
 

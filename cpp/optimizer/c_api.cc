@@ -98,7 +98,7 @@ paddle_optimizer* paddle_create_optimizer(const void* config_proto, size_t confi
   PM_GUARDED({
     there(config_proto, "config_proto");
     size_t element = element_of(type);
-    require<ProgramError>(num_bytes % element == 0, num_bytes, " bytes are not a whole number of elements");
+    require<ProgramError>(num_bytes % element == 0, num_bytes, " bytes are not a multiple of the element size");
     require<ProgramError>(num_bytes <= SIZE_MAX / 2, num_bytes, " bytes are more than any machine has");
     require<ProgramError>(parameter || state || num_bytes == 0, "the parameter is NULL");
     require<ProgramError>(state || state_len == 0, "the state is NULL, but has ", state_len, " bytes");
@@ -240,7 +240,7 @@ int paddle_optimizer_version(void) { return PADDLE_OPTIMIZER_VERSION; }
 
 const char* paddle_optimizer_processor_level(void) {
   const char* level = nullptr;
-  PM_GUARDED({ level = loops_of_this_processor().level; });
+  PM_GUARDED({ level = loops_of_this_cpu().level; });
   return level ? level : "";
 }
 

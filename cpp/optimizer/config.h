@@ -15,8 +15,8 @@ namespace paddle_mini {
 // formula has no such number it is 0.
 struct Hyper {
   float momentum = 0, beta1 = 0, beta2 = 0, epsilon = 0, rho = 0, l1 = 0, l2 = 0, power = 0;
-  float coefficient = 0, rescale = 0, inner_decay = 0;  // of Lars; inner_decay also of Lamb
-  float clip = 0, batch_size = 0, sigma = 0;            // of Dpsgd
+  float coefficient = 0, rescale = 0, inner_decay = 0;  // for Lars; inner_decay also for Lamb
+  float clip = 0, batch_size = 0, sigma = 0;            // for Dpsgd
   bool nesterov = false, centered = false, always_adapt = false;
   uint32_t seed = 0;
   double first_power1 = 1, first_power2 = 1;  // beta1 and beta2 in the given precision

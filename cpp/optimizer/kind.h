@@ -37,28 +37,28 @@ struct Kind {
 };
 
 // The context that loops take; on a CPU it has no state. Not `inline`: GCC would repeat its construction in each step.
-[[maybe_unused]] KernelContext& processor() {
+[[maybe_unused]] KernelContext& cpu_context() {
   static KernelContext context;
   return context;
 }
 
 template <class T, class F, size_t... i>
 void update_with(const Elements<T>& e, const F& step, std::index_sequence<i...>) {
-  map(processor(), e.n, step, std::tuple(e.p, e.kept[i]...), static_cast<const T*>(e.p),
-      static_cast<const T*>(e.kept[i])..., e.gradient);
+  map(cpu_context(), e.n, step, std::tuple(e.p, e.state[i]...), static_cast<const T*>(e.p),
+      static_cast<const T*>(e.state[i])..., e.gradient);
 }
 
 // Changes the parameter and its first `arrays` arrays by a step of math/optimizer_steps.h.
 template <int arrays, class T, class F>
 void update(const Elements<T>& e, const F& step) {
-  if constexpr (arrays == 0) map(processor(), e.n, step, e.p, static_cast<const T*>(e.p), e.gradient);
+  if constexpr (arrays == 0) map(cpu_context(), e.n, step, e.p, static_cast<const T*>(e.p), e.gradient);
   else update_with(e, step, std::make_index_sequence<arrays>());
 }
 
 // The sum of (scale x)^2.
 template <class T>
 double squares(int64_t n, T scale, const T* x) {
-  return scale == T(1) ? map_sum(processor(), n, Squared{}, x) : map_sum(processor(), n, ScaledSquare<T>{scale}, x);
+  return scale == T(1) ? map_sum(cpu_context(), n, Squared{}, x) : map_sum(cpu_context(), n, ScaledSquare<T>{scale}, x);
 }
 
 }  // namespace

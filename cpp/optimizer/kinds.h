@@ -1,4 +1,4 @@
-// The optimizers, one row each: what its message says, how many arrays it keeps, its step. Everything else of the
+// The optimizers, one row each: the fields of its message, the number of its state arrays, its step. Everything else of the
 // library is derived from these rows: kinds.cc makes the table of what configurations need, loops.cc the table of loops
 // for each level of CPU.
 #pragma once
@@ -123,7 +123,7 @@ struct Ftrl : Kind {
     read_penalties(f, c.hyper);
     c.hyper.power = rounded(f.most("lr_power", 0));
   }
-  // What is added keeps the division finite, as in the operator.
+  // The added constant keeps the division finite, as in the operator.
   template <class T>
   static void step(const Elements<T>& e, StepNumbers<T>& x) {
     const Hyper& h = *x.hyper;
@@ -150,15 +150,15 @@ struct Lamb : Kind {
   template <class T>
   static void step(const Elements<T>& e, StepNumbers<T>& x) {
     LambStep<T> step = formula(x);
-    const T *p = e.p, *m = e.kept[0], *v = e.kept[1];
-    map(processor(), e.n, step, std::tuple(e.kept[0], e.kept[1]), m, v, e.gradient);
+    const T *p = e.p, *m = e.state[0], *v = e.state[1];
+    map(cpu_context(), e.n, step, std::tuple(e.state[0], e.state[1]), m, v, e.gradient);
     if (!(step.decay > T(0) || x.hyper->always_adapt)) return;
     auto square = [step](auto p, auto m, auto v) {
       auto d = step.direction(p, m, v);
       return d * d;
     };
     x.squares[0] += squares(e.n, T(1), p);
-    x.squares[1] += map_sum(processor(), e.n, square, p, m, v);
+    x.squares[1] += map_sum(cpu_context(), e.n, square, p, m, v);
   }
   template <class T>
   static void finish(const Elements<T>& e, StepNumbers<T>& x) {
@@ -167,8 +167,8 @@ struct Lamb : Kind {
     auto move = [step = formula(x), rate](auto p, auto m, auto v) {
       return p - decltype(p)(rate) * step.direction(p, m, v);
     };
-    const T *p = e.p, *m = e.kept[0], *v = e.kept[1];
-    map(processor(), e.n, move, e.p, p, m, v);
+    const T *p = e.p, *m = e.state[0], *v = e.state[1];
+    map(cpu_context(), e.n, move, e.p, p, m, v);
   }
 };
 

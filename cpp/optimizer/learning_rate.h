@@ -13,9 +13,9 @@ enum class RatePolicy { Const, Linear, Poly, CaffePoly, Exp, DiscExp, Manual, Pa
 struct LearningRate {
   RatePolicy policy = RatePolicy::Const;
   double rate = 1, a = 0, b = 0;  // noam: d_model, warmup_steps; cosine: steps, least
-  std::vector<std::pair<double, double>> segments;  // of the manual policies: bound, rate
+  std::vector<std::pair<double, double>> segments;  // for the manual policies: bound, rate
   double samples_per_update = 1;
-  float factor = 1;  // of this parameter
+  float factor = 1;  // this parameter's
 
   // The rate after this number of updates, in this pass; without the factor.
   double after(uint64_t updates, int64_t pass) const;

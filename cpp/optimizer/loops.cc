@@ -9,12 +9,12 @@
 namespace paddle_mini {
 namespace {
 
-using kinds::processor;
+using kinds::cpu_context;
 
 template <class T>
 void clip(int64_t n, T limit, const T* g, T* out) {
   map(
-      processor(), n,
+      cpu_context(), n,
       [limit](auto g) {
         using V = decltype(g);
         return minimum(maximum(g, V(-limit)), V(limit));
@@ -24,31 +24,31 @@ void clip(int64_t n, T limit, const T* g, T* out) {
 
 template <class T>
 void scale(int64_t n, T factor, const T* g, T* out) {
-  map(processor(), n, Times<T>{factor}, out, g);
+  map(cpu_context(), n, Times<T>{factor}, out, g);
 }
 
 template <class T>
 void add_l2(int64_t n, T rate, const T* p, const T* g, T* out) {
-  map(processor(), n, [rate](auto p, auto g) { return g + p * decltype(p)(rate); }, out, p, g);
+  map(cpu_context(), n, [rate](auto p, auto g) { return g + p * decltype(p)(rate); }, out, p, g);
 }
 template <class T>
 void add_l1(int64_t n, T rate, const T* p, const T* g, T* out) {
-  map(processor(), n, [rate](auto p, auto g) { return g + sign(p) * decltype(p)(rate); }, out, p, g);
+  map(cpu_context(), n, [rate](auto p, auto g) { return g + sign(p) * decltype(p)(rate); }, out, p, g);
 }
 template <class T>
 void shrink(int64_t n, T decay, T* p) {
-  map(processor(), n, [decay](auto p) { return p - decltype(p)(decay) * p; }, p, static_cast<const T*>(p));
+  map(cpu_context(), n, [decay](auto p) { return p - decltype(p)(decay) * p; }, p, static_cast<const T*>(p));
 }
 template <class T>
 void add_scaled(int64_t n, T scale, const T* delta, T* p) {
   map(
-      processor(), n, [scale](auto p, auto d) { return p + decltype(p)(scale) * d; }, p, static_cast<const T*>(p),
+      cpu_context(), n, [scale](auto p, auto d) { return p + decltype(p)(scale) * d; }, p, static_cast<const T*>(p),
       delta);
 }
 template <class T>
 void fade(int64_t n, T kept, T taken, T* p) {
   map(
-      processor(), n,
+      cpu_context(), n,
       [kept, taken](auto p) {
         using V = decltype(p);
         return sign(p) * maximum(V(kept) * abs(p) - V(taken), V(T(0)));
@@ -57,16 +57,16 @@ void fade(int64_t n, T kept, T taken, T* p) {
 }
 template <class T>
 void add_to_block(int64_t n, T weight, const T* p, T* block) {
-  map(processor(), n, AddToBlock<T>{weight}, block, static_cast<const T*>(block), p);
+  map(cpu_context(), n, AddToBlock<T>{weight}, block, static_cast<const T*>(block), p);
 }
 template <class T>
 void end_block(int64_t n, const BlockStep<T>& step, const T* p, T* average, T* block) {
-  map(processor(), n, EndBlock<T>(step), std::tuple(average, block), static_cast<const T*>(average),
+  map(cpu_context(), n, EndBlock<T>(step), std::tuple(average, block), static_cast<const T*>(average),
       static_cast<const T*>(block), p);
 }
 template <class T>
 void catch_up_one_row(int64_t n, double kept, const T* p, T* average, T* block) {
-  catch_up_row(processor(), n, kept, p, average, block);
+  catch_up_row(cpu_context(), n, kept, p, average, block);
 }
 template <class T>
 void end_row(int64_t n, double kept, const T* p, const T* average, const T* block, T* out) {
@@ -79,7 +79,7 @@ bool finite(int64_t n, const T* x) {
 }
 
 void exp_of(int64_t n, double* x) {
-  map(processor(), n, [](auto v) { return exp(v); }, x, static_cast<const double*>(x));
+  map(cpu_context(), n, [](auto v) { return exp(v); }, x, static_cast<const double*>(x));
 }
 
 template <class K, class T>

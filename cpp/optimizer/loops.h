@@ -18,7 +18,7 @@ struct StepNumbers {
   T rate{}, power1{}, power2{};
   // Lars: parameter and gradient; Dpsgd: gradient; Lamb: accumulated by its steps.
   double squares[2] = {};
-  T noise{};               // of Dpsgd
+  T noise{};               // for Dpsgd
 };
 
 // Some elements of a parameter, of the arrays that its optimizer keeps, and of the gradient.
@@ -26,7 +26,7 @@ template <class T>
 struct Elements {
   int64_t n;
   T* p;
-  T* const* kept;
+  T* const* state;
   const T* gradient;
 };
 
@@ -70,12 +70,12 @@ struct LoopTables {
 };
 
 // The tables of the best level that this CPU runs, or of the one in PM_CPU. Throws DeviceError if that is impossible.
-const LoopTables& loops_of_this_processor();
+const LoopTables& loops_of_this_cpu();
 
 template <class T>
 const Loops<T>& loops() {
-  if constexpr (sizeof(T) == 4) return loops_of_this_processor().of_float;
-  else return loops_of_this_processor().of_double;
+  if constexpr (sizeof(T) == 4) return loops_of_this_cpu().of_float;
+  else return loops_of_this_cpu().of_double;
 }
 
 }  // namespace paddle_mini

@@ -23,14 +23,14 @@ std::unique_ptr<ParameterOptimizer> ParameterOptimizer::create(OptimizerConfig c
 
 template <class T>
 TypedOptimizer<T>::TypedOptimizer(OptimizerConfig config, const void* parameter, int64_t size)
-    : ParameterOptimizer(std::move(config)), tables_(loops_of_this_processor()), loops_(loops<T>()), size_(size),
+    : ParameterOptimizer(std::move(config)), tables_(loops_of_this_cpu()), loops_(loops<T>()), size_(size),
       param_(size, T(0)), arrays_(config_.kind->arrays(config_.hyper)),
       power1_(static_cast<T>(config_.hyper.first_power1)), power2_(static_cast<T>(config_.hyper.first_power2)),
       block_(kBlock, T(0)),
       decay_(static_cast<double>(config_.l1), static_cast<double>(config_.l2) + static_cast<double>(config_.decay)) {
   if (parameter && size) std::memcpy(param_.data(), parameter, bytes());
   int number = 1;  // array number (array.h); the parameter has 0
-  for (int i = 0; i < arrays_; ++i) kept_[i] = Array<T>(size, static_cast<T>(config_.hyper.accumulator), number++);
+  for (int i = 0; i < arrays_; ++i) state_[i] = Array<T>(size, static_cast<T>(config_.hyper.accumulator), number++);
   for (const WeightRule& rule : config_.averages) {
     averages_.emplace_back(rule, size, number);
     number += Average<T>::kMostArrays;
@@ -154,10 +154,10 @@ void TypedOptimizer<T>::run(int64_t begin, int64_t count, const T* gradient, Ste
   for (int64_t done = 0; done < count; done += step) {
     int64_t n = std::min(step, count - done), at = begin + done;
     const T* g = prepared ? gradient + done : prepare(at, n, gradient + done, block_.data());
-    T *p = param_.data() + at, *kept[kMostArrays];
-    for (int i = 0; i < arrays_; ++i) kept[i] = kept_[i].data() + at;
+    T *p = param_.data() + at, *state[kMostArrays];
+    for (int i = 0; i < arrays_; ++i) state[i] = state_[i].data() + at;
     if (config_.decay > 0) loops_.shrink(n, numbers.rate * static_cast<T>(config_.decay), p);
-    loops.step({n, p, kept, g}, numbers);
+    loops.step({n, p, state, g}, numbers);
     if (averages && !goes_on) add_to_averages(at, n);
   }
 }
@@ -166,9 +166,9 @@ template <class T>
 void TypedOptimizer<T>::finish_steps(StepNumbers<T>& numbers) {
   for (int64_t at = 0; at < size_; at += kBlock) {
     int64_t n = std::min(kBlock, size_ - at);
-    T* kept[kMostArrays];
-    for (int i = 0; i < arrays_; ++i) kept[i] = kept_[i].data() + at;
-    kind_loops().finish({n, param_.data() + at, kept, nullptr}, numbers);
+    T* state[kMostArrays];
+    for (int i = 0; i < arrays_; ++i) state[i] = state_[i].data() + at;
+    kind_loops().finish({n, param_.data() + at, state, nullptr}, numbers);
     add_to_averages(at, n);
   }
 }

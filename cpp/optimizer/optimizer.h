@@ -126,8 +126,8 @@ class TypedOptimizer : public ParameterOptimizer {
   const LoopTables& tables_;
   const Loops<T>& loops_;
   int64_t size_;
-  Array<T> param_, kept_[kMostArrays];
-  int arrays_ = 0;         // number of used arrays in kept_
+  Array<T> param_, state_[kMostArrays];
+  int arrays_ = 0;         // number of used arrays in state_
   T power1_, power2_;      // powers of beta1 and beta2 for the next update
   std::vector<Average<T>> averages_;
   T factor_ = T(1);        // factor of clip_norm for the gradient of this update

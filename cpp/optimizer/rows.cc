@@ -65,8 +65,8 @@ const T* TypedOptimizer<T>::merge_rows(const int64_t* rows, size_t count, int64_
   if (rise) return gradient;
   int64_t numbers = static_cast<int64_t>(count) * width;
   if (merged_.size() < numbers) merged_ = Array<T>(numbers, T(0));
-  KernelContext processor;
-  merge_.run(processor, {{&named_, gradient}}, width, merged_.data());
+  KernelContext context;
+  merge_.run(context, {{&named_, gradient}}, width, merged_.data());
   named_ = merge_.rows();
   return merged_.data();
 }

@@ -30,7 +30,7 @@ void TypedOptimizer<T>::write(Writer& to) const {
   to.write(power1_);
   to.write(power2_);
   to.write_all(param_);
-  for (int i = 0; i < arrays_; ++i) to.write_all(kept_[i]);
+  for (int i = 0; i < arrays_; ++i) to.write_all(state_[i]);
   for (const Average<T>& average : averages_) average.write(to);
   decay_.write(to);
 }
@@ -64,7 +64,7 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   power1_ = from.read<T>();
   power2_ = from.read<T>();
   from.read_all(param_);
-  for (int i = 0; i < arrays_; ++i) from.read_all(kept_[i]);
+  for (int i = 0; i < arrays_; ++i) from.read_all(state_[i]);
   for (Average<T>& average : averages_) average.read(from, version != kWithoutBlocks);
   decay_.read(from);
   from.finish();

@@ -75,16 +75,16 @@ class Zeros {
 // The instruction has a latency of three cycles and a throughput of one per cycle: three segments of the data are
 // computed in parallel and combined by Zeros.
 __attribute__((target("sse4.2"))) uint32_t by_instruction(std::string_view bytes, uint32_t rest) {
-  constexpr size_t kStretch = 4096;
-  static const Zeros zeros(kStretch);
+  constexpr size_t kRun = 4096;
+  static const Zeros zeros(kRun);
   const char* data = bytes.data();
   size_t left = bytes.size();
-  for (; left >= 3 * kStretch; data += 3 * kStretch, left -= 3 * kStretch) {
+  for (; left >= 3 * kRun; data += 3 * kRun, left -= 3 * kRun) {
     uint64_t a = rest, b = 0, c = 0;
-    for (size_t i = 0; i < kStretch; i += 8) {
+    for (size_t i = 0; i < kRun; i += 8) {
       a = _mm_crc32_u64(a, word_at(data + i));
-      b = _mm_crc32_u64(b, word_at(data + kStretch + i));
-      c = _mm_crc32_u64(c, word_at(data + 2 * kStretch + i));
+      b = _mm_crc32_u64(b, word_at(data + kRun + i));
+      c = _mm_crc32_u64(c, word_at(data + 2 * kRun + i));
     }
     rest = zeros(zeros(static_cast<uint32_t>(a)) ^ static_cast<uint32_t>(b)) ^ static_cast<uint32_t>(c);
   }

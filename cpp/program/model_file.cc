@@ -46,7 +46,7 @@ ModelFile open_model(std::string_view file) {
     if (with_parameters) model.parameters = number_at(file, kShort);
     return model;
   }
-  constexpr int kDamaged = 16;  // of 104 bits
+  constexpr int kDamaged = 16;  // out of 104 bits
   bool near = distance(file, start(false)) <= kDamaged || distance(file, start(true)) <= kDamaged;
   require<ProgramError>(!near, "the bytes are not a ProgramDesc: the file is damaged where its checksum begins");
   return {file, false, std::nullopt};

@@ -11,7 +11,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr size_t kLargestHeader = 256;  // of most tensors: only reserves memory
+constexpr size_t kLargestHeader = 256;  // larger than most headers: only reserves memory
 
 template <class T>
 void append(std::string& bytes, T value) {

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from .._core import Applied, Claim, OpError, ProgramError, Scope, printable
+from .._core import Claim, OpError, ProgramError, Scope, SwappedValues, printable
 from ..block import Block
 from ..errors import shown
 from ..executor import Executor
@@ -38,7 +38,7 @@ class AverageSwapper:
             )
         return found
 
-    def apply(self, exe: Executor, scope: Scope | None, scheme: Scheme | None, need_restore: bool) -> Applied:
+    def apply(self, exe: Executor, scope: Scope | None, scheme: Scheme | None, need_restore: bool) -> SwappedValues:
         if not isinstance(exe, Executor):
             raise ProgramError(f"apply takes an Executor, not {type(exe).__name__}")
         scope = global_scope() if scope is None else scope

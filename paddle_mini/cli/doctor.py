@@ -32,7 +32,7 @@ def _doctor(_: argparse.Namespace) -> None:
         ("paddle_mini", f"{pm.__version__} in {Path(pm.__file__).parent}"),
         ("python", f"{sys.version.split()[0]}, {sys.executable}"),
         ("numpy", np.__version__),
-        ("CPU", f"{cores} cores, runs {' '.join(_core.processor_levels())}"),
+        ("CPU", f"{cores} cores, runs {' '.join(_core.cpu_levels())}"),
         ("kernels", f"{library['level']}: {library['reason']}"),
         ("", library["path"]),
         ("operators", str(len(_core.op_types()))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .._core import Applied, ProgramError, Scope
+from .._core import ProgramError, Scope, SwappedValues
 from ..averaging.average_swapper import AverageSwapper
 from ..averaging.batch_norm import batch_statistics, moving_statistics
 from ..averaging.export import save_models
@@ -35,7 +35,7 @@ class AveragingOptimizer(OptimizerWrapper):
 
     def apply(
         self, exe: Executor, scope: Scope | None = None, scheme: Scheme | None = None, need_restore: bool = True
-    ) -> Applied:
+    ) -> SwappedValues:
         """`with average.apply(exe):` inside, every averaged parameter has its average as value: evaluate or save
         there, and do not train.
 

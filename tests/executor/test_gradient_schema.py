@@ -34,7 +34,7 @@ DERIVED = [
 
 def derived(*gradient, **changed):
     forward = [(call, words) for call, words in {**FORWARD, **changed}.items() if words is not None]
-    return _core.try_gradient_record(forward, [*GRADIENT, *gradient])
+    return _core.try_gradient_schema(forward, [*GRADIENT, *gradient])
 
 
 def test_ports_attributes_and_devices_are_the_operators():

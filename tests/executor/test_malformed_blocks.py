@@ -243,10 +243,13 @@ REFUSED = {
         recurring(steps(initial=["z"], before=["h"])),
         "initial_states has 1 variables, ex_states 1, states 0",
     ),
-    "a state that no step gives": (recurring(steps(initial=["z"], before=["h"], after=["k"])), "the block gives 'k' no value"),
-    "an output that no step gives": (recurring(steps(outputs=["z"])), "the block gives 'z' no value"),
+    "a state that no step gives": (
+        recurring(steps(initial=["z"], before=["h"], after=["k"])),
+        "the block computes no value for 'k'",
+    ),
+    "an output that no step gives": (recurring(steps(outputs=["z"])), "the block computes no value for 'z'"),
     "steps of nothing": (recurring(steps(inputs=[])), "input inputs is missing"),
-    "steps of an array": (recurring(steps(inputs=["a"])), "inputs 'a' has no dimension of steps"),
+    "steps of an array": (recurring(steps(inputs=["a"])), "inputs 'a' has no dimension for steps"),
 }
 
 

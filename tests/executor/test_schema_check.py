@@ -22,7 +22,7 @@ def refusal(*more, **changed):
     said = set()
     for order in ([*more, *calls], [*calls, *more]):
         with pytest.raises(pm.ProgramError) as caught:
-            _core.try_record("mended", order)
+            _core.try_schema("mended", order)
         said.add(str(caught.value))
     assert len(said) == 1, said
     return said.pop()
@@ -40,8 +40,8 @@ def test_a_complete_schema_is_accepted_in_any_order():
         ("on_gpu", []),
     ]
     for calls in ([*CALLS.items(), *more], [*more, *CALLS.items()], [*reversed(CALLS.items()), *more]):
-        assert _core.try_record("mended", calls) == ["X"]
-    assert _core.try_record("mended", [*CALLS.items(), ("shape_input", ["Y", "any shape"])]) == ["Y"]
+        assert _core.try_schema("mended", calls) == ["X"]
+    assert _core.try_schema("mended", [*CALLS.items(), ("shape_input", ["Y", "any shape"])]) == ["Y"]
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_what_says_nothing_is_refused():
 
 def test_contradictions_are_refused():
     with pytest.raises(pm.ProgramError, match="on_gpu"):
-        _core.try_record("mended", [*CALLS.items(), ("on_gpu", []), ("cpu_only", ["because"])])
+        _core.try_schema("mended", [*CALLS.items(), ("on_gpu", []), ("cpu_only", ["because"])])
     with pytest.raises(pm.ProgramError, match="attribute 'scale' occurs twice"):
-        _core.try_record("mended", [*CALLS.items(), ("attr", ["scale", "a number"]), ("attr", ["scale", "a number"])])
+        _core.try_schema("mended", [*CALLS.items(), ("attr", ["scale", "a number"]), ("attr", ["scale", "a number"])])
     with pytest.raises(pm.ProgramError, match="defined twice"):
-        _core.try_record("relu", list(CALLS.items()))
+        _core.try_schema("relu", list(CALLS.items()))
 
 
 @pytest.mark.parametrize(

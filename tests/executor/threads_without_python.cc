@@ -1,4 +1,4 @@
-// Threads that share an executor and a scope, with no interpreter whose lock would let them go on one by one. Arguments: a
+// Threads that share an executor and a scope, with no interpreter whose lock would serialize them. Arguments: a
 // program that adds 1 to each of v0 to v7, and one that reads v0 and v7.
 #include <atomic>
 #include <cstdio>

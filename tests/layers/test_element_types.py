@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini._core import contract as op_schema
+from paddle_mini._core import op_schema
 
 L = pm.layers
 

@@ -79,5 +79,5 @@ def test_the_number_of_coordinates_must_be_known():
     block = pm.Program().global_block()
     block.create_var("x", dtype="float32", shape=[5, 4])
     block.create_var("index", dtype="int64", shape=[3, -1])
-    with pytest.raises(pm.ShapeError, match="how many coordinates"):
+    with pytest.raises(pm.ShapeError, match="number of coordinates"):
         block.append_op("gather_nd", {"X": "x", "Index": "index"}, {"Out": "out"})

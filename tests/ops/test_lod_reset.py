@@ -37,9 +37,9 @@ test_lod_reset = op_tests(
     refusals={
         "no target": ({"X": array(3)}, {}, pm.ShapeError, "0 offsets"),
         "other rows": ({"X": array(3)}, {"target_lod": [0, 2]}, pm.ShapeError, "3 rows"),
-        "falling": ({"X": array(3)}, {"target_lod": [0, 2, 1, 3]}, pm.ShapeError, "must rise"),
-        "not from 0": ({"X": array(3)}, {"target_lod": [1, 3]}, pm.ShapeError, "must rise"),
-        "falling in Y": ({"X": array(3), "Y": np.array([0, 2, 1, 3])}, {}, pm.ShapeError, "must rise"),
+        "falling": ({"X": array(3)}, {"target_lod": [0, 2, 1, 3]}, pm.ShapeError, "must increase"),
+        "not from 0": ({"X": array(3)}, {"target_lod": [1, 3]}, pm.ShapeError, "must increase"),
+        "falling in Y": ({"X": array(3), "Y": np.array([0, 2, 1, 3])}, {}, pm.ShapeError, "must increase"),
         "fractions in Y": ({"X": array(3), "Y": array(3)}, {}, pm.ShapeError, "Y float"),
         "Y of other rows": ({"X": array(3), "Y": sequences(2)}, {}, pm.ShapeError, "X 3 Y 2"),
         "append does not fit": ({"X": sequences(2, 1)}, {"target_lod": [0, 3], "append": True}, pm.ShapeError, "3 1"),

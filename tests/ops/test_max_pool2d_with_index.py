@@ -45,7 +45,7 @@ REFUSALS = {
     "three sizes": (X, {"ksize": [2, 2, 2]}, pm.ProgramError, "ksize 3 numbers"),
     "four paddings": (X, {"ksize": [2, 2], "paddings": [1, 1, 1, 1]}, pm.ProgramError, "paddings 4 numbers"),
     "stride 0": (X, {"ksize": [2, 2], "strides": [1, 0]}, pm.ProgramError, "strides 0"),
-    "no rows": ({"X": array(2, 3, 0, 4)}, {"ksize": [1, 1]}, pm.ShapeError, "X [2, 3, 0, 4] nothing"),
+    "no rows": ({"X": array(2, 3, 0, 4)}, {"ksize": [1, 1]}, pm.ShapeError, "X [2, 3, 0, 4] elements"),
     "three axes": ({"X": array(3, 4, 4)}, {"ksize": [2, 2]}, pm.ShapeError, "X 4 dimensions"),
 }
 

@@ -166,7 +166,7 @@ def test_docstrings_name_parameters():
         if not getattr(function, "__doc__", None) or "Element types: " not in function.__doc__:
             continue
         parameters = list(inspect.signature(function).parameters)
-        ports = [port["name"] for port in pm._core.contract(function.__qualname__)["inputs"]]
+        ports = [port["name"] for port in pm._core.op_schema(function.__qualname__)["inputs"]]
         for port in ports:
             if port.lower() not in parameters:
                 assert not re.search(rf"(?<![\w']){port}(?![\w'])", function.__doc__.split("Returns ")[0]), (name, port)

@@ -18,7 +18,7 @@ void add_tensor(Tensor& sum, const Tensor& more) {
                       name_of(sum.dtype), " and ", more.shape.str(), " ", name_of(more.dtype), " can't be added");
   if (sum.dtype == DType::Float32) return add(sum.as<float>(), more.as<float>(), sum.shape.numel());
   require<OpError>(sum.dtype == DType::Float64, "gradients are ", name_of(sum.dtype),
-                   ", float32 or float64 can be added");
+                   ", only float32 and float64 can be added");
   add(sum.as<double>(), more.as<double>(), sum.shape.numel());
 }
 
@@ -31,7 +31,8 @@ Tensor zeros(const Tensor& like) {
 
 void append_rows(Variable& sum, const Variable& more) {
   const Tensor &first = sum.tensor, &second = more.tensor;
-  require<ShapeError>(sum.height == more.height && first.dtype == second.dtype, "selected rows of different tables");
+  require<ShapeError>(sum.height == more.height && first.dtype == second.dtype,
+                      "selected rows belong to different tables");
   Shape shape = first.shape, like = second.shape;
   if (like.rank() > 0 && like.rank() == shape.rank()) like[0] = shape[0];
   require<ShapeError>(shape.rank() > 0 && like == shape, "selected rows of ", first.shape.str(), " and ",

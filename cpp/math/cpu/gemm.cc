@@ -117,10 +117,10 @@ template <class T>
 void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
   constexpr int64_t height = kRows<T>;
   int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
-  int64_t ldc = g.ldc ? g.ldc : g.n, stretches = (g.k + kDepth<T> - 1) / kDepth<T>;
+  int64_t ldc = g.ldc ? g.ldc : g.n, segments = (g.k + kDepth<T> - 1) / kDepth<T>;
   Workspace<T>& w = workspace<T>();
-  for (int64_t s = 0; s < stretches; ++s) {
-    int64_t from = g.k * s / stretches, depth = g.k * (s + 1) / stretches - from;
+  for (int64_t s = 0; s < segments; ++s) {
+    int64_t from = g.k * s / segments, depth = g.k * (s + 1) / segments - from;
     bool add = s > 0 || g.beta != T(0);
     int64_t row_step = g.transpose_a ? 1 : lda, depth_step = g.transpose_a ? kStep<T> : 1;
     int64_t wide = columns_of_block<T>(g.n, depth);

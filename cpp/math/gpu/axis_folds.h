@@ -10,7 +10,7 @@ namespace axis_folds_gpu {
 
 // f(x[i], other[j]...), where element i of X is reduced to element j.
 template <class F, class T, class... Others>
-struct Meet {
+struct Transform {
   F f;
   const T* x;
   std::tuple<const Others*...> others;
@@ -28,16 +28,16 @@ struct Put {
   PM_DEVICE void operator()(int64_t o, A value) const { out[o] = value; }
 };
 
-template <class Meet, class To>
+template <class Transform, class To>
 struct MapBody {
   StridedIndex<2> index_map;
-  Meet meet;
+  Transform transform;
   To* to;
   PM_DEVICE void operator()() const {
     for (int64_t i = block_index() * kThreads + thread_index(); i < index_map.count; i += block_count() * kThreads) {
       int64_t at[2] = {};
       index_map.move(i, at);
-      to[i] = meet(at);
+      to[i] = transform(at);
     }
   }
 };
@@ -79,14 +79,14 @@ inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) {
 template <class F, class Join, class A, class T, class... Others>
 void AxisFolds::fold(KernelContext& context, F f, Join join, A first, A* out, const T* x,
                      const Others*... others) const {
-  using Meet = axis_folds_gpu::Meet<F, T, Others...>;
-  paddle_mini::fold(context, kept_, folded_, first, Meet{f, x, {others...}}, join, axis_folds_gpu::Put<A>{out});
+  using Transform = axis_folds_gpu::Transform<F, T, Others...>;
+  paddle_mini::fold(context, kept_, folded_, first, Transform{f, x, {others...}}, join, axis_folds_gpu::Put<A>{out});
 }
 
 template <class F, class To, class T, class... Others>
 void AxisFolds::map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const {
-  using Meet = axis_folds_gpu::Meet<F, T, Others...>;
-  launch(context, blocks_for(all_.count), axis_folds_gpu::MapBody<Meet, To>{all_, {f, x, {others...}}, to});
+  using Transform = axis_folds_gpu::Transform<F, T, Others...>;
+  launch(context, blocks_for(all_.count), axis_folds_gpu::MapBody<Transform, To>{all_, {f, x, {others...}}, to});
 }
 
 }  // namespace paddle_mini

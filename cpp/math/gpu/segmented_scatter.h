@@ -70,7 +70,7 @@ struct Fill {
 };
 
 // How a target combines its sources.
-enum class Meet {
+enum class Combine {
   Sum,         // their sum
   AddTo,       // their sum plus the previous value
   Last,        // the last of them; the previous value if there is none
@@ -78,7 +78,7 @@ enum class Meet {
 };
 
 // Targets [rows, length, width], sources [rows, sources, width].
-template <class T, Meet meet>
+template <class T, Combine combine>
 struct Put {
   const Pair* pairs;
   int64_t count, sources, length, width;
@@ -99,10 +99,10 @@ struct Put {
     int64_t target = i / width % length, row = i / width / length;
     int64_t at = first(target);
     bool any = at < count && pairs[at].target == target;
-    T total = meet == Meet::AddTo || (meet != Meet::Sum && !any) ? before[i] : T(0);
+    T total = combine == Combine::AddTo || (combine != Combine::Sum && !any) ? before[i] : T(0);
     for (; at < count && pairs[at].target == target; ++at) {
       T one = from[(row * sources + pairs[at].source) * width + i % width];
-      total = meet == Meet::Last ? one : static_cast<T>(total + one);
+      total = combine == Combine::Last ? one : static_cast<T>(total + one);
     }
     to[i] = total;
   }
@@ -112,7 +112,7 @@ struct Put {
 
 class SegmentedScatter {
  public:
-  using Meet = segmented_scatter_gpu::Meet;
+  using Combine = segmented_scatter_gpu::Combine;
   using Pair = segmented_scatter_gpu::Pair;
 
   SegmentedScatter(KernelInit& init, int64_t sources) : sources_(sources), pairs_(init, 2 * power_of_2(sources)) {}
@@ -132,10 +132,10 @@ class SegmentedScatter {
   }
 
   // Requires sort(). Scatters to [rows, length, width] from [rows, sources, width].
-  template <Meet meet, class T>
+  template <Combine combine, class T>
   void put(KernelContext& context, int64_t rows, int64_t length, int64_t width, const T* before, const T* from,
            T* to) const {
-    segmented_scatter_gpu::Put<T, meet> put{pairs(), sources_, sources_, length, width, before, from, to};
+    segmented_scatter_gpu::Put<T, combine> put{pairs(), sources_, sources_, length, width, before, from, to};
     for_each_index(context, rows * length * width, put);
   }
 

@@ -27,7 +27,7 @@ struct AlongAxis {
 
   void refuse(int64_t value, int64_t at) const {
     fail<OpError>("Index has ", value, " at position ", at, ": there are ", length,
-                  " along the axis, so positions run from ", negatives_too ? -length : 0, " to ", length - 1);
+                  " along the axis, so a position must be from ", negatives_too ? -length : 0, " to ", length - 1);
   }
   // On a CPU:
   void check() const;

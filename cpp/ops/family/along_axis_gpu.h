@@ -42,7 +42,7 @@ template <const AlongRule& rule>
 template <class T>
 void TakeGradKernel<rule>::For<T>::run(KernelContext& context) {
   by_element.sort(context, positions_of(context, along));
-  by_element.template put<SegmentedScatter::Meet::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
+  by_element.template put<SegmentedScatter::Combine::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
                                                           out_gradient.data(), x_gradient.data());
 }
 

@@ -36,7 +36,7 @@ inline void infer_arg_extreme(InferContext& c) {
   Shape out;
   for (int i = 0; i < x.rank(); ++i) {
     bool gone = flatten || i == normal_axis(axis, x.rank(), "axis");
-    require<ShapeError>(!gone || x[i] != 0, "X has shape ", x.str(), ": there is nothing to choose from");
+    require<ShapeError>(!gone || x[i] != 0, "X has shape ", x.str(), ": it has no elements along the axis");
     if (!gone) out.push_back(x[i]);
     else if (keep) out.push_back(1);
   }
@@ -52,11 +52,11 @@ inline OpSchema arg_extreme(const char* type) {
       .input("X", "any shape")
       .output("Out", "X's shape without the axis, int32 or int64")
       .required_attr("axis", AttrType::Long, "the axis; negative ones count from the end")
-      .attr("keepdims", false, "whether the axis stays, with one element")
-      .attr("flatten", false, "whether X is one line, whatever `axis` says")
+      .attr("keepdims", false, "whether the axis stays as a dimension of 1")
+      .attr("flatten", false, "whether X is flattened first; then `axis` is not used")
       .attr("dtype", static_cast<int32_t>(DType::Int64), "element type of Out: int32 or int64; -1: int64")
       .infer(infer_arg_extreme)
-      .no_gradient("positions have no slope");
+      .no_gradient("positions are integers, which have no gradient");
 }
 
 }  // namespace paddle_mini

@@ -4,9 +4,9 @@
 namespace paddle_mini {
 namespace {
 
-const char kTrueOrFalse[] = "true or false does not change smoothly with X";
+const char kTrueOrFalse[] = "its output is bool";
 
-InferFunction infer_stretched(bool answers) {
+InferFunction infer_broadcast(bool answers) {
   return [answers](InferContext& c) {
     require_tensors(c);
     require_same_dtype(c, "X", "Y");
@@ -20,8 +20,8 @@ InferFunction infer_stretched(bool answers) {
 OpSchema of_two(const char* type) {
   return OpSchema(type)
       .input("X", "any shape")
-      .input("Y", "a shape that stretches over X's, or X's over Y's")
-      .output("Out", "the stretched shape");
+      .input("Y", "a shape that can be broadcast with X's")
+      .output("Out", "the broadcast shape");
 }
 
 }  // namespace
@@ -43,15 +43,19 @@ OpSchema test_of(const char* type) {
 
 OpSchema comparison(const char* type) {
   return of_two(type)
-      .attr("axis", -1, "X's axis where Y's first dimension lies; -1: the last axes lie together", at_least(-1))
-      .infer(infer_stretched(true))
+      .attr("axis", -1, "the axis of X with which Y's first dimension is aligned; -1: the last axes are aligned",
+            at_least(-1))
+      .infer(infer_broadcast(true))
       .no_gradient(kTrueOrFalse);
 }
 
-OpSchema logical(const char* type) { return of_two(type).infer(infer_stretched(true)).no_gradient(kTrueOrFalse); }
+OpSchema logical(const char* type) { return of_two(type).infer(infer_broadcast(true)).no_gradient(kTrueOrFalse); }
 
 OpSchema bitwise(const char* type) {
-  return of_two(type).infer(infer_stretched(false)).no_gradient("bits do not change smoothly").in_place("X", "Out");
+  return of_two(type)
+      .infer(infer_broadcast(false))
+      .no_gradient("a bitwise operator has no derivative")
+      .in_place("X", "Out");
 }
 
 }  // namespace paddle_mini

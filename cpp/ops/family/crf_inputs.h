@@ -13,7 +13,7 @@ inline int64_t require_crf_inputs(const InferContext& c) {
   require_rank(c, "Transition", 2);
   require_same_dtype(c, "Transition", "Emission");
   int64_t tags = emission[emission.rank() - 1];
-  require<ShapeError>(tags != 0, "Emission has shape ", emission.str(), ": there are no tags");
+  require<ShapeError>(tags != 0, "Emission has shape ", emission.str(), ": it needs at least one tag");
   bool fits = dims_agree(transition[1], tags) && (tags < 0 || dims_agree(transition[0], tags + 2)) &&
               (transition[0] < 0 || transition[0] >= 2);
   require<ShapeError>(fits, "Transition has shape ", transition.str(), ", with Emission ", emission.str(),

@@ -6,9 +6,10 @@ namespace paddle_mini {
 OpSchema binary(const char* type) {
   return OpSchema(type)
       .input("X", "any shape")
-      .input("Y", "a shape that stretches over X's, or X's over Y's")
-      .output("Out", "the stretched shape")
-      .attr("axis", -1, "X's axis where Y's first dimension lies; -1: the last axes lie together", at_least(-1))
+      .input("Y", "a shape that can be broadcast with X's")
+      .output("Out", "the broadcast shape")
+      .attr("axis", -1, "the axis of X with which Y's first dimension is aligned; -1: the last axes are aligned",
+            at_least(-1))
       .infer(infer_broadcast)
       .in_place("X", "Out")
       .on_gpu();

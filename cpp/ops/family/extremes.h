@@ -64,7 +64,8 @@ inline OpSchema fold_reduction(const char* type, bool has_none = true) {
             reduced_axes(x.rank(), c.attr<std::vector<int32_t>>("dim"), c.attr<bool>("reduce_all"));
         Shape out = reduced_shape(x, axes, c.attr<bool>("keep_dim"));
         bool empty = x.known() && x.numel() == 0 && out.numel() > 0;
-        require<ShapeError>(has_none || !empty, "X has shape ", x.str(), ", which has no largest or smallest element");
+        require<ShapeError>(has_none || !empty, "X has shape ", x.str(),
+                            ", which has no elements, so there is no extreme");
         c.set_output("Out", c.input("X").dtype, out);  // regardless of out_dtype, as in PaddlePaddle
       })
       .gradient(std::string(type) + "_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
@@ -107,16 +108,16 @@ inline OpSchema truth_reduction(const char* type) {
       .input("X", "any shape")
       .output("Out", "X's shape without the reduced axes, bool")
       .attr("dim", std::vector<int64_t>{0}, "the axes to reduce; empty: all")
-      .attr("keep_dim", false, "whether a reduced axis stays, with one element")
-      .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
-      .attr("in_dtype", -1, "not read: X knows its element type")
+      .attr("keep_dim", false, "whether a reduced axis stays as a dimension of 1")
+      .attr("reduce_all", false, "whether all axes are reduced; then `dim` is not used")
+      .attr("in_dtype", -1, "not read: the element type is that of X")
       .attr("out_dtype", -1, "not read: Out is bool")
       .infer([](InferContext& c) {
         require_tensors(c);
         const Shape& x = c.shape("X");
         c.set_output("Out", DType::Bool, reduced_shape(x, truth_axes(c.op(), x.rank()), c.attr<bool>("keep_dim")));
       })
-      .no_gradient("truth has no slope");
+      .no_gradient("its output is bool");
 }
 
 }  // namespace paddle_mini

@@ -29,9 +29,9 @@ Shape picked_shape(InferContext& c) {
   require_tensors(c);
   require_index(c, "Index");
   const Shape &x = c.shape("X"), &index = c.shape("Index");
-  require<ShapeError>(x.rank() > 0, "X has no dimensions: there is no axis to pick from");
+  require<ShapeError>(x.rank() > 0, "X has no dimensions, so there is no axis to gather from");
   bool list = index.rank() <= 1 || (index.rank() == 2 && dims_agree(index[1], 1));
-  require<ShapeError>(list, "Index has shape ", index.str(), ", one dimension is needed");
+  require<ShapeError>(list, "Index has shape ", index.str(), ", it must have one dimension");
   auto op = settled(c, kPickPorts);
   if (!op) return open_shape(x.rank() - (index.rank() == 0));
   int axis = pick_axis_of(*op, x);
@@ -48,7 +48,7 @@ Shape picked_shape(InferContext& c) {
 void add_pick(OpTable& ops, const char* type, const char* gradient_type, const char* axis) {
   TensorAttrs ports = std::strcmp(axis, "axis") == 0 ? kPickPorts : TensorAttrs{};
   OpSchema forward(type);
-  forward.input("X", "any shape but []")
+  forward.input("X", "any shape except []")
       .input("Index", "[n], [n, 1] or one number, int32 or int64")
       .output("Out", "shape of X with n elements along the axis");
   ops.add(with_tensor_ports(forward, ports)
@@ -61,7 +61,7 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
               .on_gpu()
               .kernel_for_any<PickKernel<GatheredAlongAxis>>());
   ops.add(ops.gradient_of(type)
-              .doc("X@GRAD = the sum of Out@GRAD over the times each position was picked.")
+              .doc("X@GRAD at a position = the sum of Out@GRAD over the elements of Index that name it.")
               .shape_only("X")
               .checks_data()
               .kernels<PickGradKernel<GatheredAlongAxis>::For, float, double, int32_t, int64_t>());

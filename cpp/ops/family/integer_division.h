@@ -21,14 +21,14 @@ template <class F>
 using Divided = std::conditional_t<kOnGpu, UnlessZero<F>, F>;
 
 template <class F>
-struct WholeDivisionKernel {
+struct IntegerDivisionKernel {
   template <class T>
   struct For : BinaryKernel<Divided<F>>::template For<T> {
     using BinaryKernel<Divided<F>>::template For<T>::For;
 
     bool may_fail_validation() const override { return std::is_integral_v<T>; }
     void refuse(const Fault& fault) const override { refuse_zero(fault.at); }
-    static void refuse_zero(int64_t i) { fail<OpError>("Y[", i, "] is 0: a whole number can't be divided by it"); }
+    static void refuse_zero(int64_t i) { fail<OpError>("Y[", i, "] is 0: an integer can't be divided by it"); }
 
     void run(KernelContext& context) override;
   };

@@ -18,7 +18,7 @@ struct RefuseZero {
 
 template <class F>
 template <class T>
-void WholeDivisionKernel<F>::For<T>::run(KernelContext& context) {
+void IntegerDivisionKernel<F>::For<T>::run(KernelContext& context) {
   if constexpr (std::is_integral_v<T>) {
     for_each_index(context, this->y.numel(), RefuseZero<T>{this->y.data(), context.fault, context.step});
   }

@@ -77,12 +77,12 @@ InterpolatedAxis interpolate_axis_of(const Context& c, const Wanted& wanted, siz
   int64_t out = wanted.size[axis] > 0 ? wanted.size[axis] : c.template attr<int32_t>(attr);
   if (scale > 0 && wanted.size[axis] == 0) {
     float size = static_cast<float>(in) * scale;
-    require<ShapeError>(in < 0 || size < 1e9f, "'scale' makes ", size, " pixels of ", in);
+    require<ShapeError>(in < 0 || size < 1e9f, "'scale' gives ", size, " pixels of ", in);
     out = in < 0 ? -1 : static_cast<int64_t>(size);
   } else {
-    require<ProgramError>(out > 0, "attribute '", attr, "' is ", out, ", without scale it must be at least 1");
+    require<ProgramError>(out > 0, "attribute '", attr, "' is ", out, ", it must be at least 1 if there is no scale");
   }
-  require<ShapeError>(in != 0 && out != 0, "an image can't grow from ", in, " to ", out, " pixels");
+  require<ShapeError>(in != 0 && out != 0, "an image can't be resized from ", in, " to ", out, " pixels");
   float ratio = 0;
   if (out > 1 && in > 0) {
     bool corners = c.template attr<bool>("align_corners");
@@ -141,22 +141,24 @@ OpSchema interpolation(const std::string& method, int most_axes) {
   schema
       .input("X", text("[images, channels, height, width]",
                        most_axes == 3 ? " or [images, channels, depth, height, width]" : "",
-                       ", or channels last as data_layout says")
+                       ", or channels last according to data_layout")
                       .c_str())
-      .output("Out", "X's shape, with other sizes of the images");
+      .output("Out", "X's shape with the new sizes of the images");
   return with_tensor_ports(schema, {kSize, kSizes})
-      .optional_input("Scale", "one number, or one for each axis: used instead of `scale`")
-      .attr("data_layout", "NCHW", "whether channels are axis 1 or the last; NCHW and NHWC also of 5 dimensions",
+      .optional_input("Scale", "one number, or one for each axis; replaces `scale`")
+      .attr("data_layout", "NCHW",
+            "whether axis 1 or the last axis has the channels; NCHW and NHWC also for 5 dimensions",
             one_of({"NCHW", "NHWC", "NCDHW", "NDHWC"}))
-      .attr("out_d", 0, "depth of Out, where X has 5 dimensions and there is no scale")
-      .attr("out_h", 0, "height of Out, where there is no scale")
-      .attr("out_w", 0, "width of Out, where there is no scale")
+      .attr("out_d", 0, "depth of Out, if X has 5 dimensions and there is no scale")
+      .attr("out_h", 0, "height of Out, if there is no scale")
+      .attr("out_w", 0, "width of Out, if there is no scale")
       .attr("scale", std::vector<float>{},
-            "sizes of Out by those of X, rounded down: height and width, before them depth; empty: out_d, out_h, out_w")
-      .attr("interp_method", "bilinear", "the operator's name says it", one_of({"bilinear", method}))
-      .attr("align_corners", true, "whether the centers of the corner pixels lie over each other")
-      .attr("align_mode", 1, "without align_corners: 0 lays centers of pixels over each other, 1 their corners",
-            between(0, 1))
+            "factors of the sizes, [depth,] height, width; the products are rounded down; empty: out_d, out_h and "
+            "out_w are the sizes")
+      .attr("interp_method", "bilinear", "not read: the name of the operator determines it",
+            one_of({"bilinear", method}))
+      .attr("align_corners", true, "whether the centers of the corner pixels of X and Out coincide")
+      .attr("align_mode", 1, "without align_corners: 0 aligns the centers of pixels, 1 their corners", between(0, 1))
       .infer([=](InferContext& c) { c.set_output("Out", c.input("X").dtype, interpolate_out_shape(c, most_axes)); })
       .gradient(type + "_grad", {"X", "OutSize", "SizeTensor", "Scale", "Out@GRAD"}, {"X@GRAD"});
 }

@@ -17,7 +17,8 @@ struct MatmulShape {
 
   MatmulShape(const Shape& x, const Shape& y, bool trans_x, bool trans_y)
       : x_is_vector(x.rank() == 1), y_is_vector(y.rank() == 1) {
-    require<ShapeError>(x.rank() > 0 && y.rank() > 0, "X ", x.str(), " and Y ", y.str(), ": a number is no matrix");
+    require<ShapeError>(x.rank() > 0 && y.rank() > 0, "X ", x.str(), " and Y ", y.str(),
+                        ": matmul needs at least one dimension");
     transpose_x = trans_x && !x_is_vector;
     transpose_y = trans_y && !y_is_vector;
     int64_t x_rows = x_is_vector ? 1 : x[x.rank() - 2], x_columns = x[x.rank() - 1];

@@ -24,8 +24,8 @@ struct NdIndex {
   void refuse(int64_t value, int64_t at) const {
     int axis = static_cast<int>(at % axes);
     int64_t size = x[axis], low = negatives_too ? -size : 0;
-    fail<OpError>("Index has ", value, " for axis ", axis, ": X has ", size, " there, so positions run from ", low,
-                  " to ", size - 1);
+    fail<OpError>("Index has ", value, " for axis ", axis, ": X has ", size, " elements, so a position must be from ",
+                  low, " to ", size - 1);
   }
   // On a CPU:
   int64_t first_outside() const;
@@ -37,11 +37,12 @@ struct NdIndex {
 inline Shape nd_picked_shape(const InferContext& c, const Shape& x) {
   require_index(c, "Index");
   const Shape& index = c.shape("Index");
-  require<ShapeError>(index.rank() > 0, "Index has no dimensions; its last one holds coordinates");
+  require<ShapeError>(index.rank() > 0, "Index has no dimensions; the last one must hold coordinates");
   int64_t axes = index[index.rank() - 1];
   require<ShapeError>(axes <= x.rank(), "Index has shape ", index.str(), ", ", axes, " coordinates, but X has shape ",
                       x.str());
-  require<ShapeError>(axes >= 0, "Index has shape ", index.str(), ": how many coordinates it holds must be known");
+  require<ShapeError>(axes >= 0, "Index has shape ", index.str(),
+                      ": the number of coordinates, its last dimension, must be known");
   Shape out;
   for (int i = 0; i + 1 < index.rank(); ++i) out.push_back(index[i]);
   for (int i = static_cast<int>(axes); i < x.rank(); ++i) out.push_back(x[i]);

@@ -20,7 +20,7 @@ void require_like(const VarInfo& param, const VarInfo& info, const char* port) {
 void require_one(const VarInfo& param, const VarInfo& info, const char* port) {
   require_dtype(param, info, port);
   require<ShapeError>(!info.shape.known() || info.shape.numel() == 1, port, " has shape ", info.shape.str(),
-                      ", one element is needed");
+                      ", it must have one element");
 }
 
 void require_count(size_t count, size_t wanted, const std::string& port) {
@@ -85,11 +85,11 @@ OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grad
 
 OpSchema moments_optimizer(const char* type, Grads grads) {
   return optimizer(type, {"Moment1", "Moment2"}, grads)
-      .input("Beta1Pow", "one element: beta1 to the power of this step's number, which begins with 1")
-      .input("Beta2Pow", "one element: beta2 to the power of this step's number")
-      .optional_input("SkipUpdate", "one element, bool: true leaves everything as it is")
-      .optional_output("Beta1PowOut", "the variable of Beta1Pow")
-      .optional_output("Beta2PowOut", "the variable of Beta2Pow")
+      .input("Beta1Pow", "one element: beta1^t in step t, counted from 1")
+      .input("Beta2Pow", "one element: beta2^t in step t, counted from 1")
+      .optional_input("SkipUpdate", "one element, bool: if true, nothing changes")
+      .optional_output("Beta1PowOut", "the same variable as Beta1Pow")
+      .optional_output("Beta2PowOut", "the same variable as Beta2Pow")
       .updates("Beta1Pow", "Beta1PowOut")
       .updates("Beta2Pow", "Beta2PowOut")
       .infer([](InferContext& c) {

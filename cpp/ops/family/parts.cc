@@ -64,7 +64,7 @@ VarInfo stacked(const InferContext& c, const char* parts) {
 void set_slabs(InferContext& c, const char* whole, const char* parts) {
   require_tensors(c);
   const Shape& shape = c.shape(whole);
-  require<ShapeError>(shape.rank() > 0, whole, " has no dimensions: there is no axis to cut");
+  require<ShapeError>(shape.rank() > 0, whole, " has no dimensions, so there is no axis to split");
   int axis = normal_axis(c.attr<int32_t>("axis"), shape.rank(), "axis");
   int64_t count = static_cast<int64_t>(c.output_count(parts));
   require<ShapeError>(dims_agree(shape[axis], count), "there are ", count, " ", parts, " for ", whole, " ", shape.str(),

@@ -22,9 +22,9 @@ OpSchema reduction(const char* type) {
       .input("X", "any shape")
       .output("Out", "X's shape without the reduced axes")
       .attr("dim", std::vector<int32_t>{0}, "the axes to reduce; empty: all")
-      .attr("keep_dim", false, "whether a reduced axis stays, with one element")
-      .attr("reduce_all", false, "whether all axes are reduced, whatever `dim` says")
-      .attr("in_dtype", -1, "not read: X knows its element type")
+      .attr("keep_dim", false, "whether a reduced axis stays as a dimension of 1")
+      .attr("reduce_all", false, "whether all axes are reduced; then `dim` is not used")
+      .attr("in_dtype", -1, "not read: the element type is that of X")
       .attr("out_dtype", -1, "element type of Out; -1: chosen by the operator. Only sums and means look at it",
             at_least(-1));
 }

@@ -23,7 +23,7 @@ AxisIndexMaps repeat_index_maps(const OpDesc& op, const Shape& x) {
   Ints times = attr_of<Ints>(op, name);
   // expand, the older operator, requires a number for each axis.
   if (std::strcmp(name, "expand_times") == 0) {
-    require<ShapeError>(static_cast<int>(times.size()) == x.rank(), "expand_times are ", times.size(), ", X ", x.str(),
+    require<ShapeError>(static_cast<int>(times.size()) == x.rank(), "expand_times is ", times.size(), ", X ", x.str(),
                         " has ", x.rank(), " dimensions");
   }
   Shape whole;
@@ -32,7 +32,7 @@ AxisIndexMaps repeat_index_maps(const OpDesc& op, const Shape& x) {
   times.insert(times.begin(), static_cast<size_t>(whole.rank()) - times.size(), 1);
   AxisIndexMaps index_maps = unchanged_axes(whole);
   for (size_t i = 0; i < index_maps.size(); ++i) {
-    require<ProgramError>(times[i] > 0, name, " has ", times[i], ", which must be positive");
+    require<ProgramError>(times[i] > 0, name, " has ", times[i], ", all elements must be positive");
     if (times[i] == 1) continue;
     index_maps[i].pad_mode = AxisIndexMap::PadMode::Wrap;
     index_maps[i].out = index_maps[i].in < 0 ? -1 : index_maps[i].in * times[i];
@@ -65,10 +65,10 @@ struct RepeatGradKernel : AxisCopyGradKernel<T> {
 
 void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const char* times) {
   TensorAttrs ports = repeat_ports_of(make_op(type, {}, {}, {{times, Ints{}}}));
-  ops.add(with_tensor_ports(
-              OpSchema(type).input("X", "any shape").output("Out", "X's dimensions, each times its number"), ports)
-              .doc("Out = X, repeated along each axis as often as the attribute says.")
-              .attr(times, Ints{}, "how often, for each axis")
+  ops.add(with_tensor_ports(OpSchema(type).input("X", "any shape").output("Out", "X's dimensions times the numbers"),
+                            ports)
+              .doc("Out = X repeated along each axis.")
+              .attr(times, Ints{}, "the number of repetitions for each axis")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 c.set_output("Out", c.input("X").dtype, repeat_out_shape(c));

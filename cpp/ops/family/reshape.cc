@@ -26,8 +26,8 @@ void MoveKernel::run(KernelContext& context) {
 OpSchema reshaping(const char* type) {
   return OpSchema(type)
       .input("X", "any shape")
-      .output("Out", "the elements of X in their order")
-      .optional_output("XShape", "[0] and X's dimensions, without data; the gradient needs it")
+      .output("Out", "the elements of X in the same order")
+      .optional_output("XShape", "[0] and X's dimensions, without data; for the gradient")
       .view("X", "Out")
       .on_gpu()
       .kernel_for_any<ReshapeKernel>();

@@ -27,7 +27,7 @@ struct ReversalKernel : AxisCopyKernel {
 // The operator is its own gradient.
 inline void add_reversal(OpTable& ops, const char* type) {
   ops.add(OpSchema(type)
-              .doc("Out = X with each of the axes back to front.")
+              .doc("Out = X reversed along each of the axes.")
               .input("X", "any shape")
               .output("Out", "shape of X")
               .required_attr("axis", AttrType::Ints, "the axes; negative ones count from the end")

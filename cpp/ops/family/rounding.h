@@ -21,7 +21,7 @@ void add_rounding(OpTable& ops, OpSchema forward) {
   ops.add(forward.gradient(type + "_grad", {"Out@GRAD"}, {"X@GRAD"})
               .template kernels<UnaryKernel<F>::template For, Ts...>());
   ops.add(ops.gradient_of(type)
-              .doc("X@GRAD = 0: Out stays as it is when X moves a little.")
+              .doc("X@GRAD = 0, because Out is constant almost everywhere.")
               .infer(same_as("Out@GRAD"))
               .in_place("Out@GRAD", "X@GRAD")
               .template kernels<ZeroGradKernel, Ts...>());

@@ -27,10 +27,10 @@ void zero_slabs(KernelContext& context, const Selection& slabs, T* to) {
 template <class T, class Selection>
 void add_to_slabs(KernelContext& context, const Selection& slabs, const SegmentedScatter& by_slab, const T* before,
                   const T* updates, T* to) {
-  using Meet = SegmentedScatter::Meet;
+  using Combine = SegmentedScatter::Combine;
   by_slab.sort(context, positions_of(context, slabs));
-  if (before) by_slab.put<Meet::AddTo>(context, slabs.outer, slabs.length, slabs.width, before, updates, to);
-  else by_slab.put<Meet::Sum>(context, slabs.outer, slabs.length, slabs.width, before, updates, to);
+  if (before) by_slab.put<Combine::AddTo>(context, slabs.outer, slabs.length, slabs.width, before, updates, to);
+  else by_slab.put<Combine::Sum>(context, slabs.outer, slabs.length, slabs.width, before, updates, to);
 }
 
 }  // namespace paddle_mini

@@ -77,7 +77,7 @@ AxisIndexMaps slice_index_maps(const OpDesc& op, const Shape& x, bool strided) {
   const Ints strides = strided ? attr_of<Ints>(op, "strides") : Ints(axes.size(), 1);
   bool counts_agree = starts.size() == axes.size() && ends.size() == axes.size() && strides.size() == axes.size();
   require<ProgramError>(counts_agree, "axes are ", axes.size(), ", starts ", starts.size(), ", ends ", ends.size(),
-                        ", strides ", strides.size(), ": as many are needed");
+                        ", strides ", strides.size(), ": their numbers must be equal");
   AxisIndexMaps index_maps = unchanged_axes(x);
   std::vector<bool> seen(index_maps.size());
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -111,23 +111,23 @@ Shape sliced_shape(const OpDesc& op, const AxisIndexMaps& index_maps) {
 void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool strided) {
   const TensorAttrs& ports = slice_ports_of(strided);
   OpSchema forward =
-      with_tensor_ports(OpSchema(type).input("Input", "any shape").output("Out", "the part of Input"), ports)
-          .doc("Out = the part of Input between starts and ends along axes; what lies beyond Input is cut off.")
-          .required_attr("axes", AttrType::Ints, "the axes that are cut; negative ones count from the end")
-          .attr("starts", Ints{}, "for each of them the first position; negative ones count from the end")
-          .attr("ends", Ints{}, "for each of them the position after the last; negative ones count from the end")
-          .attr("infer_flags", Ints{}, "-1: starts and ends of this axis are known only when the program runs")
-          .attr("decrease_axis", Ints{}, "axes of one element that Out does not have")
+      with_tensor_ports(OpSchema(type).input("Input", "any shape").output("Out", "the slice of Input"), ports)
+          .doc("Out = the slice of Input between starts and ends along axes; bounds are clipped to Input.")
+          .required_attr("axes", AttrType::Ints, "the sliced axes; negative ones count from the end")
+          .attr("starts", Ints{}, "the first position along each of these axes; negative ones count from the end")
+          .attr("ends", Ints{}, "the end along each of these axes, exclusive; negative ones count from the end")
+          .attr("infer_flags", Ints{}, "-1: the bounds of this axis are known only when the program runs")
+          .attr("decrease_axis", Ints{}, "axes of size 1 that are removed from Out")
           .infer([strided](InferContext& c) {
             require_tensors(c);
             c.set_output("Out", c.input("Input").dtype, slice_out_shape(c, strided));
           })
           .gradient(gradient_type, with_ports({"Input", "Out@GRAD"}, ports), {"Input@GRAD"})
           .on_gpu();
-  if (strided) forward.attr("strides", Ints{}, "for each of the axes the step, which may be negative");
+  if (strided) forward.attr("strides", Ints{}, "the step along each of the axes, which may be negative");
   ops.add(strided ? forward.kernel_for_any<SliceKernel<true>>() : forward.kernel_for_any<SliceKernel<false>>());
   OpSchema backward =
-      ops.gradient_of(type).doc("Input@GRAD is Out@GRAD where Input was taken, and 0 elsewhere.").shape_only("Input");
+      ops.gradient_of(type).doc("Input@GRAD is Out@GRAD in the slice, and 0 elsewhere.").shape_only("Input");
   if (strided) backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>();
   else backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>();
   ops.add(also({DType::Bool}, backward));

@@ -9,7 +9,7 @@ namespace paddle_mini {
 
 [[noreturn]] inline void refuse_id(int64_t id, int64_t position, int64_t height) {
   fail<OpError>("id ", id, " at position ", position, " of Ids is out of range: the table W has ", height,
-                " rows, so ids run from 0 to ", height - 1);
+                " rows, so an id must be from 0 to ", height - 1);
 }
 
 inline int64_t row_width(const Shape& table) { return table.numel(1, table.rank()); }
@@ -48,7 +48,7 @@ struct TableLookupGradKernel : Kernel {
         padding(init.attr<int64_t>("padding_idx")), height(init.input("W")->tensor.shape[0]),
         width(row_width(init.input("W")->tensor.shape)), sparse(init.attr<bool>("is_sparse")),
         touched(sparse ? static_cast<size_t>(ids.numel()) : 0), order(init, kOnGpu ? 4 * ids.numel() : 0) {
-    require<DeviceError>(!kOnGpu || !sparse, "W@GRAD is selected rows: these have no kernel on a GPU");
+    require<DeviceError>(!kOnGpu || !sparse, "W@GRAD is selected rows, for which GPUs have no kernel");
   }
 
   void refuse(const Fault& fault) const override { refuse_id(fault.value, fault.at, height); }
@@ -80,28 +80,29 @@ inline void infer_table_gradient(InferContext& c, const TableLookup& lookup) {
 }
 
 inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
-  ops.add(also({DType::Int8, DType::Int16},
-               OpSchema(lookup.type)
-                   .doc(std::string(lookup.formula) +
-                        "; zeros where the id is padding_idx. An id outside of the table is refused.")
-                   .input("W", lookup.table)
-                   .input("Ids", lookup.ids)
-                   .output("Out", lookup.out)
-                   .attr("padding_idx", int64_t{-1}, "the id that gives zeros; -1: none", at_least(-1))
-                   .attr("is_sparse", false, "whether the gradient of W is selected rows")
-                   .infer([lookup](InferContext& c) { c.set_output("Out", c.input("W").dtype, lookup.shape(c)); })
-                   .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
-                   .checks_data()
-                   .on_gpu()
-                   .kernels<TableLookupKernel, float, double>()));
-  ops.add(ops.gradient_of(lookup.type)
-              .doc("W@GRAD[r] = sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse, selected rows: "
-                   "Out@GRAD as it is for the rows Ids, unmerged, padding_idx too.")
-              .shape_only("W")
-              .output("W@GRAD", "shape of W; a tensor, or selected rows of as many rows as Ids has elements")
-              .infer([lookup](InferContext& c) { infer_table_gradient(c, lookup); })
-              .checks_data()
-              .kernels<TableLookupGradKernel, float, double>());
+  ops.add(also(
+      {DType::Int8, DType::Int16},
+      OpSchema(lookup.type)
+          .doc(std::string(lookup.formula) + "; zeros where the id is padding_idx. An id out of range is an error.")
+          .input("W", lookup.table)
+          .input("Ids", lookup.ids)
+          .output("Out", lookup.out)
+          .attr("padding_idx", int64_t{-1}, "the id for which Out is zeros; -1: none", at_least(-1))
+          .attr("is_sparse", false, "whether the gradient of W is selected rows")
+          .infer([lookup](InferContext& c) { c.set_output("Out", c.input("W").dtype, lookup.shape(c)); })
+          .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
+          .checks_data()
+          .on_gpu()
+          .kernels<TableLookupKernel, float, double>()));
+  ops.add(
+      ops.gradient_of(lookup.type)
+          .doc("W@GRAD[r] = the sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse it is selected rows "
+               "with the rows Ids and the values Out@GRAD; duplicates are not merged, and padding_idx is included.")
+          .shape_only("W")
+          .output("W@GRAD", "shape of W; a tensor, or selected rows with one row for each element of Ids")
+          .infer([lookup](InferContext& c) { infer_table_gradient(c, lookup); })
+          .checks_data()
+          .kernels<TableLookupGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -40,7 +40,7 @@ void write(OpDesc* op, const TensorAttr& attr, Longs numbers) {
     for (int64_t& number : numbers) number = std::clamp<int64_t>(number, INT32_MIN, INT32_MAX);
   }
   require<ShapeError>(!is_one_number(type) || numbers.size() == 1, "the tensor given for '", attr.attr, "' has ",
-                      numbers.size(), " numbers, one is needed");
+                      numbers.size(), " elements, it must have one");
   AttrValue value = is_one_number(type) ? AttrValue(numbers[0]) : AttrValue(numbers);
   op->set_attr(attr.attr, convert(value, type, attr.attr));
 }
@@ -51,7 +51,7 @@ void check_port(const InferContext& c, const TensorAttr& attr, const char* port)
     bool whole = info.dtype == DType::Int32 || info.dtype == DType::Int64;
     require<ShapeError>(whole, port, " is ", name_of(info.dtype), ", it must be int32 or int64");
     bool one = !is_list(attr, port) || !info.shape.known() || info.shape.numel() == 1;
-    require<ShapeError>(one, port, "[", i, "] has shape ", info.shape.str(), ", one element is needed");
+    require<ShapeError>(one, port, "[", i, "] has shape ", info.shape.str(), ", it must have one element");
   }
 }
 
@@ -141,8 +141,8 @@ Shape settled_shape(InferContext& c, const TensorAttr& attr) {
 
 OpSchema with_tensor_ports(OpSchema schema, const TensorAttrs& attrs) {
   for (const TensorAttr& attr : attrs) {
-    if (attr.tensor) schema.optional_input(attr.tensor, "whole numbers: used instead of the attribute");
-    if (attr.list) schema.optional_input_list(attr.list, "one whole number each: used instead of the attribute");
+    if (attr.tensor) schema.optional_input(attr.tensor, "integers; replace the attribute");
+    if (attr.list) schema.optional_input_list(attr.list, "one integer each; replace the attribute");
   }
   return schema;
 }

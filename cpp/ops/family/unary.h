@@ -8,7 +8,7 @@ namespace paddle_mini {
 
 // An AttrCheck for divisors.
 inline void not_zero(const std::string& name, const AttrValue& value) {
-  require<ProgramError>(std::get<float>(value) != 0, "attribute '", name, "' is 0, and is divided by");
+  require<ProgramError>(std::get<float>(value) != 0, "attribute '", name, "' is 0, but the operator divides by it");
 }
 
 // F(init) for a function with attributes, else F().
@@ -32,12 +32,12 @@ struct UnaryKernel {
   };
 };
 
-// The forward variable that a gradient reads.
-enum class Keeps { X, Out };
-inline const char* port_of(Keeps kept) { return kept == Keeps::X ? "X" : "Out"; }
+// The forward variable that is saved for the gradient.
+enum class Saved { X, Out };
+inline const char* port_of(Saved saved) { return saved == Saved::X ? "X" : "Out"; }
 
 // X@GRAD = F(X, Out@GRAD) or F(Out, Out@GRAD)
-template <class F, Keeps kept>
+template <class F, Saved saved>
 struct UnaryGradKernel {
   template <class T>
   struct For : Kernel {
@@ -46,7 +46,7 @@ struct UnaryGradKernel {
     F f;
 
     explicit For(KernelInit& init)
-        : forward(init, port_of(kept)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
+        : forward(init, port_of(saved)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
           f(function_of<F>(init)) {}
     void run(KernelContext& context) override {
       map(context, forward.numel(), f, x_gradient.data(), forward.data(), out_gradient.data());
@@ -60,7 +60,7 @@ OpSchema unary_gradient(const OpTable& ops, const std::string& forward);  // X o
 
 // Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient: F has a function of one number,
 // which is Out, and one of two, which is X@GRAD. It has kernels for Integers, too; the gradient has none.
-template <class F, Keeps kept, class... Integers>
+template <class F, Saved kept, class... Integers>
 void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
   ops.add(forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})

@@ -25,7 +25,7 @@ inline Shape reshaped(const Shape& x, const std::vector<int32_t>& wanted) {
       dim = x[static_cast<int>(i)];
     } else if (dim == -1) {
       require<ProgramError>(to_work_out < 0, "attribute 'shape' has -1 at ", to_work_out, " and at ", i,
-                            ": only one can be worked out");
+                            ": only one dimension can be computed");
       to_work_out = static_cast<int>(i);
     } else {
       require<ShapeError>(dim <= (int64_t{1} << 48) / rest, "attribute 'shape' has too many elements");

@@ -25,7 +25,7 @@ struct Call {
   CUstream_st* stream;
 };
 thread_local int depth = 0;
-thread_local std::vector<Call> waiting;  // of the group
+thread_local std::vector<Call> waiting;  // the calls of the group
 
 float wide(uint16_t bits, bool brain) {
   if (!brain) {

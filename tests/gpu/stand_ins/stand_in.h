@@ -1,4 +1,4 @@
-// What stand-ins for NVIDIA's libraries share. They run on the emulation on the host, whose memory is the host's, and
+// Functions that the stand-ins for NVIDIA's libraries share. They run on the emulation on the host, whose memory is the host's, and
 // check what they are given. STAND_IN_LOG names a file that gets a line for each call; STAND_IN_FAILS, such as
 // "ncclGroupEnd 3 1", says that the third call of a function returns 1.
 #pragma once
@@ -26,7 +26,7 @@ inline void log(const std::string& line) {
   if (const char* path = std::getenv("STAND_IN_LOG")) std::ofstream(path, std::ios::app) << line << '\n';
 }
 
-// What this call is to fail with, or 0.
+// The status with which this call is to fail, or 0.
 inline int failure(const char* function, std::atomic<int>& calls) {
   log(function);
   int call = ++calls, wanted = 0, status = 0;

@@ -1,7 +1,7 @@
 /* allocations.c: the memory runs out at every single place; statuses say so, and nothing has changed. */
 #include "border.h"
 
-/* Of the GNU C library: what these functions are named inside. */
+/* Internal names of these functions in the GNU C library. */
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* memory, size_t size);

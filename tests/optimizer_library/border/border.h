@@ -10,7 +10,7 @@
 
 #include "optimizer_config.h"
 
-/* Says where, and goes on: one run shows everything that is wrong. */
+/* Reports the place and continues: one run shows all failures. */
 #define EXPECT(condition) ((condition) ? (void)0 : failed(__FILE__, __LINE__, #condition))
 /* The call was refused with this status, and there is a message. */
 #define REFUSED_AS(status, call) EXPECT((call) == (status) && paddle_optimizer_last_error()[0] != '\0')
@@ -23,7 +23,7 @@
 #define F64 PADDLE_ELEMENT_TYPE_FLOAT64
 
 void failed(const char* file, int line, const char* what);
-extern int divisor; /* of how often things are repeated: more than 1 where each step is slow */
+extern int divisor; /* divides the numbers of repetitions: more than 1 if each step is slow */
 
 /* SGD with learning rate 0.5: results are exact. */
 config_message sgd_config(void);
@@ -31,7 +31,7 @@ config_message sgd_config(void);
 config_message full_config(void);
 config_message config_of(unsigned optimizer);
 
-paddle_optimizer* make(const config_message* config, size_t count); /* of float32 ones */
+paddle_optimizer* make(const config_message* config, size_t count); /* with float32 ones */
 unsigned random_below(unsigned end);                                /* the same numbers in every run */
 
 typedef struct {

@@ -45,7 +45,7 @@ static void changed(const config_message* config) {
   EXPECT(usable(bytes, config->size, NULL, 0));
 }
 
-/* With a field behind it that has this number and double. */
+/* With a field after it that has this number and double. */
 static int usable_with(unsigned field, double value) {
   config_message config = sgd_config();
   put_double(&config, field, value);

@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "core/error.h"
-#include "core/processor_levels.h"
+#include "core/cpu_levels.h"
 #include "optimizer/loops.h"
 
 namespace paddle_mini {
@@ -25,7 +25,7 @@ const LoopTables* tables_of(const std::string& level) {
 const LoopTables& choose() {
   const char* wanted = std::getenv("PM_CPU");
   std::string all;
-  for (const std::string& level : processor_levels()) {
+  for (const std::string& level : cpu_levels()) {
     const LoopTables* tables = tables_of(level);
     if (!tables) continue;
     if (!wanted || !*wanted || level == wanted) return *tables;
@@ -37,7 +37,7 @@ const LoopTables& choose() {
 
 }  // namespace
 
-const LoopTables& loops_of_this_processor() {
+const LoopTables& loops_of_this_cpu() {
   static const LoopTables& chosen = choose();
   return chosen;
 }

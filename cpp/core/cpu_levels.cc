@@ -1,9 +1,9 @@
 // Detects the CPU's level.
-#include "core/processor_levels.h"
+#include "core/cpu_levels.h"
 
 namespace paddle_mini {
 
-std::vector<std::string> processor_levels() {
+std::vector<std::string> cpu_levels() {
   std::vector<std::string> levels;
 #if defined(__x86_64__)
   __builtin_cpu_init();

@@ -7,6 +7,6 @@
 namespace paddle_mini {
 
 // The levels that this CPU runs, best first: "v4", "v3", "v2", "baseline".
-std::vector<std::string> processor_levels();
+std::vector<std::string> cpu_levels();
 
 }  // namespace paddle_mini

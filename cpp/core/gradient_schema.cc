@@ -95,37 +95,37 @@ OpSchema& OpSchema::gradient(std::string type, std::vector<std::string> inputs, 
   });
 }
 
-OpSchema OpSchema::gradient_record() const {
+OpSchema OpSchema::gradient_schema() const {
   require<ProgramError>(!gradient_type_.empty(), "schema of '", type_,
                         "': gradient_of needs a gradient that names its ports");
   auto find = [](const std::vector<PortSchema>& ports, const std::string& name) {
     return std::find_if(ports.begin(), ports.end(), [&](const PortSchema& port) { return port.name == name; });
   };
-  OpSchema record(gradient_type_);
+  OpSchema schema(gradient_type_);
   for (const std::string& name : gradient_inputs_) {
     auto input = find(inputs_, without_grad(name));
     bool is_input = input != inputs_.end();
-    record.inputs_.push_back(inherit(is_input ? *input : *find(outputs_, without_grad(name)), name));
-    if (!is_input || is_gradient_port(name)) record.inputs_.back().optional = false;
+    schema.inputs_.push_back(inherit(is_input ? *input : *find(outputs_, without_grad(name)), name));
+    if (!is_input || is_gradient_port(name)) schema.inputs_.back().optional = false;
   }
   for (const std::string& name : gradient_outputs_) {
-    record.outputs_.push_back(inherit(*find(inputs_, without_grad(name)), name));
-    PortSchema& port = record.outputs_.back();
+    schema.outputs_.push_back(inherit(*find(inputs_, without_grad(name)), name));
+    PortSchema& port = schema.outputs_.back();
     port.optional = port.optional || port.list || gradient_outputs_.size() > 1;
     if (port.list) port.doc += "; @EMPTY@ for one that is not computed";
   }
-  record.attrs_ = attrs_;
-  for (AttrSchema& attr : record.attrs_) attr.inherited = true;
+  schema.attrs_ = attrs_;
+  for (AttrSchema& attr : schema.attrs_) attr.inherited = true;
   bool has_inputs = std::all_of(inputs_.begin(), inputs_.end(), [&](const PortSchema& port) {
-    return find(record.inputs_, port.name) != record.inputs_.end();
+    return find(schema.inputs_, port.name) != schema.inputs_.end();
   });
-  record.infer([forward = *this, has_inputs](InferContext& c) {
+  schema.infer([forward = *this, has_inputs](InferContext& c) {
     if (has_inputs) check_outputs(forward, c);
     gradients_like_inputs(c);
   });
-  record.on_gpu_ = on_gpu_;
-  record.cpu_only_reason_ = cpu_only_reason_;
-  return record;
+  schema.on_gpu_ = on_gpu_;
+  schema.cpu_only_reason_ = cpu_only_reason_;
+  return schema;
 }
 
 }  // namespace paddle_mini

@@ -12,38 +12,38 @@
 namespace paddle_mini {
 
 // The operator's attributes for an X of this shape; count -1: all elements of the line.
-struct BestOf {
+struct TopK {
   int64_t axis = -1, count = -1;
   bool largest = true;
 };
-using BestRule = BestOf (*)(const OpDesc& op);
+using TopKRule = TopK (*)(const OpDesc& op);
 
 // The port K, if the operator has it.
-inline const TensorAttrs& best_ports() {
+inline const TensorAttrs& top_k_ports() {
   static const TensorAttrs ports{{"k", "K"}};
   return ports;
 }
-inline int64_t count_of_best(const OpDesc& op) {
+inline int64_t top_k_count(const OpDesc& op) {
   int64_t k = attr_of<int32_t>(op, "k");
   require<ProgramError>(k >= 1, "k is ", k, ", it must be at least 1");
   return k;
 }
 
-template <BestRule rule>
-struct BestKernel {
+template <TopKRule rule>
+struct TopKKernel {
   template <class T>
   struct For : Kernel {
     In<T> x;
     Out<T> out;
     Out<int64_t> indices;
-    BestOf best_of;
+    TopK top_k;
     AxisLines lines;
     int64_t k;
     Scratch<int64_t> order;
 
     explicit For(KernelInit& init)
-        : x(init, "X"), out(init, "Out"), indices(init, "Indices"), best_of(rule(settled(init, best_ports()))),
-          lines(x.shape(), best_of.axis), k(best_of.count < 0 ? lines.length : best_of.count),
+        : x(init, "X"), out(init, "Out"), indices(init, "Indices"), top_k(rule(settled(init, top_k_ports()))),
+          lines(x.shape(), top_k.axis), k(top_k.count < 0 ? lines.length : top_k.count),
           order(init, kOnGpu ? 2 * x.numel() : lines.length) {}
 
     void run(KernelContext& context) override;
@@ -53,21 +53,20 @@ struct BestKernel {
   };
 };
 
-template <BestRule rule>
-struct BestGradKernel {
+template <TopKRule rule>
+struct TopKGradKernel {
   template <class T>
   struct For : Kernel {
     In<int64_t> indices;
     In<T> out_gradient;
     Out<T> x_gradient;
-    BestOf best_of;
+    TopK top_k;
     AxisLines lines;
     int64_t k;
 
     explicit For(KernelInit& init)
-        : indices(init, "Indices"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-          best_of(rule(init.op())), lines(x_gradient.shape(), best_of.axis),
-          k(AxisLines(indices.shape(), best_of.axis).length) {}
+        : indices(init, "Indices"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), top_k(rule(init.op())),
+          lines(x_gradient.shape(), top_k.axis), k(AxisLines(indices.shape(), top_k.axis).length) {}
 
     void refuse(const Fault& fault) const override { refuse_index(fault.value); }
     void refuse_index(int64_t index) const {
@@ -78,18 +77,18 @@ struct BestGradKernel {
   };
 };
 
-inline Shape best_shape(const InferContext& c, const BestOf& best_of) {
+inline Shape top_k_shape(const InferContext& c, const TopK& top_k) {
   Shape out = c.shape("X");
-  check_axis(out, best_of.axis);
-  if (best_of.count < 0) return out;
+  check_axis(out, top_k.axis);
+  if (top_k.count < 0) return out;
   if (out.rank() == 0) {
-    require<ShapeError>(best_of.count == 1, "k is ", best_of.count, ", but X has one element");
+    require<ShapeError>(top_k.count == 1, "k is ", top_k.count, ", but X has one element");
     return out;
   }
-  int at = normal_axis(best_of.axis, out.rank(), "axis");
-  require<ShapeError>(out[at] < 0 || best_of.count <= out[at], "k is ", best_of.count, ", but X ", out.str(),
-                      " has only ", out[at], " elements along axis ", at);
-  out[at] = best_of.count;
+  int at = normal_axis(top_k.axis, out.rank(), "axis");
+  require<ShapeError>(out[at] < 0 || top_k.count <= out[at], "k is ", top_k.count, ", but X ", out.str(), " has only ",
+                      out[at], " elements along axis ", at);
+  out[at] = top_k.count;
   return out;
 }
 
@@ -101,17 +100,17 @@ inline Shape like_x(const InferContext& c, int64_t axis) {
   return out;
 }
 
-template <BestRule rule>
-void infer_best(InferContext& c) {
+template <TopKRule rule>
+void infer_top_k(InferContext& c) {
   require_tensors(c);
-  auto op = settled(c, best_ports());
-  Shape out = op ? best_shape(c, rule(*op)) : like_x(c, rule(c.op()).axis);
+  auto op = settled(c, top_k_ports());
+  Shape out = op ? top_k_shape(c, rule(*op)) : like_x(c, rule(c.op()).axis);
   c.set_output("Out", c.input("X").dtype, out);
   c.set_output("Indices", DType::Int64, out);
 }
 
-template <BestRule rule>
-void infer_best_grad(InferContext& c) {
+template <TopKRule rule>
+void infer_top_k_grad(InferContext& c) {
   require_tensors(c);
   Shape out = like_x(c, rule(c.op()).axis);
   require<ShapeError>(c.input("Indices").dtype == DType::Int64, "Indices is ", name_of(c.input("Indices").dtype),
@@ -119,7 +118,7 @@ void infer_best_grad(InferContext& c) {
   require_same_dtype(c, "X", "Out@GRAD");
   for (const char* port : {"Indices", "Out@GRAD"}) {
     require<ShapeError>(shapes_agree(c.shape(port), out), port, " has shape ", c.shape(port).str(),
-                        ", what is taken of X ", c.shape("X").str(), " can't have it");
+                        ", but the result for X ", c.shape("X").str(), " can't have this shape");
   }
   require<ShapeError>(shapes_agree(c.shape("Indices"), c.shape("Out@GRAD")), "Indices has shape ",
                       c.shape("Indices").str(), ", Out@GRAD has ", c.shape("Out@GRAD").str());
@@ -127,24 +126,24 @@ void infer_best_grad(InferContext& c) {
 }
 
 // Schemas without the operator's own items: doc, attributes, gradient, kernels.
-template <BestRule rule>
-OpSchema taking_best(const char* type) {
+template <TopKRule rule>
+OpSchema top_k_schema(const char* type) {
   return OpSchema(type)
       .input("X", "any shape with enough elements along the axis")
-      .output("Out", "shape of X with as many elements along the axis as are taken")
-      .output("Indices", "shape of Out, int64: where each was")
-      .infer(infer_best<rule>);
+      .output("Out", "shape of X with k elements along the axis")
+      .output("Indices", "shape of Out, int64: the position of each element in X")
+      .infer(infer_top_k<rule>);
 }
 
-template <BestRule rule>
-OpSchema taking_best_gradient(const OpTable& ops, const char* forward) {
+template <TopKRule rule>
+OpSchema top_k_gradient(const OpTable& ops, const char* forward) {
   return ops.gradient_of(forward)
       .doc("X@GRAD is Out@GRAD at Indices and 0 elsewhere.")
       .shape_only("X")
-      .infer(infer_best_grad<rule>)
+      .infer(infer_top_k_grad<rule>)
       .checks_data();
 }
 
 }  // namespace paddle_mini
 
-#include PM_FAMILY(best)
+#include PM_FAMILY(top_k)

@@ -19,7 +19,7 @@ struct ComesBeforeIn {
 };
 
 template <class T>
-struct TakeBest {
+struct SelectTopK {
   AxisLines lines;
   int64_t k;
   const T* x;
@@ -46,7 +46,7 @@ struct RefuseIndex {
 };
 
 template <class T>
-struct GiveBackBest {
+struct ScatterTopK {
   AxisLines lines;
   int64_t k;
   const int64_t* indices;
@@ -82,22 +82,22 @@ struct GiveBackLine {
   }
 };
 
-template <BestRule rule>
+template <TopKRule rule>
 template <class T>
-void BestKernel<rule>::For<T>::run(KernelContext& context) {
-  ComesBeforeIn<T> before{lines, x.data(), best_of.largest};
+void TopKKernel<rule>::For<T>::run(KernelContext& context) {
+  ComesBeforeIn<T> before{lines, x.data(), top_k.largest};
   const int64_t* sorted =
       sorted_lines(context, lines.count(), lines.length, before, order.data(), order.data() + x.numel());
-  for_each_index(context, out.numel(), TakeBest<T>{lines, k, x.data(), sorted, out.data(), indices.data()});
+  for_each_index(context, out.numel(), SelectTopK<T>{lines, k, x.data(), sorted, out.data(), indices.data()});
 }
 
-template <BestRule rule>
+template <TopKRule rule>
 template <class T>
-void BestGradKernel<rule>::For<T>::run(KernelContext& context) {
+void TopKGradKernel<rule>::For<T>::run(KernelContext& context) {
   int64_t n = indices.numel();
   for_each_index(context, n, RefuseIndex{indices.data(), lines.length, context.fault, context.step});
   if (k <= 1024) {
-    GiveBackBest<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
+    ScatterTopK<T> give{lines, k, indices.data(), out_gradient.data(), x_gradient.data()};
     for_each_index(context, x_gradient.numel(), give);
   } else {
     fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));

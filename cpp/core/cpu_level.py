@@ -12,10 +12,10 @@ LEVELS = [
 ]
 
 
-def processor_level(cpuinfo: str) -> str:
+def cpu_level(cpuinfo: str) -> str:
     flags = next((set(line.split(":")[1].split()) for line in cpuinfo.splitlines() if line.startswith("flags")), set())
     return next((level for level, needed in LEVELS if flags.issuperset(needed.split())), "baseline")
 
 
 if __name__ == "__main__":
-    print(processor_level(pathlib.Path("/proc/cpuinfo").read_text()))
+    print(cpu_level(pathlib.Path("/proc/cpuinfo").read_text()))
