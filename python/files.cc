@@ -10,11 +10,11 @@
 namespace paddle_mini::python {
 namespace {
 
-std::string_view view_of(const py::bytes& bytes) {
+std::string_view contents_of(const py::bytes& bytes) {
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-std::string_view view_of(const py::buffer_info& bytes) {
+std::string_view contents_of(const py::buffer_info& bytes) {
   return {static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)};
 }
 
@@ -26,7 +26,7 @@ std::string bytes_of_parameters(Scope& scope, const std::vector<std::string>& na
 // Reads and checks everything before it changes the scope.
 void load_parameters(Scope& scope, const FileName& path, const py::bytes& program,
                      const std::vector<std::string>& names, std::optional<uint32_t> checksum) {
-  ProgramDesc desc = decode_program(view_of(program));
+  ProgramDesc desc = decode_program(contents_of(program));
   auto tensors = from_file(path, [&](std::string_view bytes) { return read_parameters(bytes, desc, names, checksum); });
   InScope use(scope, Access::Edit);
   for (const auto& [name, tensor] : tensors) scope.require_unclaimed(name);
@@ -50,7 +50,7 @@ void write_several(const std::vector<std::pair<FileName, std::vector<py::buffer>
   std::list<py::buffer_info> held;
   for (const auto& [path, pieces] : contents) {
     Pieces& views = files.emplace_back(NewFile{path, std::nullopt}).pieces.emplace();
-    for (const py::buffer& piece : pieces) views.push_back(view_of(held.emplace_back(piece.request())));
+    for (const py::buffer& piece : pieces) views.push_back(contents_of(held.emplace_back(piece.request())));
   }
   py::gil_scoped_release others_run;
   write_files(files);
@@ -62,7 +62,7 @@ std::vector<NewFile> files_of(const Others& others) {
   std::vector<NewFile> files;
   for (const auto& [path, bytes] : others) {
     files.push_back({path, std::nullopt});
-    if (bytes) files.back().pieces = Pieces{view_of(*bytes)};
+    if (bytes) files.back().pieces = Pieces{contents_of(*bytes)};
   }
   return files;
 }
@@ -80,7 +80,7 @@ void define_models(py::module_& m) {
       [](Scope& scope, const std::vector<std::string>& names, const FileName& parameters_path,
          const FileName& model_path, const py::bytes& program, const Others& others) {
         std::string bytes = bytes_of_parameters(scope, names);
-        std::string_view model = view_of(program);
+        std::string_view model = contents_of(program);
         std::vector<NewFile> files = files_of(others);
         py::gil_scoped_release others_run;
         write_model(model_path, model, parameters_path, bytes, files);
@@ -91,7 +91,7 @@ void define_models(py::module_& m) {
   m.def(
       "write_model",
       [](const FileName& path, const py::bytes& program, std::optional<uint32_t> parameters, const Others& others) {
-        write_model(path, view_of(program), parameters, files_of(others));
+        write_model(path, contents_of(program), parameters, files_of(others));
       },
       "A program's file; parameters: the checksum of those that belong to it. others: as of save_model.",
       py::arg("path"), py::arg("program"), py::arg("parameters"), py::arg("others") = Others());
@@ -99,7 +99,7 @@ void define_models(py::module_& m) {
   m.def(
       "model_facts",
       [](const py::bytes& file) {
-        ModelFile model = open_model(view_of(file));
+        ModelFile model = open_model(contents_of(file));
         return py::make_tuple(model.is_checked, model.parameters);
       },
       "For the file of a program: whether it has a checksum, which is correct, and the checksum of its parameters, or "
@@ -115,7 +115,7 @@ void define_models(py::module_& m) {
 void define_files(py::module_& m) {
   define_models(m);
   m.def("parameter_file_order",
-        [](const py::bytes& program) { return parameter_file_order(decode_program(view_of(program))); });
+        [](const py::bytes& program) { return parameter_file_order(decode_program(contents_of(program))); });
   m.def("read_file", &read_whole);
   m.def("write_file", [](const FileName& path, const py::buffer& bytes) { write_several({{path, {bytes}}}); });
   m.def("write_files", &write_several, "[(path, [bytes, ...])]: all of them, or none.");
@@ -124,14 +124,14 @@ void define_files(py::module_& m) {
       "remove_unfinished", [](const FileName& folder) { remove_unfinished(folder); },
       "Those in a folder whose writers are gone.");
   m.def(
-      "crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(view_of(bytes.request()), before); },
+      "crc32c", [](const py::buffer& bytes, uint32_t before) { return crc32c(contents_of(bytes.request()), before); },
       py::arg("bytes"), py::arg("before") = 0);
-  m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(view_of(bytes)); });
+  m.def("crc32c_by_tables", [](const py::bytes& bytes) { return crc32c_by_tables(contents_of(bytes)); });
   m.def(
       "read_tensor",
       [](const py::bytes& bytes) {
         size_t position = 0;
-        Tensor tensor = read_tensor(view_of(bytes), position);
+        Tensor tensor = read_tensor(contents_of(bytes), position);
         return py::make_tuple(copy_to_numpy(tensor), tensor.lod, position);
       },
       "(array, lod, bytes used) of the tensor that the bytes begin with.");

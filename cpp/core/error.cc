@@ -1,8 +1,9 @@
-// Makes error text safe to print, whatever bytes a file has in its names.
+// Composes error text, and makes it safe to print, whatever bytes a file has in its names.
 #include "core/error.h"
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 
 namespace paddle_mini {
 namespace {
@@ -38,6 +39,20 @@ size_t character_at(const std::string& text, size_t i) {
 }
 
 }  // namespace
+
+void TextPart::append_to(std::string& text) const {
+  if (kind_ == Kind::Text) text += text_;
+  if (kind_ == Kind::Character) text += static_cast<char>(natural_);
+  if (kind_ == Kind::Integer) text += std::to_string(integer_);
+  if (kind_ == Kind::Natural) text += std::to_string(natural_);
+  if (kind_ == Kind::Real) text += (std::ostringstream() << real_).str();
+}
+
+std::string concatenate(std::initializer_list<TextPart> parts) {
+  std::string text;
+  for (const TextPart& part : parts) part.append_to(text);
+  return text;
+}
 
 std::string printable(const std::string& name, size_t limit) {
   std::string shown;

@@ -1,9 +1,12 @@
 // Error types. Every failure is one of these exceptions, described in the user's terms; no function returns a status.
 #pragma once
 
-#include <sstream>
+#include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace paddle_mini {
 
@@ -42,17 +45,55 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-// Concatenates its arguments in stream format: text(1, " of ", 2) is "1 of 2".
+// A part of a text: a string, a character or a number, in stream format.
+class TextPart {
+ public:
+  TextPart(const char* text) : kind_(Kind::Text), text_(text) {}
+  TextPart(const std::string& text) : kind_(Kind::Text), text_(text) {}
+  TextPart(char character) : kind_(Kind::Character), natural_(static_cast<unsigned char>(character)) {}
+  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  TextPart(Number number) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      kind_ = Kind::Real;
+      real_ = number;
+    } else if constexpr (std::is_signed_v<Number>) {
+      kind_ = Kind::Integer;
+      integer_ = number;
+    } else {
+      kind_ = Kind::Natural;
+      natural_ = number;
+    }
+  }
+  void append_to(std::string& text) const;
+
+ private:
+  enum class Kind { Text, Character, Integer, Natural, Real } kind_;
+  union {
+    std::string_view text_;
+    int64_t integer_;
+    uint64_t natural_;
+    double real_;
+  };
+};
+
+// Not templates of the parts' types: hundreds of messages would each instantiate one, which is most of the time that
+// a small operator takes to compile.
+std::string concatenate(std::initializer_list<TextPart> parts);
+
+template <class ErrorType>
+[[noreturn, gnu::cold, gnu::noinline]] void throw_text(std::initializer_list<TextPart> parts) {
+  throw ErrorType(concatenate(parts));
+}
+
+// Concatenates its arguments: text(1, " of ", 2) is "1 of 2".
 template <class... Parts>
 std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return out.str();
+  return concatenate({TextPart(parts)...});
 }
 
 template <class ErrorType, class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
-  throw ErrorType(text(parts...));
+  throw_text<ErrorType>({TextPart(parts)...});
 }
 
 template <class ErrorType, class... Parts>

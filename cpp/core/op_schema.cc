@@ -141,6 +141,13 @@ AttrCheck one_of(std::vector<std::string> choices) {
   };
 }
 
+OpSchema::OpSchema(std::string type) : type_(std::move(type)) {}
+OpSchema::OpSchema(const OpSchema&) = default;
+OpSchema::OpSchema(OpSchema&&) noexcept = default;
+OpSchema& OpSchema::operator=(const OpSchema&) = default;
+OpSchema& OpSchema::operator=(OpSchema&&) noexcept = default;
+OpSchema::~OpSchema() = default;
+
 // clang-format off: a table of setters
 OpSchema& OpSchema::doc(std::string text) { doc_ = std::move(text); return *this; }
 OpSchema& OpSchema::input(const char* name, const char* doc) { set_named(inputs_, {name, doc, false, false}); return *this; }

@@ -49,7 +49,13 @@ class OpTable;
 // reads it.
 class OpSchema {
  public:
-  explicit OpSchema(std::string type) : type_(std::move(type)) {}
+  explicit OpSchema(std::string type);
+  // Defined in op_schema.cc, because each operator's file would otherwise compile a copy of each.
+  OpSchema(const OpSchema&);
+  OpSchema(OpSchema&&) noexcept;
+  OpSchema& operator=(const OpSchema&);
+  OpSchema& operator=(OpSchema&&) noexcept;
+  ~OpSchema();
 
   OpSchema& doc(std::string text);
   OpSchema& input(const char* name, const char* doc);

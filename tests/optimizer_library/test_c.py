@@ -34,6 +34,8 @@ def sanitized_border(prefix, tmp_path_factory):
     # A C program may store any int in an enum, and the library checks it.
     flags = f"-O1 -g1 {SANITIZE} -fno-sanitize=enum"
     folder, protobuf = BUILD / "sanitized", next((BUILD / "proto/download").glob("*.tar.gz"), "")
+    # Of the loops, only those that the library would choose here.
+    level = run(sys.executable, ROOT / "cpp/core/cpu_level.py").strip()
     run(
         tool("cmake"),
         "-S",
@@ -46,6 +48,7 @@ def sanitized_border(prefix, tmp_path_factory):
         "-DCMAKE_BUILD_TYPE=Debug",
         f"-DCMAKE_C_FLAGS_DEBUG={flags}",
         f"-DCMAKE_CXX_FLAGS_DEBUG={flags}",
+        f"-DPM_OPTIMIZER_LEVELS={level}",
         f"-DPython_EXECUTABLE={sys.executable}",
         f"-DCMAKE_PREFIX_PATH={sysconfig.get_path('platlib')}",
         f"-DPM_PROTOBUF_SDIST={protobuf}",
