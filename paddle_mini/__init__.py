@@ -67,6 +67,7 @@ __all__ = [
     "layers",
     "lr",
     "nets",
+    "num_threads",
     "op_role_guard",
     "optimizer",
     "program_guard",
@@ -74,6 +75,7 @@ __all__ = [
     "samples",
     "scope_guard",
     "seed",
+    "set_num_threads",
     "steps",
     "unique_name",
 ]

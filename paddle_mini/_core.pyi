@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Applied', 'Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'alter_record', 'check_op', 'check_variable_name', 'checksum_beside', 'container_memory_limit', 'contract', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'processor_levels', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'tensor_bytes', 'try_gradient_record', 'try_record', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'OpError', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'alter_schema', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     pass
@@ -85,7 +85,7 @@ class Scope:
     def synchronize(self) -> None:
         ...
 
-class Applied:
+class SwappedValues:
 
     def __enter__(self) -> None:
         ...
@@ -107,7 +107,7 @@ class Claim:
     def __init__(self, scope: Scope, triples: collections.abc.Sequence[tuple[str, str, str]]) -> None:
         ...
 
-    def apply(self, need_restore: bool=True) -> Applied:
+    def apply(self, need_restore: bool=True) -> SwappedValues:
         ...
 
 class Program:
@@ -120,10 +120,10 @@ class Communicator:
     def __init__(self, places: collections.abc.Sequence[str]) -> None:
         ...
 
-    def begin_anew(self) -> None:
+    def abort(self, reason: str) -> None:
         ...
 
-    def give_up(self, reason: str) -> None:
+    def reset(self) -> None:
         ...
 
 class Signature:
@@ -133,7 +133,7 @@ class Signature:
 
 class Executor:
 
-    def __init__(self, place: str, seed: typing.SupportsInt | typing.SupportsIndex | None=None, files: bool=False, allow_cpu_fallback: bool=False, communicator: Communicator | None=None, rank: typing.SupportsInt | typing.SupportsIndex=0, max_loop_steps: typing.SupportsInt | typing.SupportsIndex=0) -> None:
+    def __init__(self, place: str, seed: typing.SupportsInt | typing.SupportsIndex | None=None, files: bool=False, allow_cpu_fallback: bool=False, communicator: Communicator | None=None, rank: typing.SupportsInt | typing.SupportsIndex=0, max_loop_steps: typing.SupportsInt | typing.SupportsIndex=0, threads: typing.SupportsInt | typing.SupportsIndex=0) -> None:
         ...
 
     def plan_text(self, signature: Signature, scope: Scope, feeds: tuple, stage: str='plan') -> str:
@@ -160,7 +160,7 @@ class DeviceMemory:
     def address(self) -> int:
         ...
 
-def alter_record(type: str, fact: str, value: typing.Any) -> typing.Any:
+def alter_schema(type: str, fact: str, value: typing.Any) -> typing.Any:
     ...
 
 def check_op(arg0: dict, arg1: dict) -> tuple:
@@ -172,10 +172,13 @@ def check_variable_name(name: typing.Any) -> None:
 def checksum_beside(arg0: str) -> int | None:
     ...
 
+def container_cpu_quota(root: str='') -> float:
+    ...
+
 def container_memory_limit(root: str='') -> int:
     ...
 
-def contract(arg0: str) -> dict:
+def cpu_levels() -> list[str]:
     ...
 
 def crc32c(bytes: typing_extensions.Buffer, before: typing.SupportsInt | typing.SupportsIndex=0) -> int:
@@ -238,6 +241,15 @@ def memory_limit() -> int:
 def model_facts(arg0: bytes) -> tuple[bool, int | None]:
     ...
 
+def num_threads() -> int:
+    ...
+
+def num_threads_reason() -> str:
+    ...
+
+def op_schema(arg0: str) -> dict:
+    ...
+
 def op_types() -> list[str]:
     ...
 
@@ -251,9 +263,6 @@ def plan_memory(arg0: collections.abc.Sequence[tuple[typing.SupportsInt | typing
     ...
 
 def printable(name: typing.Any, limit: typing.SupportsInt | typing.SupportsIndex=200) -> str:
-    ...
-
-def processor_levels() -> list[str]:
     ...
 
 def read_file(arg0: str) -> bytes:
@@ -277,13 +286,25 @@ def save_parameters(arg0: Scope, arg1: str, arg2: collections.abc.Sequence[str])
 def set_fill_pattern(arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
     ...
 
+def set_least_loop(nanoseconds: typing.SupportsFloat | typing.SupportsIndex=20000.0) -> None:
+    ...
+
+def set_num_threads(threads: typing.SupportsInt | typing.SupportsIndex) -> None:
+    ...
+
+def started_workers() -> int:
+    ...
+
 def tensor_bytes(arg0: numpy.ndarray, arg1: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]]) -> bytes:
     ...
 
-def try_gradient_record(forward: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]], gradient: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:
+def try_gradient_schema(forward: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]], gradient: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:
     ...
 
-def try_record(type: str, calls: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:
+def try_loop(threads: typing.SupportsInt | typing.SupportsIndex, items: typing.SupportsInt | typing.SupportsIndex, failing: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]=[]) -> tuple[list[int], int]:
+    ...
+
+def try_schema(type: str, calls: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:
     ...
 
 def type_name(number: typing.SupportsInt | typing.SupportsIndex) -> str:

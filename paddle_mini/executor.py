@@ -46,7 +46,11 @@ class Executor:
     """
 
     def __init__(
-        self, place: Place | None = None, files: bool = False, allow_cpu_fallback: bool = False, max_loop_steps: int | None = None,
+        self,
+        place: Place | None = None,
+        files: bool = False,
+        allow_cpu_fallback: bool = False,
+        max_loop_steps: int | None = None,
         threads: int | None = None,
     ):
         self.place = CPUPlace() if place is None else place
@@ -59,7 +63,9 @@ class Executor:
         state().executors.add(self)
 
     def _new_core(self, seed: int | None, files: bool, cpu_fallback: bool) -> Any:
-        return _core.Executor(self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0, threads=self.threads or 0)
+        return _core.Executor(
+            self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0, threads=self.threads or 0
+        )
 
     def run(
         self,

@@ -17,7 +17,7 @@ double container_cpu_quota(const std::string& root);  // reads root/proc and roo
 // else the number of usable CPUs. Reads the environment once; if PM_NUM_THREADS is invalid, it throws ProgramError.
 int num_threads();
 void set_num_threads(int threads);  // throws ProgramError unless 1 <= threads <= ThreadPool::kMostThreads
-std::string num_threads_reason();   // "set_num_threads", "PM_NUM_THREADS", or the limits of this process
+std::string num_threads_reason();  // "set_num_threads", "PM_NUM_THREADS", or the limits of this process
 // Lets tests split short loops: nanoseconds, instead of kLeastLoop (core/kernel.h).
 void set_least_loop(double nanoseconds);
 double least_loop();

@@ -36,7 +36,7 @@ void OpTable::check_gradients() const {
 }
 
 OpSchema OpTable::gradient_of(const std::string& type) const {
-  OpSchema gradient = at(type).gradient_record();
+  OpSchema gradient = at(type).gradient_schema();
   for (DType dtype : at(type).kernel_dtypes()) {
     if (!is_floating(dtype)) gradient = also({dtype}, std::move(gradient));
   }

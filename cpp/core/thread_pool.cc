@@ -50,7 +50,7 @@ struct ThreadPool::Running {
   const Loop& loop;
   std::atomic<int64_t> next{0};
   std::atomic<int> helpers{0};  // workers inside
-  int lanes = 1;                // lanes given out; guarded by the mutex
+  int lanes = 1;  // lanes given out; guarded by the mutex
   std::mutex failure;
   int64_t failed_chunk = -1;
   std::exception_ptr error{};

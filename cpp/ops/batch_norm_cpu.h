@@ -24,18 +24,19 @@ template <class T, class F, class... PerChannel>
 void BatchChannels::each_element(KernelContext& context, F f, T* to, const T* a, const T* b,
                                  const PerChannel*... p) const {
   const int64_t width = inner == 1 ? channels : inner, rows = inner == 1 ? outer : outer * channels;
-  parallel_rows(context, rows, bytes_cost(4.0 * sizeof(T)) * static_cast<double>(width), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin, at = begin * width; row < end; ++row, at += width) {
-      if (inner == 1) {
-        map(context, channels, f, to + at, a + at, b + at, p...);
-        continue;
-      }
-      auto with = [f](auto... constants) {
-        return [f, constants...](auto x, auto y) { return f(x, y, decltype(x)(constants)...); };
-      };
-      map(context, inner, with(p[row % channels]...), to + at, a + at, b + at);
-    }
-  });
+  parallel_rows(context, rows, bytes_cost(4.0 * sizeof(T)) * static_cast<double>(width),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = begin, at = begin * width; row < end; ++row, at += width) {
+                    if (inner == 1) {
+                      map(context, channels, f, to + at, a + at, b + at, p...);
+                      continue;
+                    }
+                    auto with = [f](auto... constants) {
+                      return [f, constants...](auto x, auto y) { return f(x, y, decltype(x)(constants)...); };
+                    };
+                    map(context, inner, with(p[row % channels]...), to + at, a + at, b + at);
+                  }
+                });
 }
 
 namespace {

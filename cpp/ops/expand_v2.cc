@@ -44,8 +44,9 @@ void define_expand_v2(OpTable& ops) {
               .gradient("expand_v2_grad", with_ports({"X", "Out@GRAD"}, kExpandV2Ports), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<BroadcastToKernel>());
-  ops.add(also({DType::Bool},
-               broadcast_to_gradient(ops, "expand_v2").kernels<BroadcastToGradKernel, float, double, int32_t, int64_t>()));
+  ops.add(
+      also({DType::Bool},
+           broadcast_to_gradient(ops, "expand_v2").kernels<BroadcastToGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

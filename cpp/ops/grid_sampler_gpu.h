@@ -95,7 +95,7 @@ void GridSamplerGradKernel<T>::run(KernelContext& context) {
     by_pixel.sort(context, MixedPixel<T>{sampling, grid.data()});
     int64_t count = by_pixel.sources();
     segmented_scatter_gpu::Put<T, SegmentedScatter::Combine::Sum> mixed{by_pixel.pairs(), count,   count,  0, 0,
-                                                                     nullptr,          nullptr, nullptr};
+                                                                        nullptr,          nullptr, nullptr};
     MixedShares<T> shares{sampling, mixed, grid.data(), gradient.data(), x_gradient.data()};
     for_each_index(context, x_gradient.numel(), shares);
   }

@@ -21,12 +21,12 @@ void LayerNormKernel<T>::run(KernelContext& context) {
 
 template <class T>
 void LayerNormKernel<T>::run_row(KernelContext& context, int64_t i) {
-    const T* from = x.data() + i * r.size;
-    T m = static_cast<T>(map_sum(context, r.size, [](auto v) { return v; }, from) / r.count());
-    auto square = [m](auto v) { return (v - decltype(v)(m)) * (v - decltype(v)(m)); };
-    mean[i] = m;
-    variance[i] = static_cast<T>(map_sum(context, r.size, square, from) / r.count());
-    normalize(context, from, m, one_by_row_deviation(variance[i], epsilon), y.data() + i * r.size);
+  const T* from = x.data() + i * r.size;
+  T m = static_cast<T>(map_sum(context, r.size, [](auto v) { return v; }, from) / r.count());
+  auto square = [m](auto v) { return (v - decltype(v)(m)) * (v - decltype(v)(m)); };
+  mean[i] = m;
+  variance[i] = static_cast<T>(map_sum(context, r.size, square, from) / r.count());
+  normalize(context, from, m, one_by_row_deviation(variance[i], epsilon), y.data() + i * r.size);
 }
 
 template <class T>
@@ -54,8 +54,8 @@ void LayerNormGradKernel<T>::to_parameters(KernelContext& context) {
   const double cost = bytes_cost(4.0 * sizeof(T)) * static_cast<double>(r.rows);
   parallel_for(context, {r.size, cost, 64}, [&](int64_t begin, int64_t end) {
     const int64_t n = end - begin;
-    T *to_scale = scale_gradient ? scale_gradient.data() + begin : nullptr;
-    T *to_bias = bias_gradient ? bias_gradient.data() + begin : nullptr;
+    T* to_scale = scale_gradient ? scale_gradient.data() + begin : nullptr;
+    T* to_bias = bias_gradient ? bias_gradient.data() + begin : nullptr;
     if (to_scale) std::fill_n(to_scale, n, T(0));
     if (to_bias) std::fill_n(to_bias, n, T(0));
     for (int64_t i = 0; i < r.rows; ++i) {
@@ -63,7 +63,8 @@ void LayerNormGradKernel<T>::to_parameters(KernelContext& context) {
       T m = mean[i], s = one_by_row_deviation(variance[i], epsilon);
       auto add = [m, s](auto sum, auto w, auto v) { return sum + w * ((v - decltype(v)(m)) * decltype(v)(s)); };
       if (to_scale) map(context, n, add, to_scale, static_cast<const T*>(to_scale), g, from);
-      if (to_bias) map(context, n, [](auto sum, auto w) { return sum + w; }, to_bias, static_cast<const T*>(to_bias), g);
+      if (to_bias)
+        map(context, n, [](auto sum, auto w) { return sum + w; }, to_bias, static_cast<const T*>(to_bias), g);
     }
   });
 }

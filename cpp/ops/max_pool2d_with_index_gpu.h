@@ -72,7 +72,7 @@ void MaxPoolWithIndexGrad<rank>::For<T>::run(KernelContext& context) {
   int64_t outputs = planes.count ? mask.numel() / planes.count : 1;
   by_element.sort(context, MaskedElement{mask.data(), outputs, planes.size(), Refusal(context)});
   by_element.template put<SegmentedScatter::Combine::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
-                                                          out_gradient.data(), x_gradient.data());
+                                                             out_gradient.data(), x_gradient.data());
 }
 
 }  // namespace

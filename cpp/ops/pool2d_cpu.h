@@ -52,7 +52,8 @@ struct Pooling2d {
 
   template <class One, class Many>
   void each_window_of(int64_t first_plane, int64_t end_plane, int64_t lanes, One one, Many many) const {
-    const int64_t outputs = static_cast<int64_t>(columns.size()), in_plane = static_cast<int64_t>(rows.size()) * outputs;
+    const int64_t outputs = static_cast<int64_t>(columns.size()),
+                  in_plane = static_cast<int64_t>(rows.size()) * outputs;
     const int64_t end = end_plane * plane_size, total = end_plane * in_plane;
     int64_t at = first_plane * in_plane;
     for (int64_t p = first_plane; p < end_plane; ++p) {
@@ -184,7 +185,8 @@ struct Pool2dGradKernel : Kernel {
           [this](auto... window) { to_largest_of_many(window...); });
     } else {
       pooling.for_each_window(
-          context, lanes, [this](auto... window) { to_all(window...); }, [this](auto... window) { to_all_of_many(window...); });
+          context, lanes, [this](auto... window) { to_all(window...); },
+          [this](auto... window) { to_all_of_many(window...); });
     }
   }
 

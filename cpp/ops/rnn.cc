@@ -95,8 +95,7 @@ struct RnnKernel : Kernel {
 
   explicit RnnKernel(KernelInit& init)
       : p(init), out(init, "Out"), reserve(init, "Reserve"), mask(init, "DropoutState", optional_port),
-        seed(init.attr<int32_t>("seed")),
-        scratch(init, RnnLayer<T>::scratch_size(p.stack.size, false)),
+        seed(init.attr<int32_t>("seed")), scratch(init, RnnLayer<T>::scratch_size(p.stack.size, false)),
         own_mask(init, p.stack.drops && !mask ? out.numel() : 0) {
     for (size_t i = 0; i < p.first.size(); ++i) last.emplace_back(init, "State", i);
   }

@@ -90,5 +90,7 @@ def test_training(network, shortest):
 
 @pytest.mark.parametrize("scheme", [Exponential(0.9), Uniform()], ids=repr)
 def test_averages(scheme):
-    results = with_each((1, 2, 5), lambda: trained(perceptron, lambda optimizer: pm.optimizer.ParameterAverage(optimizer, scheme)))
+    results = with_each(
+        (1, 2, 5), lambda: trained(perceptron, lambda optimizer: pm.optimizer.ParameterAverage(optimizer, scheme))
+    )
     assert all(result == results[0] for result in results[1:])

@@ -116,7 +116,10 @@ def test_loops_of_many_callers():
 
 
 def test_one_thread_starts_no_worker():
-    text = SUM + "run(1); print(_core.started_workers()); run(3); print(_core.started_workers()); run(2); print(_core.started_workers())"
+    text = (
+        SUM
+        + "run(1); print(_core.started_workers()); run(3); print(_core.started_workers()); run(2); print(_core.started_workers())"
+    )
     assert script(text)[0].split() == ["0", "2", "2"]
 
 

@@ -86,7 +86,8 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
                           s_.height.window * s_.width.window,
                           1,
                           0},
-      channels_at_once_(std::clamp<int64_t>(s_.in_channels, 1, 32)), outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
+      channels_at_once_(std::clamp<int64_t>(s_.in_channels, 1, 32)),
+      outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
                    s_.image_size(), s_.out_size()),
       factors_(init, s_.groups * s_.out_channels * s_.taps()), patches_(init, 0),
@@ -113,8 +114,8 @@ void Convolution<T>::add_input_gradients() {
       }
       Grid grid(y.patches, x.patches, s_.images, s_.out_channels, s_.out_size(), s_.image_size());
       int64_t first = y.patches.out_first * s_.width.size + x.patches.out_first;
-      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.pixels(), s_.plane(), std::move(taps), window,
-                                  s_.taps(), s_.width.stride, first});
+      input_gradients_.push_back({std::move(grid), s_.out_channels, s_.in_channels, s_.pixels(), s_.plane(),
+                                  std::move(taps), window, s_.taps(), s_.width.stride, first});
     }
   }
   every_pixel_seen_ = seen == s_.plane();
@@ -170,7 +171,8 @@ template <class T>
 void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out) {
   const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
   const int64_t coarse = s_.groups * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
-  const int64_t cuts = std::clamp<int64_t>(2 * context.threads / std::max<int64_t>(coarse, 1), 1, std::max<int64_t>(blocks, 1));
+  const int64_t cuts =
+      std::clamp<int64_t>(2 * context.threads / std::max<int64_t>(coarse, 1), 1, std::max<int64_t>(blocks, 1));
   const int64_t filter_size = s_.out_channels * s_.taps(), factors = product.rows * count;
   parallel_for(context, {s_.groups, bytes_cost(16.0 * sizeof(T)) * static_cast<double>(factors)},
                [&](int64_t begin, int64_t end) {
@@ -185,7 +187,8 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
     for (int64_t i = begin; i < end; ++i) {
       int64_t cut = i % cuts, group = i / cuts / std::max<int64_t>(regions, 1);
       typename Grid::Region region = product.grid.region(i / cuts % regions);
-      product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels, patches_.data(lane));
+      product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
+                        patches_.data(lane));
       multiply_region(product, region, factors_.data() + group * factors, patches_.data(lane), cut, cuts,
                       out + group * product.rows * product.out_plane);
     }

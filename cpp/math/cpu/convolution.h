@@ -20,7 +20,8 @@ class Convolution {
 
   void run(KernelContext&, const T* image, const T* filter, T* out);
   void input_gradient(KernelContext&, const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(KernelContext&, const T* image, const T* out_gradient, T* filter_gradient);  // filter_gradient.cc
+  void filter_gradient(KernelContext&, const T* image, const T* out_gradient,
+                       T* filter_gradient);  // filter_gradient.cc
 
  private:
   using Grid = PatchGrid<T>;

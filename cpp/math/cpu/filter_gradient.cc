@@ -123,7 +123,8 @@ void Convolution<T>::filter_gradient(KernelContext& context, const T* image, con
   const int64_t outs = s_.out_channels, steps = (s_.in_channels + channels_at_once_ - 1) / channels_at_once_;
   const int64_t coarse = s_.groups * steps, wanted = (context.threads + coarse - 1) / std::max<int64_t>(coarse, 1);
   const int64_t cuts = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(outs / kMostOuts<T>, 1)), items = coarse * cuts;
-  const double flops = 2.0 * static_cast<double>(s_.groups * filter_grid_.lanes()) * static_cast<double>(outs * s_.taps());
+  const double flops =
+      2.0 * static_cast<double>(s_.groups * filter_grid_.lanes()) * static_cast<double>(outs * s_.taps());
   parallel_for(context, {items, flops_cost(flops / static_cast<double>(items)), 1, patches_.lanes()},
                [&](int64_t begin, int64_t end, int lane) {
                  for (int64_t i = begin; i < end; ++i) {

@@ -171,8 +171,10 @@ void run_tile(const Gemm<T>& g, const Tile& tile, const T* a, const T* b, T* c, 
 // splits into enough tiles, this chooses the one that packs least.
 template <class T>
 void run_in_tiles(KernelContext& context, const Gemm<T>& g, const T* a, const T* b, T* c) {
-  const int64_t wanted = ranges_of(context, context.threads, std::min<int64_t>(g.m * g.n, 2 * context.threads), time_of(g));
-  const int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1), most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
+  const int64_t wanted =
+      ranges_of(context, context.threads, std::min<int64_t>(g.m * g.n, 2 * context.threads), time_of(g));
+  const int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1),
+                most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
   const int64_t enough = std::min(wanted, most_high * most_wide);
   int64_t high = 1, wide = 1, least = INT64_MAX;
   for (int64_t columns = 1; columns <= std::min(wanted, most_wide); ++columns) {

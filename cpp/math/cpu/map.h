@@ -85,9 +85,8 @@ void run(int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inpu
 template <class T, class F, class... Inputs>
 void map(KernelContext& context, int64_t n, F functor, T* out, const Inputs*... in) {
   auto f = bind_scalars(functor);
-  parallel_for(context, map_loop::size_of_loop<T, Inputs...>(n), [&](int64_t begin, int64_t end) {
-    map_loop::run(end - begin, f, out + begin, (in + begin)...);
-  });
+  parallel_for(context, map_loop::size_of_loop<T, Inputs...>(n),
+               [&](int64_t begin, int64_t end) { map_loop::run(end - begin, f, out + begin, (in + begin)...); });
 }
 
 // The same with several outputs: f returns a std::tuple with one value for each output.

@@ -79,7 +79,7 @@ struct Patches {
 template <class T>
 PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
     : s_(sizes), padded_(sizes.height.before || sizes.height.after || sizes.width.before || sizes.width.after),
-      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile), 
+      padded_outs_((sizes.out_channels + kTile - 1) / kTile * kTile),
       filter_(init, s_.groups * s_.out_channels * s_.taps()),
       sums_(init, gradients ? s_.groups * s_.taps() * padded_outs_ : 0), columns_(init, 0), outs_(init, 0) {
   const WindowAxis &h = s_.height, &w = s_.width;
@@ -122,7 +122,8 @@ template <class T>
 template <class F>
 void PatchProducts<T>::each_tile_group(int64_t begin, int64_t end, F f) const {
   Tile tiles[kMostTiles];
-  for (int64_t first = begin * tiles_at_once_; first < std::min(end * tiles_at_once_, tiles_); first += tiles_at_once_) {
+  for (int64_t first = begin * tiles_at_once_; first < std::min(end * tiles_at_once_, tiles_);
+       first += tiles_at_once_) {
     int64_t count = std::min(tiles_at_once_, tiles_ - first);
     for (int64_t t = 0; t < count; ++t) tiles[t] = tile_at((first + t) * kTile);
     f(tiles, count);
@@ -135,7 +136,8 @@ template <class T>
 template <class F>
 void PatchProducts<T>::each_group_and_channels(KernelContext& context, F f) {
   const int64_t window = s_.height.window * s_.width.window;
-  const int64_t cuts = std::clamp<int64_t>(2 * context.threads / std::max<int64_t>(s_.groups, 1), 1, std::max<int64_t>(s_.in_channels, 1));
+  const int64_t cuts = std::clamp<int64_t>(2 * context.threads / std::max<int64_t>(s_.groups, 1), 1,
+                                           std::max<int64_t>(s_.in_channels, 1));
   const double flops = 2.0 * static_cast<double>(tiles_ * kTile * s_.taps()) * static_cast<double>(s_.out_channels);
   const LoopSize size{s_.groups * cuts, flops_cost(flops / static_cast<double>(cuts)), 1, columns_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
@@ -248,7 +250,8 @@ void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filt
       alignas(64) T rows[kMostRows<T> * kTile];
       T* columns = columns_.data(lane);
       each_tile_group(begin, end, [&](const Tile* tiles, int64_t tile_count) {
-        for (int64_t t = 0; t < tile_count; ++t) pack_columns(image, 0, taps, group, tiles[t], columns + t * taps * kTile);
+        for (int64_t t = 0; t < tile_count; ++t)
+          pack_columns(image, 0, taps, group, tiles[t], columns + t * taps * kTile);
         each_block(outs, kMostRows<T>, [&](int64_t first, int count) {
           for (int64_t t = 0; t < tile_count; ++t) {
             multiply_panel(count, taps, packed + first * taps, columns + t * taps * kTile, rows);

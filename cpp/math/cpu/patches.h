@@ -66,7 +66,11 @@ class PatchGrid {
     int64_t x = i % columns * width_.at_once, y = i / columns % rows * height_.at_once;
     int64_t image = i / columns / rows * at_once_, images = std::min(at_once_, images_ - image);
     bool fewer_rows = y + height_.at_once > height_.windows, fewer_columns = x + width_.at_once > width_.windows;
-    return {image, images, y, x, &slots_[images < at_once_][fewer_rows][fewer_columns],
+    return {image,
+            images,
+            y,
+            x,
+            &slots_[images < at_once_][fewer_rows][fewer_columns],
             image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step};
   }
 

@@ -16,14 +16,15 @@ template <class T>
 void Softmax::run(KernelContext& context, const T* x, T* out, T* scratch) const {
   if (size_ == 0) return;
   if (inner_ == 1) {
-    return parallel_for(context, {outer_, bytes_cost(kBytes<T>) * static_cast<double>(size_)}, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* from = x + row * size_;
-        T *to = out + row * size_, top = row_max(from, size_);
-        T factor = static_cast<T>(1 / exp_sum(size_, from, to, [top](auto v) { return v - decltype(v)(top); }));
-        map(context, size_, [factor](auto v) { return v * decltype(v)(factor); }, to, static_cast<const T*>(to));
-      }
-    });
+    return parallel_for(
+        context, {outer_, bytes_cost(kBytes<T>) * static_cast<double>(size_)}, [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            const T* from = x + row * size_;
+            T *to = out + row * size_, top = row_max(from, size_);
+            T factor = static_cast<T>(1 / exp_sum(size_, from, to, [top](auto v) { return v - decltype(v)(top); }));
+            map(context, size_, [factor](auto v) { return v * decltype(v)(factor); }, to, static_cast<const T*>(to));
+          }
+        });
   }
   for (int64_t block = 0; block < outer_; ++block, x += size_ * inner_, out += size_ * inner_) {
     for (int64_t at = 0; at < inner_; at += kTile) {
@@ -56,13 +57,15 @@ void Softmax::run_columns(KernelContext& context, const T* x, T* out, T* scratch
 template <class T>
 void Softmax::gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* scratch) const {
   if (inner_ == 1) {
-    return parallel_for(context, {outer_, bytes_cost(5 * sizeof(T)) * static_cast<double>(size_)}, [&](int64_t begin, int64_t end) {
-      for (int64_t at = begin * size_; at < end * size_; at += size_) {
-        T dot = static_cast<T>(map_sum(context, size_, [](auto y, auto g) { return y * g; }, out + at, gradient + at));
-        auto below = [dot](auto y, auto g) { return y * (g - decltype(g)(dot)); };
-        map(context, size_, below, x_gradient + at, out + at, gradient + at);
-      }
-    });
+    return parallel_for(
+        context, {outer_, bytes_cost(5 * sizeof(T)) * static_cast<double>(size_)}, [&](int64_t begin, int64_t end) {
+          for (int64_t at = begin * size_; at < end * size_; at += size_) {
+            T dot =
+                static_cast<T>(map_sum(context, size_, [](auto y, auto g) { return y * g; }, out + at, gradient + at));
+            auto below = [dot](auto y, auto g) { return y * (g - decltype(g)(dot)); };
+            map(context, size_, below, x_gradient + at, out + at, gradient + at);
+          }
+        });
   }
   for (int64_t block = 0; block < outer_; ++block) {
     for (int64_t at = 0; at < inner_; at += kTile) {

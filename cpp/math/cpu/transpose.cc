@@ -14,9 +14,11 @@ void Transpose::run_as(KernelContext& context, const T* in, T* out) const {
   const int64_t count = count_rows(outer_);
   if (last_stays_) {
     const int64_t width = along_out_.size;
-    parallel_rows(context, count, bytes_cost(2.0 * sizeof(T)) * static_cast<double>(width), [&](int64_t begin, int64_t end) {
-      each_row(outer_, {}, begin, end, [&](int64_t, const auto& at) { copy_n(context, in + at[0], width, out + at[1]); });
-    });
+    parallel_rows(context, count, bytes_cost(2.0 * sizeof(T)) * static_cast<double>(width),
+                  [&](int64_t begin, int64_t end) {
+                    each_row(outer_, {}, begin, end,
+                             [&](int64_t, const auto& at) { copy_n(context, in + at[0], width, out + at[1]); });
+                  });
     return;
   }
   constexpr int64_t tile = 128 / sizeof(T) < 16 ? 16 : 128 / sizeof(T);  // two cache lines

@@ -43,7 +43,7 @@ template <class T>
 void TakeGradKernel<rule>::For<T>::run(KernelContext& context) {
   by_element.sort(context, positions_of(context, along));
   by_element.template put<SegmentedScatter::Combine::Sum, T>(context, 1, x_gradient.numel(), 1, nullptr,
-                                                          out_gradient.data(), x_gradient.data());
+                                                             out_gradient.data(), x_gradient.data());
 }
 
 }  // namespace paddle_mini

@@ -16,7 +16,7 @@ struct BroadcastToGradKernel : AxisCopyGradKernel<T> {
   explicit BroadcastToGradKernel(KernelInit& init)
       : AxisCopyGradKernel<T>(init, "Out@GRAD", "X@GRAD",
                               broadcast_maps(init.output("X@GRAD")->tensor.shape, init.input("Out@GRAD")->tensor.shape,
-                                         "Out")) {}
+                                             "Out")) {}
 };
 
 // The gradient's schema without kernels.
