@@ -83,7 +83,7 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
 	$(call sanitized,tsan)
-	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted"
+	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/executor/test_thread_pool.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted and not forked and not system"
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
 # Excluded: tests that install the C library and use their own sanitizers, and tests of memory limits and interrupts.

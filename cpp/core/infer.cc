@@ -124,13 +124,13 @@ void require_rank(const InferContext& c, const char* port, int rank) {
 void require_scalar(const InferContext& c, const char* port) {
   const Shape& shape = c.shape(port);
   require<ShapeError>(!shape.known() || shape.numel() == 1, port, " has shape ", shape.str(),
-                      ", one element is needed");
+                      ", it must have one element");
 }
 
 void require_rows(const InferContext& c, const char* port) {
   const VarInfo& rows = c.input(port);
   require<ShapeError>(rows.kind == VarKind::SelectedRows, port, " is ", name_of(rows.kind),
-                      ", selected rows are needed");
+                      ", it must be selected rows");
   require<ShapeError>(rows.shape.rank() > 0, port, " are rows of a table without dimensions");
 }
 
@@ -138,7 +138,7 @@ void require_tensors(const InferContext& c) {
   for (const Slot& slot : c.op().inputs) {
     for (size_t i = 0; i < slot.arguments.size(); ++i) {
       VarKind kind = c.input(slot.name.c_str(), i).kind;
-      require<ShapeError>(kind == VarKind::Tensor, slot.name, " is ", name_of(kind), ", a tensor is needed");
+      require<ShapeError>(kind == VarKind::Tensor, slot.name, " is ", name_of(kind), ", it must be a tensor");
     }
   }
 }

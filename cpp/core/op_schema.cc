@@ -239,7 +239,7 @@ void OpSchema::run_infer(InferContext& context) const {
     for (size_t i = 0; i < slot.arguments.size(); ++i) {
       VarKind kind = context.input(slot.name.c_str(), i).kind;
       bool fits = kind == VarKind::Tensor || (rows_too && kind == VarKind::SelectedRows);
-      require<ShapeError>(fits, slot.name, " is ", name_of(kind), ", a tensor is needed");
+      require<ShapeError>(fits, slot.name, " is ", name_of(kind), ", it must be a tensor");
     }
   }
   infer_(context);

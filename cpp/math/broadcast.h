@@ -1,6 +1,7 @@
 // Broadcasting of elementwise operators on two tensors of different shapes.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "core/infer.h"

@@ -1,6 +1,7 @@
 // Reduction: sums over some axes of a tensor.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "core/kernel.h"

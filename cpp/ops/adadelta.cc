@@ -44,9 +44,9 @@ void define_adadelta(OpTable& ops) {
               .doc("AvgSquaredGradOut = rho AvgSquaredGrad + (1 - rho) Grad^2, u = -sqrt((AvgSquaredUpdate + epsilon) "
                    "/ (AvgSquaredGradOut + epsilon)) Grad, AvgSquaredUpdateOut = rho AvgSquaredUpdate + (1 - rho) u^2, "
                    "ParamOut = Param + LearningRate * u.")
-              .attr("rho", 0.95f, "part of the averages that stays")
-              .attr("epsilon", 1e-6f, "keeps the division finite, and begins the first step")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("rho", 0.95f, "decay rate of the averages")
+              .attr("epsilon", 1e-6f, "keeps the division finite and the first step above 0")
+              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
               .kernels<AdadeltaKernel, float, double>());
 }
 

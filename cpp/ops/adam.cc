@@ -65,10 +65,10 @@ void define_adam(OpTable& ops) {
   ops.add(adam_optimizer("adam", Grads::Sparse)
               .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, "
                    "ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and "
-                   "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient is a dense one with "
-                   "rows of zeros, or with lazy_mode, touches only the rows it names; in lazy_mode the powers advance "
-                   "before they are used. Without any row nothing happens.")
-              .attr("lazy_mode", false, "whether rows without gradient stay as they are")
+                   "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient counts as a dense one "
+                   "with rows of zeros; with lazy_mode, only the rows that it names change, and the powers advance "
+                   "before they are used. If it has no rows, nothing changes.")
+              .attr("lazy_mode", false, "whether rows without gradient stay unchanged")
               .kernels<AdamKernel, float, double>());
 }
 

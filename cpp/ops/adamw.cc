@@ -51,13 +51,13 @@ namespace paddle_mini {
 
 void define_adamw(OpTable& ops) {
   ops.add(adam_optimizer("adamw")
-              .doc("With with_decay Param first shrinks by the factor 1 - LearningRate * lr_ratio * coeff; then, and "
-                   "without with_decay only, the step of adam. As in PaddlePaddle on a CPU, lr_ratio is no factor of "
-                   "adam's step.")
+              .doc("With with_decay, Param is first multiplied by 1 - LearningRate * lr_ratio * coeff. Then the step "
+                   "of adam follows. As in PaddlePaddle on a CPU, lr_ratio does not scale adam's step.")
               .attr("lr_ratio", 1.0f, "factor of the learning rate in the decay")
               .attr("coeff", 0.01f, "decay of a step with learning rate 1")
               .attr("with_decay", false, "whether Param decays")
-              .attr("lazy_mode", false, "of sparse gradients, which PaddlePaddle does not take here, nor do we")
+              .attr("lazy_mode", false,
+                    "for sparse gradients, which this operator does not support, as in PaddlePaddle")
               .kernels<AdamwKernel, float, double>());
 }
 

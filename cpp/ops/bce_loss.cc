@@ -33,13 +33,12 @@ struct BinaryCrossEntropy : PairLoss {
 }  // namespace
 
 void define_bce_loss(OpTable& ops) {
-  add_pair_loss<BinaryCrossEntropy>(
-      ops,
-      pair_loss("bce_loss", BinaryCrossEntropy::ports)
-          .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; logarithms below -100 count as "
-               "-100. X outside of [0, 1] is refused.")
-          .checks_data(),
-      "X@GRAD = Out@GRAD (X - Label) / max(X (1 - X), 1e-12).");
+  add_pair_loss<BinaryCrossEntropy>(ops,
+                                    pair_loss("bce_loss", BinaryCrossEntropy::ports)
+                                        .doc("Out = -Label log X - (1 - Label) log(1 - X) for every element; "
+                                             "logarithms below -100 count as -100. X outside of [0, 1] is an error.")
+                                        .checks_data(),
+                                    "X@GRAD = Out@GRAD (X - Label) / max(X (1 - X), 1e-12).");
 }
 
 }  // namespace paddle_mini

@@ -33,16 +33,16 @@ PM_HD inline BilinearPlace bilinear_place(const InterpolatedAxis& axis, bool hal
 namespace paddle_mini {
 
 void define_bilinear_interp_v2(OpTable& ops) {
-  ops.add(
-      also({DType::UInt8},
-           interpolation("bilinear", 2)
-               .doc("Images of another size: each pixel of Out lies somewhere in X, and is the mixture of the four "
-                    "pixels around that place. Pixel i lies at i (in - 1) / (out - 1) with align_corners, else at "
-                    "(i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with ratio 1 / scale or in / out.")
-               .on_gpu()
-               .kernels<InterpolationKernel<BilinearPlaces>::For, float, double>()));
+  ops.add(also({DType::UInt8},
+               interpolation("bilinear", 2)
+                   .doc("Out = the images of X resized by bilinear interpolation: each pixel of Out is a weighted sum "
+                        "of the four pixels of X around its position. Pixel i has the position i (in - 1) / (out - 1) "
+                        "with align_corners, else (i + 1/2) ratio - 1/2 (align_mode 0) or i ratio (align_mode 1), with "
+                        "ratio 1 / scale or in / out.")
+                   .on_gpu()
+                   .kernels<InterpolationKernel<BilinearPlaces>::For, float, double>()));
   ops.add(ops.gradient_of("bilinear_interp_v2")
-              .doc("X@GRAD = the sum over the pixels of Out that a pixel is part of: Out@GRAD times its part.")
+              .doc("X@GRAD = for each pixel of X, the sum of weight * Out@GRAD over the pixels of Out that read it.")
               .kernels<InterpolationGradKernel<BilinearPlaces>::For, float, double>());
 }
 

@@ -25,8 +25,8 @@ void define_brelu(OpTable& ops) {
   add_unary<Brelu, Saved::X>(ops,
                              unary("brelu")
                                  .doc("Out = min(max(X, t_min), t_max), element by element.")
-                                 .attr("t_min", 0.0f, "the least that Out can be")
-                                 .attr("t_max", 24.0f, "the most that Out can be"),
+                                 .attr("t_min", 0.0f, "the minimum of Out")
+                                 .attr("t_max", 24.0f, "the maximum of Out"),
                              "X@GRAD = Out@GRAD where t_min < X < t_max, else 0.");
 }
 

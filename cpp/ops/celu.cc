@@ -25,7 +25,7 @@ void define_celu(OpTable& ops) {
   add_unary<Celu, Saved::X>(ops,
                             unary("celu")
                                 .doc("Out = X where X >= 0, else alpha (exp(X / alpha) - 1), element by element.")
-                                .attr("alpha", 1.0f, "how far below 0 Out can get; not 0", not_zero),
+                                .attr("alpha", 1.0f, "-alpha is the lower bound of Out; not 0", not_zero),
                             "X@GRAD = Out@GRAD where X > 0, else exp(X / alpha) Out@GRAD.");
 }
 

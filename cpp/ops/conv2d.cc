@@ -40,31 +40,32 @@ Shape conv2d_output_shape(const InferContext& c) {
 
 // depthwise_conv2d is another name of the same operator, for groups of one channel.
 void define_convolution(OpTable& ops, const std::string& type) {
-  ops.add(
-      OpSchema(type)
-          .doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of Filter[o, "
-               "c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], zeros outside "
-               "of the image. With groups, output channels of a group see the input channels of that group.")
-          .input("Input", "[images, channels, height, width]")
-          .input("Filter", "[output channels, channels / groups, window height, window width]")
-          .output("Output", "[images, output channels, output height, output width]")
-          .attr("strides", std::vector<int32_t>{1, 1}, "steps of the window: height, width")
-          .attr("paddings", std::vector<int32_t>{0, 0},
-                "zeros around the image: height, width; or above, below, left, right")
-          .attr("padding_algorithm", "EXPLICIT",
-                "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the image; VALID: none",
-                one_of({"EXPLICIT", "SAME", "VALID"}))
-          .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the window: height, width")
-          .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-          .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()))
-          .infer(for_both_layouts([](InferContext& c) {
-            c.set_output("Output", c.input("Input").dtype, conv2d_output_shape(c));
-          }))
-          .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-          .on_gpu()
-          .kernels<AnyLayout<ConvolutionKernel<ImageFilters>::For>::Of, float, double>());
+  ops.add(OpSchema(type)
+              .doc("Cross-correlation of every image with every filter: Output[n, o, y, x] = sum over c, i, j of "
+                   "Filter[o, c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], "
+                   "with zeros outside of the image. With groups, the output channels of a group read only the input "
+                   "channels of that group.")
+              .input("Input", "[images, channels, height, width]")
+              .input("Filter", "[output channels, channels / groups, window height, window width]")
+              .output("Output", "[images, output channels, output height, output width]")
+              .attr("strides", std::vector<int32_t>{1, 1}, "stride of the window: height, width")
+              .attr("paddings", std::vector<int32_t>{0, 0},
+                    "zeros around the image: height, width; or above, below, left, right")
+              .attr("padding_algorithm", "EXPLICIT",
+                    "EXPLICIT: `paddings`; SAME: the output has ceil(input / stride) positions; VALID: none",
+                    one_of({"EXPLICIT", "SAME", "VALID"}))
+              .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the window: height, width")
+              .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+              .attr("data_format", "NCHW", "NCHW: axis 1 has the channels; NHWC: the last axis has them",
+                    one_of(image_layouts()))
+              .infer(for_both_layouts([](InferContext& c) {
+                c.set_output("Output", c.input("Input").dtype, conv2d_output_shape(c));
+              }))
+              .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+              .on_gpu()
+              .kernels<AnyLayout<ConvolutionKernel<ImageFilters>::For>::Of, float, double>());
   ops.add(ops.gradient_of(type)
-              .doc("Gradients of " + type + " by its image and its filter.")
+              .doc("Gradients of " + type + " with respect to its image and its filter.")
               .kernels<AnyLayout<ConvolutionGradKernel<ImageFilters>::For>::Of, float, double>());
 }
 

@@ -85,33 +85,33 @@ Shape stamping_output_shape(const InferContext& c) {
 
 // depthwise_conv2d_transpose is another name of the same operator, for groups of one channel.
 void define_transpose(OpTable& ops, const std::string& type) {
-  ops.add(
-      OpSchema(type)
-          .doc(
-              "Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of Input[n, "
-              "c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, output channels of a group see the "
-              "input channels of that group.")
-          .input("Input", "[images, channels, height, width]")
-          .input("Filter", "[channels, output channels / groups, window height, window width]")
-          .output("Output", "[images, output channels, output height, output width]")
-          .attr("strides", std::vector<int32_t>{1, 1}, "distance between stamps: height, width")
-          .attr("paddings", std::vector<int32_t>{0, 0},
-                "what is cut off around Output: height, width; or above, below, left, right")
-          .attr("output_padding", std::vector<int32_t>{}, "rows and columns more of Output; empty: none")
-          .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the least there can be")
-          .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: from the sizes; VALID: none",
-                one_of({"EXPLICIT", "SAME", "VALID"}))
-          .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
-          .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-          .attr("data_format", "NCHW", "NCHW: channels are axis 1; NHWC: they are the last", one_of(image_layouts()))
-          .infer(for_both_layouts([](InferContext& c) {
-            c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
-          }))
-          .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-          .on_gpu()
-          .kernels<AnyLayout<ConvolutionKernel<StampedFilters>::For>::Of, float, double>());
+  ops.add(OpSchema(type)
+              .doc("Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of "
+                   "Input[n, c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, the output channels of "
+                   "a group read only the input channels of that group.")
+              .input("Input", "[images, channels, height, width]")
+              .input("Filter", "[channels, output channels / groups, window height, window width]")
+              .output("Output", "[images, output channels, output height, output width]")
+              .attr("strides", std::vector<int32_t>{1, 1},
+                    "stride in Output between neighbouring pixels of Input: height, width")
+              .attr("paddings", std::vector<int32_t>{0, 0},
+                    "rows and columns that are cropped from Output: height, width; or above, below, left, right")
+              .attr("output_padding", std::vector<int32_t>{}, "additional rows and columns of Output; empty: none")
+              .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the smallest possible")
+              .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: computed from the sizes; VALID: none",
+                    one_of({"EXPLICIT", "SAME", "VALID"}))
+              .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
+              .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+              .attr("data_format", "NCHW", "NCHW: axis 1 has the channels; NHWC: the last axis has them",
+                    one_of(image_layouts()))
+              .infer(for_both_layouts([](InferContext& c) {
+                c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
+              }))
+              .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+              .on_gpu()
+              .kernels<AnyLayout<ConvolutionKernel<StampedFilters>::For>::Of, float, double>());
   ops.add(ops.gradient_of(type)
-              .doc("Gradients of " + type + " by its image and its filter.")
+              .doc("Gradients of " + type + " with respect to its image and its filter.")
               .kernels<AnyLayout<ConvolutionGradKernel<StampedFilters>::For>::Of, float, double>());
 }
 

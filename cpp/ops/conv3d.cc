@@ -48,29 +48,29 @@ Shape conv3d_output_shape(const InferContext& c) {
 }  // namespace
 
 void define_conv3d(OpTable& ops) {
-  ops.add(OpSchema("conv3d")
-              .doc("Cross-correlation of every volume with every filter, zeros outside of the volume, as conv2d of "
-                   "images. With groups, output channels of a group see the input channels of that group.")
-              .input("Input", "[images, channels, depth, height, width], or channels last")
-              .input("Filter", "[output channels, channels / groups, window depth, height, width]")
-              .output("Output", "[images, output channels, depth, height, width], or channels last")
-              .attr("strides", std::vector<int32_t>{1, 1, 1}, "steps of the window: depth, height, width")
-              .attr("paddings", std::vector<int32_t>{0, 0, 0},
-                    "zeros around the volume: depth, height, width; or before and after each of them")
-              .attr("padding_algorithm", "EXPLICIT",
-                    "EXPLICIT: `paddings`; SAME: as many outputs as strides begin in the volume; VALID: none",
-                    one_of({"EXPLICIT", "SAME", "VALID"}))
-              .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-              .attr("dilations", std::vector<int32_t>{1, 1, 1},
-                    "distance between taps of the window: depth, height, width")
-              .attr("data_format", "NCDHW", "channels are axis 1 or the last, in Input and Output",
-                    one_of({"NCDHW", "NDHWC", "AnyLayout"}))
-              .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
-              .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-              .on_gpu()
-              .kernels<ConvolutionKernel<FilteredVolumes>::For, float, double>());
+  ops.add(
+      OpSchema("conv3d")
+          .doc("Cross-correlation of every volume with every filter, with zeros outside of the volume, as conv2d does "
+               "for images. With groups, the output channels of a group read only the input channels of that group.")
+          .input("Input", "[images, channels, depth, height, width], or channels last")
+          .input("Filter", "[output channels, channels / groups, window depth, height, width]")
+          .output("Output", "[images, output channels, depth, height, width], or channels last")
+          .attr("strides", std::vector<int32_t>{1, 1, 1}, "stride of the window: depth, height, width")
+          .attr("paddings", std::vector<int32_t>{0, 0, 0},
+                "zeros around the volume: depth, height, width; or before and after each of them")
+          .attr("padding_algorithm", "EXPLICIT",
+                "EXPLICIT: `paddings`; SAME: the output has ceil(input / stride) positions; VALID: none",
+                one_of({"EXPLICIT", "SAME", "VALID"}))
+          .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+          .attr("dilations", std::vector<int32_t>{1, 1, 1}, "distance between taps of the window: depth, height, width")
+          .attr("data_format", "NCDHW", "whether axis 1 or the last axis of Input and Output has the channels",
+                one_of({"NCDHW", "NDHWC", "AnyLayout"}))
+          .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
+          .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+          .on_gpu()
+          .kernels<ConvolutionKernel<FilteredVolumes>::For, float, double>());
   ops.add(ops.gradient_of("conv3d")
-              .doc("Gradients of conv3d by its volume and its filter.")
+              .doc("Gradients of conv3d with respect to its volume and its filter.")
               .kernels<ConvolutionGradKernel<FilteredVolumes>::For, float, double>());
 }
 

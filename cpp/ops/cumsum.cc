@@ -66,7 +66,7 @@ void define_cumsum(OpTable& ops) {
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
   ops.add(ops.gradient_of("cumsum")
               .shape_only("X")
-              .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last]: the sums that X[j] is part of.")
+              .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last], the gradients of the sums with X[j].")
               .kernels<CumsumGradKernel, float, double>());
 }
 

@@ -45,7 +45,7 @@ void define_elementwise_div(OpTable& ops) {
            binary_gradient(ops, "elementwise_div")
                .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was broadcast "
                     "along.")
-               .optional_input("Out", "of the forward operator; X / Y is computed anew instead")
+               .optional_input("Out", "from the forward operator; not read, because X / Y is computed again")
                .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>()));
 }
 

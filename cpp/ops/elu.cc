@@ -29,7 +29,7 @@ void define_elu(OpTable& ops) {
               .kernels<UnaryKernel<Elu>::For, float, double>());
   ops.add(unary_gradient(ops, "elu")
               .doc("X@GRAD = Out@GRAD where X > 0, else alpha exp(X) Out@GRAD.")
-              .optional_input("Out", "of the forward operator; not read")
+              .optional_input("Out", "from the forward operator; not read")
               .kernels<UnaryGradKernel<Elu, Saved::X>::For, float, double>());
 }
 

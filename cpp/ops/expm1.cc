@@ -23,7 +23,7 @@ void define_expm1(OpTable& ops) {
                                also({DType::Int32, DType::Int64},
                                     unary("expm1")
                                         .infer(infer_float_of_integers)
-                                        .doc("Out = exp(X) - 1, right for small X, too, element by element.")),
+                                        .doc("Out = exp(X) - 1, element by element, also accurate for small X.")),
                                "X@GRAD = Out@GRAD (Out + 1).");
 }
 

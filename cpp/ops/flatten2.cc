@@ -17,7 +17,7 @@ void define_flatten2(OpTable& ops) {
   add_reshaping(ops,
                 reshaping("flatten2")
 
-                    .doc("Out has the elements of X as a matrix: the axes before `axis` are rows, the others columns.")
+                    .doc("Out = X reshaped to a matrix: the axes before `axis` become rows, the others columns.")
                     .attr("axis", 1, "the first axis of the columns; negative ones count from the end")
                     .infer([](InferContext& c) { set_reshaped(c, flattened(c.shape("X"), c.attr<int32_t>("axis"))); }));
 }

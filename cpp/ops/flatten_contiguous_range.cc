@@ -22,15 +22,15 @@ Shape flattened(const Shape& x, int32_t start, int32_t stop) {
 }  // namespace
 
 void define_flatten_contiguous_range(OpTable& ops) {
-  add_reshaping(
-      ops, reshaping("flatten_contiguous_range")
+  add_reshaping(ops, reshaping("flatten_contiguous_range")
 
-               .doc("Out has the elements of X, with the axes from start_axis to stop_axis, both included, made one.")
-               .attr("start_axis", 1, "the first of them; negative ones count from the end")
-               .attr("stop_axis", 1, "the last of them; negative ones count from the end")
-               .infer([](InferContext& c) {
-                 set_reshaped(c, flattened(c.shape("X"), c.attr<int32_t>("start_axis"), c.attr<int32_t>("stop_axis")));
-               }));
+                         .doc("Out = X reshaped: the axes from start_axis to stop_axis, inclusive, become one.")
+                         .attr("start_axis", 1, "the first of them; negative ones count from the end")
+                         .attr("stop_axis", 1, "the last of them; negative ones count from the end")
+                         .infer([](InferContext& c) {
+                           set_reshaped(c, flattened(c.shape("X"), c.attr<int32_t>("start_axis"),
+                                                     c.attr<int32_t>("stop_axis")));
+                         }));
 }
 
 }  // namespace paddle_mini

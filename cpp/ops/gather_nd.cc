@@ -12,25 +12,27 @@ struct GatheredSlabs : NdIndex {
 }  // namespace
 
 void define_gather_nd(OpTable& ops) {
-  ops.add(OpSchema("gather_nd")
-              .doc("The last axis of Index, k long, holds coordinates along X's first k axes; Out = the slabs of X "
-                   "that they name. Negative coordinates count from the end; one that X does not have is refused.")
-              .input("X", "any shape")
-              .input("Index", "[..., k], int32 or int64")
-              .output("Out", "Index's dimensions without the last, then X's without the first k")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, nd_picked_shape(c, c.shape("X")));
-              })
-              .gradient("gather_nd_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
-              .checks_data()
-              .on_gpu()
-              .kernel_for_any<PickKernel<GatheredSlabs>>());
-  ops.add(also({DType::Bool}, ops.gradient_of("gather_nd")
-                                  .doc("X@GRAD = the sum of Out@GRAD over the times each slab was named.")
-                                  .shape_only("X")
-                                  .checks_data()
-                                  .kernels<PickGradKernel<GatheredSlabs>::For, float, double, int32_t, int64_t>()));
+  ops.add(
+      OpSchema("gather_nd")
+          .doc("The last axis of Index, of size k, holds coordinates along X's first k axes; Out = the slices of X at "
+               "these coordinates. Negative coordinates count from the end; a coordinate out of range is an error.")
+          .input("X", "any shape")
+          .input("Index", "[..., k], int32 or int64")
+          .output("Out", "Index's dimensions except the last, then X's except the first k")
+          .infer([](InferContext& c) {
+            require_tensors(c);
+            c.set_output("Out", c.input("X").dtype, nd_picked_shape(c, c.shape("X")));
+          })
+          .gradient("gather_nd_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
+          .checks_data()
+          .on_gpu()
+          .kernel_for_any<PickKernel<GatheredSlabs>>());
+  ops.add(also({DType::Bool},
+               ops.gradient_of("gather_nd")
+                   .doc("X@GRAD of a slice = the sum of Out@GRAD over the coordinates in Index that name it.")
+                   .shape_only("X")
+                   .checks_data()
+                   .kernels<PickGradKernel<GatheredSlabs>::For, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

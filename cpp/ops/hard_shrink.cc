@@ -25,7 +25,7 @@ void define_hard_shrink(OpTable& ops) {
   add_unary<HardShrink, Saved::X>(ops,
                                   unary("hard_shrink")
                                       .doc("Out = X where |X| > threshold, else 0, element by element.")
-                                      .attr("threshold", 0.5f, "what is this near to 0 becomes 0"),
+                                      .attr("threshold", 0.5f, "values in [-threshold, threshold] become 0"),
                                   "X@GRAD = Out@GRAD where |X| > threshold, else 0.");
 }
 

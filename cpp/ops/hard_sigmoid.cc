@@ -26,7 +26,7 @@ void define_hard_sigmoid(OpTable& ops) {
                                      unary("hard_sigmoid")
                                          .doc("Out = min(max(slope X + offset, 0), 1), element by element.")
                                          .attr("slope", 0.2f, "factor of X")
-                                         .attr("offset", 0.5f, "what Out is where X is 0"),
+                                         .attr("offset", 0.5f, "the value of Out for X = 0"),
                                      "X@GRAD = slope Out@GRAD where 0 < Out < 1, else 0.");
 }
 

@@ -29,9 +29,9 @@ void define_hard_swish(OpTable& ops) {
   add_unary<HardSwish, Saved::X>(ops,
                                  unary("hard_swish")
                                      .doc("Out = X min(max(X + offset, 0), threshold) / scale, element by element.")
-                                     .attr("threshold", 6.0f, "where the factor of X stops growing")
-                                     .attr("scale", 6.0f, "divides the factor of X; not 0", not_zero)
-                                     .attr("offset", 3.0f, "the factor is 0 where X is below minus this"),
+                                     .attr("threshold", 6.0f, "upper bound of X + offset in the factor of X")
+                                     .attr("scale", 6.0f, "divisor of the factor of X; not 0", not_zero)
+                                     .attr("offset", 3.0f, "the factor is 0 where X < -offset"),
                                  "X@GRAD = Out@GRAD times 0 where X + offset <= 0, (2 X + offset) / scale where X + "
                                  "offset < threshold, else threshold / scale.");
 }

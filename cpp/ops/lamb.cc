@@ -49,16 +49,17 @@ namespace paddle_mini {
 
 void define_lamb(OpTable& ops) {
   ops.add(moments_optimizer("lamb", Grads::Sparse)
-              .doc("Moments as of adam, t = m / (sqrt(v) + epsilon) + weight_decay * Param of the moments without "
-                   "bias, ParamOut = Param - LearningRate * r * t. r = |Param| / |t|, of Euclidean norms; 1 where one "
-                   "of them is 0, and without weight_decay unless always_adapt. Then the powers advance. A sparse "
-                   "gradient is a dense one with rows of zeros; without any row nothing happens.")
-              .required_attr("weight_decay", AttrType::Float, "part of Param in the direction of the step")
-              .attr("beta1", 0.9f, "part of the first moment that stays")
-              .attr("beta2", 0.999f, "part of the second moment that stays")
+              .doc("The moments are those of adam. With the bias-corrected moments m and v, t = m / (sqrt(v) + "
+                   "epsilon) + weight_decay * Param and ParamOut = Param - LearningRate * r * t. r = |Param| / |t| "
+                   "with Euclidean norms; r = 1 if one of them is 0, or if weight_decay is 0 and always_adapt is "
+                   "false. Then the powers advance. A sparse gradient counts as a dense one with rows of zeros; if it "
+                   "has no rows, nothing changes.")
+              .required_attr("weight_decay", AttrType::Float, "factor of Param in the direction of the step")
+              .attr("beta1", 0.9f, "decay rate of the first moment")
+              .attr("beta2", 0.999f, "decay rate of the second moment")
               .attr("epsilon", 1e-6f, "keeps the division finite")
-              .attr("always_adapt", false, "whether the norms count without weight_decay too")
-              .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+              .attr("always_adapt", false, "whether r also applies if weight_decay is 0")
+              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
               .kernels<LambKernel, float, double>());
 }
 

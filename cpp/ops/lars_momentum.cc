@@ -57,8 +57,8 @@ void define_lars_momentum(OpTable& ops) {
                    "lars_weight_decay |Param| + epsilon) of Euclidean norms, or LearningRate itself where one of the "
                    "norms or lars_weight_decay is 0; VelocityOut = mu Velocity + rate (g + lars_weight_decay Param), "
                    "ParamOut = Param - VelocityOut.")
-              .required_attr("mu", AttrType::Float, "part of the velocity that stays")
-              .attr("lars_coeff", 0.001f, "how long a step is beside the parameter's norm")
+              .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
+              .attr("lars_coeff", 0.001f, "ratio of a step's norm to the parameter's norm")
               .attr("lars_weight_decay", std::vector<float>{0.0005f}, "one for all parameters or one for each")
               .attr("epsilon", 0.0f, "in the divisor of the rate")
               .attr("rescale_grad", 1.0f, "factor of the gradients")

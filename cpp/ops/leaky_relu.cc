@@ -25,7 +25,7 @@ void define_leaky_relu(OpTable& ops) {
   add_unary<LeakyRelu, Saved::X>(ops,
                                  unary("leaky_relu")
                                      .doc("Out = X where X > 0, else alpha X, element by element.")
-                                     .attr("alpha", 0.02f, "factor of what is below 0"),
+                                     .attr("alpha", 0.02f, "factor of negative elements"),
                                  "X@GRAD = Out@GRAD where X >= 0, else alpha Out@GRAD.");
 }
 

@@ -23,7 +23,7 @@ void define_log1p(OpTable& ops) {
                              also({DType::Int32, DType::Int64},
                                   unary("log1p")
                                       .infer(infer_float_of_integers)
-                                      .doc("Out = log(1 + X), right for small X, too, element by element.")),
+                                      .doc("Out = log(1 + X), element by element, also accurate for small X.")),
                              "X@GRAD = Out@GRAD / (1 + X).");
 }
 

@@ -30,7 +30,7 @@ void define_log_loss(OpTable& ops) {
       pair_loss("log_loss", LogLoss::ports)
           .doc("Loss = -Labels log(Predicted + epsilon) - (1 - Labels) log(1 - Predicted + epsilon) for every "
                "element.")
-          .required_attr("epsilon", AttrType::Float, "keeps the logarithm's argument from 0"),
+          .required_attr("epsilon", AttrType::Float, "added to the logarithm's argument, so that it is not 0"),
       "Predicted@GRAD = Loss@GRAD ((1 - Labels) / (1 - Predicted + epsilon) - Labels / (Predicted + "
       "epsilon)).");
 }

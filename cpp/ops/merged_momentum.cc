@@ -62,18 +62,19 @@ void infer_merged_momentum(InferContext& c) {
 }  // namespace
 
 void define_merged_momentum(OpTable& ops) {
-  ops.add(merged_optimizer("merged_momentum", {"Velocity"})
-              .doc("For each parameter the step of momentum.")
-              .required_attr("mu", AttrType::Float, "part of the velocity that stays")
-              .attr("use_nesterov", false, "whether the step looks ahead along the velocity")
-              .attr("regularization_method", std::vector<std::string>{},
-                    "none, or one for each parameter: 'l2_decay' adds its regularization_coeff * Param to the gradient")
-              .attr("regularization_coeff", std::vector<float>{}, "of l2_decay, one for each parameter")
-              .attr("rescale_grad", 1.0f,
-                    "factor of the gradients; on a CPU PaddlePaddle leaves it out with use_nesterov, with "
-                    "regularization_method and with several learning rates, and so do we")
-              .infer(infer_merged_momentum)
-              .kernels<MergedMomentumKernel, float, double>());
+  ops.add(
+      merged_optimizer("merged_momentum", {"Velocity"})
+          .doc("The step of momentum for each parameter.")
+          .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
+          .attr("use_nesterov", false, "whether the step uses Nesterov momentum")
+          .attr("regularization_method", std::vector<std::string>{},
+                "empty, or one for each parameter: 'l2_decay' adds its regularization_coeff * Param to the gradient")
+          .attr("regularization_coeff", std::vector<float>{}, "coefficient of l2_decay, one for each parameter")
+          .attr("rescale_grad", 1.0f,
+                "factor of the gradients; not used with use_nesterov, with regularization_method or with several "
+                "learning rates, as in PaddlePaddle on a CPU")
+          .infer(infer_merged_momentum)
+          .kernels<MergedMomentumKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -26,7 +26,7 @@ void define_mish(OpTable& ops) {
   add_unary<Mish, Saved::X>(ops,
                             unary("mish")
                                 .doc("Out = X tanh(log(1 + exp(X))), element by element.")
-                                .attr("threshold", 20.0f, "where X is above it, X stands for log(1 + exp(X))"),
+                                .attr("threshold", 20.0f, "where X is above it, log(1 + exp(X)) is replaced by X"),
                             "X@GRAD = Out@GRAD (t + X (1 - t^2) / (1 + exp(-X))), where t = Out / X = tanh(log(1 + "
                             "exp(X))).");
 }

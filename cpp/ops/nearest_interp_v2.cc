@@ -27,7 +27,7 @@ void define_nearest_interp_v2(OpTable& ops) {
               .on_gpu()
               .kernels<InterpolationKernel<NearestPlaces>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("nearest_interp_v2")
-              .doc("X@GRAD = the sum of Out@GRAD over the pixels of Out that a pixel became.")
+              .doc("X@GRAD = for each pixel of X, the sum of Out@GRAD over the pixels of Out that copy it.")
               .kernels<InterpolationGradKernel<NearestPlaces>::For, float, double>());
 }
 

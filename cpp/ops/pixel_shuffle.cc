@@ -10,7 +10,7 @@ void define_pixel_shuffle(OpTable& ops) {
           .doc("Out[n, c, y r + i, x r + j] = X[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).")
           .input("X", "[images, channels r r, height, width], or channels last according to data_format")
           .output("Out", "[images, channels, height r, width r], or channels last")
-          .attr("upscale_factor", 1, "by how much height and width grow", between(1, 1 << 15)));
+          .attr("upscale_factor", 1, "factor by which height and width grow", between(1, 1 << 15)));
 }
 
 }  // namespace paddle_mini

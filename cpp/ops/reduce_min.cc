@@ -4,13 +4,12 @@
 namespace paddle_mini {
 
 void define_reduce_min(OpTable& ops) {
-  ops.add(
-      fold_reduction("reduce_min", false)
-          .doc("The smallest element of X over the axes in `dim`; NaN if there is one. Of no elements there is none.")
-          .on_gpu()
-          .kernels<FoldKernel<Smallest>::For, float, double, int32_t, int64_t>());
+  ops.add(fold_reduction("reduce_min", false)
+              .doc("Out = the minimum of X over the axes in `dim`; NaN if an element is NaN. X must have elements.")
+              .on_gpu()
+              .kernels<FoldKernel<Smallest>::For, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("reduce_min")
-              .doc("X@GRAD = Out@GRAD at each element that equals Out, also at several; 0 elsewhere.")
+              .doc("X@GRAD = Out@GRAD at every element that equals Out; 0 elsewhere.")
               .kernels<FoldGradKernel<ToExtreme>::For, float, double>());
 }
 

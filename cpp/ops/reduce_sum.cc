@@ -17,7 +17,7 @@ void define_reduce_sum(OpTable& ops) {
               .kernels<ReduceKernel<Reduce::Sum>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Bool, DType::Int16}, reduction_gradient(ops, "reduce_sum")
                                                 .shape_only("X")
-                                                .doc("X@GRAD = Out@GRAD at each element that was added.")
+                                                .doc("X@GRAD = Out@GRAD of the sum to which an element was added.")
                                                 .kernels<ReduceGradKernel<Reduce::Sum>::For, float, double>()));
 }
 

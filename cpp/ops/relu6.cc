@@ -25,7 +25,7 @@ void define_relu6(OpTable& ops) {
   add_unary<Relu6, Saved::Out>(ops,
                                unary("relu6")
                                    .doc("Out = min(max(X, 0), threshold), element by element.")
-                                   .attr("threshold", 6.0f, "the most that Out can be"),
+                                   .attr("threshold", 6.0f, "the maximum of Out"),
                                "X@GRAD = Out@GRAD where 0 < Out < threshold, else 0.");
 }
 

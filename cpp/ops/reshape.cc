@@ -5,19 +5,20 @@
 namespace paddle_mini {
 
 void define_reshape(OpTable& ops) {
-  ops.add(
-      with_tensor_ports(OpSchema("reshape").input("X", "any shape").output("Out", "the elements of X in their order"),
-                        reshape_ports())
-          .doc("Out has the elements of X, in their order, in the shape `shape`.")
-          .attr("shape", std::vector<int32_t>{}, "shape of Out: 0 copies X's dimension there, one -1 is worked out")
-          .infer([](InferContext& c) {
-            require_tensors(c);
-            c.set_output("Out", c.input("X").dtype, reshaped(c));
-          })
-          .gradient("reshape_grad", with_ports({"X", "Out", "Out@GRAD"}, reshape_ports()), {"X@GRAD"})
-          .view("X", "Out")
-          .on_gpu()
-          .kernel_for_any<ReshapeKernel>());
+  ops.add(with_tensor_ports(
+              OpSchema("reshape").input("X", "any shape").output("Out", "the elements of X in the same order"),
+              reshape_ports())
+              .doc("Out has the elements of X, in their order, in the shape `shape`.")
+              .attr("shape", std::vector<int32_t>{},
+                    "shape of Out: 0 copies X's dimension at that position, one -1 is computed from the others")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("Out", c.input("X").dtype, reshaped(c));
+              })
+              .gradient("reshape_grad", with_ports({"X", "Out", "Out@GRAD"}, reshape_ports()), {"X@GRAD"})
+              .view("X", "Out")
+              .on_gpu()
+              .kernel_for_any<ReshapeKernel>());
   ops.add(ops.gradient_of("reshape")
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
               .shape_only("X")

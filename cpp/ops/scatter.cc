@@ -9,7 +9,7 @@ struct ScatterRows : AxisSlabs {
   ScatterRows(const KernelInit& init, const Shape& x) : AxisSlabs(init, "Ids", x, 0, false) {}
 
   void refuse(int64_t value, int64_t at) const {
-    fail<OpError>("Ids has ", value, " at position ", at, ": X has ", length, " rows, so they run from 0 to ",
+    fail<OpError>("Ids has ", value, " at position ", at, ": X has ", length, " rows, so an id must be from 0 to ",
                   length - 1);
   }
 };

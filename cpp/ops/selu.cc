@@ -25,9 +25,9 @@ void define_selu(OpTable& ops) {
   add_unary<Selu, Saved::Out>(ops,
                               unary("selu")
                                   .doc("Out = scale X where X > 0, else scale alpha (exp(X) - 1), element by element.")
-                                  .attr("scale", 1.0507009873554804934193349852946f, "factor of everything")
+                                  .attr("scale", 1.0507009873554804934193349852946f, "factor of all elements")
                                   .attr("alpha", 1.6732632423543772848170429916717f,
-                                        "how far below 0 Out / scale can get"),
+                                        "-alpha is the lower bound of Out / scale"),
                               "X@GRAD = scale Out@GRAD where Out > 0, else Out@GRAD (Out + scale alpha).");
 }
 

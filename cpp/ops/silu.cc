@@ -25,7 +25,7 @@ void define_silu(OpTable& ops) {
               .kernels<UnaryKernel<Silu>::For, float, double>());
   ops.add(unary_gradient(ops, "silu")
               .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
-              .optional_input("Out", "of the forward operator; not read")
+              .optional_input("Out", "from the forward operator; not read")
               .kernels<UnaryGradKernel<Silu, Saved::X>::For, float, double>());
 }
 

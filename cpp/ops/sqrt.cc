@@ -18,8 +18,9 @@ struct Sqrt {
 }  // namespace
 
 void define_sqrt(OpTable& ops) {
-  add_unary<Sqrt, Saved::Out>(ops, unary("sqrt").doc("The square root, element by element; of a negative number NaN."),
-                              "X@GRAD = Out@GRAD / (2 Out).");
+  add_unary<Sqrt, Saved::Out>(
+      ops, unary("sqrt").doc("Out = the square root of X, element by element; NaN for a negative number."),
+      "X@GRAD = Out@GRAD / (2 Out).");
 }
 
 }  // namespace paddle_mini

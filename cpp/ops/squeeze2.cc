@@ -23,14 +23,14 @@ Shape squeezed(const Shape& x, const std::vector<int32_t>& axes) {
 }  // namespace
 
 void define_squeeze2(OpTable& ops) {
-  add_reshaping(
-      ops, reshaping("squeeze2")
+  add_reshaping(ops, reshaping("squeeze2")
 
-               .doc("Out has the elements of X without the axes that have one element: those in axes, or all of them.")
-               .attr("axes", std::vector<int32_t>{}, "which of them; negative ones count from the end; empty: all")
-               .infer([](InferContext& c) {
-                 set_reshaped(c, squeezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes")));
-               }));
+                         .doc("Out = X without axes of size 1: those in axes, or all of them.")
+                         .attr("axes", std::vector<int32_t>{},
+                               "the axes to remove; negative ones count from the end; empty: all of size 1")
+                         .infer([](InferContext& c) {
+                           set_reshaped(c, squeezed(c.shape("X"), c.attr<std::vector<int32_t>>("axes")));
+                         }));
 }
 
 }  // namespace paddle_mini

@@ -18,7 +18,7 @@ struct Tanh {
 }  // namespace
 
 void define_tanh(OpTable& ops) {
-  add_unary<Tanh, Saved::Out>(ops, unary("tanh").doc("The hyperbolic tangent, element by element."),
+  add_unary<Tanh, Saved::Out>(ops, unary("tanh").doc("Out = tanh(X), the hyperbolic tangent, element by element."),
                               "X@GRAD = Out@GRAD (1 - Out^2).");
 }
 

@@ -33,8 +33,8 @@ void define_teacher_student_sigmoid_loss(OpTable& ops) {
   add_pair_loss<TeacherStudent>(
       ops,
       pair_loss("teacher_student_sigmoid_loss", TeacherStudent::ports)
-          .attr("soft_max_up_bound", 15.0f, "X has no gradient from here on")
-          .attr("soft_max_lower_bound", -15.0f, "X has no gradient up to here")
+          .attr("soft_max_up_bound", 15.0f, "from this value of X on, the gradient is 0")
+          .attr("soft_max_lower_bound", -15.0f, "up to this value of X, the gradient is 0")
           .doc("With s = log(1 + exp(X)): Label below -1: no click and no score, Y = s; below 0: a click, Y = s - "
                "X; below 1: no click, and Label is the score, Y = 2 s - X Label; else a click, and Label - 1 is "
                "the score, Y = 2 s - X - X (Label - 1)."),

@@ -25,7 +25,7 @@ void define_thresholded_relu(OpTable& ops) {
   add_unary<ThresholdedRelu, Saved::X>(ops,
                                        unary("thresholded_relu")
                                            .doc("Out = X where X > threshold, else 0, element by element.")
-                                           .attr("threshold", 1.0f, "what is not above it becomes 0"),
+                                           .attr("threshold", 1.0f, "elements not above it become 0"),
                                        "X@GRAD = Out@GRAD where X > threshold, else 0.");
 }
 

@@ -8,8 +8,8 @@ void define_transpose(OpTable& ops) {
               .attr("data_format", "AnyLayout", "not read")
               .gradient("transpose_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"}));
   ops.add(transposition_gradient(ops, "transpose")
-              .optional_input("X", "of transpose; Out@GRAD and `axis` say all that is needed")
-              .optional_input("Out", "of transpose; not read"));
+              .optional_input("X", "from transpose; not read: Out@GRAD and `axis` suffice")
+              .optional_input("Out", "from transpose; not read"));
 }
 
 }  // namespace paddle_mini

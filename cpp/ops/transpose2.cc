@@ -13,7 +13,7 @@ void define_transpose2(OpTable& ops) {
               })
               .gradient("transpose2_grad", {"XShape", "Out@GRAD"}, {"X@GRAD"}));
   ops.add(transposition_gradient(ops, "transpose2")
-              .optional_input("XShape", "of the forward operator; Out@GRAD and `axis` say all that is needed"));
+              .optional_input("XShape", "from the forward operator; not read: Out@GRAD and `axis` suffice"));
 }
 
 }  // namespace paddle_mini

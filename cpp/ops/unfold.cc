@@ -117,16 +117,17 @@ void define_unfold(OpTable& ops) {
               .on_gpu()
               .kernels<PatchesKernel<true, false>::For, float, double>());
   ops.add(ops.gradient_of("unfold")
-              .doc("X@GRAD = fold of Y@GRAD: every pixel gets the sum over the patches that hold it.")
+              .doc("X@GRAD = fold of Y@GRAD: for every pixel, the sum over the patches that contain it.")
               .kernels<PatchesKernel<false, true>::For, float, double>());
-  ops.add(with_size(OpSchema("fold")
-                        .input("X", "[images, channels patch height patch width, patches]")
-                        .output("Y", "[images, channels, height, width]"))
-              .doc("The images whose pixels are the sums over the patches that hold them: the transpose of unfold.")
-              .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, folded(c)); })
-              .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<PatchesKernel<false, false>::For, float, double>());
+  ops.add(
+      with_size(OpSchema("fold")
+                    .input("X", "[images, channels patch height patch width, patches]")
+                    .output("Y", "[images, channels, height, width]"))
+          .doc("Y = images in which each pixel is the sum over the patches that contain it: the transpose of unfold.")
+          .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, folded(c)); })
+          .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
+          .on_gpu()
+          .kernels<PatchesKernel<false, false>::For, float, double>());
   ops.add(ops.gradient_of("fold")
               .doc("X@GRAD = unfold of Y@GRAD.")
               .kernels<PatchesKernel<true, true>::For, float, double>());

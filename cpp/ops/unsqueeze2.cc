@@ -26,13 +26,13 @@ Shape out_shape(InferContext& c) {
 }  // namespace
 
 void define_unsqueeze2(OpTable& ops) {
-  add_reshaping(
-      ops,
-      reshaping("unsqueeze2")
-          .doc("Out has the elements of X with an axis of one element put in for each of axes, in their order.")
-          .attr("axes", std::vector<int32_t>{}, "where the new axes lie in Out; negative ones count from the end")
-          .infer([](InferContext& c) { set_reshaped(c, out_shape(c)); }),
-      kPorts);
+  add_reshaping(ops,
+                reshaping("unsqueeze2")
+                    .doc("Out = X with an axis of size 1 inserted for each of axes, in their order.")
+                    .attr("axes", std::vector<int32_t>{},
+                          "the positions of the new axes in Out; negative ones count from the end")
+                    .infer([](InferContext& c) { set_reshaped(c, out_shape(c)); }),
+                kPorts);
 }
 
 }  // namespace paddle_mini

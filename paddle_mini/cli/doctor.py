@@ -27,12 +27,17 @@ def _doctor(_: argparse.Namespace) -> None:
     library = _core.kernel_library()
     beside = Path(sys.executable).parent / "pm_run"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    try:
+        threads = f"{pm.num_threads()}: {_core.num_threads_reason()}"
+    except pm.ProgramError as error:
+        threads = printable(str(error))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     facts = [
         ("paddle_mini", f"{pm.__version__} in {Path(pm.__file__).parent}"),
         ("python", f"{sys.version.split()[0]}, {sys.executable}"),
         ("numpy", np.__version__),
         ("CPU", f"{cores} cores, runs {' '.join(_core.cpu_levels())}"),
+        ("threads", threads),
         ("kernels", f"{library['level']}: {library['reason']}"),
         ("", library["path"]),
         ("operators", str(len(_core.op_types()))),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..environment import value_of
+from ..threads import num_threads, set_num_threads
 from .engine import Answer, Engine, Envelope, Link, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 from .process_log import ProcessLogger, forward_log
@@ -83,10 +84,12 @@ class RayEngine(Engine):
         results: list[Any] = [None] * count
         lives = [0] * count
         running: dict[Any, int] = {}
+        machines = sum(node["Alive"] for node in ray.nodes())
+        side_by_side = -(-count // max(machines, 1))
 
         def begin(number: int) -> None:
             lives[number] += 1
-            actor: Any = ray.remote(_TrainerActor).options(**self._of_trainers).remote(number)
+            actor: Any = ray.remote(_TrainerActor).options(**self._of_trainers).remote(number, side_by_side)
             self._trainers[number] = actor, actor.process.remote()
             running[actor.run.remote(work, self._prefix)] = number
 
@@ -219,8 +222,11 @@ class _ServiceActor:
 class _TrainerActor:
     """The actor of a trainer."""
 
-    def __init__(self, number: int):
+    def __init__(self, number: int, side_by_side: int):
+        """side_by_side: the number of trainers that share this machine's CPUs."""
         self._number = number
+        if not value_of("PM_NUM_THREADS"):
+            set_num_threads(max(1, num_threads() // side_by_side))
         forward_log(repr(self))
 
     def __repr__(self) -> str:

@@ -117,3 +117,19 @@ def test_like_zeros_is_a_dense_gradient(name):
         np.add.at(whole, rows, gradient)
         dense.update(whole)
         same_bits(by_rows.view(), dense.view(), str(rows))
+
+
+def test_the_norm_of_like_zeros_is_that_of_the_dense_gradient():
+    """Rows of several registers: a sum over the named rows alone would add other elements first."""
+    config = ALL["SGD"](**CHANGES["norm and l2"]).to_config()
+    config.row_policy = config.LikeZeros
+    random = np.random.default_rng(4)
+    begin = random.normal(size=(61, 40)).astype("float32")
+    by_rows, dense = O.NativeOptimizer(config, begin), O.NativeOptimizer(config, begin)
+    for _ in range(20):
+        rows = np.sort(random.choice(61, 7, replace=False))
+        gradient, whole = random.normal(size=(7, 40)).astype("float32"), np.zeros_like(begin)
+        whole[rows] = gradient
+        by_rows.update_rows(rows, gradient)
+        dense.update(whole)
+        same_bits(by_rows.view(), dense.view(), str(rows))

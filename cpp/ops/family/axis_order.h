@@ -38,14 +38,14 @@ inline OpSchema transposition(const char* type) {
       .doc("Axis i of Out is axis axis[i] of X.")
       .input("X", "any shape")
       .output("Out", "X's dimensions in the new order")
-      .required_attr("axis", AttrType::Ints, "each axis of X once; negative ones count from the end")
+      .required_attr("axis", AttrType::Ints, "a permutation of X's axes; negative ones count from the end")
       .infer(infer_transposed<false>)
       .on_gpu()
       .kernel_for_any<TransposeKernel<false>>();
 }
 inline OpSchema transposition_gradient(const OpTable& ops, const char* forward) {
   return ops.gradient_of(forward)
-      .doc("X@GRAD = Out@GRAD with its axes back in X's order.")
+      .doc("X@GRAD = Out@GRAD with the axes in X's order.")
       .infer(infer_transposed<true>)
       .kernel_for_any<TransposeKernel<true>>();
 }

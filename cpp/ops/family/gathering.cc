@@ -51,15 +51,15 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
   forward.input("X", "any shape except []")
       .input("Index", "[n], [n, 1] or one number, int32 or int64")
       .output("Out", "shape of X with n elements along the axis");
-  ops.add(with_tensor_ports(forward, ports)
-              .doc("Out = what X has along the axis at each of the positions in Index. A position that X does not have "
-                   "is refused.")
-              .attr(axis, 0, "the axis; negative ones count from the end")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, picked_shape(c)); })
-              .gradient(gradient_type, with_ports({"X", "Index", "Out@GRAD"}, ports), {"X@GRAD"})
-              .checks_data()
-              .on_gpu()
-              .kernel_for_any<PickKernel<GatheredAlongAxis>>());
+  ops.add(
+      with_tensor_ports(forward, ports)
+          .doc("Out = the slices of X along the axis at the positions in Index. A position out of range is an error.")
+          .attr(axis, 0, "the axis; negative ones count from the end")
+          .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, picked_shape(c)); })
+          .gradient(gradient_type, with_ports({"X", "Index", "Out@GRAD"}, ports), {"X@GRAD"})
+          .checks_data()
+          .on_gpu()
+          .kernel_for_any<PickKernel<GatheredAlongAxis>>());
   ops.add(ops.gradient_of(type)
               .doc("X@GRAD at a position = the sum of Out@GRAD over the elements of Index that name it.")
               .shape_only("X")

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr const char* kNoGradient = "an optimizer's step is not differentiated";
+constexpr const char* kNoGradient = "an optimizer's step has no gradient";
 
 void require_dtype(const VarInfo& param, const VarInfo& info, const char* port) {
   require<ShapeError>(info.dtype == param.dtype, "Param is ", name_of(param.dtype), ", ", port, " is ",
@@ -58,7 +58,7 @@ OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grad
   OpSchema schema(type);
   schema.input("Param", "any shape")
       .input("Grad", sparse ? "shape of Param; a tensor or selected rows" : "shape of Param; a tensor")
-      .output("ParamOut", "the variable of Param")
+      .output("ParamOut", "the same variable as Param")
       .updates("Param", "ParamOut")
       .infer([state](InferContext& c) {
         if (c.has_input("LearningRate")) require_state(c, {}, {"LearningRate"});
@@ -72,7 +72,7 @@ OpSchema optimizer(const char* type, const std::vector<const char*>& state, Grad
       .no_gradient(kNoGradient)
       .on_gpu();
   if (rates == Rates::Required) schema.input("LearningRate", "one element");
-  else schema.optional_input("LearningRate", "one element; without it 1, as in programs before PaddlePaddle 2");
+  else schema.optional_input("LearningRate", "one element; 1 if omitted, as in programs before PaddlePaddle 2");
   if (sparse) schema.accepts_selected_rows("Grad");
   for (const char* port : state) {
     std::string out = text(port, "Out");
@@ -107,29 +107,29 @@ OpSchema moments_optimizer(const char* type, Grads grads) {
 
 OpSchema adam_optimizer(const char* type, Grads grads) {
   return moments_optimizer(type, grads)
-      .optional_input("Beta1Tensor", "one element: used instead of beta1")
-      .optional_input("Beta2Tensor", "one element: used instead of beta2")
-      .optional_input("EpsilonTensor", "one element: used instead of epsilon")
-      .attr("beta1", 0.9f, "part of the first moment that stays", between(0, 1))
-      .attr("beta2", 0.999f, "part of the second moment that stays", between(0, 1))
+      .optional_input("Beta1Tensor", "one element; replaces beta1")
+      .optional_input("Beta2Tensor", "one element; replaces beta2")
+      .optional_input("EpsilonTensor", "one element; replaces epsilon")
+      .attr("beta1", 0.9f, "decay rate of the first moment", between(0, 1))
+      .attr("beta2", 0.999f, "decay rate of the second moment", between(0, 1))
       .attr("epsilon", 1e-8f, "keeps the division finite")
       .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
-      .attr("multi_precision", false, "of mixed precision; not used by float32 and float64");
+      .attr("multi_precision", false, "for mixed precision; not used by float32 and float64");
 }
 
 OpSchema merged_optimizer(const char* type, const std::vector<const char*>& state) {
   OpSchema schema(type);
   schema.input_list("Param", "any shapes, of one dtype")
-      .input_list("Grad", "of each parameter, its shape; tensors")
+      .input_list("Grad", "for each parameter, its shape; tensors")
       .input_list("LearningRate", "one element each; one for all parameters or one for each")
-      .output_list("ParamOut", "the variables of Param")
+      .output_list("ParamOut", "the same variable as Param")
       .updates("Param", "ParamOut")
-      .attr("multi_precision", false, "of mixed precision; not used by float32 and float64")
+      .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
       .no_gradient(kNoGradient)
       .on_gpu();
   for (const char* port : state) {
     std::string out = text(port, "Out");
-    schema.input_list(port, "of each parameter, its shape")
+    schema.input_list(port, "for each parameter, its shape")
         .output_list(out.c_str(), text("the variables of ", port).c_str())
         .updates(port, out.c_str());
   }

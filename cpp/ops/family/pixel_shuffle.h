@@ -45,7 +45,7 @@ struct PixelShuffle {
     int channels = last ? 3 : 1, rows = last ? 1 : 2;
     auto divide = [&](int axis, int64_t by) {
       require<ShapeError>(s[axis] < 0 || s[axis] % by == 0, kFrom, " has shape ", s.str(), ": axis ", axis,
-                          " does not divide by ", by);
+                          " can't be divided by ", by);
       if (s[axis] > 0) s[axis] /= by;
     };
     auto multiply = [&](int axis, int64_t by) {
@@ -61,7 +61,8 @@ struct PixelShuffle {
 template <bool to_pixels>
 void add_pixel_shuffle(OpTable& ops, OpSchema forward) {
   std::string type = forward.type();
-  ops.add(forward.attr("data_format", "NCHW", "whether channels are axis 1 or the last", one_of({"NCHW", "NHWC"}))
+  ops.add(forward
+              .attr("data_format", "NCHW", "whether axis 1 or the last axis has the channels", one_of({"NCHW", "NHWC"}))
               .infer(PixelShuffle<to_pixels, false>::infer)
               .gradient(type + "_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()

@@ -24,7 +24,7 @@ struct AxisSlabs {
 
   void refuse(int64_t value, int64_t at) const {
     fail<OpError>("Index has ", value, " at position ", at, ": X has ", length,
-                  " along the axis, so positions run from ", negatives_too ? -length : 0, " to ", length - 1);
+                  " along the axis, so a position must be from ", negatives_too ? -length : 0, " to ", length - 1);
   }
   // On a CPU:
   int64_t first_outside() const;
