@@ -120,7 +120,7 @@ class Communicator:
     def __init__(self, places: collections.abc.Sequence[str]) -> None:
         ...
 
-    def abort(self, reason: str) -> None:
+    def cancel(self, reason: str) -> None:
         ...
 
     def reset(self) -> None:

@@ -35,7 +35,7 @@ class ReplicaThreads:
         """The results of work(rank), by rank. If one raises, the others are stopped, and its error is raised when all
         have ended; Ctrl-C takes precedence."""
         if self._unfinished is not None:  # by an interrupt during the handling of another one
-            self.communicator.abort("the caller was interrupted")
+            self.communicator.cancel("the caller was interrupted")
             self._unfinished.finish(self._tasks)
         self.communicator.reset()
         run = self._unfinished = _Run(work, self.count, self.communicator)
@@ -61,7 +61,7 @@ class _Run:
 
     def stop(self, error: BaseException, who: str) -> None:
         self.errors.append(error)
-        self.communicator.abort(f"{who} failed: {error}")
+        self.communicator.cancel(f"{who} failed: {error}")
 
     def one(self, rank: int) -> None:
         if rank in self.results:

@@ -100,9 +100,9 @@ void define_executor(py::module_& m) {
              return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), manager().sums_among(places));
            }),
            py::arg("places"))
-      .def("abort", &ThreadCommunicator::abort, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
+      .def("cancel", &ThreadCommunicator::cancel, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
            "All current and later waits for a replica raise DeviceError with this reason.")
-      .def("reset", &ThreadCommunicator::reset, "Clears abort(); no replica may run meanwhile.");
+      .def("reset", &ThreadCommunicator::reset, "Clears cancel(); no replica may run meanwhile.");
   py::class_<Signature, std::shared_ptr<Signature>>(
       m, "Signature",
       "A program with the names of what is fed and what is fetched. Calls with the same one are fastest.")

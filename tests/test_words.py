@@ -62,7 +62,7 @@ NAMES = {
     "Ledger": "DeduplicationLog",
     "begin_anew": "reset",
     "contract": "op_schema",
-    "give_up": "abort",
+    "give_up": "cancel",
     "processor_levels": "cpu_levels",
 }
 """Identifiers, and the term to use instead."""

@@ -179,7 +179,7 @@ void ThreadCommunicator::require_all() {
   require<DeviceError>(!aborted_, reason_);
 }
 
-void ThreadCommunicator::abort(const std::string& reason) {
+void ThreadCommunicator::cancel(const std::string& reason) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (aborted_) return;
@@ -187,7 +187,7 @@ void ThreadCommunicator::abort(const std::string& reason) {
     reason_ = reason;
   }
   changed_.notify_all();
-  if (on_streams_) on_streams_->abort();
+  if (on_streams_) on_streams_->cancel();
 }
 
 void ThreadCommunicator::reset() {

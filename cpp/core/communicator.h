@@ -30,7 +30,7 @@ class Communicator {
   // Throws DeviceError if a replica was aborted. Does not block: loops call it before each step.
   virtual void require_all() = 0;
   // Marks one replica as failed: all current and later waits of the others throw DeviceError with this reason.
-  virtual void abort(const std::string& reason) = 0;
+  virtual void cancel(const std::string& reason) = 0;
 };
 
 // The communicator of threads in this process. `sum` needs memory that the CPU can access: the host's or an emulated
@@ -43,8 +43,8 @@ class ThreadCommunicator : public Communicator {
   bool sum_on_stream(int rank, const Tensor& tensor, void* stream) override;
   void barrier(int rank) override { run_collective(rank, nullptr); }
   void require_all() override;
-  void abort(const std::string& reason) override;
-  void reset();  // clears abort(), while no replica is in a call
+  void cancel(const std::string& reason) override;
+  void reset();  // clears cancel(), while no replica is in a call
 
  private:
   using Stream = std::optional<void*>;  // none: the CPU sums

@@ -75,7 +75,7 @@ class ReplicaSums {
   virtual void launch(const std::vector<Contribution>& brought, DType dtype, int64_t count) = 0;
   // Aborts sums that have not finished, since one failed device would leave the others waiting. Any thread may
   // call it. Later sums are unaffected.
-  virtual void abort() = 0;
+  virtual void cancel() = 0;
 };
 
 // The interface that a library of kernels for devices exports, through one function:

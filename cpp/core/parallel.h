@@ -21,7 +21,7 @@ constexpr double flops_cost(double flops) { return flops / 64; }  // vectorized 
 
 struct LoopSize {
   int64_t items;
-  double cost;  // of one item
+  double cost;  // for one item
   int64_t unit = 1;  // ranges begin at multiples of it
   int lanes = ThreadPool::kMostThreads;  // at most this many threads take part
 };

@@ -70,7 +70,7 @@ class SameDevice {
 class NcclSums : public ReplicaSums {
  public:
   explicit NcclSums(std::vector<int> devices) : devices_(std::move(devices)) {}
-  ~NcclSums() override { abort(); }  // no sum is running: a run waits for its sums
+  ~NcclSums() override { cancel(); }  // no sum is running: a run waits for its sums
 
   void launch(const std::vector<Contribution>& brought, DType dtype, int64_t count) override {
     if (count == 0) return;
@@ -85,7 +85,7 @@ class NcclSums : public ReplicaSums {
     }
   }
 
-  void abort() override {
+  void cancel() override {
     std::lock_guard<std::mutex> lock(mutex_);
     SameDevice same;
     give_up_clique();

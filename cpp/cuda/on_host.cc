@@ -29,7 +29,7 @@ size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit 
 // Memory of all devices. It is one range of addresses, so that one call opens or closes it: a call for each allocation
 // takes longer than most launches. Freed pieces are kept by size; device pools ask for few sizes (cuda/memory_pool.cc).
 struct Memory {
-  std::mutex mutex;  // of the process, as threads of all devices may launch at the same time
+  std::mutex mutex;  // the threads of all devices may launch at the same time
   char* begin = nullptr;
   size_t used = 0;  // bytes at `begin` that were ever allocated
   std::map<void*, size_t> sizes;

@@ -30,7 +30,7 @@ struct ExecutorOptions {
   std::shared_ptr<Communicator> communicator;  // set for a replica
   int rank = 0;  // among the replicas
   int threads = 0;  // most threads of an operator; 0: num_threads() (core/cpu_count.h), which may change between runs
-  int64_t max_loop_steps = 0;  // of each loop in one run; 0: no bound
+  int64_t max_loop_steps = 0;  // for each loop in one run; 0: no bound
 };
 
 // Runs programs on one place. Any thread may use it at any time. Runs of one executor are serialized, because they share its

@@ -33,7 +33,7 @@ void define_elementwise_pow(OpTable& ops) {
       ops,
       binary("elementwise_pow")
           .doc("Out = X to the power of Y. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
-               "is broadcast. Products of whole numbers wrap around; a whole number to a power below 0 has its "
+               "is broadcast. Products of integers wrap around; an integer to a power below 0 has its "
                "fraction cut off, and is 0 for X = 0."),
       "X@GRAD = Out@GRAD Y X^(Y - 1) and Y@GRAD = Out@GRAD log(X) X^Y, each summed over the axes it was "
       "broadcast along. Y@GRAD is NaN where X is 0 and Y > 0, as in PaddlePaddle.");

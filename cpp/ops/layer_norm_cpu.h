@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 template <class Rows>
-double layer_norm_cost(const Rows& r) {  // of one row of floats: about three passes
+double layer_norm_cost(const Rows& r) {  // for one row of floats: about three passes
   return bytes_cost(24) * static_cast<double>(r.size);
 }
 

@@ -46,8 +46,8 @@ void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const voi
   StepNumbers<T> step = next_numbers();
   if (lazy && decay_.works()) decay_.require_rate(own_rate(updates_ + 1));
   g = merge_rows(rows, count, width, g);
+  factor_ = factor_of_norm(static_cast<int64_t>(named_.size()) * width, g);
   if (lazy) {
-    factor_ = factor_of_norm(static_cast<int64_t>(named_.size()) * width, g);
     for (Average<T>& average : averages_) average.reserve(named_.size());
     begin_rows(width);
     update_lazily(g, step);
@@ -129,8 +129,7 @@ void TypedOptimizer<T>::begin_zeros(int64_t width) {
 template <class T>
 void TypedOptimizer<T>::update_like_zeros(const T* gradient) {
   for_each_run(gradient, [&](int64_t at, int64_t count, const T* g) { std::copy_n(g, count, zeros_.data() + at); });
-  update_dense(zeros_.data(),
-               factor_of_norm(size_, zeros_.data()));  // the sum of squares of a dense gradient, to the bit
+  update_dense(zeros_.data(), factor_);
   for_each_run(gradient, [&](int64_t at, int64_t count, const T*) { std::fill_n(zeros_.data() + at, count, T(0)); });
 }
 

@@ -38,7 +38,7 @@ def position_tests(op_type: str, function: Function) -> Callable[..., None]:
             "no rows": ({"X": array(0, 4)}, {"axis": 1}),
         },
         refusals={
-            "of nothing": ({"X": array(0, 4)}, {"axis": 0}, pm.ShapeError, "[0, 4] nothing"),
+            "of nothing": ({"X": array(0, 4)}, {"axis": 0}, pm.ShapeError, "[0, 4] no elements"),
             "no such axis": ({"X": array(3)}, {"axis": 1}, pm.ShapeError, "axis 1"),
             "float positions": ({"X": array(3)}, {"axis": 0, "dtype": 5}, pm.ProgramError, "dtype float32"),
             "selected rows": ({"X": Rows([1], array(1, 2), 3)}, {"axis": 0}, pm.ShapeError, "X selected rows"),

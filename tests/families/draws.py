@@ -18,7 +18,7 @@ OF_DEVIATION: Cases = {"no deviation": ({}, {"shape": [4], "seed": 2, "mean": 3.
 
 REFUSALS: dict[str, Any] = {
     "unknown size": ({}, {"shape": [-1]}, pm.ProgramError, "shape -1"),
-    "whole numbers": ({}, {"shape": [2], "dtype": 3}, pm.Error, "int64"),
+    "integers": ({}, {"shape": [2], "dtype": 3}, pm.Error, "int64"),
 }
 NEGATIVE_DEVIATION = {"negative deviation": ({}, {"shape": [2], "std": -1.0}, pm.ProgramError, "std -1")}
 

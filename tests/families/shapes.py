@@ -111,7 +111,7 @@ def transpose_tests(
 def repeat_tests(
     op_type: str, times: str, cases: Cases = {}, refusals: dict[str, Any] = {}
 ) -> tuple[Callable[..., None], Callable[..., None]]:
-    """Tests expand and tile, and them with whole numbers; times: the name of the attribute."""
+    """Tests expand and tile, and them with integers; times: the name of the attribute."""
     reference = lambda inputs, attrs: {"Out": np.tile(inputs["X"], attrs[times])}
     test = op_tests(
         op_type,
@@ -132,4 +132,4 @@ def repeat_tests(
             **refusals,
         },
     )
-    return test, op_tests(op_type, reference, cases={"whole numbers": ({"X": ints(2, 3)}, {times: [2, 2]})})
+    return test, op_tests(op_type, reference, cases={"integers": ({"X": ints(2, 3)}, {times: [2, 2]})})

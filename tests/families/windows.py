@@ -171,7 +171,7 @@ def pooling_tests(
 
 def first_of_equal_elements_tests(op_type: str, axes: int) -> Callable[[], None]:
     def test() -> None:
-        """Of equal elements the first one gets the gradient."""
+        """The first of equal elements gets the gradient."""
         x = np.ones((1,) * axes + (2, 4), "float32")
         attrs = pool("max", *[1] * (axes - 2), 2, 2, strides=[*[1] * (axes - 2), 2, 2])
         gradient = np.reshape(np.array([2, 3], "float32"), (1,) * (axes + 1) + (2,))

@@ -117,6 +117,6 @@ def test_operator_layers_take_what_is_required_by_position():
     assert list(signature) == ["input", "index_num", "nshards", "shard_id", "ignore_value", "name"]
     assert signature["shard_id"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     assert list(inspect.signature(pm.layers.addmm).parameters) == ["input", "x", "y", "beta", "alpha", "name"]
-    assert "beta: what Input is multiplied by" in pm.layers.addmm.__doc__
+    assert "beta: factor of Input" in pm.layers.addmm.__doc__
     out = pm.layers.clip(pm.layers.data("x", [2]), -1.0, 1.0)
     np.testing.assert_array_equal(run(out, x=np.array([-3, 0.5], "float32"))[0], [-1, 0.5])

@@ -36,7 +36,7 @@ test_diag_v2 = op_tests(
     },
     gradients=["X"],
     values_only={
-        "whole numbers": ({"X": ints(3)}, {"padding_value": 7.0}),
+        "integers": ({"X": ints(3)}, {"padding_value": 7.0}),
         "of a matrix": ({"X": ints(3, 4, dtype="int32")}, {"offset": 1}),
     },
     refusals={

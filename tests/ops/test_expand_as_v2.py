@@ -25,7 +25,7 @@ test_expand_as_v2 = op_tests(
         "named": ({"X": array(1, 4)}, {"target_shape": [3, 4]}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": ints(1, 4), "Y": array(3, 4)}, {})},
+    values_only={"integers": ({"X": ints(1, 4), "Y": array(3, 4)}, {})},
     refusals={
         "does not fit": ({"X": array(3, 4), "Y": array(3, 5)}, {}, pm.ShapeError, "[3, 4] [3, 5]"),
         "fewer axes": ({"X": array(3, 4), "Y": array(4)}, {}, pm.ShapeError, "X 3, 4"),

@@ -27,7 +27,7 @@ test_expand_v2 = op_tests(
         "kept": ({"X": array(3, 1)}, {"shape": [-1, 4]}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": ints(1, 4)}, {"shape": [3, 4]})},
+    values_only={"integers": ({"X": ints(1, 4)}, {"shape": [3, 4]})},
     refusals={
         "does not fit": ({"X": array(3, 4)}, {"shape": [3, 5]}, pm.ShapeError, "[3, 4] [3, 5]"),
         "fewer axes": ({"X": array(3, 4)}, {"shape": [4]}, pm.ShapeError, "X 3, 4"),

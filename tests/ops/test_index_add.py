@@ -24,7 +24,7 @@ test_index_add = op_tests(
         "no columns": ({"X": array(3, 0), "Index": np.array([1]), "AddValue": array(1, 0)}, {}),
     },
     gradients=["X", "AddValue"],
-    values_only={"whole numbers": ({"X": ints(5, 2), "Index": np.array([3, 3]), "AddValue": ints(2, 2)}, {})},
+    values_only={"integers": ({"X": ints(5, 2), "Index": np.array([3, 3]), "AddValue": ints(2, 2)}, {})},
     refusals={
         "too high": ({"X": array(3), "Index": np.array([0, 3]), "AddValue": array(2)}, {}, pm.OpError, "3 position 1"),
         "too low": ({"X": array(3), "Index": np.array([-4]), "AddValue": array(1)}, {}, pm.OpError, "-4"),

@@ -21,7 +21,7 @@ test_index_sample = op_tests(
         "no positions": ({"X": array(3, 4), "Index": ints(3, 0)}, {}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": ints(3, 5), "Index": ints(3, 4, high=5, seed=1)}, {})},
+    values_only={"integers": ({"X": ints(3, 5), "Index": ints(3, 4, high=5, seed=1)}, {})},
     refusals={
         "too high": ({"X": array(1, 3), "Index": np.array([[0, 3]])}, {}, pm.OpError, "3 position 1"),
         "negative": ({"X": array(1, 3), "Index": np.array([[-1]])}, {}, pm.OpError, "-1"),

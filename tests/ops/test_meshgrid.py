@@ -22,7 +22,7 @@ test_meshgrid = op_tests(
         "no elements": ({"X": [array(3), array(0)]}, {}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": [ints(3), ints(2)]}, {})},
+    values_only={"integers": ({"X": [ints(3), ints(2)]}, {})},
     refusals={
         "a matrix": ({"X": [array(3), array(2, 2)]}, {}, pm.ShapeError, "X[1] [2, 2]"),
         "other type": ({"X": [array(3), ints(3)]}, {}, pm.ShapeError, "X[1] int64"),

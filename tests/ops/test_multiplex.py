@@ -27,7 +27,7 @@ test_multiplex = op_tests(
         "no columns": ({"Ids": np.array([[1]], "int32"), "X": xs(2, 1, 0)}, {}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {})},
+    values_only={"integers": ({"Ids": np.array([[1], [0]]), "X": [ints(2, 3), ints(2, 3, seed=1)]}, {})},
     refusals={
         "too high": ({"Ids": np.array([[0], [2]]), "X": xs(2, 2, 3)}, {}, pm.OpError, "2 row 1"),
         "negative": ({"Ids": np.array([[-1]]), "X": xs(2, 1, 3)}, {}, pm.OpError, "-1 row 0"),

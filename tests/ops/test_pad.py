@@ -24,7 +24,7 @@ test_pad = op_tests(
         "no rows": ({"X": array(0, 4)}, {"paddings": [1, 0, 0, 0]}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": ints(3)}, {"paddings": [1, 1], "pad_value": 7.0})},
+    values_only={"integers": ({"X": ints(3)}, {"paddings": [1, 1], "pad_value": 7.0})},
     refusals={
         "other count": ({"X": array(3)}, {"paddings": [1]}, pm.ShapeError, "paddings 1 2"),
         "negative": ({"X": array(3)}, {"paddings": [1, -1]}, pm.ProgramError, "paddings -1"),

@@ -15,7 +15,7 @@ test_reshape2 = reshape_tests(
         "no rows, they worked out": ({"X": array(0, 4)}, {"shape": [-1, 2, 2]}),
     },
     refusals={
-        "no whole number": ({"X": array(3, 4)}, {"shape": [5, -1]}, pm.ShapeError, "[3, 4] [5, -1]"),
+        "no integer": ({"X": array(3, 4)}, {"shape": [5, -1]}, pm.ShapeError, "[3, 4] [5, -1]"),
         "negative": ({"X": array(3, 4)}, {"shape": [-2, 6]}, pm.ProgramError, "shape -2"),
         "too large": ({"X": array(4)}, {"shape": [2147483647] * 8}, pm.ShapeError, "too many"),
     },

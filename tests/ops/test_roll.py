@@ -33,7 +33,7 @@ test_roll = op_tests(
         "no rows": ({"X": array(0, 4)}, {"shifts": [1, 1], "axis": [0, 1]}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": ints(3, 4)}, {"shifts": [1], "axis": [1]})},
+    values_only={"integers": ({"X": ints(3, 4)}, {"shifts": [1], "axis": [1]})},
     refusals={
         "no such axis": ({"X": array(3)}, {"shifts": [1], "axis": [1]}, pm.ShapeError, "axis 1"),
         "one shift for two axes": (

@@ -26,7 +26,7 @@ test_scatter_nd_add = op_tests(
         "no rows": ({"X": array(0, 4), "Index": np.zeros((0, 1), "int64"), "Updates": array(0, 4)}, {}),
     },
     gradients=["X", "Updates"],
-    values_only={"whole numbers": ({"X": ints(5, 2), "Index": np.array([[3], [3]]), "Updates": ints(2, 2)}, {})},
+    values_only={"integers": ({"X": ints(5, 2), "Index": np.array([[3], [3]]), "Updates": ints(2, 2)}, {})},
     refusals={
         "too high": ({"X": array(3), "Index": np.array([[3]]), "Updates": array(1)}, {}, pm.OpError, "3 axis 0"),
         "negative": ({"X": array(3), "Index": np.array([[-1]]), "Updates": array(1)}, {}, pm.OpError, "-1 axis 0"),

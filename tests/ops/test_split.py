@@ -30,7 +30,7 @@ test_split = op_tests(
         "no rows": ({"X": array(0, 4)}, {"num": 2, "axis": 1}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": ints(4, 2)}, {"num": 2})},
+    values_only={"integers": ({"X": ints(4, 2)}, {"num": 2})},
     refusals={
         "not equal": ({"X": array(5)}, {"num": 1, "axis": 1}, pm.ShapeError, "axis 1"),
         "other count": ({"X": array(5)}, {"sections": [2, 3]}, pm.ProgramError, "2 1"),

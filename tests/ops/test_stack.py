@@ -22,7 +22,7 @@ test_stack = op_tests(
         "no rows": ({"X": [array(0, 4), array(0, 4)]}, {"axis": 1}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": [ints(3), ints(3, seed=1)]}, {"axis": 1})},
+    values_only={"integers": ({"X": [ints(3), ints(3, seed=1)]}, {"axis": 1})},
     refusals={
         "other shape": ({"X": [array(3), array(4)]}, {}, pm.ShapeError, "X[1] [4] [3]"),
         "other dtype": ({"X": [array(3), ints(3)]}, {}, pm.ShapeError, "X[1] int64"),

@@ -29,7 +29,7 @@ test_take_along_axis = op_tests(
         "no positions": ({"Input": array(3, 4), "Index": ints(3, 0)}, {"Axis": 1}),
     },
     gradients=["Input"],
-    values_only={"whole numbers": ({"Input": ints(3, 5), "Index": ints(2, 5, high=3, seed=1)}, {})},
+    values_only={"integers": ({"Input": ints(3, 5), "Index": ints(2, 5, high=3, seed=1)}, {})},
     refusals={
         "too high": ({"Input": array(3), "Index": np.array([0, 3])}, {}, pm.OpError, "3 position 1"),
         "too low": ({"Input": array(3), "Index": np.array([-4])}, {}, pm.OpError, "-4"),

@@ -28,6 +28,6 @@ test_tril_triu = op_tests(
         "no matrices": ({"X": array(0, 4, 4)}, {"lower": True}),
     },
     gradients=["X"],
-    values_only={"whole numbers": ({"X": ints(3, 4)}, {"lower": True}), "truths": ({"X": ints(3, 4, high=2).astype(bool)}, {})},
+    values_only={"integers": ({"X": ints(3, 4)}, {"lower": True}), "truths": ({"X": ints(3, 4, high=2).astype(bool)}, {})},
     refusals={"a list": ({"X": array(3)}, {}, pm.ShapeError, "X [3] two dimensions")},
 )

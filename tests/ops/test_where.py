@@ -23,7 +23,7 @@ test_where = op_tests(
         "one element": ({"Condition": np.array(False), "X": array(), "Y": array(seed=1)}, {}),
         "no rows": ({"Condition": condition(0, 4), "X": array(0, 4), "Y": array(0, 4)}, {}),
     },
-    values_only={"whole numbers": ({"Condition": condition(5), "X": ints(5), "Y": ints(5, seed=1)}, {})},
+    values_only={"integers": ({"Condition": condition(5), "X": ints(5), "Y": ints(5, seed=1)}, {})},
     refusals={
         "other shape": ({"Condition": condition(3), "X": array(3), "Y": array(4)}, {}, pm.ShapeError, "X [3] [4]"),
         "other condition": ({"Condition": condition(2), "X": array(3), "Y": array(3)}, {}, pm.ShapeError, "[2] [3]"),

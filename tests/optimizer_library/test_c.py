@@ -34,7 +34,7 @@ def sanitized_border(prefix, tmp_path_factory):
     # A C program may store any int in an enum, and the library checks it.
     flags = f"-O1 -g1 {SANITIZE} -fno-sanitize=enum"
     folder, protobuf = BUILD / "sanitized", next((BUILD / "proto/download").glob("*.tar.gz"), "")
-    # Of the loops, only those that the library would choose here.
+    # Only the loops that the library would choose here.
     level = run(sys.executable, ROOT / "cpp/core/cpu_level.py").strip()
     run(
         tool("cmake"),

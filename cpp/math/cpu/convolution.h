@@ -52,7 +52,7 @@ class Convolution {
   Product forward_;
   std::vector<Product> input_gradients_;
   bool every_pixel_seen_ = true;
-  int64_t channels_at_once_, outs_at_once_;  // of a block of filter_gradient
+  int64_t channels_at_once_, outs_at_once_;  // sizes of a block in filter_gradient
   Grid filter_grid_;
   bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
   std::optional<PatchProducts<T>> patch_products_;
