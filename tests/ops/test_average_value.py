@@ -94,7 +94,12 @@ test_average_value = op_tests(
             pm.ProgramError,
             "State RowStamps together",
         ),
-        "state without stamps": ({**values(3, counters=[0] * 4), "State": array(7)}, {}, pm.ProgramError, "State RowStamps together"),
+        "state without stamps": (
+            {**values(3, counters=[0] * 4), "State": array(7)},
+            {},
+            pm.ProgramError,
+            "State RowStamps together",
+        ),
         "other stamps": (table(5, 7, counters=[0] * 4, stamps=[0] * 4), {}, pm.ShapeError, "RowStamps [4] [5]"),
         "float32 stamps": (
             {**table(5, 7, counters=[0] * 4, stamps=OLD), "RowStamps": np.zeros(5, "float32")},
