@@ -57,7 +57,7 @@ def test_label_semantic_roles(chapter):
 
 
 def test_machine_translation(chapter):
-    assert chapter("08").main(["--epochs", "6"]) > 0.7
+    assert chapter("08").main(["--epochs", "8"]) > 0.7  # the share differs by up to a tenth between levels of CPUs
 
 
 def test_original_files_and_a_model_that_stays(chapter, tmp_path):

@@ -6,7 +6,7 @@ namespace {
 
 const char kTrueOrFalse[] = "its output is bool";
 
-InferFunction infer_broadcast(bool answers) {
+InferFunction infer_comparison(bool answers) {
   return [answers](InferContext& c) {
     require_tensors(c);
     require_same_dtype(c, "X", "Y");
@@ -45,15 +45,15 @@ OpSchema comparison(const char* type) {
   return of_two(type)
       .attr("axis", -1, "the axis of X with which Y's first dimension is aligned; -1: the last axes are aligned",
             at_least(-1))
-      .infer(infer_broadcast(true))
+      .infer(infer_comparison(true))
       .no_gradient(kTrueOrFalse);
 }
 
-OpSchema logical(const char* type) { return of_two(type).infer(infer_broadcast(true)).no_gradient(kTrueOrFalse); }
+OpSchema logical(const char* type) { return of_two(type).infer(infer_comparison(true)).no_gradient(kTrueOrFalse); }
 
 OpSchema bitwise(const char* type) {
   return of_two(type)
-      .infer(infer_broadcast(false))
+      .infer(infer_comparison(false))
       .no_gradient("a bitwise operator has no derivative")
       .in_place("X", "Out");
 }
