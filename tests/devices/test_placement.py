@@ -144,7 +144,10 @@ def test_operators_without_a_kernel(place, capfd):
     with pytest.raises(pm.DeviceError) as caught:
         pm.Executor(place).run(feed=feed, fetch_list=["y"])
     message = str(caught.value)
-    assert f"multiplex: no kernel on {place.name}: it selects rows from any number of tensors" in message and "there is one on cpu" in message
+    assert (
+        f"multiplex: no kernel on {place.name}: it selects rows from any number of tensors" in message
+        and "there is one on cpu" in message
+    )
     assert 'block.append_op("multiplex"' in message and len(message.splitlines()) <= 12
     (found,) = pm.Executor(place, allow_cpu_fallback=True).run(feed=feed, fetch_list=["y"])
     np.testing.assert_array_equal(found, X)

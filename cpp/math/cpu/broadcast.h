@@ -9,6 +9,7 @@ namespace paddle_mini {
 
 template <class T, class F>
 void Broadcast::map(KernelContext& context, F f, const T* x, const T* y, T* out) const {
+  if (outer_.empty()) return map_row(context, f, x, y, out);
   const int64_t n = inner_.size;
   parallel_rows(context, rows(), bytes_cost(3.0 * sizeof(T)) * static_cast<double>(n), [&](int64_t begin, int64_t end) {
     each_row(outer_, {}, begin, end,

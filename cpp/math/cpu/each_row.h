@@ -30,9 +30,13 @@ int64_t count_rows(const std::vector<Dim>& outer) {
 template <class Dim, class F>
 void each_row(const std::vector<Dim>& outer, const RowSlab& slab, int64_t begin, int64_t end, F f) {
   const int last = static_cast<int>(outer.size()) - 1;
-  int64_t index[Shape::kMaxRank] = {}, low[Shape::kMaxRank] = {}, high[Shape::kMaxRank] = {}, rest = begin;
-  int64_t row_steps[Shape::kMaxRank], row = 0;
   decltype(std::declval<Dim>().steps()) at{};
+  if (last < 0) {  // one row
+    if (begin < end) f(begin, at);
+    return;
+  }
+  int64_t index[Shape::kMaxRank], low[Shape::kMaxRank], high[Shape::kMaxRank], row_steps[Shape::kMaxRank];
+  int64_t rest = begin, row = 0;
   auto move = [&](int d, int64_t by) {
     auto steps = outer[d].steps();
     for (size_t i = 0; i < at.size(); ++i) at[i] += steps[i] * by;
