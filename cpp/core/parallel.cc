@@ -15,8 +15,9 @@ int64_t ranges_of(const KernelContext& context, int threads, int64_t units, doub
   return std::clamp<int64_t>(units, 1, std::max<int64_t>(ranges, 1));
 }
 
-void run_ranges(KernelContext& context, const LoopSize& size, double time,
+void run_ranges(KernelContext& context, const LoopSize& size,
                 void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body) {
+  const double time = static_cast<double>(size.items) * size.cost;
   const int threads = ThreadPool::inside_loop() ? 1 : std::min(context.threads, size.lanes);
   const int64_t units = (size.items + size.unit - 1) / size.unit, ranges = ranges_of(context, threads, units, time);
   auto range = [&](int64_t i, int lane) {

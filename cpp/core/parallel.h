@@ -37,8 +37,18 @@ constexpr int64_t kRangesPerThread = 4;
 int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time);
 
 // Implements parallel_for for a loop that may be split: run(body, begin, end, lane).
-void run_ranges(KernelContext& context, const LoopSize& size, double time,
+void run_ranges(KernelContext& context, const LoopSize& size,
                 void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body);
+
+// Whether parallel_for runs the loop as one range.
+inline bool is_short(const KernelContext& context, const LoopSize& size) {
+#ifdef PM_ONE_THREAD  // the C library of optimizers runs on its caller's thread, and is not interrupted
+  static_cast<void>(context), static_cast<void>(size);
+  return true;
+#else
+  return static_cast<double>(size.items) * size.cost < context.least_loop;
+#endif
+}
 
 // Calls f(begin, end), or f(begin, end, lane), for consecutive ranges of [0, items), on several threads at once. No two
 // ranges run at the same time with the same lane, 0 <= lane < min(context.threads, size.lanes), so a lane can have scratch
@@ -50,18 +60,15 @@ void parallel_for(KernelContext& context, const LoopSize& size, F f) {
     if constexpr (std::is_invocable_v<F&, int64_t, int64_t, int>) f(begin, end, lane);
     else f(begin, end);
   };
-#ifdef PM_ONE_THREAD  // the C library of optimizers runs on its caller's thread, and is not interrupted
-  if (size.items > 0) call(0, size.items, 0);
-#else
-  const double time = static_cast<double>(size.items) * size.cost;
-  if (time < context.least_loop) {
+  if (is_short(context, size)) {
     if (size.items > 0) call(0, size.items, 0);
     return;
   }
+#ifndef PM_ONE_THREAD
   auto run = [](void* body, int64_t begin, int64_t end, int lane) {
     (*static_cast<decltype(call)*>(body))(begin, end, lane);
   };
-  run_ranges(context, size, time, run, &call);
+  run_ranges(context, size, run, &call);
 #endif
 }
 
@@ -76,7 +83,7 @@ void parallel_rows(KernelContext& context, int64_t rows, double cost_of_row, F f
 template <class F>
 double sum_in_order(KernelContext& context, const LoopSize& size, F f) {
   double total = 0;
-  if (static_cast<double>(size.items) * size.cost < context.least_loop) {
+  if (is_short(context, size)) {
     for (int64_t i = 0; i < size.items; ++i) total += f(i);
     return total;
   }

@@ -81,11 +81,14 @@ void run(int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inpu
 }  // namespace map_loop
 
 // out[i] = f(in[i]...); without inputs f() is evaluated once. Outputs may be the same arrays as inputs. The last,
-// partial register is also computed as a full one, so an element's value does not depend on its position, nor on how the loop is split.
+// partial register is also computed as a full one, so an element's value does not depend on its position, nor on how the loop is split. A short loop is not given to parallel_for,
+// because its captures would move the pointers from registers to memory.
 template <class T, class F, class... Inputs>
 void map(KernelContext& context, int64_t n, F functor, T* out, const Inputs*... in) {
   auto f = bind_scalars(functor);
-  parallel_for(context, map_loop::size_of_loop<T, Inputs...>(n),
+  const LoopSize size = map_loop::size_of_loop<T, Inputs...>(n);
+  if (is_short(context, size)) return map_loop::run(n, f, out, in...);
+  parallel_for(context, size,
                [&](int64_t begin, int64_t end) { map_loop::run(end - begin, f, out + begin, (in + begin)...); });
 }
 
@@ -94,7 +97,9 @@ template <class T, class F, class... Outputs, class... Inputs>
 void map(KernelContext& context, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first,
          const Inputs*... in) {
   auto f = bind_scalars(functor);
-  parallel_for(context, map_loop::size_of_loop<Outputs..., T, Inputs...>(n), [&](int64_t begin, int64_t end) {
+  const LoopSize size = map_loop::size_of_loop<Outputs..., T, Inputs...>(n);
+  if (is_short(context, size)) return map_loop::run(n, f, out, first, in...);
+  parallel_for(context, size, [&](int64_t begin, int64_t end) {
     auto from = std::apply([begin](auto*... to) { return std::make_tuple((to + begin)...); }, out);
     map_loop::run(end - begin, f, from, first + begin, (in + begin)...);
   });
