@@ -162,7 +162,7 @@ REPLACE = op("select_input", {"X": ["q", "q"], "Mask": ["i"]}, {"Out": ["p"]})
 REFUSED = {
     "an array where a tensor is needed": (
         plain(write(), op("relu", {"X": ["a"]}, {"Out": ["y"]})),
-        "relu: X is tensor array, a tensor is needed",
+        "relu: X is tensor array, it must be a tensor",
     ),
     "scopes where a tensor is needed": (
         plain(constant("c", 0, 0), loop(), op("relu", {"X": ["s"]}, {"Out": ["y"]})),
@@ -222,7 +222,7 @@ REFUSED = {
         looping(op("concat", {"X": ["p", "p"]}, {"Out": ["p"]})),
         "'p' would be [2] float32, but it is [1] float32",
     ),
-    "a parameter replaced, then a failure": (looping(CHANGE, REPLACE), "increment: X has shape [100000], one element is needed"),
+    "a parameter replaced, then a failure": (looping(CHANGE, REPLACE), "increment: X has shape [100000], it must have one element"),
     "a parameter changed, then a failure": (
         looping(CHANGE, op("select_input", {"X": ["x", "x"], "Mask": ["i"]}, {"Out": ["y"]})),
         "Mask is 2",

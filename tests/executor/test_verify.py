@@ -102,5 +102,5 @@ def test_selected_rows_only_where_the_schema_accepts_them():
     scope = _core.Scope()
     scope.set_rows("w", [4], np.ones((1, 2), "float32"), 5)
     handle = _core.Program(program_bytes(block(vars, [op("softmax", {"X": ["w"]}, {"Out": ["y"]})])))
-    with pytest.raises(pm.ShapeError, match="X is selected rows, a tensor is needed"):
+    with pytest.raises(pm.ShapeError, match="X is selected rows, it must be a tensor"):
         _core.Executor("cpu").run(_core.Signature(handle, (), ("y",)), scope, ())

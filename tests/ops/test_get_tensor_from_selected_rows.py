@@ -25,7 +25,7 @@ def test_the_example_of_paddlepaddles_documentation():
 
 
 def test_refuses_a_tensor():
-    with pytest.raises(pm.ShapeError, match="selected rows are needed"):
+    with pytest.raises(pm.ShapeError, match="it must be selected rows"):
         run_op("get_tensor_from_selected_rows", {"X": array(3, 4)})
 
 
