@@ -222,7 +222,10 @@ REFUSED = {
         looping(op("concat", {"X": ["p", "p"]}, {"Out": ["p"]})),
         "'p' would be [2] float32, but it is [1] float32",
     ),
-    "a parameter replaced, then a failure": (looping(CHANGE, REPLACE), "increment: X has shape [100000], it must have one element"),
+    "a parameter replaced, then a failure": (
+        looping(CHANGE, REPLACE),
+        "increment: X has shape [100000], it must have one element",
+    ),
     "a parameter changed, then a failure": (
         looping(CHANGE, op("select_input", {"X": ["x", "x"], "Mask": ["i"]}, {"Out": ["y"]})),
         "Mask is 2",
