@@ -41,7 +41,7 @@ struct FloorDivide {
 void define_elementwise_floordiv(OpTable& ops) {
   ops.add(binary("elementwise_floordiv")
               .doc("Out = floor(X / Y). Y's dimensions lie against X's from `axis` on; a dimension of 1 is broadcast. "
-                   "Whole numbers are refused where Y is 0.")
+                   "For integers, Y = 0 is an error.")
               .no_gradient("Out is constant almost everywhere")
               .checks_data()
               .kernels<IntegerDivisionKernel<FloorDivide>::For, float, double, int32_t, int64_t, int16_t, int8_t,
