@@ -58,6 +58,8 @@ class Broadcast {
   template <class T, bool ToX, class F>
   void sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to, int64_t to_numel) const;
   template <class T, class F>
+  void map_rows(KernelContext& context, F f, const T* x, const T* y, T* out) const;
+  template <class T, class F>
   void map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const;
   template <class T, bool ToX, class F>
   void add_row(KernelContext& context, F f, bool adds, const GradientRow<T>& row, int64_t begin, int64_t end) const;

@@ -9,7 +9,12 @@ namespace paddle_mini {
 
 template <class T, class F>
 void Broadcast::map(KernelContext& context, F f, const T* x, const T* y, T* out) const {
-  if (outer_.empty()) return map_row(context, f, x, y, out);
+  if (outer_.empty() && inner_.x_step && inner_.y_step) return paddle_mini::map(context, inner_.size, f, out, x, y);
+  map_rows(context, f, x, y, out);
+}
+
+template <class T, class F>
+[[gnu::noinline]] void Broadcast::map_rows(KernelContext& context, F f, const T* x, const T* y, T* out) const {
   const int64_t n = inner_.size;
   parallel_rows(context, rows(), bytes_cost(3.0 * sizeof(T)) * static_cast<double>(n), [&](int64_t begin, int64_t end) {
     each_row(outer_, {}, begin, end,

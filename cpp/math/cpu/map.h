@@ -42,9 +42,13 @@ void store_part(Vec<T> value, T* to, int64_t count) {
 #endif
 
 // Ranges start at full registers.
-template <class... Arrays>
-LoopSize size_of_loop(int64_t n) {
-  return {n, bytes_cost((0.0 + ... + sizeof(Arrays))), 256};
+template <class... T>
+LoopSize size_of_loop(int64_t n, const T*...) {
+  return {n, bytes_cost((0.0 + ... + sizeof(T))), 256};
+}
+template <class... Outputs, class... Inputs>
+LoopSize size_of_loop(int64_t n, std::tuple<Outputs*...>, const Inputs*...) {
+  return {n, bytes_cost((0.0 + ... + sizeof(Outputs)) + (0.0 + ... + sizeof(Inputs))), 256};
 }
 
 // The functor is passed by value: its members then stay in registers, because stores can't alias them.
@@ -78,18 +82,32 @@ void run(int64_t n, F f, std::tuple<Outputs*...> out, const T* first, const Inpu
              out);
 }
 
+template <class T>
+T* moved(T* array, int64_t by) {
+  return array + by;
+}
+template <class... T>
+std::tuple<T*...> moved(std::tuple<T*...> arrays, int64_t by) {
+  return std::apply([by](T*... array) { return std::make_tuple((array + by)...); }, arrays);
+}
+
+// Out of line: the captures of its loop would move a short loop's pointers from registers to memory.
+template <class F, class Out, class... Inputs>
+[[gnu::noinline]] void split(KernelContext& context, int64_t n, F f, Out out, const Inputs*... in) {
+  parallel_for(context, size_of_loop(n, out, in...),
+               [&](int64_t begin, int64_t end) { run(end - begin, f, moved(out, begin), (in + begin)...); });
+}
+
 }  // namespace map_loop
 
 // out[i] = f(in[i]...); without inputs f() is evaluated once. Outputs may be the same arrays as inputs. The last,
-// partial register is also computed as a full one, so an element's value does not depend on its position, nor on how the loop is split. A short loop is not given to parallel_for,
-// because its captures would move the pointers from registers to memory.
+// partial register is also computed as a full one, so an element's value does not depend on its position, nor on how the
+// loop is split.
 template <class T, class F, class... Inputs>
 void map(KernelContext& context, int64_t n, F functor, T* out, const Inputs*... in) {
   auto f = bind_scalars(functor);
-  const LoopSize size = map_loop::size_of_loop<T, Inputs...>(n);
-  if (is_short(context, size)) return map_loop::run(n, f, out, in...);
-  parallel_for(context, size,
-               [&](int64_t begin, int64_t end) { map_loop::run(end - begin, f, out + begin, (in + begin)...); });
+  if (is_short(context, map_loop::size_of_loop(n, out, in...))) map_loop::run(n, f, out, in...);
+  else map_loop::split(context, n, f, out, in...);
 }
 
 // The same with several outputs: f returns a std::tuple with one value for each output.
@@ -97,12 +115,8 @@ template <class T, class F, class... Outputs, class... Inputs>
 void map(KernelContext& context, int64_t n, F functor, std::tuple<Outputs*...> out, const T* first,
          const Inputs*... in) {
   auto f = bind_scalars(functor);
-  const LoopSize size = map_loop::size_of_loop<Outputs..., T, Inputs...>(n);
-  if (is_short(context, size)) return map_loop::run(n, f, out, first, in...);
-  parallel_for(context, size, [&](int64_t begin, int64_t end) {
-    auto from = std::apply([begin](auto*... to) { return std::make_tuple((to + begin)...); }, out);
-    map_loop::run(end - begin, f, from, first + begin, (in + begin)...);
-  });
+  if (is_short(context, map_loop::size_of_loop(n, out, first, in...))) map_loop::run(n, f, out, first, in...);
+  else map_loop::split(context, n, f, out, first, in...);
 }
 
 // Sum over i of f(in[i]...): 64 additions per lane of two registers, then the sums of these blocks in double, so that
