@@ -30,6 +30,7 @@ class Peer(NamedTuple):
 
 PEERS: dict[str, Peer] = {
     "torch eager": Peer("torch", "torch_eager.py"),
+    "torch.compile": Peer("torch", "torch_eager.py", ["--compile"]),
     "paddle static": Peer("paddle", "paddle_static.py"),
     "onnxruntime training": Peer("onnxruntime", "onnxruntime_training.py"),
     "jax.jit": Peer("jax", "jax_jit.py"),
@@ -78,7 +79,19 @@ def compiled(source: Path, *options: str) -> list[str]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     program = FOLDER / source.stem
     # With that pass, gcc would replace a loop that copies by a call of memcpy.
-    _call(["gcc", "-O3", "-march=native", "-fno-tree-loop-distribute-patterns", "-o", str(program), str(source), *options])
+    _call(
+        [
+            "gcc",
+            "-O3",
+            "-march=native",
+            "-fno-tree-loop-distribute-patterns",
+            "-fopenmp",
+            "-o",
+            str(program),
+            str(source),
+            *options,
+        ]
+    )
     return [str(program)]
 
 

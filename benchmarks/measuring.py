@@ -1,4 +1,4 @@
-# How a figure is measured: runtimes that alternate on one core, and the resulting rows of the table.
+# How a figure is measured: runtimes that alternate on the same CPUs, and the resulting rows of the table.
 from __future__ import annotations
 
 import statistics
@@ -29,7 +29,12 @@ class Row(NamedTuple):
 
 class Settings(NamedTuple):
     rounds: int
-    core: int | str  # a CPU's number, or several as taskset writes them
+    cpus: int | str  # a CPU's number, or several in taskset's notation
+    threads: int = 1  # of each runtime
+
+    def suffix(self) -> str:
+        """Of the names of results that are not of one thread."""
+        return "" if self.threads == 1 else f"-{self.threads}-threads"
 
 
 def in_turn(measures: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
@@ -49,7 +54,7 @@ def start_ours(workload: str, settings: Settings) -> Worker:
 
 def start(name: str, command: list[str], workload: str, settings: Settings) -> Worker:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    worker = Worker(command, settings.core, FOLDER / f"{name.replace(' ', '_')}.log")
+    worker = Worker(command, settings.cpus, FOLDER / f"{name.replace(' ', '_')}.log", settings.threads)
     try:
         worker.prepare(workload)
     except WorkerError:

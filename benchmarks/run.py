@@ -18,12 +18,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=list(FIGURES), help="measure these; the rest is left out")
     parser.add_argument("--rounds", type=int, default=25, help="of each runtime, in turn; medians of them (default 25)")
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="every process runs on this core")
+    parser.add_argument("--threads", type=int, default=1, help="of each runtime, which has as many CPUs (default 1)")
+    parser.add_argument("--cpus", help="every process runs on these, in taskset's notation (default: the last ones)")
     parser.add_argument("--json", type=Path, help="also write the rows here")
     arguments = parser.parse_args()
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
-    settings = Settings(arguments.rounds, arguments.core)
+    allowed = sorted(os.sched_getaffinity(0))
+    if not 1 <= arguments.threads <= len(allowed):
+        parser.error(f"--threads must be from 1 to {len(allowed)}, the CPUs of this process")
+    cpus = arguments.cpus or ",".join(map(str, allowed[-arguments.threads :]))
+    settings = Settings(arguments.rounds, cpus, arguments.threads)
     rows: list[Row] = []
     for name in arguments.only or FIGURES:
         print(f"== measuring {name}", file=sys.stderr)
@@ -34,7 +39,7 @@ def main() -> None:
         arguments.json.write_text(json.dumps([row._asdict() for row in rows], indent=1, ensure_ascii=False) + "\n")
     if not arguments.only:
         cpu = cpu_facts()
-        path = Path(__file__).parent / "results" / f"{slug(cpu)}.md"
+        path = Path(__file__).parent / "results" / f"{slug(cpu)}{settings.suffix()}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(report(cpu, settings, table))
         print(f"== written to {path}", file=sys.stderr)
@@ -68,10 +73,11 @@ def slug(cpu: dict[str, str]) -> str:
 
 def report(cpu: dict[str, str], settings: Settings, table: str) -> str:
     peers = "\n".join(f"* {name}: {', '.join(packages)}" for name, packages in PACKAGES.items())
+    how = f"Threads of each runtime, on as many cores: {settings.threads}; medians of {settings.rounds} rounds in turn"
     vectors = next((name for name in ("avx512f", "avx2") if name in cpu.get("flags", "").split()), "neither AVX-512 nor AVX2")
     return (
         f"# {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')}, {vectors})\n\n"
-        f"One core, one thread; medians of {settings.rounds} rounds in turn. What the figures are: "
+        f"{how}. What the figures are: "
         f"[benchmarks](../../docs/benchmarks.md).\n\n{table}\n\nPeers:\n\n{peers}\n"
     )
 

@@ -1,4 +1,4 @@
-// How fast one core moves memory: kernels as in McCalpin's STREAM (1995), served like a runtime (worker.py).
+// How fast the threads of OMP_NUM_THREADS move memory: kernels as in McCalpin's STREAM (1995), served like a runtime (worker.py).
 //
 //   triad   a = b + 3 c   3 arrays named, 4 moved: a store first reads its cache line ("write-allocate")
 //   update  a = a + 3 b   3 moved
@@ -20,21 +20,25 @@ static float* array(void) {
   float* made = aligned_alloc((size_t)1 << 21, bytes);
   if (!made) exit(1);
   madvise(made, bytes, MADV_HUGEPAGE);  // as fast as this machine can
+#pragma omp parallel for
   for (size_t i = 0; i < count; ++i) made[i] = 1.0f;
   return made;
 }
 
 static int triad(void) {
+#pragma omp parallel for
   for (size_t i = 0; i < count; ++i) a[i] = b[i] + 3.0f * c[i];
   return 4;
 }
 
 static int update(void) {
+#pragma omp parallel for
   for (size_t i = 0; i < count; ++i) a[i] = a[i] + 1e-3f * b[i];
   return 3;
 }
 
 static int copy(void) {
+#pragma omp parallel for
   for (size_t i = 0; i < count; ++i) a[i] = b[i];
   return 3;
 }

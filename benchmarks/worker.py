@@ -14,18 +14,29 @@ from pathlib import Path
 
 Run = Callable[[int], float]
 
-# One thread each: every library reads its own variables.
-ONE_THREAD = {
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "TF_NUM_INTRAOP_THREADS": "1",
-    "TF_NUM_INTEROP_THREADS": "1",
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
-    "TF_CPP_MIN_LOG_LEVEL": "3",
-    "JAX_PLATFORMS": "cpu",
-    "CUDA_VISIBLE_DEVICES": "",
-}
+# In a worker: the number of threads that its runtime may use.
+THREADS = int(os.environ.get("PM_NUM_THREADS", "1"))
+
+
+def variables_of(threads: int) -> dict[str, str]:
+    """Environment variables by which each library uses that many threads, on a CPU."""
+    number = str(threads)
+    one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    return {
+        "PM_NUM_THREADS": number,
+        "OMP_NUM_THREADS": number,
+        "MKL_NUM_THREADS": number,
+        "OPENBLAS_NUM_THREADS": number,
+        "TF_NUM_INTRAOP_THREADS": number,
+        "TF_NUM_INTEROP_THREADS": number,
+        "XLA_FLAGS": one if threads == 1 else "",  # else as many as CPUs, which the worker is bound to
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "JAX_PLATFORMS": "cpu",
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+
+
+ONE_THREAD = variables_of(1)
 
 
 def serve(workloads: Mapping[str, Callable[[], Run]]) -> None:
@@ -52,18 +63,18 @@ class WorkerError(Exception):
 
 
 class Worker:
-    """A runtime in a process on one core."""
+    """A runtime in a process bound to `cpus`, in taskset's notation."""
 
-    def __init__(self, command: Sequence[str], core: int | str, log: Path):
+    def __init__(self, command: Sequence[str], cpus: int | str, log: Path, threads: int = 1):
         here = Path(__file__).parent
         self.process = subprocess.Popen(
-            ["taskset", "-c", str(core), *command],
+            ["taskset", "-c", str(cpus), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             bufsize=1,
             stderr=log.open("w"),
-            env={**os.environ, **ONE_THREAD, "PYTHONPATH": str(here)},
+            env={**os.environ, **variables_of(threads), "PYTHONPATH": str(here)},
         )
         self.log = log
 

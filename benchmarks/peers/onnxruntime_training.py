@@ -8,12 +8,12 @@ from onnxruntime.training import artifacts
 from onnxruntime.training.api import CheckpointState, Module, Optimizer
 
 import workloads
-from worker import serve
+from worker import THREADS, serve
 
 
 def options():
     chosen = ort.SessionOptions()
-    chosen.intra_op_num_threads = chosen.inter_op_num_threads = 1
+    chosen.intra_op_num_threads, chosen.inter_op_num_threads = THREADS, 1
     return chosen
 
 

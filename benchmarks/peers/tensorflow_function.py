@@ -4,10 +4,10 @@ import sys
 import tensorflow as tf
 
 import workloads
-from worker import serve
+from worker import THREADS, serve
 
-tf.config.threading.set_intra_op_parallelism_threads(1)
-tf.config.threading.set_inter_op_parallelism_threads(1)
+tf.config.threading.set_intra_op_parallelism_threads(THREADS)
+tf.config.threading.set_inter_op_parallelism_threads(THREADS)
 JIT = "--jit" in sys.argv
 
 

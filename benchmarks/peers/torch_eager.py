@@ -1,11 +1,14 @@
-# PyTorch, eagerly: a Module, an Optimizer, backward().
+# PyTorch: a Module, an Optimizer, backward(); --compile: forward and backward by torch.compile.
+import sys
+
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, scaled_dot_product_attention
 
 import workloads
-from worker import serve
+from worker import THREADS, serve
 
-torch.set_num_threads(1)
+torch.set_num_threads(THREADS)
+COMPILE = torch.compile if "--compile" in sys.argv else lambda module: module
 BETAS = workloads.ADAM["beta1"], workloads.ADAM["beta2"]
 
 
@@ -25,7 +28,7 @@ def convolution(weight, bias):
 
 def training(work, modules, make_optimizer):
     x, label = torch.from_numpy(work.x), torch.from_numpy(work.label)
-    model = torch.nn.Sequential(*modules)
+    model = COMPILE(torch.nn.Sequential(*modules))
     optimizer = make_optimizer(model.parameters(), lr=work.rate)
 
     def run(steps):
@@ -65,6 +68,7 @@ class Named:
 def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten()), after_step=lambda: None):
     feeds = {name: torch.from_numpy(array) for name, array in work.feeds.items()}
     label = feeds.pop("label")
+    module = COMPILE(module)
 
     def run(steps):
         for _ in range(steps):

@@ -1,9 +1,9 @@
 # PyTorch's optimizers alone, fused, on one parameter: OPTIMIZER:ELEMENTS.
 import torch
 
-from worker import serve
+from worker import THREADS, serve
 
-torch.set_num_threads(1)
+torch.set_num_threads(THREADS)
 MAKERS = {
     "sgd": lambda parameters: torch.optim.SGD(parameters, lr=1e-3, fused=True),
     "momentum": lambda parameters: torch.optim.SGD(parameters, lr=1e-3, momentum=0.9, fused=True),
