@@ -8,6 +8,8 @@ from typing import Any
 import paddle_mini as pm
 from paddle_mini import _core
 
+MANY = (1, 2, 3, 5, 8)  # numbers of threads: one, and splits that are even and uneven
+
 
 @contextmanager
 def threads(count: int, shortest: float | None = 1) -> Iterator[None]:

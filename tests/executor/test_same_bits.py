@@ -1,18 +1,23 @@
 """Results have the same bits for any number of threads: the cases of all operators and their gradients with loops split as
-finely as possible, and training steps of models with loops of usual lengths."""
+finely as possible, and training steps of models, of the book's chapters and with every average. tests/golden replays
+PaddlePaddle's programs in the same way."""
+
+import itertools
 
 import numpy as np
 import pytest
 
 import paddle_mini as pm
+from averages_by_definition import SCHEMES, averaged_steps
+from book_chapters import CHAPTERS, chapter_to_train
 from executor.test_unwritten_memory import LEFT_OUT, bits, with_gradient
 from facts import all_facts, cases_of
 from one_op import OneOp
-from paddle_mini.averaging import Exponential, Uniform
 from paddle_mini.schemas import op_schema
-from split_loops import with_each
+from split_loops import MANY, with_each
 
 COUNTS = (1, 2, 3, 8)
+EACH_LENGTH = pytest.mark.parametrize("shortest", [1, None], ids=["all loops", "long loops"])
 
 
 @pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
@@ -35,13 +40,17 @@ def test_products(dtype, m, n, k, transposed):
     shapes = [(k, m) if transposed[0] else (m, k), (n, k) if transposed[1] else (k, n)]
     x, y = (random.normal(size=shape).astype(dtype) for shape in shapes)
     one = OneOp("matmul_v2", {"X": x, "Y": y}, {"trans_x": transposed[0], "trans_y": transposed[1]})
-    results = with_each((1, 2, 3, 5, 8), lambda: one.run()["Out"])
+    results = with_each(MANY, lambda: one.run()["Out"])
     np.testing.assert_allclose(results[0], (x.T if transposed[0] else x) @ (y.T if transposed[1] else y), rtol=2e-3, atol=1e-3)
     assert len({result.tobytes() for result in results}) == 1
 
 
-def perceptron(x):
-    return pm.layers.fc(pm.layers.fc(pm.layers.reshape(x, [0, -1]), 300, act="relu"), 10)
+def perceptron(x, hidden=300):
+    return pm.layers.fc(pm.layers.fc(pm.layers.reshape(x, [0, -1]), hidden, act="relu"), 10)
+
+
+def narrow(x):
+    return perceptron(x, 50)
 
 
 def convolutions(x):
@@ -64,33 +73,63 @@ def table(x):
     return pm.layers.fc(pm.layers.reduce_mean(looked_up, dim=1), 10)
 
 
-def trained(network, around):
-    """The scope after three steps, by name."""
-    main, startup = pm.Program(), pm.Program()
-    with pm.program_guard(main, startup), pm.unique_name.guard():
-        x, y = pm.layers.data("x", [-1, 3, 32, 32]), pm.layers.data("y", [-1, 1], dtype="int64")
-        loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(network(x), y))
-        around(pm.optimizer.Adam(0.01)).minimize(loss)
+def after_steps(main, startup, feeds, loss, average=None):
+    """The scope after a step on each feed, and with each average applied, by name."""
     exe, scope = pm.Executor(pm.CPUPlace()), pm.Scope()
     pm.seed(3)
     exe.run(startup, scope=scope)
-    random = np.random.default_rng(1)
-    for size in (13, 6, 13):
-        feed = {"x": random.normal(size=(size, 3, 32, 32)).astype("float32"), "y": random.integers(0, 10, (size, 1))}
+    for feed in feeds:
         exe.run(main, feed, [loss], scope)
-    return {name: scope.get(name).tobytes() for name in sorted(scope.names())}
+    found = {name: scope.get(name).tobytes() for name in sorted(scope.names())}
+    for scheme in average.schemes if average else []:
+        with average.apply(exe, scope, scheme):
+            found.update({(p.name, repr(scheme)): scope.get(p.name).tobytes() for p in main.all_parameters()})
+    return found
 
 
-@pytest.mark.parametrize("shortest", [1, None], ids=["all loops", "long loops"])
+def assert_same_with_each(shortest, *arguments):
+    first, *others = with_each(MANY, lambda: after_steps(*arguments), shortest)
+    for threads, found in zip(MANY[1:], others):
+        differ = [name for name, value in first.items() if found[name] != value]
+        assert not differ, f"{differ} have other bits with {threads} threads"
+
+
+def assert_trains_the_same(network, shortest, schemes=None):
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        x, y = pm.layers.data("x", [-1, 3, 32, 32]), pm.layers.data("y", [-1, 1], dtype="int64")
+        loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(network(x), y))
+        optimizer = pm.optimizer.Adam(0.01)
+        average = pm.optimizer.ParameterAverage(optimizer, schemes) if schemes else None
+        (average or optimizer).minimize(loss)
+    random = np.random.default_rng(1)
+    feeds = [
+        {"x": random.normal(size=(size, 3, 32, 32)).astype("float32"), "y": random.integers(0, 10, (size, 1))}
+        for size in (13, 6, 13)
+    ]
+    assert_same_with_each(shortest, main, startup, feeds, loss, average)
+
+
+@EACH_LENGTH
 @pytest.mark.parametrize("network", [perceptron, convolutions, attention, table])
 def test_training(network, shortest):
-    results = with_each((1, 2, 3, 5, 8), lambda: trained(network, lambda optimizer: optimizer), shortest)
-    assert all(result == results[0] for result in results[1:])
+    assert_trains_the_same(network, shortest)
 
 
-@pytest.mark.parametrize("scheme", [Exponential(0.9), Uniform()], ids=repr)
-def test_averages(scheme):
-    results = with_each(
-        (1, 2, 5), lambda: trained(perceptron, lambda optimizer: pm.optimizer.ParameterAverage(optimizer, scheme))
-    )
-    assert all(result == results[0] for result in results[1:])
+@EACH_LENGTH
+@pytest.mark.parametrize("network", [narrow, table])
+def test_averages(network, shortest):
+    assert_trains_the_same(network, shortest, [one for one in SCHEMES if averaged_steps(3, one.own_every or 1, one.start)])
+
+
+@EACH_LENGTH
+@pytest.mark.parametrize(
+    "number, argv, size", CHAPTERS, ids=lambda value: "-".join(value) if isinstance(value, list) else str(value)
+)
+def test_chapters_of_the_book(monkeypatch, number, argv, size, shortest):
+    """Two steps of each."""
+    samples, feed_list, loss, optimizer = chapter_to_train(monkeypatch, number, *argv)
+    optimizer.minimize(loss)
+    feeder = pm.data.DataFeeder(feed_list)
+    feeds = [feeder.feed(rows) for rows in itertools.islice(pm.data.batch(samples.train, size, drop_last=True), 2)]
+    assert_same_with_each(shortest, pm.default_main_program(), pm.default_startup_program(), feeds, loss)

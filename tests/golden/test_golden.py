@@ -9,6 +9,7 @@ import pytest
 
 import paddle_mini as pm
 from golden import adapter, runner
+from split_loops import MANY, with_each
 from unwritten import under_each
 
 CASES = sorted(path.parent for path in (pathlib.Path(__file__).parent / "cases").glob("*/case.json"))
@@ -66,6 +67,12 @@ def replayed(case):
 def test_case(case):
     first, second = under_each(lambda: replayed(case))
     assert first == second, "results hold what was in memory before"
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if not c.name.startswith(("bad_", "saved_"))], ids=lambda c: c.name)
+def test_numbers_of_threads(case):
+    first, *others = with_each(MANY, lambda: replayed(case))
+    assert first and all(found == first for found in others)
 
 
 def test_the_list_of_what_is_not_covered_is_true():
