@@ -12,7 +12,9 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini import _core
+from small_model import SmallModel, batch
 from split_loops import threads
+from threads import repeated, together
 
 
 def script(text, status=0, **environment):
@@ -190,3 +192,45 @@ def test_executors_in_several_threads():
     for caller in callers:
         caller.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_executors_train_and_fail_at_once(count):
+    """Three train one program, each in a scope of its own; two evaluate in one scope; operators and loops of others fail.
+    Each has the results, and the error, that it has alone."""
+    model = SmallModel(pm.optimizer.Adam(0.1).minimize)
+    state, testing = pm.io.get_state(model.main, model.scope), model.main.clone(for_test=True)
+    with pm.program_guard(pm.Program(), pm.Program()):
+        rows = pm.layers.gather(pm.layers.data("x", [50, 4]), pm.layers.data("at", [50], dtype="int64"))
+        failing = rows.block.program
+    at = np.arange(50)
+    at[[30, 40]] = 50, 60
+
+    def trained():
+        exe, scope = pm.Executor(pm.CPUPlace(), threads=count), pm.Scope()
+        pm.io.set_state(model.main, state, scope)
+        for number in range(6):
+            exe.run(model.main, batch(number), [model.loss], scope)
+        return [scope.get(name).tobytes() for name in sorted(state)]
+
+    def evaluated(exe):
+        return exe.run(testing, batch(0), [model.logits], model.scope)[0].tobytes()
+
+    def fail(exe):
+        with pytest.raises(pm.OpError, match="Index has 50 at position 30"):
+            exe.run(failing, {"x": np.zeros((50, 4), "float32"), "at": at}, [rows], pm.Scope())
+
+    def fail_in_a_loop():
+        with pytest.raises(pm.OpError, match="item 40$"):
+            _core.try_loop(count, 400, [40, 41, 399])
+
+    executors = [pm.Executor(pm.CPUPlace(), threads=count) for _ in range(3)]
+    expected, logits, others = trained(), evaluated(executors[0]), []
+    with threads(count):
+        together(
+            *[repeated(lambda: others.append(trained() == expected), 10)] * 3,
+            *(repeated(lambda exe=exe: others.append(evaluated(exe) == logits), 60) for exe in executors[:2]),
+            repeated(lambda: fail(executors[2]), 60),
+            repeated(fail_in_a_loop, 60),
+        )
+    assert others == [True] * 150
