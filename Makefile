@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test lint format fuzz test-paddle test-ray build cuda cuda-on-host stub test-gpu-on-host tsan asan bench wheel clean check-tools
+.PHONY: demo experiments test lint format fuzz test-paddle test-ray build cuda cuda-on-host stub docs test-gpu-on-host tsan asan bench wheel clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -52,6 +52,11 @@ test-paddle: build $(VENV)/.test
 test-ray: build $(VENV)/.test $(VENV)/.ray
 	$(call say,running the tests of jobs on Ray)
 	@$(PY) -m pytest tests/cluster --engine ray
+
+# The documentation as web pages that need no network, in out/site; a warning is an error.
+docs: build $(VENV)/.docs
+	$(call say,writing out/site)
+	@$(VENV)/bin/mkdocs build --quiet --strict
 
 # Compiles changed files and installs them into the environment.
 build: $(VENV)/.installed
@@ -108,7 +113,7 @@ $(VENV)/.installed: pyproject.toml | check-tools
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(call say,installing what the $* needs)
 	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*?)\]", t, re.M).group(1))))')
 	@touch $@
