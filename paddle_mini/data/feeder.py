@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,16 @@ from ..program import Program
 from ..scope import LoDTensor
 from ..variable import Variable
 
-_ACCEPTED = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}  # kinds of numbers that lose nothing but digits
+ACCEPTED = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}  # kinds of numbers that lose nothing but digits
+
+
+class _Declaration(NamedTuple):
+    """The facts of a variable that decide on its values."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    lod_level: int
 
 
 class DataFeeder:
@@ -36,6 +45,10 @@ class DataFeeder:
             if not var.shape:
                 raise ProgramError(f"DataFeeder: '{printable(var.name)}' has no first dimension, along which rows are put")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the program: a worker process of a Loader needs the declarations only."""
+        return {"variables": [_Declaration(var.name, var.shape, var.dtype, var.lod_level) for var in self.variables]}
+
     def feed(self, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
         """{name: array or LoDTensor} of a batch. Raises ShapeError for a batch without rows, or a row or one of
         its values does not fit."""
@@ -53,7 +66,7 @@ class DataFeeder:
         return {var.name: _value(var, [row[i] for row in rows]) for i, var in enumerate(self.variables)}
 
 
-def _value(var: Variable, values: list[Any]) -> np.ndarray | LoDTensor:
+def _value(var: Variable | _Declaration, values: list[Any]) -> np.ndarray | LoDTensor:
     lod: list[list[int]] = []
     for _ in range(var.lod_level):
         lengths = [_length(var, value) for value in values]
@@ -63,7 +76,7 @@ def _value(var: Variable, values: list[Any]) -> np.ndarray | LoDTensor:
     return LoDTensor(array, lod) if lod else array
 
 
-def _length(var: Variable, value: Any) -> int:
+def _length(var: Variable | _Declaration, value: Any) -> int:
     try:
         return len(value)
     except TypeError:
@@ -73,13 +86,13 @@ def _length(var: Variable, value: Any) -> int:
         ) from None
 
 
-def _stacked(var: Variable, values: list[Any]) -> np.ndarray:
+def _stacked(var: Variable | _Declaration, values: list[Any]) -> np.ndarray:
     dims = list(var.shape[1:])
     known = all(dim >= 0 for dim in dims)
     dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)
     try:
         array = np.array([np.reshape(value, dims) for value in values] if known else values)
-        if array.size and array.dtype.kind not in _ACCEPTED[dtype.kind]:
+        if array.size and array.dtype.kind not in ACCEPTED[dtype.kind]:
             raise ValueError(f"they are {array.dtype}, the variable is {dtype}")
         array = array.astype(dtype, copy=False)
     except (ValueError, TypeError, OverflowError) as error:

@@ -1,7 +1,7 @@
 # Readers: generators over samples, one after another or in batches.
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 def batch(samples: Iterable[Item], batch_size: int, drop_last: bool = False) -> Iterator[list[Item]]:
     """Lists of batch_size samples. The last one may be shorter; drop_last: it is left out then.
     Raises ProgramError when batch_size is less than 1."""
-    _require_positive("batch", "batch_size", batch_size)
+    require_positive("batch", "batch_size", batch_size)
     return _batches(samples, batch_size, drop_last)
 
 
@@ -30,11 +30,11 @@ def _batches(samples: Iterable[Item], size: int, drop_last: bool) -> Iterator[li
         yield rows
 
 
-def shuffle(samples: Iterable[Item], buffer_size: int, seed: int) -> Iterator[Item]:
+def shuffle(samples: Iterable[Item], buffer_size: int, seed: int | Sequence[int]) -> Iterator[Item]:
     """The samples in another order: each buffer_size of them are read, and given in an order by chance.
     With a buffer as large as the data every order is as likely. The same seed gives the same order.
     Raises ProgramError when buffer_size is less than 1."""
-    _require_positive("shuffle", "buffer_size", buffer_size)
+    require_positive("shuffle", "buffer_size", buffer_size)
     return _shuffled(samples, buffer_size, np.random.default_rng(seed))
 
 
@@ -44,6 +44,7 @@ def _shuffled(samples: Iterable[Item], size: int, random: np.random.Generator) -
             yield rows[i]
 
 
-def _require_positive(function: str, argument: str, value: int) -> None:
+def require_positive(function: str, argument: str, value: int) -> None:
+    """ProgramError unless the value is an integer, at least 1."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ProgramError(f"{function}: {argument} is {shown(value)}, it must be an integer, at least 1")

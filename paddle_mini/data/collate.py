@@ -1,0 +1,107 @@
+# Collation: samples into one batch, stacked or padded; and Rows, arrays as a sequence of samples.
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import ProgramError, ShapeError, printable
+from ..errors import listed, shown
+
+
+class Rows(Sequence[Any]):
+    """Arrays of equally many rows as a sequence of samples: dicts for a dict of arrays, tuples for a tuple or list."""
+
+    def __init__(self, arrays: Mapping[str, Any] | Sequence[Any]):
+        self._names = list(arrays) if isinstance(arrays, Mapping) else None
+        held = arrays.values() if isinstance(arrays, Mapping) else arrays
+        self._arrays = [np.asarray(array) for array in held]
+        lengths = [len(array) if array.ndim else None for array in self._arrays]
+        if not lengths or None in lengths or len(set(lengths)) != 1:
+            names = self._names or range(len(lengths))
+            found = ", ".join(f"'{printable(name)}' {list(array.shape)}" for name, array in zip(names, self._arrays))
+            raise ShapeError(f"Loader: arrays must have equally many rows; there are {found or 'none'}")
+
+    def __len__(self) -> int:
+        return len(self._arrays[0])
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._named(tuple(array[index] for array in self._arrays))
+
+    def batch(self, indices: np.ndarray) -> Any:
+        """The samples of these indices, stacked."""
+        return self._named(tuple(array.take(indices, 0) for array in self._arrays))
+
+    def _named(self, values: tuple[Any, ...]) -> Any:
+        return values if self._names is None else dict(zip(self._names, values))
+
+
+class Collate:
+    """Stacks the values of samples along a new first dimension: dicts give a dict of arrays, tuples a tuple, other samples
+    an array.
+
+    pad: by key or position the number that fills sequences up to the longest of the batch, along their first dimension.
+    Their lengths, int64 [batch], follow as `KEY_length`, or at the end of the tuple.
+    """
+
+    def __init__(self, pad: Mapping[Any, Any] | None = None):
+        self.pad = dict(pad or {})
+
+    def __call__(self, samples: list[Any]) -> Any:
+        first = samples[0]
+        if isinstance(first, Mapping):
+            columns: dict[Any, list[Any]] = {key: [self._value(sample, key) for sample in samples] for key in first}
+        elif isinstance(first, (tuple, list)):
+            columns = {place: [self._value(sample, place) for sample in samples] for place in range(len(first))}
+        elif self.pad:
+            raise ProgramError(f"Loader: pad needs samples that are dicts or tuples, not {type(first).__name__}")
+        else:
+            return _stacked("the samples", samples)
+        unknown = [key for key in self.pad if key not in columns]
+        if unknown:
+            raise ProgramError(f"Loader: pad names {shown(unknown[0])}, a sample has {listed(columns)}")
+        batch, lengths = {}, {}
+        for key, values in columns.items():
+            if key in self.pad:
+                lengths[key] = np.array([len(value) for value in values], np.int64)
+                batch[key] = _padded(key, values, self.pad[key])
+            else:
+                batch[key] = _stacked(shown(key), values)
+        if isinstance(first, Mapping):
+            return {**batch, **{f"{key}_length": length for key, length in lengths.items()}}
+        return (*batch.values(), *lengths.values())
+
+    @staticmethod
+    def _value(sample: Any, key: Any) -> Any:
+        try:
+            return sample[key]
+        except (KeyError, IndexError, TypeError):
+            raise ProgramError(f"Loader: a sample of the batch has no {shown(key)}, the first one has: {shown(sample)}") from None
+
+
+def _stacked(what: str, values: list[Any]) -> np.ndarray:
+    arrays = [np.asarray(value) for value in values]
+    shapes = sorted({array.shape for array in arrays})
+    if len(shapes) > 1:
+        raise ShapeError(
+            f"Loader: {what} of a batch has shapes {listed(list(shape) for shape in shapes[:4])}: give batch(pad={{...}}) to pad "
+            "sequences, or batch(feeder=DataFeeder([...])) for a LoDTensor"
+        )
+    return np.stack(arrays)
+
+
+def _padded(key: Any, values: list[Any], fill: Any) -> np.ndarray:
+    arrays = [np.asarray(value) for value in values]
+    tails = {array.shape[1:] for array in arrays if array.ndim and len(array)} or {arrays[0].shape[1:]}
+    if len(tails) > 1 or not all(array.ndim for array in arrays):
+        raise ShapeError(
+            f"Loader: {shown(key)} can't be padded: it has shapes {listed(list(array.shape) for array in arrays[:4])}"
+        )
+    # An empty list is an array of floats; it does not decide.
+    dtype = np.result_type(*([array.dtype for array in arrays if len(array)] or [arrays[0].dtype]))
+    out = np.full((len(arrays), max(map(len, arrays)), *tails.pop()), fill, dtype)
+    for row, array in zip(out, arrays):
+        if len(array):
+            row[: len(array)] = array
+    return out

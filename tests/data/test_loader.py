@@ -1,0 +1,238 @@
+"""Loader: order, maps, batches, padding, buckets, and states in the middle of an epoch."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from loader_functions import doubled, first_row, noisy
+from paddle_mini.data import DataFeeder, Loader
+
+ROWS = 20
+DATA = {"x": np.arange(ROWS, dtype="float32")[:, None], "y": np.arange(ROWS)}
+
+
+def epoch(loader):
+    return [{name: value.tolist() for name, value in batch.items()} for batch in loader]
+
+
+def ys(loader):
+    return [batch["y"].tolist() for batch in loader]
+
+
+def samples():
+    for x, y in zip(*DATA.values()):
+        yield {"x": x, "y": y}
+
+
+SOURCES = {
+    "arrays": lambda: DATA,
+    "sequence": lambda: list(samples()),
+    "iterable": lambda: {number: sample for number, sample in enumerate(samples())}.values(),
+    "function": lambda: samples,
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_each_source_gives_the_same_batches(source):
+    loader = Loader(SOURCES[source]()).map(doubled).batch(6)
+    for _ in range(2):
+        batches = list(loader)
+        assert [batch["y"].tolist() for batch in batches] == [[*range(a, min(a + 6, ROWS))] for a in (0, 6, 12, 18)]
+        assert all(batch["x"].dtype == np.float32 and (batch["x"][:, 0] == 2 * batch["y"]).all() for batch in batches)
+
+
+def test_samples_are_dicts_tuples_or_values():
+    assert list(Loader([3, 1, 2])) == [3, 1, 2]
+    assert [sample["y"] for sample in Loader(DATA)] == [*range(ROWS)]
+    ((a, b), *_) = Loader((DATA["x"], DATA["y"])).batch(3)
+    assert a.shape == (3, 1) and b.tolist() == [0, 1, 2]
+    ((a, b), *_) = Loader(list(zip(*DATA.values()))).batch(3)
+    assert a.shape == (3, 1) and b.tolist() == [0, 1, 2]
+
+
+def test_an_epoch_has_each_sample_once_in_an_order_of_its_own():
+    loader = Loader(DATA).shuffle(seed=4).batch(6)
+    first, second = ys(loader), ys(loader)
+    assert first != second and sorted(sum(first, [])) == sorted(sum(second, [])) == [*range(ROWS)]
+    again = Loader(DATA).shuffle(seed=4).batch(6)
+    assert [ys(again), ys(again)] == [first, second]
+    assert ys(Loader(DATA).shuffle(seed=5).batch(6)) != first
+
+
+def test_shuffling_within_a_buffer():
+    order = sum(ys(Loader(samples).shuffle(seed=1, buffer_size=5).batch(4)), [])
+    assert sorted(order) == [*range(ROWS)] != order
+    assert [sorted(order[i : i + 5]) for i in range(0, ROWS, 5)] == [[*range(i, i + 5)] for i in range(0, ROWS, 5)]
+
+
+def test_len_is_the_number_of_items():
+    for loader in (Loader(DATA), Loader(DATA).batch(6), Loader(DATA).batch(6, drop_last=True), Loader(DATA).batch(5)):
+        assert len(loader) == len(list(loader))
+    with pytest.raises(TypeError, match="has no length"):
+        len(Loader(samples))
+
+
+def test_random_maps_depend_on_seed_epoch_and_sample_only():
+    loader = Loader(DATA).map(noisy, random=True).map(noisy, random=True).shuffle(seed=2).batch(6)
+    ordered = Loader(DATA).map(noisy, random=True).map(noisy, random=True)
+
+    def by_sample(batches):
+        return {y: x[0] for batch in batches for x, y in zip(batch["x"], batch["y"])}
+
+    first, second = by_sample(epoch(loader)), by_sample(epoch(loader))
+    assert all(first[y] != second[y] for y in first)
+    ordered._work = ordered._work._replace(seed=2)
+    assert by_sample(epoch(ordered.batch(3))) == first
+    noises = np.array([first[y] - y for y in first])
+    assert len(set(noises.tolist())) == ROWS and 0.8 < noises.std() < 2.5
+
+
+def test_maps_of_batches():
+    assert ys(Loader(DATA).batch(6).map(first_row)) == [[0], [6], [12], [18]]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("given", range(5))
+def test_a_state_continues_in_the_middle_of_an_epoch(source, given):
+    def make():
+        return Loader(SOURCES[source]()).map(noisy, random=True).shuffle(seed=3, buffer_size=10).batch(6)
+
+    whole = make()
+    expected = [epoch(whole), epoch(whole), epoch(whole)]
+    loader = make()
+    epoch(loader)
+    list(itertools.islice(loader, given))
+    state = loader.state_dict()
+    assert state == {"epoch": 1, "position": given}
+    resumed = make()
+    resumed.load_state_dict(state)
+    assert resumed.state_dict() == state
+    assert epoch(resumed) == expected[1][given:] and resumed.state_dict() == {"epoch": 2, "position": 0}
+    assert epoch(resumed) == expected[2]
+
+
+def test_what_was_given_is_not_computed_again():
+    read = []
+    loader = Loader(DATA).map(lambda sample: read.append(int(sample["y"])) or sample).batch(5)
+    loader.load_state_dict({"epoch": 0, "position": 2})
+    list(loader)
+    assert read == [*range(10, 20)]
+
+
+SENTENCES = [[1, 2, 3], [4], [5, 6], [], [7, 8, 9, 1]]
+
+
+def test_padding_with_lengths():
+    (batch,) = Loader([{"words": words, "label": i} for i, words in enumerate(SENTENCES)]).batch(5, pad={"words": -1})
+    assert batch["words"].tolist() == [[1, 2, 3, -1], [4, -1, -1, -1], [5, 6, -1, -1], [-1] * 4, [7, 8, 9, 1]]
+    assert batch["words"].dtype == np.int64 and batch["label"].tolist() == [*range(5)]
+    assert batch["words_length"].tolist() == [3, 1, 2, 0, 4] and batch["words_length"].dtype == np.int64
+    rows = [(np.ones((n, 2), "float32"), n) for n in (1, 3)]
+    ((steps, counts, lengths),) = Loader(rows).batch(2, pad={0: 0})
+    assert steps.shape == (2, 3, 2) and steps.dtype == np.float32 and steps.sum() == 8
+    assert lengths.tolist() == counts.tolist() == [1, 3]
+
+
+def test_sequences_with_offsets():
+    words, label = pm.layers.data("words", [-1], dtype="int64", lod_level=1), pm.layers.data("label", [-1, 1], dtype="int64")
+    feeder = DataFeeder([words, label])
+    rows = [(sentence, i) for i, sentence in enumerate(SENTENCES)]
+    expected = [feeder.feed(some) for some in pm.data.batch(rows, 2)]
+    for found, wanted in zip(Loader(rows).batch(2, feeder=feeder), expected):
+        assert found["words"].lod == wanted["words"].lod
+        assert np.array_equal(found["words"].array, wanted["words"].array)
+        assert np.array_equal(found["label"], wanted["label"])
+
+
+def test_samples_of_similar_length_share_a_batch():
+    lengths = np.random.default_rng(0).integers(1, 100, 101)
+    rows = [{"words": [0] * int(n)} for n in lengths]
+
+    def padding(loader):
+        batches = list(loader)
+        assert sorted(n for batch in batches for n in batch["words_length"]) == sorted(lengths)
+        return sum(batch["words"].size - batch["words_length"].sum() for batch in batches), len(batches)
+
+    def length(sample):
+        return len(sample["words"])
+
+    plain, count = padding(Loader(rows).shuffle(seed=1).batch(8, pad={"words": 0}))
+    bucketed = Loader(rows).shuffle(seed=1).batch(8, pad={"words": 0}, length=length)
+    wasted, bucketed_count = padding(bucketed)
+    assert wasted < plain / 5 and bucketed_count == count == len(bucketed)
+    sizes = [batch["words"].shape[1] for batch in bucketed]
+    assert sizes != sorted(sizes), "batches are shuffled"
+    windows = Loader(rows).batch(8, pad={"words": 0}, length=length, window=2)
+    first = sorted(n for batch in itertools.islice(windows, 2) for n in batch["words_length"])
+    assert first == sorted(lengths[:16]), "samples stay within a window"
+
+
+def test_an_iterator_is_read_once():
+    loader = Loader(samples()).batch(6)
+    assert ys(loader)[0] == [*range(6)]
+    for again in (loader, loader.map(first_row)):
+        with pytest.raises(
+            pm.ProgramError, match="the data is an iterator, which can be read once: give a function that makes it"
+        ):
+            list(again)
+
+
+def test_errors_name_the_sample_and_have_their_cause():
+    def fails(sample):
+        return 1 // (int(sample["y"]) - 13)
+
+    class Broken(list):
+        def __getitem__(self, index):
+            return [][index] if index == 4 else index
+
+    def ends_badly():
+        yield from range(3)
+        raise OSError("the disk is gone")
+
+    for loader, message, cause in (
+        (
+            Loader(DATA).map(fails).batch(6),
+            "'fails' of sample 13 failed: ZeroDivisionError: integer division or modulo by zero",
+            ZeroDivisionError,
+        ),
+        (Loader(DATA).shuffle(seed=1).map(fails), "'fails' of sample 13 failed", ZeroDivisionError),
+        (Loader(DATA).batch(6).map(lambda batch: batch["z"]), "'<lambda>' of batch 0 failed: KeyError: 'z'", KeyError),
+        (Loader(Broken(range(9))).batch(2), "reading sample 4 failed: IndexError", IndexError),
+        (Loader(ends_badly), "reading sample 3 failed: OSError: the disk is gone", OSError),
+        (Loader(SENTENCES).batch(5, pad={0: 0}, length=lambda words: words[0]), "'<lambda>' of sample 3 failed: Ind", IndexError),
+    ):
+        with pytest.raises(pm.ProgramError, match="^Loader: " + message) as failed:
+            list(loader)
+        assert isinstance(failed.value.__cause__, cause)
+
+
+def test_what_is_refused():
+    for make, message in (
+        (lambda: Loader(7), "Loader: data is 7: give arrays"),
+        (lambda: Loader("text"), "Loader: data is 'text'"),
+        (lambda: Loader({"x": np.ones(3), "y": np.ones(4)}), r"equally many rows; there are 'x' \[3\], 'y' \[4\]"),
+        (lambda: Loader(()), "equally many rows; there are none"),
+        (lambda: Loader((np.float32(1),)), r"there are '0' \[\]"),
+        (lambda: Loader(samples).shuffle(), "the data has no length: give buffer_size"),
+        (lambda: Loader(DATA).shuffle(seed=-1), "seed is -1, it must be an integer, at least 0"),
+        (lambda: Loader(DATA).batch(0), "size is 0, it must be an integer, at least 1"),
+        (lambda: Loader(DATA).batch(2).batch(2), "the loader has batches"),
+        (lambda: Loader(DATA).prefetch(0), "ahead is 0"),
+        (lambda: Loader(DATA).prefetch(1, workers=-1), "workers is -1"),
+        (lambda: Loader(DATA).map(3), "Loader.map: 3 is not a function"),
+        (lambda: Loader(DATA).load_state_dict({"epoch": 1}), "is not the result of state_dict"),
+        (lambda: Loader(DATA).load_state_dict(None), "None is not the result of state_dict"),
+        (lambda: list(Loader(SENTENCES).batch(2)), r"0 of a batch has shapes|a sample of the batch has no"),
+        (
+            lambda: list(Loader([{"w": words} for words in SENTENCES]).batch(2)),
+            r"'w' of a batch has shapes \[1\], \[3\]: give batch",
+        ),
+        (lambda: list(Loader([{"w": [1]}, {"v": [1]}]).batch(2)), "a sample of the batch has no 'w', the first one has"),
+        (lambda: list(Loader([{"w": [1]}]).batch(2, pad={"v": 0})), "pad names 'v', a sample has w"),
+        (lambda: list(Loader([1, 2]).batch(2, pad={"v": 0})), "pad needs samples that are dicts or tuples, not int"),
+        (lambda: list(Loader([(np.ones((2, 2)),), (np.ones((2, 3)),)]).batch(2, pad={0: 0})), "0 can't be padded"),
+    ):
+        with pytest.raises((pm.ProgramError, pm.ShapeError), match=message):
+            make()
