@@ -9,6 +9,9 @@ exe.run(pm.default_startup_program())
 value, = exe.run(feed={"x": array}, fetch_list=[y])
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from . import averaging, clip, cluster, data, devices, initializer, io, layers, lr, nets, optimizer, regularizer, unique_name
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
@@ -25,6 +28,10 @@ from .roles import device_guard, op_role_guard
 from .scope import LoDTensor, Scope, SelectedRows, global_scope, scope_guard
 from .threads import num_threads, set_num_threads
 from .variable import Parameter, Variable
+
+if TYPE_CHECKING:
+    from . import training
+    from .training import Trainer, fit
 
 __version__ = "0.1.0"
 
@@ -48,6 +55,7 @@ __all__ = [
     "ScopeInUse",
     "SelectedRows",
     "ShapeError",
+    "Trainer",
     "Variable",
     "append_backward",
     "averaging",
@@ -59,6 +67,7 @@ __all__ = [
     "device_guard",
     "devices",
     "epochs",
+    "fit",
     "fraction",
     "global_scope",
     "gradients",
@@ -77,5 +86,18 @@ __all__ = [
     "seed",
     "set_num_threads",
     "steps",
+    "training",
     "unique_name",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports paddle_mini.training when it is used."""
+    if name not in ("Trainer", "fit", "training"):
+        raise AttributeError(f"module 'paddle_mini' has no attribute {name!r}", name=name, obj=import_module(__name__))
+    module = import_module(".training", __name__)
+    return module if name == "training" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -59,3 +59,8 @@ def sigterm_heeded() -> Iterator[None]:
         yield
     finally:
         leave()
+
+
+def raises_interrupt(handler: Any) -> bool:
+    """Whether a signal with this handler raises KeyboardInterrupt, by Python's handler of Ctrl-C or by heed_sigterm()."""
+    return handler in (signal.default_int_handler, _terminate)

@@ -1,0 +1,240 @@
+"""Data of every kind reaches the program with the same bits, and data that does not fit is refused before anything changes."""
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from training_model import BATCH, INPUTS, ROWS, arrays, everything, trainer
+
+DATA = arrays()
+
+
+def batches():
+    for first in range(0, ROWS, BATCH):
+        yield {name: array[first : first + BATCH] for name, array in DATA.items()}
+
+
+class Foreign:
+    """A tensor of another library: NumPy reads it by __array__."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+class Table:
+    """A data frame: columns by name."""
+
+    def __init__(self, columns):
+        self.columns, self._columns = list(columns), columns
+
+    def to_numpy(self):
+        raise AssertionError("columns have different dtypes")
+
+    def __getitem__(self, name):
+        return type("Series", (), {"to_numpy": lambda _: self._columns[name]})()
+
+
+class ForeignLoader:
+    """A loader of another library: len, and batches as lists of tensors, the labels without a second dimension."""
+
+    def __len__(self):
+        return ROWS // BATCH
+
+    def __iter__(self):
+        return ([Foreign(batch["x"]), Foreign(batch["label"][:, 0])] for batch in batches())
+
+
+def fit(of, data, epochs=2, **arguments):
+    of.fit(data, epochs, **{"batch_size": BATCH, "shuffle": False, "progress": False, **arguments})
+    return everything(of)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return fit(trainer(), DATA)
+
+
+KINDS = {
+    "tuple": lambda: (DATA["x"], DATA["label"]),
+    "other dtypes": lambda: {"x": DATA["x"].astype("float64"), "label": DATA["label"].astype("int8")},
+    "lists": lambda: {name: array.tolist() for name, array in DATA.items()},
+    "no second dimension": lambda: {"x": DATA["x"][:, None, :], "label": DATA["label"][:, 0]},
+    "tensors": lambda: {name: Foreign(array) for name, array in DATA.items()},
+    "loader": lambda: pm.data.Loader(DATA).batch(BATCH),
+    "loader without batches": lambda: pm.data.Loader([(x, int(label[0])) for x, label in zip(*DATA.values())]),
+    "loader with workers": lambda: pm.data.Loader(DATA).batch(BATCH).prefetch(2, workers=2),
+    "list of batches": lambda: list(batches()),
+    "function": lambda: batches,
+    "function of the epoch": lambda: lambda epoch: batches() if epoch in (0, 1) else 1 / 0,
+    "another loader": ForeignLoader,
+    "tables": lambda: [Table({"label": batch["label"][:, 0], "x": batch["x"]}) for batch in batches()],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_data_gives_the_same_bits(kind, expected):
+    assert fit(trainer(), KINDS[kind]()) == expected
+
+
+def columns_network():
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        age, price = pm.layers.data("age", [-1, 1]), pm.layers.data("price", [-1, 1])
+        loss = pm.layers.mean(pm.layers.square_error_cost(pm.layers.fc(age, 1), price))
+    pm.seed(3)
+    return pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, exe=pm.Executor(), scope=pm.Scope())
+
+
+def test_a_data_frame():
+    pandas = pytest.importorskip("pandas")
+    columns = {"price": np.linspace(0, 1, 20), "age": np.arange(20) / 20}
+    assert fit(columns_network(), pandas.DataFrame(columns)) == fit(columns_network(), columns)
+
+
+def test_sequences_of_any_length():
+    sentences = [[1, 2, 3], [4], [5, 6], [7, 8, 9, 0], [1]]
+    labels = [0, 1, 0, 1, 1]
+
+    def network():
+        main, startup = pm.Program(), pm.Program()
+        with pm.program_guard(main, startup):
+            words = pm.layers.data("words", [-1], dtype="int64", lod_level=1)
+            label = pm.layers.data("label", [-1, 1], dtype="int64")
+            pooled = pm.layers.sequence_pool(pm.layers.embedding(words, [10, 4]), "sum")
+            predicted = pm.layers.fc(pooled, 2, act="softmax")
+            loss = pm.layers.mean(pm.layers.cross_entropy(predicted, label))
+        pm.seed(3)
+        return pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, exe=pm.Executor(), scope=pm.Scope()), [words, label]
+
+    of, variables = network()
+    columns = fit(of, {"words": sentences, "label": labels}, batch_size=2)
+    rows = list(zip(sentences, labels))
+    for data in (
+        pm.data.Loader(rows),
+        pm.data.Loader(rows).batch(2, feeder=pm.data.DataFeeder(variables)),
+        [pm.data.DataFeeder(variables).feed(some) for some in pm.data.batch(rows, 2)],
+    ):
+        assert fit(network()[0], data, batch_size=2) == columns
+    assert of.history.last["step"] == 6
+    assert of.evaluate(pm.data.Loader(rows), 2)["loss"] == pytest.approx(of.evaluate(pm.data.Loader(rows), 5)["loss"], rel=1e-6)
+
+
+def without(name):
+    return {key: value for key, value in DATA.items() if key != name}
+
+
+WRONG = {
+    "missing": (
+        {"x": DATA["x"], "labels": DATA["label"]},
+        "data: the data has no 'label'; the program reads x, label, the data has x, labels; is that 'labels'?",
+    ),
+    "unknown": ({**DATA, "weight": DATA["x"]}, "data: the data has 'weight', which the program does not read: x, label"),
+    "missing in a batch": ([without("x")], "data: batch 0 has no 'x'; the program reads x, label, batch 0 has label"),
+    "number of values": ([(DATA["x"],)], "data: batch 0 is 1 values; the program reads x, label, in this order"),
+    "kind of batch": ([7], "data: batch 0 is of type int; the program reads x, label, in this order"),
+    "shape": ({**DATA, "x": DATA["x"][:, :4]}, "data: 'x' is [40, 4], the program wants [-1, 6]"),
+    "transposed": ([{**DATA, "x": DATA["x"].T}], "data: batch 0: 'x' is [6, 40], the program wants [-1, 6]"),
+    "dtype": ([{**DATA, "label": DATA["x"][:, :1]}], "data: batch 0: 'label' is an array of float32, the program wants int64"),
+    "strings": ({**DATA, "x": np.full((ROWS, INPUTS), "a")}, "data: 'x' is an array of <U1, the program wants float32"),
+    "rows": ({**DATA, "x": DATA["x"][1:]}, "data: the arrays have different numbers of rows: {'x': 39, 'label': 40}"),
+    "no rows": ({name: array[:0] for name, array in DATA.items()}, "data: there is no batch in it"),
+    "no batches": ([], "data: there is no batch in it"),
+    "no batches of a loader": (pm.data.Loader(DATA).batch(64, drop_last=True), "data: there is no batch in it"),
+    "not data": (7, "data is 7: give arrays, a Loader, an iterable of batches or a function that returns one"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_data_that_does_not_fit_is_refused_before_anything_changes(case, tmp_path):
+    data, message = WRONG[case]
+    for of in (trainer(), trainer()):
+        ops = len(of.main.global_block().ops)
+        with pytest.raises((pm.ProgramError, pm.ShapeError)) as refused:
+            of.fit(data, 2, progress=False, checkpoints=tmp_path / "run")
+        assert str(refused.value) == message
+        assert len(of.main.global_block().ops) == ops and not of.scope.names() and not (tmp_path / "run").exists()
+    of = trainer()
+    with pytest.raises((pm.ProgramError, pm.ShapeError)) as refused:
+        of.fit(DATA, 2, validation=data, progress=False)
+    assert str(refused.value) == message.replace("data", "validation", 1)
+    assert not of.scope.names()
+
+
+def test_a_later_batch_that_does_not_fit_is_named():
+    data = [*batches()]
+    data[3] = {**data[3], "x": data[3]["x"][:, :5]}
+    with pytest.raises(pm.ShapeError, match=r"^data: batch 3: 'x' is \[8, 5\], the program wants \[-1, 6\]$"):
+        fit(trainer(), data)
+
+
+def test_an_iterator_that_would_end_is_refused_before_anything_changes():
+    of = trainer()
+    with pytest.raises(pm.ProgramError, match="data is an iterator, which ends after the first of 2 epochs: give the function"):
+        fit(of, batches())
+    with pytest.raises(pm.ProgramError, match="validation is an iterator, which ends after the first of 2 epochs"):
+        fit(of, DATA, validation=batches())
+    rows = (dict(zip(DATA, row)) for row in zip(*DATA.values()))
+    with pytest.raises(pm.ProgramError, match="data is an iterator, which ends"):
+        fit(of, pm.data.Loader(rows))
+    assert not of.scope.names()
+    expected = fit(trainer(), DATA, epochs=1)
+    rows = (dict(zip(DATA, row)) for row in zip(*DATA.values()))
+    assert fit(trainer(), batches(), epochs=1) == fit(trainer(), pm.data.Loader(rows), epochs=1) == expected
+
+
+def test_an_iterator_that_ends_too_early_says_where():
+    with pytest.raises(pm.ProgramError, match="data is an iterator and ended after 2 of 3 batches of epoch 2"):
+        fit(trainer(), batches(), epochs=2, steps_per_epoch=3)
+
+
+def test_validation_without_the_loss():
+    of = trainer()
+    test = of.main.clone(for_test=True)
+    predicted = next(op.output("Out")[0] for op in reversed(test.global_block().ops) if op.type == "softmax")
+    without = pm.Trainer(of.measures["loss"], pm.optimizer.SGD(0.1), startup=of.startup, test=test.prune(["x"], [predicted]))
+    with pytest.raises(pm.ProgramError, match="validation: the test program does not have 'loss', 'mean_0.tmp_0'"):
+        fit(without, DATA, validation=DATA)
+
+
+def network():
+    x = pm.layers.data("x", [-1, 2])
+    return pm.layers.fc(x, 1)
+
+
+def test_arguments_of_trainer_are_checked():
+    each = network()
+    loss = pm.layers.mean(each)
+    optimizer = pm.optimizer.SGD(0.1)
+    for arguments, message in (
+        ([each, optimizer], r"Trainer: 'loss' has shape \[-1, 1\], not one element: take its mean"),
+        (["loss", optimizer], "Trainer: 'loss' is 'loss', it must be a Variable"),
+        ([loss], "Trainer: give optimizer=; the program of the loss has none"),
+        ([loss, optimizer, {"each": each}], r"Trainer: 'each' has shape \[-1, 1\], not one element"),
+        ([loss, optimizer, {"loss": loss}], "Trainer: names of metrics must be strings other than 'loss'"),
+    ):
+        with pytest.raises(pm.ProgramError, match=message):
+            pm.Trainer(*arguments)
+    with pm.program_guard(pm.Program(), pm.Program()):
+        with pytest.raises(pm.ProgramError, match="the loss is not in the default main program: give its startup program"):
+            pm.Trainer(loss, optimizer)
+        with pytest.raises(pm.ProgramError, match="'other' is a variable of another program than the loss"):
+            pm.Trainer(pm.layers.mean(network()), optimizer, {"other": loss})
+    optimizer.minimize(loss)
+    with pytest.raises(pm.ProgramError, match="has an optimizer already: leave out optimizer="):
+        pm.Trainer(loss, pm.optimizer.SGD(0.1))
+
+
+def test_arguments_of_fit_are_checked():
+    of = trainer()
+    for arguments, message in (
+        ({"epochs": 0}, "fit: epochs is 0, it must be an integer, at least 1"),
+        ({"batch_size": 2.5}, "fit: batch_size is 2.5, it must be an integer"),
+        ({"steps_per_epoch": 0}, "fit: steps_per_epoch is 0"),
+        ({"schedule": "batch"}, "fit: schedule is 'batch', it must be 'step' or 'epoch'"),
+    ):
+        with pytest.raises(pm.ProgramError, match=message):
+            of.fit(DATA, **arguments)
+    assert not of.scope.names()

@@ -1,0 +1,127 @@
+"""Early stopping, the best checkpoint and the learning rate, with values of each epoch that are known."""
+
+import math
+
+import pytest
+
+import paddle_mini as pm
+from training_model import BATCH, arrays, everything, trainer
+
+
+class Scores(pm.training.Callback):
+    """Adds "score", a list of known values."""
+
+    def __init__(self, *scores):
+        self.scores = scores
+
+    def columns(self, trainer):
+        return ["score"]
+
+    def on_epoch_end(self, trainer, values):
+        values["score"] = self.scores[trainer.epoch]
+
+
+def fit(of, *callbacks, epochs=9, **arguments):
+    return of.fit(arrays(), epochs, batch_size=BATCH, callbacks=callbacks, progress=False, **arguments)
+
+
+@pytest.mark.parametrize(
+    "scores, arguments, epochs",
+    [
+        ([5, 4, 3, 3, 3, 0, 0, 0, 0], {"mode": "min", "patience": 2}, 5),
+        ([5, 4, 3, 3, 2, 3, 3, 3, 3], {"mode": "min", "patience": 3}, 8),
+        ([1, 2, 3, 2, 2, 9, 9, 9, 9], {"mode": "max", "patience": 2}, 5),
+        ([5, 4.95, 4.9, 4.85, 4, 3, 2, 1, 0], {"mode": "min", "patience": 3, "min_delta": 0.5}, 4),
+        ([math.nan] * 9, {"mode": "max", "patience": 2}, 2),
+        ([1, math.nan, 0.5, math.nan, math.nan, 9, 9, 9, 9], {"mode": "min", "patience": 2}, 5),
+        ([9, 8, 7, 6, 5, 4, 3, 2, 1], {"mode": "min", "patience": 1}, 9),
+    ],
+)
+def test_training_stops_at_the_known_epoch(scores, arguments, epochs):
+    history = fit(trainer(), Scores(*scores), pm.training.EarlyStopping("score", **arguments))
+    assert len(history) == epochs
+    assert (history.stopped is None) == (epochs == 9)
+    if history.stopped:
+        assert history.stopped.startswith(f"score was not better for {arguments['patience']} epochs (")
+
+
+@pytest.mark.parametrize("with_folder", [False, True])
+@pytest.mark.parametrize("scores", [[3, 1, 2, 2, 2], [3, 1, 2]])
+def test_the_best_values_are_restored(tmp_path, with_folder, scores):
+    """After an early end, and after the last epoch."""
+    best = trainer()
+    fit(best, epochs=2)
+    expected = everything(best)[0]
+    of = trainer()
+    stopping = pm.training.EarlyStopping("score", patience=2, mode="min", restore_best=True)
+    folder = tmp_path / "run" if with_folder else None
+    fit(of, Scores(*scores), stopping, epochs=len(scores), checkpoints=folder)
+    assert len(of.history) == min(len(scores), 4) and everything(of)[0] == expected
+
+
+def test_a_stopped_run_stays_stopped_and_keeps_the_best_values(tmp_path):
+    def run(seed):
+        of = trainer(seed=seed)
+        stopping = pm.training.EarlyStopping("score", patience=2, mode="min", restore_best=True)
+        fit(of, Scores(3, 1, 2, 2, 2), stopping, epochs=5, checkpoints=tmp_path)
+        return everything(of), of.history.rows, of.history.stopped
+
+    assert run(3) == run(99)
+
+
+def test_early_stopping_waits_across_a_restart(tmp_path):
+    scores = Scores(3, 1, 2, 2, 2, 2, 2)
+    for epochs in (3, 7):
+        of = trainer(seed=epochs)
+        stopping = pm.training.EarlyStopping("score", patience=3, mode="min", restore_best=True)
+        fit(of, scores, stopping, epochs=epochs, checkpoints=tmp_path)
+    assert len(of.history) == 5 and stopping.best == 1
+
+
+def test_a_callback_is_used_again():
+    stopping = pm.training.EarlyStopping("score", patience=2, mode="min")
+    for _ in range(2):
+        assert len(fit(trainer(), Scores(3, 1, 2, 2, 2), stopping, epochs=5)) == 4
+
+
+def test_the_best_checkpoint(tmp_path):
+    of, best = trainer(), trainer()
+    fit(best, epochs=2)
+    fit(of, Scores(3, 1, 2, math.nan), pm.training.BestCheckpoint(tmp_path, "score", "min"), epochs=4)
+    manager = pm.io.CheckpointManager(tmp_path)
+    assert manager.steps() == [10]
+    at = manager.restore(of.main, of.exe, of.scope)
+    assert at.data == {**best.history.last, "score": 1}
+    assert everything(of)[0] == everything(best)[0]
+
+
+def test_the_rate_of_the_last_step():
+    schedule = pm.lr.PiecewiseDecay([5, 8], [0.1, 0.01, 0.001])
+    history = fit(trainer(pm.optimizer.SGD(schedule)), pm.training.LearningRateLogger(), epochs=2)
+    assert history["learning_rate"] == pytest.approx([0.1, 0.001])
+    merged = trainer(pm.optimizer.GradientMerge(pm.optimizer.SGD(0.25), 2))
+    assert fit(merged, pm.training.LearningRateLogger(), epochs=1)["learning_rate"] == [0.25]
+
+
+def test_unknown_values_are_refused_before_anything_changes():
+    of = trainer()
+    ops = len(of.main.global_block().ops)
+    with pytest.raises(pm.ProgramError) as refused:
+        fit(of, pm.training.EarlyStopping("vall_loss"))
+    assert str(refused.value) == "EarlyStopping: there is no value 'vall_loss'; did you mean 'loss'?; there are loss, accuracy"
+    assert len(of.main.global_block().ops) == ops and not of.scope.names() and of.planned == 0
+    with pytest.raises(pm.ProgramError, match="BestCheckpoint: there is no value 'val_loss'; did you mean 'loss'"):
+        fit(of, pm.training.BestCheckpoint("folder"))
+    with pytest.raises(pm.ProgramError, match="EvaluateAverages: there is no validation data|the program has no averages"):
+        fit(of, pm.training.EvaluateAverages())
+
+
+def test_arguments_are_checked():
+    stopping = pm.training.EarlyStopping
+    with pytest.raises(pm.ProgramError, match="is a greater 'val_accuracy' better\\? Give mode='max'"):
+        stopping("val_accuracy")
+    with pytest.raises(pm.ProgramError, match="mode is 'greatest', it must be 'min' or 'max'"):
+        stopping("loss", mode="greatest")
+    for patience in (0, 1.5, True):
+        with pytest.raises(pm.ProgramError, match="patience is .*, it must be an integer, at least 1"):
+            stopping("loss", patience=patience)
