@@ -36,6 +36,17 @@ def test_the_readmes_program_runs(tmp_path):
     assert printed.returncode == 0 and printed.stdout, printed.stderr
 
 
+def test_the_programs_of_the_page_on_fit_run(tmp_path):
+    """One after another, as a reader who copies them has them."""
+    program = "".join(re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/fit.md").read_text(), re.S | re.M))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert "averaged_val_accuracy" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "model.pdiparams", "model.pdmodel"}
+
+
 def test_the_readmes_commands_exist():
     commands = [line.split("#")[0].split() for block in blocks("sh") for line in block.splitlines()]
     targets = re.findall(r"^([a-z-]+)(?= .*:|:)", (ROOT / "Makefile").read_text(), re.M)

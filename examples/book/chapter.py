@@ -3,8 +3,6 @@ import argparse
 import pathlib
 import tempfile
 
-import numpy as np
-
 import paddle_mini as pm
 
 
@@ -26,24 +24,16 @@ def fit(samples, feed_list, loss, optimizer, args, **measures):
 
     measures: further variables by name. Returns the executor, and {name: last mean}, including the loss.
     """
-    measures = {"loss": loss, **measures}
-    test = pm.default_main_program().clone(for_test=True)
-    optimizer.minimize(loss)
     pm.seed(args.seed)
     executor, feeder = pm.Executor(pm.CPUPlace()), pm.data.DataFeeder(feed_list)
-    executor.run(pm.default_startup_program())
-    for epoch in range(args.epochs):
+
+    def batches(epoch):
         order = pm.data.shuffle(samples.train, len(samples.train), seed=args.seed + epoch)
-        for rows in pm.data.batch(order, args.batch, drop_last=True):
-            executor.run(feed=feeder.feed(rows))
-        batches = list(pm.data.batch(samples.test, args.batch))
-        found = np.array(
-            [[value.item() for value in executor.run(test, feeder.feed(rows), list(measures.values()))] for rows in batches]
-        )
-        # Each batch gives a mean over its rows, and the last one may have fewer.
-        means = dict(zip(measures, map(float, np.average(found, 0, weights=[len(rows) for rows in batches]))))
-        print(f"epoch {epoch + 1}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means.items()))
-    return executor, means
+        return map(feeder.feed, pm.data.batch(order, args.batch, drop_last=True))
+
+    test = pm.data.Loader(samples.test).batch(args.batch, feeder=feeder)
+    last = pm.fit(loss, batches, optimizer, args.epochs, test, measures, exe=executor).last
+    return executor, {name: last[f"val_{name}"] for name in ("loss", *measures)}
 
 
 def saved_and_used(args, feed_vars, fetch_vars, executor, rows):
