@@ -9,6 +9,8 @@ exe.run(pm.default_startup_program())
 value, = exe.run(feed={"x": array}, fetch_list=[y])
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +33,28 @@ from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
     from . import training
+    from .inspection.summary import summary
     from .training import Trainer, fit
 
 __version__ = "0.1.0"
+
+_LAZY = {"Trainer": ".training", "fit": ".training", "summary": ".inspection.summary"}
+_LAZY_MODULES = {"training"}
+"""Names whose modules are imported when they are used, so that `import paddle_mini` stays fast."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_MODULES:
+        return import_module(f".{name}", __name__)
+    if name not in _LAZY:
+        raise AttributeError(f"module 'paddle_mini' has no attribute {name!r}", name=name, obj=import_module(__name__))
+    value = globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Block",
@@ -86,18 +107,7 @@ __all__ = [
     "seed",
     "set_num_threads",
     "steps",
+    "summary",
     "training",
     "unique_name",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Imports paddle_mini.training when it is used."""
-    if name not in ("Trainer", "fit", "training"):
-        raise AttributeError(f"module 'paddle_mini' has no attribute {name!r}", name=name, obj=import_module(__name__))
-    module = import_module(".training", __name__)
-    return module if name == "training" else getattr(module, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -224,6 +224,12 @@ class Program:
         program._names = unique_name.counters_after(var.name for var in program.list_vars())
         return program
 
+    def _repr_html_(self) -> str:
+        """A notebook shows the table of summary()."""
+        from .inspection.summary import summary
+
+        return summary(self)._repr_html_()
+
     def __str__(self) -> str:
         return show.program_text(self)
 
