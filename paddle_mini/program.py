@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from . import _core, dataflow, roles, show, transform, unique_name
@@ -223,6 +225,20 @@ class Program:
         program.backward_count = int(any(op.attr("op_role", 0) & roles.BACKWARD for block in program.blocks for op in block.ops))
         program._names = unique_name.counters_after(var.name for var in program.list_vars())
         return program
+
+    def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The program as a graph in the language of Graphviz; also written to a file if there is a path.
+
+        import paddle_mini as pm
+        y = pm.layers.fc(pm.layers.data("x", shape=[-1, 2]), 3)
+        text = pm.default_main_program().to_dot("program.dot")  # `dot -Tsvg program.dot` draws it
+        """
+        from .inspection.dot import dot_text
+
+        text = dot_text(self)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
 
     def _repr_html_(self) -> str:
         """A notebook shows the table of summary()."""

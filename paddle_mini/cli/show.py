@@ -1,7 +1,8 @@
-# paddle-mini show: prints a saved program and, for given feed shapes, its plan.
+# paddle-mini show: prints a saved program, as text, as a graph or as JSON, and, for given feed shapes, its plan.
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 import paddle_mini as pm
 
 from .._core import printable
+from ..callsite import place_of
 from ..io.model import prefix_of
+from ..json_values import json_value
 from ..show import provenance_text
 from .options import shape
 from .programs import fetches_of, read_program
@@ -28,11 +31,23 @@ def add_show(commands: Any) -> None:
         metavar="NAME=2,3",
         help="print the plan of a run for feeds of these shapes as well",
     )
+    form = show.add_mutually_exclusive_group()
+    form.add_argument("--dot", action="store_true", help="print the program as a graph in the language of Graphviz instead")
+    form.add_argument("--json", action="store_true", help="print its operators, variables and summary as JSON instead")
+    form.add_argument("--netron", action="store_true", help="show the file in Netron, a viewer of models, until Ctrl-C")
     show.set_defaults(command=_show)
 
 
 def _show(arguments: argparse.Namespace) -> None:
     program = read_program(arguments.prefix)
+    if arguments.netron:
+        return _show_in_netron(arguments.prefix + ".pdmodel")
+    if arguments.dot or arguments.json:
+        print(
+            program.to_dot() if arguments.dot else json.dumps(json_value(_facts(program)), indent=1),
+            end="" if arguments.dot else "\n",
+        )
+        return None
     print(program)
     print()
     ops = Counter(op.type for block in program.blocks for op in block.ops)
@@ -50,6 +65,41 @@ def _show(arguments: argparse.Namespace) -> None:
     if arguments.plan:
         print()
         print(_plan(program, dict(arguments.plan)))
+    return None
+
+
+def _show_in_netron(path: str) -> None:
+    try:
+        import netron
+    except ImportError:
+        raise pm.ProgramError("--netron needs Netron: pip install 'paddle_mini[netron]'") from None
+    netron.start(path)
+    netron.wait()
+
+
+def _facts(program: pm.Program) -> dict[str, Any]:
+    """Operators, variables and the summary; unknown fields and callstacks are left out."""
+    summary = pm.summary(program)
+    return {
+        "provenance": program.provenance,
+        "blocks": [
+            {
+                "parent": block.parent_idx,
+                "variables": [
+                    {"name": var.name, **var.info(), "persistable": var.persistable, "is_data": var.need_check_feed}
+                    for var in block.vars.values()
+                ],
+                "operators": [_operator_facts(op) for op in block.ops],
+            }
+            for block in program.blocks
+        ],
+        "summary": {"rows": [vars(row) for row in summary.rows], "notes": summary.notes()},
+    }
+
+
+def _operator_facts(op: pm.Operator) -> dict[str, Any]:
+    attrs = {name: value for name, value in op.attrs.items() if name != "op_callstack"}
+    return {"type": op.type, "line": place_of(op.callstack), "inputs": op.inputs, "outputs": op.outputs, "attrs": attrs}
 
 
 def _plan(program: pm.Program, shapes: dict[str, list[int]]) -> str:
