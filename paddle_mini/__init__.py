@@ -32,14 +32,14 @@ from .threads import num_threads, set_num_threads
 from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
-    from . import training
+    from . import loggers, training
     from .inspection.summary import summary
     from .training import Trainer, fit
 
 __version__ = "0.1.0"
 
 _LAZY = {"Trainer": ".training", "fit": ".training", "summary": ".inspection.summary"}
-_LAZY_MODULES = {"training"}
+_LAZY_MODULES = {"loggers", "training"}
 """Names whose modules are imported when they are used, so that `import paddle_mini` stays fast."""
 
 
@@ -95,6 +95,7 @@ __all__ = [
     "initializer",
     "io",
     "layers",
+    "loggers",
     "lr",
     "nets",
     "num_threads",

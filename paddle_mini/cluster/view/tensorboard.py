@@ -4,6 +4,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from ..._core import ProgramError
 from ...io.parameters import Path
 from ..errors import ClusterError
 from .watch import ServerStatus, Snapshot, TrainerStatus
@@ -27,11 +28,12 @@ class TensorBoard:
     "job/tasks_done" and "job/tasks_failed" over seconds. ClusterError where tensorboardX is not installed."""
 
     def __init__(self, directory: Path):
+        from ...loggers import TensorBoardLogger
+
         try:
-            from tensorboardX import SummaryWriter
-        except ImportError:
+            self._logger = TensorBoardLogger(directory)
+        except ProgramError:
             raise ClusterError("tensorboard=... needs tensorboardX: pip install 'paddle_mini[cluster]'") from None
-        self._writer = SummaryWriter(str(directory))
         self._written: dict[str, Any] = {}
 
     def __call__(self, now: Snapshot) -> None:
@@ -39,20 +41,17 @@ class TensorBoard:
             self._write(f"trainer_{trainer.number}", trainer, TRAINER_SCALARS, trainer.steps)
         for server in now.servers:
             self._write(f"server_{server.number}", server, SERVER_SCALARS, server.version)
-        for word in ("done", "failed"):
-            self._writer.add_scalar(f"job/tasks_{word}", now.tasks[word], int(now.seconds))
-        self._writer.flush()
+        self._logger.log({f"job/tasks_{word}": now.tasks[word] for word in ("done", "failed")}, int(now.seconds))
 
     def _write(self, part: str, row: TrainerStatus | ServerStatus, names: Any, step: int) -> None:
         figures = {name: getattr(row, name) for name in names if getattr(row, name) is not None}
         if figures == self._written.get(part):  # no new report, or the process has left
             return
         self._written[part] = figures
-        for name, value in figures.items():
-            self._writer.add_scalar(f"{part}/{name}", value, step)
+        self._logger.log({f"{part}/{name}": value for name, value in figures.items()}, step)
 
     def __enter__(self) -> TensorBoard:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self._writer.close()
+        self._logger.close()

@@ -1,0 +1,38 @@
+# The protocol of loggers.
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from .._core import ProgramError, printable
+from ..errors import shown
+
+
+@runtime_checkable
+class Logger(Protocol):
+    """An object that keeps figures by name, one set for each step."""
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Keeps the figures of a step. A figure is a number, or an array of one element, such as a fetched loss."""
+
+    def close(self) -> None:
+        """Writes what is not written yet; a second call has no effect."""
+
+
+def figures(values: Mapping[str, Any], step: Any) -> tuple[dict[str, float], int]:
+    """The arguments of log as floats and an int; ProgramError for any other value."""
+    numbers = {}
+    for name, value in values.items():
+        if not isinstance(name, str) or not name.isprintable() or not name or name == "step":
+            raise ProgramError(f"log: {shown(name)} is not a name of a figure; names are printable text other than 'step'")
+        array = np.asarray(value)
+        if array.size != 1 or array.dtype.kind not in "fiub":
+            raise ProgramError(f"log: '{printable(name)}' is {shown(value)}, not a number")
+        numbers[name] = float(array.reshape(())[()])
+    try:
+        return numbers, operator.index(step)
+    except TypeError:
+        raise ProgramError(f"log: step is {shown(step)}, not an integer") from None

@@ -1,0 +1,72 @@
+# TensorBoardLogger: scalars, and histograms of parameters and of their averages.
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._core import ProgramError
+from ..executor import Executor
+from ..guards import default_main_program
+from ..scope import global_scope
+from .protocol import figures
+
+
+class TensorBoardLogger:
+    """Writes event files for TensorBoard to a directory. ProgramError where tensorboardX is not installed
+    (pip install 'paddle_mini[tensorboard]'). Loggers of one directory add event files to it.
+
+    import paddle_mini as pm
+    with pm.loggers.TensorBoardLogger("logs") as log:
+        log.log({"loss": 0.5}, step=1)  # `tensorboard --logdir logs` shows it
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]):
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            raise ProgramError("TensorBoardLogger needs tensorboardX: pip install 'paddle_mini[tensorboard]'") from None
+        self._writer = SummaryWriter(os.fspath(directory))
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Writes scalars; "/" in a name makes groups."""
+        numbers, step = figures(values, step)
+        for name, value in numbers.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+    def log_histograms(self, step: int, program: Any = None, scope: Any = None, averages: Any = None) -> None:
+        """Writes a histogram of each trainable parameter's finite elements, "parameters/fc_0.w_0", and as a scalar how many
+        are not finite, if there are any. averages: an averaging optimizer of the program: "averages/fc_0.w_0" too.
+        """
+        program = default_main_program() if program is None else program
+        scope = global_scope() if scope is None else scope
+        parameters = [one for one in program.all_parameters() if one.trainable]
+        self._add_histograms("parameters", parameters, scope, step)
+        if averages is not None:
+            with averages.apply(Executor(), scope=scope):
+                self._add_histograms("averages", parameters, scope, step)
+        self._writer.flush()
+
+    def _add_histograms(self, group: str, parameters: list[Any], scope: Any, step: int) -> None:
+        for parameter in parameters:
+            value = np.asarray(scope.get(parameter.name))
+            if value.dtype == np.uint16:  # the bits of bfloat16
+                value = (value.astype(np.uint32) << 16).view(np.float32)
+            finite = value[np.isfinite(value)]
+            if finite.size:
+                self._writer.add_histogram(f"{group}/{parameter.name}", finite, step)
+            if finite.size < value.size:
+                self._writer.add_scalar(f"{group}/{parameter.name}/not_finite", value.size - finite.size, step)
+
+    def close(self) -> None:
+        """Closes the event file; a second call has no effect."""
+        self._writer.close()
+
+    def __enter__(self) -> TensorBoardLogger:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

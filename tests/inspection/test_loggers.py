@@ -1,0 +1,178 @@
+"""Loggers: what is written is read back, by TensorBoard too; files of killed processes; figures that are not finite."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+import paddle_mini as pm
+from paddle_mini.loggers import CSVLogger, JSONLinesLogger, Logger, TensorBoardLogger
+from small_model import SmallModel
+
+FILES = [CSVLogger, JSONLinesLogger]
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_figures_are_read_back(kind, tmp_path):
+    path = tmp_path / "logs" / "run"
+    with kind(path) as log:
+        assert isinstance(log, Logger)
+        log.log({"loss": 0.1, "accuracy": np.float32(0.5)}, 3)
+        log.log({"loss": np.array([1e-300]), "accuracy": 1}, np.int64(4))
+    assert kind.read(path) == [{"step": 3, "loss": 0.1, "accuracy": 0.5}, {"step": 4, "loss": 1e-300, "accuracy": 1}]
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_figures_that_are_not_finite_stay_readable(kind, tmp_path):
+    with kind(tmp_path / "run") as log:
+        log.log({"a": math.nan, "b": math.inf, "c": -math.inf}, 0)
+    (row,) = kind.read(tmp_path / "run")
+    assert math.isnan(row["a"]) and row["b"] == math.inf and row["c"] == -math.inf
+
+
+def test_json_lines_are_json(tmp_path):
+    with JSONLinesLogger(tmp_path / "run") as log:
+        log.log({"loss": math.nan}, 0)
+    line = (tmp_path / "run").read_text()
+    assert json.loads(line, parse_constant=lambda word: pytest.fail(f"{word} is not JSON")) == {"step": 0, "loss": "NaN"}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_second_logger_appends(kind, tmp_path):
+    for step in range(3):
+        with kind(tmp_path / "run") as log:
+            log.log({"loss": step, "rate": 0.1}, step)
+    assert [row["step"] for row in kind.read(tmp_path / "run")] == [0, 1, 2]
+    assert (tmp_path / "run").read_text().count("rate,") in (0, 1)
+
+
+def test_a_column_that_a_file_lacks_is_refused(tmp_path):
+    with CSVLogger(tmp_path / "run") as log:
+        log.log({"loss": 1.0, "rate": 0.1}, 0)
+        log.log({"rate": 0.2}, 1)
+    with CSVLogger(tmp_path / "run") as log, pytest.raises(pm.ProgramError, match="'accuracy'; its columns are step, loss, rate"):
+        log.log({"accuracy": 1.0}, 2)
+    assert CSVLogger.read(tmp_path / "run") == [{"step": 0, "loss": 1.0, "rate": 0.1}, {"step": 1, "rate": 0.2}]
+    (tmp_path / "other").write_text("a,b\n1,2\n")
+    with pytest.raises(pm.ProgramError, match="'step'"):
+        CSVLogger(tmp_path / "other")
+    assert (tmp_path / "other").read_text() == "a,b\n1,2\n"
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_partial_last_line_is_removed(kind, tmp_path):
+    path = tmp_path / "run"
+    with kind(path) as log:
+        log.log({"loss": 1.25}, 0)
+        log.log({"loss": 2.5}, 1)
+    whole = path.read_bytes()
+    for length in range(len(whole) + 1):
+        path.write_bytes(whole[:length])
+        kind.read(path)  # while its process runs
+        with kind(path) as log:
+            log.log({"loss": 5.0}, 2)
+        rows = kind.read(path)
+        assert rows[-1] == {"step": 2, "loss": 5.0}
+        assert rows[:-1] == [{"step": 0, "loss": 1.25}, {"step": 1, "loss": 2.5}][: len(rows) - 1]
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_killed_process_loses_no_complete_line(kind, tmp_path):
+    code = (
+        f"import paddle_mini as pm, os, signal\nlog = pm.loggers.{kind.__name__}('run')\n"
+        f"for step in range(100): log.log({{'loss': step}}, step)\nos.kill(os.getpid(), {int(signal.SIGKILL)})"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], cwd=tmp_path)
+    assert killed.returncode == -signal.SIGKILL
+    assert [row["loss"] for row in kind.read(tmp_path / "run")] == list(range(100))
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_wrong_figures_write_nothing(kind, tmp_path):
+    with kind(tmp_path / "run") as log:
+        for values, step in (
+            ({"loss": "1.0"}, 0),
+            ({"loss": np.ones(2)}, 0),
+            ({"loss": None}, 0),
+            ({"a\nb": 1.0}, 0),
+            ({3: 1.0}, 0),
+            ({"step": 1.0}, 0),
+            ({"loss": 1.0}, 0.5),
+        ):
+            with pytest.raises(pm.ProgramError):
+                log.log(values, step)
+    assert os.path.getsize(tmp_path / "run") == 0
+    with pytest.raises(pm.ProgramError, match="closed"):
+        log.log({"loss": 1.0}, 0)
+    log.close()
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_names_with_separators_are_read_back(kind, tmp_path):
+    name = 'loss, of "all"/τ'
+    with kind(tmp_path / "run") as log:
+        log.log({name: 1.0}, 0)
+    with kind(tmp_path / "run") as log:
+        log.log({name: 2.0}, 1)
+    assert [row[name] for row in kind.read(tmp_path / "run")] == [1.0, 2.0]
+
+
+def events(folder):
+    read = EventAccumulator(str(folder), size_guidance={"scalars": 0, "histograms": 0})
+    read.Reload()
+    return read
+
+
+def test_tensorboard_reads_scalars(tmp_path):
+    with TensorBoardLogger(tmp_path) as log:
+        assert isinstance(log, Logger)
+        for step in range(3):
+            log.log({"train/loss": 0.5 * step, "rate": math.inf}, step)
+    read = events(tmp_path)
+    assert [(event.step, event.value) for event in read.Scalars("train/loss")] == [(0, 0), (1, 0.5), (2, 1)]
+    assert [event.value for event in read.Scalars("rate")] == [math.inf] * 3
+
+
+def test_tensorboard_reads_histograms_of_parameters_and_averages(tmp_path):
+    averages = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.5), pm.averaging.Uniform())
+    model = SmallModel(averages.minimize)
+    for number in range(3):
+        model.step(number)
+    raw = model.values()
+    with averages.apply(model.exe, scope=model.scope):
+        averaged = model.values()
+    with TensorBoardLogger(tmp_path) as log:
+        log.log_histograms(7, model.main, model.scope, averages)
+    read = events(tmp_path)
+    for group, values in (("parameters", raw), ("averages", averaged)):
+        for name, value in values.items():
+            (event,) = read.Histograms(f"{group}/{name}")
+            found = event.histogram_value
+            assert event.step == 7 and found.num == value.size
+            np.testing.assert_allclose([found.min, found.max, found.sum], [value.min(), value.max(), value.sum()], rtol=1e-5)
+    for name, value in model.values().items():
+        assert (value == raw[name]).all()
+
+
+def test_elements_that_are_not_finite_are_counted(tmp_path):
+    model = SmallModel()
+    value = model.scope.get("fc_0.w_0").copy()
+    value[0, :2] = np.nan, np.inf
+    model.scope.set("fc_0.w_0", value)
+    with TensorBoardLogger(tmp_path) as log:
+        log.log_histograms(0, model.main, model.scope)
+    read = events(tmp_path)
+    assert read.Histograms("parameters/fc_0.w_0")[0].histogram_value.num == value.size - 2
+    assert read.Scalars("parameters/fc_0.w_0/not_finite")[0].value == 2
+
+
+def test_without_its_library_it_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    with pytest.raises(pm.ProgramError, match=r"pip install 'paddle_mini\[tensorboard\]'"):
+        TensorBoardLogger(tmp_path)
