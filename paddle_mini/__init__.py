@@ -33,12 +33,13 @@ from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
     from . import loggers, training
+    from .inspection.profiler import profile
     from .inspection.summary import summary
     from .training import Trainer, fit
 
 __version__ = "0.1.0"
 
-_LAZY = {"Trainer": ".training", "fit": ".training", "summary": ".inspection.summary"}
+_LAZY = {"Trainer": ".training", "fit": ".training", "profile": ".inspection.profiler", "summary": ".inspection.summary"}
 _LAZY_MODULES = {"loggers", "training"}
 """Names whose modules are imported when they are used, so that `import paddle_mini` stays fast."""
 
@@ -101,6 +102,7 @@ __all__ = [
     "num_threads",
     "op_role_guard",
     "optimizer",
+    "profile",
     "program_guard",
     "regularizer",
     "samples",

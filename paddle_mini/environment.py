@@ -5,7 +5,8 @@ import os
 
 VARIABLES = {
     "PM_CPU": "v2, v3 or v4: the kernel library for this level of CPUs; by default the best that runs",
-    "PM_LOG": "infer, widen, place, transfer, fuse, plan, run: the tables that the executor prints to standard error",
+    "PM_LOG": "infer, widen, place, transfer, fuse, plan: tables of the executor, on standard error"
+    "; run, runs: times of operators, at exit or after each run",
     "PM_NUM_THREADS": "the number of threads that operators use on the CPU; by default the CPUs that the process may use",
     "PM_FUSE": "0: operators are not fused: each runs over its whole variables",
     "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",

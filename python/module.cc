@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, m) {
   python::define_scope(m);
   python::define_claims(m);
   python::define_executor(m);
+  python::define_watches(m);
   python::define_files(m);
   python::define_devices(m);
   python::define_testing(m);

@@ -75,6 +75,7 @@ void define_operators(py::module_& m); // operators.cc: schemas, checks, gradien
 void define_scope(py::module_& m);     // scope.cc
 void define_claims(py::module_& m);   // claims.cc: averages applied to parameters
 void define_executor(py::module_& m);  // executor.cc
+void define_watches(py::module_& m);   // watches.cc: profiles, checks for NaN
 void define_files(py::module_& m);     // files.cc: parameter files
 void define_devices(py::module_& m);   // devices.cc: available devices
 void define_testing(py::module_& m);   // testing.cc: invalid schemas, for tests

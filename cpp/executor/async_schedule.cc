@@ -1,8 +1,6 @@
 // Implements submission of steps to queues, waiting, and failure handling.
 #include "executor/async_schedule.h"
 
-#include <chrono>
-
 #include "core/fork.h"
 
 namespace paddle_mini {
@@ -58,7 +56,7 @@ void AsyncSchedule::forget_recordings() {
 
 size_t AsyncSchedule::submit_from(size_t step) {
   const ScheduleSections::Section* section = failure_.there() ? nullptr : sections_->recorded(step);
-  if (section && !failure_.there() && !timer_) {
+  if (section && !failure_.there() && !observer_) {
     submit(*section->recording, step, section->end - 1);
     return section->end;
   }
@@ -78,14 +76,22 @@ void AsyncSchedule::submit(Work& work, size_t first, size_t last) {
 void AsyncSchedule::execute(const StepWork& work) {
   size_t step = work.step;
   if (failure_.leaves_out(work.of_run)) return;
-  auto start = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begin;
+  if (observer_) begin = std::chrono::steady_clock::now();
   last_runs_[step] = work.of_run;
   try {
     KernelContext* context = lanes_[steps_[step].lane].context;
     if (context) context->step = step;
     steps_[step].kernel->run(context ? *context : no_device_);
-  } catch (...) { return failure_.note(step, std::current_exception(), work.of_run); }
-  if (timer_) timer_(step, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+    if (observer_) observe(step, begin);
+  } catch (...) { failure_.note(step, std::current_exception(), work.of_run); }
+}
+
+// A device with a stream has only launched the step.
+void AsyncSchedule::observe(size_t step, std::chrono::steady_clock::time_point begin) {
+  const ScheduleLane& lane = lanes_[steps_[step].lane];
+  if (lane.context && lane.context->stream) lane.queue->wait(lane.queue->record_event());
+  observer_(step, begin);
 }
 
 void AsyncSchedule::wait_for(const std::vector<int>& steps) {

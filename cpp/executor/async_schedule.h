@@ -2,6 +2,7 @@
 // only for those that its caller needs; the others may overlap the next run.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 #include "core/interruption.h"
@@ -28,9 +29,24 @@ class AsyncSchedule {
   const ScheduledStep& step(size_t step) const { return steps_[step]; }
   // Discards recordings, because kernels have new memory addresses.
   void forget_recordings();
-  // Sets a function that is called for each executed step, from any thread, with its number and duration in
-  // microseconds; nullptr for none.
-  void set_timer(std::function<void(size_t, double)> timer) { timer_ = std::move(timer); }
+  // Called after each step, from any thread, with its number and the time when it began; the step fails if it throws.
+  using Observer = std::function<void(size_t, std::chrono::steady_clock::time_point)>;
+  // Calls an observer while it lives; nullptr is none. With an observer, no work may be pending at both ends.
+  class Observed {
+   public:
+    Observed(AsyncSchedule& schedule, Observer observer) : schedule_(schedule), on_(observer != nullptr) {
+      if (on_) schedule.observer_ = std::move(observer);
+    }
+    ~Observed() {
+      if (on_) schedule_.observer_ = nullptr;
+    }
+    Observed(const Observed&) = delete;
+    Observed& operator=(const Observed&) = delete;
+
+   private:
+    AsyncSchedule& schedule_;
+    bool on_;
+  };
 
   // Throws ScheduleFailure, or Interrupted if `stop` requests it; then all submitted work is finished or skipped. Calls
   // `checked`, which may throw, when the steps that may reject their data are done.
@@ -51,6 +67,7 @@ class AsyncSchedule {
   size_t submit_from(size_t step);  // submits the step, or the section that begins with it; returns the next step
   void submit(Work& work, size_t first, size_t last);
   void execute(const StepWork& work);
+  void observe(size_t step, std::chrono::steady_clock::time_point begin);
   void wait_for(const std::vector<int>& steps);
   void keep_two_runs();
   void drain();
@@ -67,7 +84,7 @@ class AsyncSchedule {
   std::unique_ptr<ScheduleSections> sections_;
   int turn_ = 0;
   uint64_t run_ = 0;
-  std::function<void(size_t, double)> timer_;
+  Observer observer_;
   FirstFailure failure_;
 };
 

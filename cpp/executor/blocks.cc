@@ -74,9 +74,8 @@ class Control : public ControlRun {
 std::shared_ptr<Plan> Blocks::run_program(std::shared_ptr<Plan> first, const std::vector<Tensor>& feeds, Frame& frame,
                                           RunState& state) {
   run_segment(*first, feeds, frame, state);
-  if (first->segment().whole) return first;
-  std::shared_ptr<Plan> last = run(0, first->segment().end, frame, state);
-  state.contexts.agree();
+  std::shared_ptr<Plan> last = first->segment().whole ? first : run(0, first->segment().end, frame, state);
+  if (state.undo) state.contexts.agree();
   return last;
 }
 
@@ -123,7 +122,10 @@ void Blocks::run_control(int block, int index, Frame& frame, RunState& state) {
   const VerifiedOp& op = program_->blocks[block].ops[index];
   with_op_context({op.desc, index, block}, [&] {
     Control run(op, frame, *this, state);
+    Clock::time_point begin = state.watch ? Clock::now() : Clock::time_point();
+    double inside = state.watch ? state.watch->inside() : 0;
     op.schema->control_function()(run);
+    if (state.watch) state.watch->after({{program_, &op}, block, index, {}, {}}, begin, inside);
   });
 }
 
@@ -175,10 +177,14 @@ void Blocks::run_dependent(int block, int index, Frame& frame, RunState& state) 
       scratch.tensor.memory = allocate(scratch.tensor.bytes());
       scratch.tensor.data = scratch.tensor.memory.get();
     }
+    Clock::time_point begin = state.watch ? Clock::now() : Clock::time_point();
     kernel->run(kernel_context);
     if (wide) stand_ins->write_back(kernel_context);
+    if (state.watch)
+      state.watch->after({{program_, &op}, block, index, infos, context.outputs()}, begin, state.watch->inside());
     for (size_t s = 0; s < outputs.size(); ++s) {
       for (size_t i = 0; i < outputs[s].size(); ++i) {
+        if (outputs[s][i] && state.watch) state.watch->require_finite(op.desc.outputs[s], i, outputs[s][i]->tensor);
         if (outputs[s][i]) set(frame, op.desc.outputs[s].arguments[i], std::move(*outputs[s][i]), state);
       }
     }

@@ -13,7 +13,8 @@
 // verify happens once a program; infer, the passes and plan once for each combination of program, scope,
 // feed shapes, fetches and place. After that a run looks nothing up by name. A program with control
 // operators, or with shapes that depend on data, is planned and run in segments (blocks.h).
-// PM_LOG=infer,widen,place,transfer,fuse,plan,run prints the tables to standard error.
+// PM_LOG=infer,widen,place,transfer,fuse,plan prints the tables to standard error; PM_LOG=run the times of operators when
+// the process exits, PM_LOG=runs after each run (run_watch.h).
 #pragma once
 
 #include <optional>

@@ -22,7 +22,7 @@ const std::vector<Pass>& passes() {
 
 bool logs(const char* stage) {
   const char* wanted = std::getenv("PM_LOG");
-  return wanted && std::string(wanted).find(stage) != std::string::npos;
+  return wanted && text(",", wanted, ",").find(text(",", stage, ",")) != std::string::npos;
 }
 
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last) {

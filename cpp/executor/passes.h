@@ -17,6 +17,6 @@ const std::vector<Pass>& passes();  // in execution order
 // ProgramError if no pass has the name `last`.
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last = "");
 
-bool logs(const char* stage);  // whether PM_LOG contains it
+bool logs(const char* stage);  // whether PM_LOG, names with commas between them, contains it
 
 }  // namespace paddle_mini

@@ -2,11 +2,20 @@
 #include "executor/plan.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace paddle_mini {
+namespace {
+
+uint64_t next_serial() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
 
 Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::shared_ptr<Arenas> arenas)
-    : segment_(std::move(segment)), placement_(placement), scope_(scope), undo_(scope),
+    : serial_(next_serial()), segment_(std::move(segment)), placement_(placement), scope_(scope), undo_(scope),
       binding_(segment_, placement_, scope, undo_) {
   bool on_devices =
       std::any_of(segment_.ops.begin(), segment_.ops.end(), [](const RunOp& op) { return !op.place.is_cpu(); });

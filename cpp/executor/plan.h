@@ -45,7 +45,9 @@ class Plan : public Pending {
   void prepare(const std::vector<Tensor>& feeds, Frame& frame);
   size_t save_values(UndoLog* longer);
   void run_steps(RunState& state, size_t begin, size_t end, bool may_stop);
+  void run_watched(size_t step, KernelContext& context, RunWatch& watch);
 
+  const uint64_t serial_;  // no other plan of the process has it
   Segment segment_;
   Placement placement_;
   Scope& scope_;

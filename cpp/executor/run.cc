@@ -1,19 +1,11 @@
 // Runs a plan and rolls the scope back if a run fails.
 #include <algorithm>
-#include <chrono>
 
 #include "core/fill_pattern.h"
 #include "core/takes_back.h"
 #include "executor/plan.h"
 
 namespace paddle_mini {
-namespace {
-
-double microseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 void Plan::prepare(const std::vector<Tensor>& feeds, Frame& frame) {
   bool moved = binding_.move_to_devices();
@@ -46,7 +38,7 @@ void Plan::run(const std::vector<Tensor>& feeds, Frame& frame, RunState& state) 
     if (schedule_) {
       scope_.set_pending(this);
       scope_.note_devices();  // even if all values are the host's: readers must wait for the queues
-      schedule_->run(state, by_itself);
+      schedule_->run(state, serial_, by_itself);
       if (!by_itself) synchronize();
     } else {
       run_steps(state, 0, stoppable, true);
@@ -67,18 +59,13 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
   std::vector<Step>& steps = steps_.steps;
   KernelContext& context = state.contexts.at(Place{});
   InterruptPoller* stop = may_stop ? &state.stop : nullptr;
-  OpTimes* times = state.times;
+  RunWatch* watch = state.watch;
   Interruptible interruptible(stop);
   size_t i = begin;
   try {
     for (; i < end; ++i) {
-      if (times) {
-        auto start = std::chrono::steady_clock::now();
-        steps[i].kernel->run(context);
-        times->add(steps[i].types(), microseconds_since(start));
-      } else {
-        steps[i].kernel->run(context);
-      }
+      if (watch) run_watched(i, context, *watch);
+      else steps[i].kernel->run(context);
       if (steps[i].poll && stop && (*stop)()) throw Interrupted("stopped");
     }
   } catch (...) {
@@ -88,6 +75,12 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
     }
     fail_at(steps[i].running(), segment_, error);
   }
+}
+
+void Plan::run_watched(size_t step, KernelContext& context, RunWatch& watch) {
+  Clock::time_point begin = Clock::now();
+  steps_.steps[step].kernel->run(context);
+  watch.after({steps_.steps[step], serial_, step, segment_, binding_}, begin);
 }
 
 void Plan::synchronize() {

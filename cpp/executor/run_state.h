@@ -3,7 +3,7 @@
 
 #include "core/interruption.h"
 #include "executor/kernel_contexts.h"
-#include "executor/op_times.h"
+#include "executor/run_watch.h"
 #include "executor/undo_log.h"
 
 namespace paddle_mini {
@@ -11,7 +11,7 @@ namespace paddle_mini {
 struct RunState {
   KernelContexts& contexts;
   InterruptPoller stop;  // polled while stopping can still be rolled back
-  OpTimes* times;  // nullptr: not measured
+  RunWatch* watch;  // nullptr: nothing observes the run
   UndoLog* undo;  // for a run of several segments; nullptr: one plan is the whole run and rolls itself back
   const std::vector<std::string>* fetches;  // the fetches of block 0
 

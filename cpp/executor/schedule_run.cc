@@ -7,16 +7,15 @@
 
 namespace paddle_mini {
 
-void ScheduleRun::run(RunState& state, bool agree) {
+void ScheduleRun::run(RunState& state, uint64_t plan, bool agree) {
   set_devices(state.contexts);
-  std::mutex mutex;
-  if (state.times) set_timer(*state.times, mutex);
+  AsyncSchedule::Observed observed(*plan_.schedule, observer(state.watch, plan));
   try {
     plan_.schedule->run(state.stop, [&] {
       check_faults();
       if (agree) state.contexts.agree();
     });
-    if (state.times) plan_.schedule->synchronize();
+    if (state.watch) plan_.schedule->synchronize();
   } catch (const ScheduleFailure& failure) { fail(failure); }
 }
 
@@ -28,11 +27,13 @@ void ScheduleRun::set_devices(KernelContexts& contexts) {
   }
 }
 
-void ScheduleRun::set_timer(OpTimes& times, std::mutex& mutex) {
-  plan_.schedule->set_timer([&](size_t step, double microseconds) {
-    std::lock_guard<std::mutex> lock(mutex);
-    times.add(plan_.is_saving(step) ? "save" : steps_[plan_.plan_step(step)].types(), microseconds);
-  });
+AsyncSchedule::Observer ScheduleRun::observer(RunWatch* watch, uint64_t plan) const {
+  if (!watch) return nullptr;
+  return [=](size_t number, Clock::time_point begin) {
+    if (plan_.is_saving(number)) return watch->saved(plan_.places[plan_.schedule->step(number).lane], begin);
+    size_t step = plan_.plan_step(number);
+    watch->after({steps_[step], plan, step, segment_, binding_}, begin);
+  };
 }
 
 // GPU kernels can't throw: they report errors in device memory.

@@ -13,15 +13,15 @@ class ScheduleRun {
       : plan_(std::move(plan)), segment_(segment), binding_(binding), steps_(steps) {}
 
   // Returns when feeds are read, fetches are there and nothing can refuse its data any more. `agree`: the replicas agree
-  // on the run then.
-  void run(RunState& state, bool agree);
+  // on the run then. `plan`: the serial number of the plan.
+  void run(RunState& state, uint64_t plan, bool agree);
   void synchronize();  // waits for what still runs; throws what it failed with
   void forget_recordings() { plan_.schedule->forget_recordings(); }
   std::string waits_text(size_t step) const;  // "  waits for #7, #9 of the run before"
 
  private:
   void set_devices(KernelContexts& contexts);
-  void set_timer(OpTimes& times, std::mutex& mutex);
+  AsyncSchedule::Observer observer(RunWatch* watch, uint64_t plan) const;
   void check_faults() const;
   bool reads_transferred(const Step& step) const;
   [[noreturn]] void fail(const ScheduleFailure& failure);

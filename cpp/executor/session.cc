@@ -1,7 +1,6 @@
 // Selects the plan of a run and runs its segments.
 #include "executor/session.h"
 
-#include <iostream>
 #include <optional>
 
 namespace paddle_mini {
@@ -45,14 +44,13 @@ void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bo
   // Only the plan whose work is pending may start without waiting: its steps wait for those of its previous run.
   bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) &&
                  current_->binding().fits(*scope_);
-  if (!goes_on) scope_->synchronize();
+  std::unique_ptr<RunWatch> watch = RunWatch::of_run(signature_->program(), scope_);
+  if (!goes_on || watch) scope_->synchronize();
   std::shared_ptr<Plan> first = plan_for(feeds);
-  static const bool timed = logs("run");
-  OpTimes times;
-  std::optional<UndoLog> undo;  // only for several segments
-  RunState state{contexts, InterruptPoller(stop), timed ? &times : nullptr, nullptr, &signature_->fetches()};
+  std::optional<UndoLog> undo;  // for several segments, or if any operator may be refused
+  RunState state{contexts, InterruptPoller(stop), watch.get(), nullptr, &signature_->fetches()};
+  if (!first->segment().whole || (watch && watch->checks_values())) state.undo = &undo.emplace(*scope_);
   if (!first->segment().whole) {
-    state.undo = &undo.emplace(*scope_);
     frame_ = std::make_unique<Frame>();
     for (size_t i = 0; i < feeds.size(); ++i) (*frame_)[signature_->feeds()[i]].tensor = feeds[i];
   }
@@ -63,7 +61,6 @@ void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bo
     drop_current();  // the rollback may have removed variables that its first run created
     throw;
   }
-  if (timed) std::cerr << times.text();
 }
 
 std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "executor/finite_check.h"
 #include "executor/op_context.h"
 
 namespace paddle_mini {
@@ -164,7 +165,12 @@ StepList make_steps(const Segment& segment, Binding& binding, int threads) {
 
 void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error) {
   auto inputs = segment.infos(op.inputs);
-  with_op_context({op.desc(), op.index, segment.block, &inputs}, [&] { std::rethrow_exception(error); });
+  auto raise = [&] { std::rethrow_exception(error); };
+  try {
+    raise();
+  } catch (const NonFiniteOutput&) { throw; } catch (...) {
+    with_op_context({op.desc(), op.index, segment.block, &inputs}, raise);
+  }
   std::rethrow_exception(error);
 }
 

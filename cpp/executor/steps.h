@@ -1,6 +1,8 @@
 // steps: creates the kernels of a segment in execution order.
 #pragma once
 
+#include <algorithm>
+
 #include "executor/binding.h"
 
 namespace paddle_mini {
@@ -24,7 +26,7 @@ struct Step {
 
   const RunOp* first() const { return op; }
   const RunOp* last() const { return op + count; }
-  const RunOp& running() const { return several ? op[several->at()] : *op; }
+  const RunOp& running() const { return several ? op[std::min(several->at(), count - 1)] : *op; }
   std::string types() const;  // "sgd + parameter_average"
   bool is_piece() const { return staged.end > staged.begin; }
   bool may_fail_validation() const {
