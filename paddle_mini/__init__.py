@@ -33,13 +33,20 @@ from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
     from . import loggers, training
+    from .inspection.finite import check_finite
     from .inspection.profiler import profile
     from .inspection.summary import summary
     from .training import Trainer, fit
 
 __version__ = "0.1.0"
 
-_LAZY = {"Trainer": ".training", "fit": ".training", "profile": ".inspection.profiler", "summary": ".inspection.summary"}
+_LAZY = {
+    "Trainer": ".training",
+    "check_finite": ".inspection.finite",
+    "fit": ".training",
+    "profile": ".inspection.profiler",
+    "summary": ".inspection.summary",
+}
 _LAZY_MODULES = {"loggers", "training"}
 """Names whose modules are imported when they are used, so that `import paddle_mini` stays fast."""
 
@@ -81,6 +88,7 @@ __all__ = [
     "Variable",
     "append_backward",
     "averaging",
+    "check_finite",
     "clip",
     "cluster",
     "data",

@@ -1,0 +1,32 @@
+# check_finite: a debug mode that refuses NaN and infinities where they appear first.
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .. import _core
+
+
+@contextmanager
+def check_finite(infinities: bool = True) -> Iterator[None]:
+    """Inside, every run of every executor checks the float outputs of each operator after it. The first one that holds NaN, or
+    an infinity unless `infinities` is False, is an OpError with the operator, the variable, the user's line, and the number of
+    the run among those of this program in its scope. The scope is then as it was before the run.
+
+    A run reads each output once more and keeps a copy of each persistable variable that it changes; on a device it also copies
+    the outputs to the host and waits for each operator. Outside, runs cost what they cost before. One check at a time:
+    ProgramError inside another one. Operators that are meant to find NaN, such as those of LossScaling, need training without it.
+
+    import numpy as np
+    import paddle_mini as pm
+    x = pm.layers.data("x", shape=[-1, 2])
+    y = pm.layers.log(x)
+    with pm.check_finite():
+        pm.Executor().run(feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])  # zeros would be an OpError that names log
+    """
+    check = _core.FiniteCheck(infinities)
+    check.start()
+    try:
+        yield
+    finally:
+        check.stop()
