@@ -86,7 +86,7 @@ def flops(call: Call) -> int | None:
             return None
         # The gradients of the two factors of a product are products of the same size.
         return forward(call) * (min(len(call.written()), 2) if call.type.endswith("_grad") else 1)
-    except (_UnknownCost, IndexError):
+    except (_UnknownCost, IndexError, KeyError, TypeError):  # attributes and ranks of a program that is not verified
         return None
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from paddle_mini import _core
 from small_model import SmallModel
 
 L = pm.layers
@@ -94,6 +95,26 @@ def test_an_unknown_cost_is_a_dash():
     summary = pm.summary()
     assert summary.rows[0].flops is None and summary.unknown_costs == 1, summary.rows
     assert summary._cells()[0][8] == "-" and "1 operators without a known cost" in str(summary)
+
+
+def test_without_a_line_the_name_scope_is_shown():
+    x = L.data("x", shape=[-1, 4])
+    attrs = {"op_callstack": [], "op_namescope": "/encoder/block_0/"}
+    pm.default_main_program().global_block().append_op("relu", {"X": x}, {"Out": "y"}, attrs)
+    assert pm.summary().rows[0].line == "encoder/block_0"
+
+
+def test_operators_of_another_build_and_without_attributes():
+    x = L.data("x", shape=[-1, 1, 8, 8])
+    L.relu(L.pool2d(x, 2))
+    description = pm.default_main_program().describe()
+    pool, relu = description["blocks"][0]["ops"]
+    pool["attrs"] = [("ksize", 2, "two")]  # STRING
+    relu["type"] = "later_relu"
+    loaded = pm.Program.from_bytes(_core.encode_program(description))
+    summary = pm.summary(loaded)
+    assert [row.flops for row in summary.rows] == [None, None] and summary.unknown_costs == 2
+    assert "later_relu" in loaded.to_dot()
 
 
 def test_a_loop_has_rows_and_bytes_of_unknown_shapes_are_a_dash():

@@ -1,0 +1,3 @@
+"""tests/devices/test_watches.py on a GPU."""
+
+from devices.test_watches import *  # noqa: F403
