@@ -1,6 +1,7 @@
 # Workers: results of tasks in the order of the tasks, computed ahead by threads or processes.
 from __future__ import annotations
 
+import os
 import queue
 import signal
 import threading
@@ -95,10 +96,21 @@ _work: Callable[[Any], Any]
 
 
 def _begin(work: Callable[[Any], Any]) -> None:
-    """Prepares a worker process. Ctrl-C reaches every process of the terminal; the parent ends its workers."""
+    """Prepares a worker process. Ctrl-C reaches every process of the terminal; the parent ends its workers, which end by
+    themselves if it is killed."""
     global _work
     _work = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _of_process(task: Any) -> Any:

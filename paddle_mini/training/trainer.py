@@ -59,6 +59,14 @@ class Trainer:
         scope: Scope | None = None,
         initialize: bool = True,
     ):
+        for name, value, kind in (
+            ("startup", startup, Program),
+            ("test", test, Program),
+            ("exe", exe, Executor),
+            ("scope", scope, Scope),
+        ):
+            if value is not None and not isinstance(value, kind):
+                raise ProgramError(f"Trainer: {name} is of type {type(value).__name__}, it must be of type {kind.__name__}")
         self.measures: dict[str, Variable] = {"loss": loss, **(metrics or {})}
         self._require_values(metrics)
         self.main: Program = loss.block.program
@@ -120,30 +128,29 @@ class Trainer:
         )
         if schedule not in ("step", "epoch"):
             raise ProgramError(f"fit: schedule is {shown(schedule)}, it must be 'step' or 'epoch'")
-        is_short = bool(fast_dev_run or overfit_batches)
-        order = seed if shuffle and not is_short else None
+        limit = 1 if fast_dev_run else overfit_batches or None
+        epochs = 1 if fast_dev_run else epochs
+        order = seed if shuffle and limit is None else None
         batches = Batches("data", data, self.main, batch_size, order, steps_per_epoch, self.planned)
         held_out = None if validation is None else Batches("validation", validation, self.test, batch_size)
-        epochs = 1 if fast_dev_run else epochs
         batches.check(epochs)
         if held_out is not None:
-            held_out.check(1 if fast_dev_run else epochs)
-        if is_short:
-            first = list(islice(batches.epoch(0), 1 if fast_dev_run else overfit_batches))
-            batches = Batches("data", first, self.main)
+            held_out.check(epochs)
+        if limit is not None:
+            batches = Batches("data", list(islice(batches.epoch(0), limit)), self.main)
+        if held_out is not None and (fast_dev_run or held_out.is_one_pass):  # averages read it a second time
+            held_out = Batches("validation", list(islice(held_out.epoch(0), 1 if fast_dev_run else None)), self.test)
         if fast_dev_run:
             checkpoints, loggers = None, ()
-            held_out = held_out and Batches("validation", list(islice(held_out.epoch(0), 1)), self.test)
         self.validation = held_out
         callbacks = list(callbacks)
         if self.average and held_out and not any(isinstance(one, EvaluateAverages) for one in callbacks):
             callbacks.insert(0, EvaluateAverages())
-        own = (
-            None
-            if checkpoints is None or isinstance(checkpoints, CheckpointManager)
-            else CheckpointManager(checkpoints, every_seconds=600)
-        )
-        self.checkpoints = checkpoints if isinstance(checkpoints, CheckpointManager) else own
+        own: CheckpointManager | None = None
+        if checkpoints is None or isinstance(checkpoints, CheckpointManager):
+            self.checkpoints = checkpoints
+        else:
+            self.checkpoints = own = CheckpointManager(checkpoints, every_seconds=600)
         try:
             columns = self._columns(callbacks)
             for callback in callbacks:

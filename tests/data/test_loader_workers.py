@@ -2,6 +2,11 @@
 
 import gc
 import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -70,6 +75,19 @@ def test_an_early_end_stops_the_workers(processes):
     gc.collect()
     assert multiprocessing.active_children() == []
     assert loader.state_dict() == {"epoch": 1, "position": 1}
+
+
+def test_the_end_waits_for_a_source_that_is_being_read():
+    def slow():
+        for sample in samples():
+            yield sample
+            time.sleep(0.1)
+
+    before = threading.active_count()
+    iterator = iter(Loader(slow).batch(1).prefetch(3, workers=1))
+    next(iterator)
+    iterator.close()
+    assert threading.active_count() == before
 
 
 def test_an_iterator_that_was_not_read_starts_nothing():
@@ -148,3 +166,41 @@ def test_processes_start_after_operators_have_run():
     for batch in Loader({"x": np.ones((512, 512), "float32")}).batch(256).prefetch(2, workers=1, processes=True):
         (value,) = executor.run(feed=batch, fetch_list=[product])
         assert value[0, 0] == 512
+
+
+SCRIPT = """
+import multiprocessing
+from loader_functions import doubled
+from paddle_mini.data import Loader
+
+if __name__ == "__main__":
+    loader = Loader([{"x": i} for i in range(10**6)]).map(doubled).batch(2).prefetch(2, workers=2, processes=True)
+    for number, batch in enumerate(loader):
+        if number == 5:
+            print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+"""
+
+
+def is_running(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"  # one that nothing has waited for
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_worker_processes_end_with_their_parent(tmp_path, number):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
+        workers = [int(word) for word in parent.stdout.readline().split()]
+        assert len(workers) == 2 and all(map(is_running, workers))
+        parent.send_signal(number)
+        parent.wait(30)
+        deadline = time.monotonic() + 30
+        while any(map(is_running, workers)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(is_running, workers))

@@ -185,6 +185,13 @@ def test_an_iterator_that_would_end_is_refused_before_anything_changes():
     assert fit(trainer(), batches(), epochs=1) == fit(trainer(), pm.data.Loader(rows), epochs=1) == expected
 
 
+def test_averages_are_evaluated_on_an_iterator_too():
+    of, expected = trainer(averaging=pm.averaging.Uniform()), trainer(averaging=pm.averaging.Uniform())
+    fit(of, DATA, epochs=1, validation=batches())
+    fit(expected, DATA, epochs=1, validation=list(batches()))
+    assert of.history.rows == expected.history.rows and "averaged_val_loss" in of.history.last
+
+
 def test_an_iterator_that_ends_too_early_says_where():
     with pytest.raises(pm.ProgramError, match="data is an iterator and ended after 2 of 3 batches of epoch 2"):
         fit(trainer(), batches(), epochs=2, steps_per_epoch=3)
@@ -213,6 +220,7 @@ def test_arguments_of_trainer_are_checked():
         (["loss", optimizer], "Trainer: 'loss' is 'loss', it must be a Variable"),
         ([loss], "Trainer: give optimizer=; the program of the loss has none"),
         ([loss, optimizer, {"each": each}], r"Trainer: 'each' has shape \[-1, 1\], not one element"),
+        ([loss, optimizer, None, None, loss], "Trainer: startup is of type Variable, it must be of type Program"),
         ([loss, optimizer, {"loss": loss}], "Trainer: names of metrics must be strings other than 'loss'"),
     ):
         with pytest.raises(pm.ProgramError, match=message):
@@ -222,6 +230,8 @@ def test_arguments_of_trainer_are_checked():
             pm.Trainer(loss, optimizer)
         with pytest.raises(pm.ProgramError, match="'other' is a variable of another program than the loss"):
             pm.Trainer(pm.layers.mean(network()), optimizer, {"other": loss})
+    with pytest.raises(pm.ProgramError, match="Trainer: exe is of type DataParallel, it must be of type Executor"):
+        pm.Trainer(loss, optimizer, exe=pm.DataParallel([pm.EmulatedPlace(0)]))
     optimizer.minimize(loss)
     with pytest.raises(pm.ProgramError, match="has an optimizer already: leave out optimizer="):
         pm.Trainer(loss, pm.optimizer.SGD(0.1))
