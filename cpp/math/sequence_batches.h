@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/kernel.h"
+#include "math/cpu/recurrent.h"
 
 namespace paddle_mini {
 
@@ -37,26 +38,49 @@ struct SequenceBatches {
   // PaddlePaddle's encoding of this in the lod of a tensor with the rows in the order of the batches.
   Lod lod() const { return {starts, rows, order}; }
 
+  // Calls f(step, begin, count) for the sequences from position `begin` of the batches on that have this step, from the
+  // first step to the last, or backward. Ranges of sequences run through their steps by themselves. cost: of one row.
+  template <class F>
+  void each_step(KernelContext& context, bool backward, double cost, F f) const {
+    const double rows_of_one = static_cast<double>(rows.size()) / static_cast<double>(std::max<int64_t>(count(), 1));
+    each_sequence_range(context, count(), cost * rows_of_one, [&](int64_t begin, int64_t end) {
+      for (int64_t i = 0; i < steps(); ++i) {
+        int64_t step = backward ? steps() - 1 - i : i, sequences = std::min(size(step), end) - begin;
+        if (sequences > 0) f(step, begin, sequences);
+      }
+    });
+  }
+
   // Reorders rows from sequences to batches, and back.
   template <class T>
-  void gather(const T* from, int64_t width, T* to) const {
-    for (size_t i = 0; i < rows.size(); ++i) std::copy_n(from + rows[i] * width, width, to + i * width);
+  void gather(KernelContext& context, const T* from, int64_t width, T* to) const {
+    copy_rows(context, rows.size(), width,
+              [&](size_t i) { std::copy_n(from + rows[i] * width, width, to + i * width); });
   }
   template <class T>
-  void scatter(const T* from, int64_t width, T* to) const {
-    for (size_t i = 0; i < rows.size(); ++i) std::copy_n(from + i * width, width, to + rows[i] * width);
+  void scatter(KernelContext& context, const T* from, int64_t width, T* to) const {
+    copy_rows(context, rows.size(), width,
+              [&](size_t i) { std::copy_n(from + i * width, width, to + rows[i] * width); });
   }
   // Reorders one row per sequence into the order of the batches, and back; null input gives zeros.
   template <class T>
-  void gather_first(const T* from, int64_t width, T* to) const {
-    for (size_t i = 0; i < order.size(); ++i) {
+  void gather_first(KernelContext& context, const T* from, int64_t width, T* to) const {
+    copy_rows(context, order.size(), width, [&](size_t i) {
       if (from) std::copy_n(from + order[i] * width, width, to + i * width);
       else std::fill_n(to + i * width, width, T(0));
-    }
+    });
   }
   template <class T>
-  void scatter_first(const T* from, int64_t width, T* to) const {
-    for (size_t i = 0; i < order.size(); ++i) std::copy_n(from + i * width, width, to + order[i] * width);
+  void scatter_first(KernelContext& context, const T* from, int64_t width, T* to) const {
+    copy_rows(context, order.size(), width,
+              [&](size_t i) { std::copy_n(from + i * width, width, to + order[i] * width); });
+  }
+
+ private:
+  template <class F>
+  static void copy_rows(KernelContext& context, size_t count, int64_t width, F copy) {
+    each_item(context, {static_cast<int64_t>(count), bytes_cost(16.0 * static_cast<double>(width))},
+              [&](int64_t i) { copy(static_cast<size_t>(i)); });
   }
 };
 

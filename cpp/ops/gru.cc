@@ -1,5 +1,6 @@
 // gru: GRU over sequences; its input is already multiplied by its weights
 #include "core/op_table.h"
+#include "math/copy.h"
 #include "math/cpu/gru_step.h"
 #include "math/sequence_batches.h"
 
@@ -18,7 +19,7 @@ struct GruKernel : Kernel {
   Out<T> hidden, gates, reset, batch_hidden;
   SequenceBatches batches;
   GruStep<T> step;
-  Scratch<T> scratch, start;
+  Scratch<T> packed, start;
 
   explicit GruKernel(KernelInit& init)
       : x(init, "Input"), first(init, "H0", optional_port), weight(init, "Weight"), bias(init, "Bias", optional_port),
@@ -26,23 +27,21 @@ struct GruKernel : Kernel {
         reset(kept_or_scratch<T>(init, "BatchResetHiddenPrev", hidden.numel())),
         batch_hidden(kept_or_scratch<T>(init, "BatchHidden", hidden.numel())),
         batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")), step(step_of<T>(init, weight.shape()[0])),
-        scratch(init, step.scratch_size(0)), start(init, batches.count() * step.size) {}
+        packed(init, step.packed_size()), start(init, batches.count() * step.size) {}
 
   void run(KernelContext& context) override {
     int64_t size = step.size;
-    batches.gather(x.data(), 3 * size, gates.data());
-    for (int64_t i = 0; bias && i < x.shape()[0]; ++i) {
-      add_row(context, 3 * size, bias.data(), gates.data() + i * 3 * size);
-    }
-    batches.gather_first(first ? first.data() : static_cast<const T*>(nullptr), size, start.data());
-    step.pack(weight.data(), scratch.data());
-    for (int64_t t = 0; t < batches.steps(); ++t) {
-      int64_t row = batches.starts[t];
+    batches.gather(context, x.data(), 3 * size, gates.data());
+    if (bias) add_to_rows(context, x.shape()[0], 3 * size, bias.data(), gates.data());
+    batches.gather_first(context, first ? first.data() : static_cast<const T*>(nullptr), size, start.data());
+    step.pack(weight.data(), packed.data());
+    batches.each_step(context, false, step.cost(), [&](int64_t t, int64_t begin, int64_t count) {
+      int64_t row = batches.starts[t] + begin;
       const T* last = t == 0 ? start.data() : batch_hidden.data() + batches.starts[t - 1] * size;
-      step.run(context, batches.size(t), scratch.data(), gates.data() + row * 3 * size, last, reset.data() + row * size,
-               batch_hidden.data() + row * size);
-    }
-    batches.scatter(batch_hidden.data(), size, hidden.data());
+      step.run(context, count, packed.data(), gates.data() + row * 3 * size, last + begin * size,
+               reset.data() + row * size, batch_hidden.data() + row * size);
+    });
+    batches.scatter(context, batch_hidden.data(), size, hidden.data());
   }
 };
 
@@ -52,7 +51,7 @@ struct GruGradKernel : Kernel {
   Out<T> x_gradient, first_gradient, weight_gradient, bias_gradient;
   SequenceBatches batches;
   GruStep<T> step;
-  Scratch<T> scratch, last, to_gates, to_hidden, to_last, to_reset;
+  Scratch<T> packed, last, to_gates, to_hidden, to_last, to_reset;
 
   explicit GruGradKernel(KernelInit& init)
       : first(init, "H0", optional_port), weight(init, "Weight"), gates(init, "BatchGate"),
@@ -60,7 +59,7 @@ struct GruGradKernel : Kernel {
         x_gradient(init, "Input@GRAD", optional_port), first_gradient(init, "H0@GRAD", optional_port),
         weight_gradient(init, "Weight@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         batches(init.input("Input")->tensor.lod, init.attr<bool>("is_reverse")),
-        step(step_of<T>(init, weight.shape()[0])), scratch(init, step.scratch_size(reset.shape()[0])),
+        step(step_of<T>(init, weight.shape()[0])), packed(init, step.packed_size()),
         last(init, std::max(reset.numel(), batches.count() * step.size)), to_gates(init, gates.numel()),
         to_hidden(init, reset.numel()), to_last(init, batches.count() * step.size),
         to_reset(init, batches.count() * step.size) {}
@@ -68,25 +67,26 @@ struct GruGradKernel : Kernel {
   void run(KernelContext& context) override {
     int64_t size = step.size, rows = reset.shape()[0];
     // Gathers the state before each row: the first rows of the preceding step.
-    batches.gather_first(first ? first.data() : nullptr, size, last.data());
+    batches.gather_first(context, first ? first.data() : nullptr, size, last.data());
     for (int64_t t = 1; t < batches.steps(); ++t) {
-      std::copy_n(batch_hidden.data() + batches.starts[t - 1] * size, batches.size(t) * size,
-                  last.data() + batches.starts[t] * size);
+      copy_n(context, batch_hidden.data() + batches.starts[t - 1] * size, batches.size(t) * size,
+             last.data() + batches.starts[t] * size);
     }
-    batches.gather(hidden_gradient.data(), size, to_hidden.data());
-    std::fill_n(to_last.data(), to_last.numel(), T(0));
-    step.pack_gradient(weight.data(), scratch.data());
-    for (int64_t t = batches.steps(); t-- > 0;) {
-      int64_t row = batches.starts[t], count = batches.size(t);
-      add_row(context, count * size, static_cast<const T*>(to_hidden.data() + row * size), to_last.data());
-      step.run_gradient(context, count, scratch.data(), gates.data() + row * 3 * size, last.data() + row * size,
-                        to_gates.data() + row * 3 * size, to_last.data(), to_reset.data());
-    }
-    if (first_gradient) batches.scatter_first(to_last.data(), size, first_gradient.data());
-    if (x_gradient) batches.scatter(to_gates.data(), 3 * size, x_gradient.data());
+    batches.gather(context, hidden_gradient.data(), size, to_hidden.data());
+    fill_n(context, to_last.data(), to_last.numel(), T(0));
+    step.pack_gradient(weight.data(), packed.data());
+    batches.each_step(context, true, step.cost(), [&](int64_t t, int64_t begin, int64_t count) {
+      int64_t row = batches.starts[t] + begin;
+      T* to = to_last.data() + begin * size;
+      add_row(context, count * size, static_cast<const T*>(to_hidden.data() + row * size), to);
+      step.run_gradient(context, count, packed.data(), gates.data() + row * 3 * size, last.data() + row * size,
+                        to_gates.data() + row * 3 * size, to, to_reset.data() + begin * size);
+    });
+    if (first_gradient) batches.scatter_first(context, to_last.data(), size, first_gradient.data());
+    if (x_gradient) batches.scatter(context, to_gates.data(), 3 * size, x_gradient.data());
     if (bias_gradient) sum_rows(context, rows, 3 * size, to_gates.data(), bias_gradient.data());
     if (weight_gradient) {
-      step.weight_gradient(rows, to_gates.data(), last.data(), reset.data(), scratch.data(), weight_gradient.data());
+      step.weight_gradient(context, rows, to_gates.data(), last.data(), reset.data(), weight_gradient.data());
     }
   }
 };

@@ -1,5 +1,6 @@
 // gru_unit: one step of GRU; its input is already multiplied by its weights
 #include "core/op_table.h"
+#include "math/copy.h"
 #include "math/cpu/gru_step.h"
 
 namespace paddle_mini {
@@ -16,19 +17,23 @@ struct GruUnitKernel : Kernel {
   In<T> x, last, weight, bias;
   Out<T> gate, reset, hidden;
   GruStep<T> step;
-  Scratch<T> scratch;
+  Scratch<T> packed;
 
   explicit GruUnitKernel(KernelInit& init)
       : x(init, "Input"), last(init, "HiddenPrev"), weight(init, "Weight"), bias(init, "Bias", optional_port),
         gate(init, "Gate"), reset(init, "ResetHiddenPrev"), hidden(init, "Hidden"),
-        step(step_of<T>(init, last.shape()[1])), scratch(init, step.scratch_size(0)) {}
+        step(step_of<T>(init, last.shape()[1])), packed(init, step.packed_size()) {}
 
   void run(KernelContext& context) override {
     int64_t rows = last.shape()[0], width = 3 * step.size;
-    std::copy_n(x.data(), x.numel(), gate.data());
-    for (int64_t i = 0; bias && i < rows; ++i) add_row(context, width, bias.data(), gate.data() + i * width);
-    step.pack(weight.data(), scratch.data());
-    step.run(context, rows, scratch.data(), gate.data(), last.data(), reset.data(), hidden.data());
+    copy_n(context, x.data(), x.numel(), gate.data());
+    if (bias) add_to_rows(context, rows, width, bias.data(), gate.data());
+    step.pack(weight.data(), packed.data());
+    each_sequence_range(context, rows, step.cost(), [&](int64_t begin, int64_t end) {
+      int64_t at = begin * step.size;
+      step.run(context, end - begin, packed.data(), gate.data() + begin * width, last.data() + at, reset.data() + at,
+               hidden.data() + at);
+    });
   }
 };
 
@@ -37,27 +42,30 @@ struct GruUnitGradKernel : Kernel {
   In<T> last, weight, gate, reset, hidden_gradient;
   Out<T> x_gradient, last_gradient, weight_gradient, bias_gradient;
   GruStep<T> step;
-  Scratch<T> scratch, to_gates, to_last, to_reset;
+  Scratch<T> packed, to_gates, to_last, to_reset;
 
   explicit GruUnitGradKernel(KernelInit& init)
       : last(init, "HiddenPrev"), weight(init, "Weight"), gate(init, "Gate"), reset(init, "ResetHiddenPrev"),
         hidden_gradient(init, "Hidden@GRAD"), x_gradient(init, "Input@GRAD", optional_port),
         last_gradient(init, "HiddenPrev@GRAD", optional_port), weight_gradient(init, "Weight@GRAD", optional_port),
         bias_gradient(init, "Bias@GRAD", optional_port), step(step_of<T>(init, last.shape()[1])),
-        scratch(init, step.scratch_size(last.shape()[0])), to_gates(init, gate.numel()), to_last(init, last.numel()),
+        packed(init, step.packed_size()), to_gates(init, gate.numel()), to_last(init, last.numel()),
         to_reset(init, last.numel()) {}
 
   void run(KernelContext& context) override {
-    int64_t rows = last.shape()[0];
-    std::copy_n(hidden_gradient.data(), last.numel(), to_last.data());
-    step.pack_gradient(weight.data(), scratch.data());
-    step.run_gradient(context, rows, scratch.data(), gate.data(), last.data(), to_gates.data(), to_last.data(),
-                      to_reset.data());
-    if (x_gradient) std::copy_n(to_gates.data(), gate.numel(), x_gradient.data());
-    if (last_gradient) std::copy_n(to_last.data(), last.numel(), last_gradient.data());
-    if (bias_gradient) sum_rows(context, rows, 3 * step.size, to_gates.data(), bias_gradient.data());
+    int64_t rows = last.shape()[0], width = 3 * step.size;
+    copy_n(context, hidden_gradient.data(), last.numel(), to_last.data());
+    step.pack_gradient(weight.data(), packed.data());
+    each_sequence_range(context, rows, step.cost(), [&](int64_t begin, int64_t end) {
+      int64_t at = begin * step.size;
+      step.run_gradient(context, end - begin, packed.data(), gate.data() + begin * width, last.data() + at,
+                        to_gates.data() + begin * width, to_last.data() + at, to_reset.data() + at);
+    });
+    if (x_gradient) copy_n(context, static_cast<const T*>(to_gates.data()), gate.numel(), x_gradient.data());
+    if (last_gradient) copy_n(context, static_cast<const T*>(to_last.data()), last.numel(), last_gradient.data());
+    if (bias_gradient) sum_rows(context, rows, width, to_gates.data(), bias_gradient.data());
     if (weight_gradient) {
-      step.weight_gradient(rows, to_gates.data(), last.data(), reset.data(), scratch.data(), weight_gradient.data());
+      step.weight_gradient(context, rows, to_gates.data(), last.data(), reset.data(), weight_gradient.data());
     }
   }
 };

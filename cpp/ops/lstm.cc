@@ -2,6 +2,7 @@
 #include "core/op_table.h"
 #include "math/cpu/packed_gemm.h"
 #include "math/cpu/recurrent.h"
+#include "math/gemm.h"
 #include "math/sequence_batches.h"
 
 namespace paddle_mini {
@@ -44,6 +45,9 @@ PackedGemm<T> product(int64_t k, int64_t n) {
   return gemm;
 }
 
+// The expected time of one row of one step.
+double row_cost(int64_t size) { return flops_cost(8.0 * static_cast<double>(size) * static_cast<double>(size)); }
+
 template <class T>
 struct LstmKernel : Kernel {
   In<T> x, first, first_cell, weight, bias;
@@ -66,18 +70,17 @@ struct LstmKernel : Kernel {
         zeros(init, peepholes ? 0 : 3 * size) {}
 
   void run(KernelContext& context) override {
-    batches.gather(x.data(), 4 * size, gates.data());
+    batches.gather(context, x.data(), 4 * size, gates.data());
+    add_to_rows(context, x.shape()[0], 4 * size, bias.data(), gates.data());
     if (!peepholes) std::fill_n(zeros.data(), 3 * size, T(0));
-    batches.gather_first(first ? first.data() : nullptr, size, state.data());
-    batches.gather_first(first_cell ? first_cell.data() : nullptr, size, cells.data());
+    batches.gather_first(context, first ? first.data() : nullptr, size, state.data());
+    batches.gather_first(context, first_cell ? first_cell.data() : nullptr, size, cells.data());
     gemm.pack(weight.data(), 4 * size, false, packed.data());
-    for (int64_t t = 0; t < batches.steps(); ++t) {
-      int64_t row = batches.starts[t];
-      T* at = gates.data() + row * 4 * size;
-      for (int64_t i = 0; i < batches.size(t); ++i) add_row(context, 4 * size, bias.data(), at + i * 4 * size);
-      gemm.run(batches.size(t), state.data(), size, packed.data(), at, 4 * size, true);
-      for (int64_t i = 0; i < batches.size(t); ++i) run_row(context, row + i, i);
-    }
+    batches.each_step(context, false, row_cost(size), [&](int64_t t, int64_t begin, int64_t count) {
+      int64_t row = batches.starts[t] + begin;
+      gemm.run(count, state.data() + begin * size, size, packed.data(), gates.data() + row * 4 * size, 4 * size, true);
+      for (int64_t i = 0; i < count; ++i) run_row(context, row + i, begin + i);
+    });
   }
 
   void run_row(KernelContext& context, int64_t row, int64_t i) {
@@ -99,7 +102,7 @@ struct LstmGradKernel : Kernel {
   int64_t size;
   bool peepholes;
   CellGradient rule;
-  Scratch<T> packed, tile, last, cells, to_gates, to_hidden, to_cell, zeros;
+  Scratch<T> packed, last, cells, to_gates, to_hidden, to_cell, zeros;
 
   explicit LstmGradKernel(KernelInit& init)
       : first(init, "H0", optional_port), first_cell(init, "C0", optional_port), weight(init, "Weight"),
@@ -110,43 +113,46 @@ struct LstmGradKernel : Kernel {
         weight_gradient(init, "Weight@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         batches(init.input("Input")->tensor.lod, init.attr<bool>("is_reverse")), size(weight.shape()[0]),
         peepholes(init.attr<bool>("use_peepholes")), rule{Cell(init)},
-        packed(init, std::max(product<T>(4 * size, size).packed_size(),
-                              product<T>(hidden.shape()[0], 4 * size).packed_size())),
-        tile(init, PackedGemm<T>::tile_size()), last(init, std::max(hidden.numel(), batches.count() * size)),
+        packed(init, product<T>(4 * size, size).packed_size()),
+        last(init, std::max(hidden.numel(), batches.count() * size)),
         cells(init, std::max(hidden.numel(), batches.count() * size)), to_gates(init, gates.numel()),
         to_hidden(init, batches.count() * size), to_cell(init, batches.count() * size),
         zeros(init, peepholes ? 0 : 3 * size) {}
 
   // Gathers the value before each row of the batches.
-  void gather_last(const In<T>& start, const T* values, T* to) const {
-    batches.gather_first(start ? start.data() : nullptr, size, to);
-    for (int64_t t = 1; t < batches.steps(); ++t) {
-      for (int64_t i = 0; i < batches.size(t); ++i) {
-        std::copy_n(values + batches.rows[batches.starts[t - 1] + i] * size, size, to + (batches.starts[t] + i) * size);
-      }
-    }
+  void gather_last(KernelContext& context, const In<T>& start, const T* values, T* to) const {
+    batches.gather_first(context, start ? start.data() : nullptr, size, to);
+    batches.each_step(context, false, bytes_cost(16.0 * static_cast<double>(size)),
+                      [&](int64_t t, int64_t begin, int64_t count) {
+                        for (int64_t i = begin; t > 0 && i < begin + count; ++i) {
+                          int64_t before = batches.rows[batches.starts[t - 1] + i];
+                          std::copy_n(values + before * size, size, to + (batches.starts[t] + i) * size);
+                        }
+                      });
   }
 
   void run(KernelContext& context) override {
-    gather_last(first, hidden.data(), last.data());
-    gather_last(first_cell, cell.data(), cells.data());
+    gather_last(context, first, hidden.data(), last.data());
+    gather_last(context, first_cell, cell.data(), cells.data());
     if (!peepholes) std::fill_n(zeros.data(), 3 * size, T(0));
     for (const Scratch<T>* state : {&to_hidden, &to_cell}) std::fill_n(state->data(), state->numel(), T(0));
     PackedGemm<T> back = product<T>(4 * size, size);
     back.pack(weight.data(), 4 * size, true, packed.data());
-    for (int64_t t = batches.steps(); t-- > 0;) {
-      int64_t row = batches.starts[t], count = batches.size(t);
-      for (int64_t i = 0; i < count; ++i) run_row(context, row + i, i);
-      back.run(count, to_gates.data() + row * 4 * size, 4 * size, packed.data(), to_hidden.data(), size, false);
-    }
-    if (first_gradient) batches.scatter_first(to_hidden.data(), size, first_gradient.data());
-    if (first_cell_gradient) batches.scatter_first(to_cell.data(), size, first_cell_gradient.data());
-    if (x_gradient) batches.scatter(to_gates.data(), 4 * size, x_gradient.data());
+    batches.each_step(context, true, row_cost(size), [&](int64_t t, int64_t begin, int64_t count) {
+      int64_t row = batches.starts[t] + begin;
+      for (int64_t i = 0; i < count; ++i) run_row(context, row + i, begin + i);
+      back.run(count, to_gates.data() + row * 4 * size, 4 * size, packed.data(), to_hidden.data() + begin * size, size,
+               false);
+    });
+    if (first_gradient) batches.scatter_first(context, to_hidden.data(), size, first_gradient.data());
+    if (first_cell_gradient) batches.scatter_first(context, to_cell.data(), size, first_cell_gradient.data());
+    if (x_gradient) batches.scatter(context, to_gates.data(), 4 * size, x_gradient.data());
     if (bias_gradient) to_bias(context);
     if (weight_gradient) {
-      PackedGemm<T> gemm = product<T>(hidden.shape()[0], 4 * size);
-      gemm.pack(to_gates.data(), 4 * size, false, packed.data());
-      gemm.run_transposed(size, last.data(), size, packed.data(), tile.data(), weight_gradient.data(), 4 * size);
+      Gemm<T> gemm;
+      gemm.transpose_a = true;
+      gemm.m = size, gemm.n = 4 * size, gemm.k = hidden.shape()[0];
+      gemm.run(context, last.data(), to_gates.data(), weight_gradient.data());
     }
   }
 
@@ -167,16 +173,17 @@ struct LstmGradKernel : Kernel {
     int64_t rows = hidden.shape()[0];
     sum_rows(context, rows, 4 * size, to_gates.data(), bias_gradient.data());
     if (!peepholes) return;
-    std::fill_n(bias_gradient.data() + 4 * size, 3 * size, T(0));
-    for (int64_t row = 0; row < rows; ++row) {
-      const T *g = to_gates.data() + row * 4 * size, *before = cells.data() + row * size;
-      const T* after = cell.data() + batches.rows[row] * size;
-      for (int64_t k = 0; k < 3; ++k) {
-        T* sum = bias_gradient.data() + (4 + k) * size;
-        map(
-            context, size, [](auto s, auto a, auto b) { return s + a * b; }, sum, static_cast<const T*>(sum),
-            g + (k + 1) * size, k == 2 ? after : before);
-      }
+    auto add = [](auto sum, auto a, auto b) { return sum + a * b; };
+    for (int64_t k = 0; k < 3; ++k) {
+      each_column_range(context, size, rows, sizeof(T), [&](int64_t begin, int64_t n) {
+        T* sum = bias_gradient.data() + (4 + k) * size + begin;
+        std::fill_n(sum, n, T(0));
+        for (int64_t row = 0; row < rows; ++row) {
+          const T* factor = k == 2 ? cell.data() + batches.rows[row] * size : cells.data() + row * size;
+          map(context, n, add, sum, static_cast<const T*>(sum), to_gates.data() + (row * 4 + k + 1) * size + begin,
+              factor + begin);
+        }
+      });
     }
   }
 };

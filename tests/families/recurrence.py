@@ -24,6 +24,7 @@ def cases_of(case: Callable[..., Any]) -> dict[str, Any]:
         "reversed": case([[0, 2, 5, 6]], is_reverse=True),
         "empty sequences": case([[0, 0, 2, 2, 5]]),
         "two levels": case([[0, 2], [0, 2, 3]]),
+        "many sequences": case([[0, *np.cumsum([1, 3, 2] * 6 + [4]).tolist()]]),
         "wider than registers": case([[0, 9, 11, 14]], 19),
         "one element": case([[0, 1]], 1),
         "no rows": case([[0, 0]]),

@@ -1,6 +1,10 @@
 // GruStep: steps of a GRU.
 #include "math/cpu/gru_step.h"
 
+#include <algorithm>
+
+#include "math/gemm.h"
+
 namespace paddle_mini {
 
 template <class T>
@@ -11,10 +15,14 @@ PackedGemm<T> GruStep<T>::product(int64_t k, int64_t n) const {
 }
 
 template <class T>
-int64_t GruStep<T>::scratch_size(int64_t rows) const {
-  int64_t steps = product(size, 2 * size).packed_size() + product(2 * size, size).packed_size() +
-                  2 * product(size, size).packed_size();
-  return std::max(steps, PackedGemm<T>::tile_size() + product(rows, 3 * size).packed_size());
+int64_t GruStep<T>::packed_size() const {
+  int64_t forward = product(size, 2 * size).packed_size(), backward = product(2 * size, size).packed_size();
+  return std::max(forward, backward) + product(size, size).packed_size();
+}
+
+template <class T>
+double GruStep<T>::cost() const {
+  return flops_cost(6.0 * static_cast<double>(size) * static_cast<double>(size));
 }
 
 template <class T>
@@ -86,14 +94,14 @@ void GruStep<T>::run_gradient(KernelContext& context, int64_t m, const T* packed
 }
 
 template <class T>
-void GruStep<T>::weight_gradient(int64_t rows, const T* gate_gradients, const T* last, const T* reset, T* scratch,
-                                 T* to) const {
-  T *tile = scratch, *packed = scratch + PackedGemm<T>::tile_size();
-  PackedGemm<T> of_gates = product(rows, 2 * size), of_candidate = product(rows, size);
-  of_gates.pack(gate_gradients, 3 * size, false, packed);
-  of_gates.run_transposed(size, last, size, packed, tile, to, 2 * size);
-  of_candidate.pack(gate_gradients + 2 * size, 3 * size, false, packed);
-  of_candidate.run_transposed(size, reset, size, packed, tile, to + 2 * size * size, size);
+void GruStep<T>::weight_gradient(KernelContext& context, int64_t rows, const T* gate_gradients, const T* last,
+                                 const T* reset, T* to) const {
+  Gemm<T> gemm;
+  gemm.transpose_a = true;
+  gemm.m = size, gemm.n = 2 * size, gemm.k = rows, gemm.ldb = 3 * size;
+  gemm.run(context, last, gate_gradients, to);
+  gemm.n = size;
+  gemm.run(context, reset, gate_gradients + 2 * size, to + 2 * size * size);
 }
 
 template struct GruStep<float>;

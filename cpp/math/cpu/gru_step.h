@@ -14,8 +14,8 @@ struct GruStep {
   AnyActivation gate, candidate;
   bool update_keeps;  // u is the weight of h', not of c
 
-  // Scratch memory, if the gradient of the weights is summed over at most `rows` rows of all steps.
-  int64_t scratch_size(int64_t rows) const;
+  int64_t packed_size() const;  // elements of the packed weights, in both directions
+  double cost() const;          // expected time of one row
 
   // Weight is [size, 2 size] for u and r, followed by [size, size] for c.
   void pack(const T* weight, T* packed) const;
@@ -26,7 +26,9 @@ struct GruStep {
   // Replaces `to_last`, the gradient of h, by the gradient of h'.
   void run_gradient(KernelContext& context, int64_t m, const T* packed, const T* gates, const T* last,
                     T* gate_gradients, T* to_last, T* to_reset) const;
-  void weight_gradient(int64_t rows, const T* gate_gradients, const T* last, const T* reset, T* packed, T* to) const;
+  // The sum over all rows of all steps.
+  void weight_gradient(KernelContext& context, int64_t rows, const T* gate_gradients, const T* last, const T* reset,
+                       T* to) const;
 
  private:
   PackedGemm<T> product(int64_t k, int64_t n) const;

@@ -16,30 +16,12 @@ template <class T>
 constexpr int kRows = sizeof(Vec<T>) == 64 ? 8 : 4;
 constexpr int64_t kDepth = 256;      // depth of a segment of k, so that its panel stays in L1
 constexpr int64_t kRowsAtOnce = 32;  // rows of C computed per panel while it is in cache
-constexpr int64_t kTiles = 4;        // tiles of a transposed A copied together, to read full cache lines
-
-// Tiles of kRows columns; within a tile the rows of consecutive depths are adjacent.
-template <class T>
-void copy_tiles(int64_t depth, int64_t columns, const T* a, int64_t lda, T* tiles) {
-  for (int64_t l = 0; l < depth; ++l) {
-    T* to = tiles + l * kRows<T>;
-    for (int64_t i = 0; i < columns; i += kRows<T>, to += depth * kRows<T>) {
-      if (columns - i >= kRows<T>) std::copy_n(a + l * lda + i, kRows<T>, to);
-      else std::copy_n(a + l * lda + i, columns - i, to);
-    }
-  }
-}
 
 }  // namespace
 
 template <class T>
 int64_t PackedGemm<T>::packed_size() const {
   return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T> * k;
-}
-
-template <class T>
-int64_t PackedGemm<T>::tile_size() {
-  return kTiles * kDepth * kRows<T>;
 }
 
 template <class T>
@@ -64,28 +46,6 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
           multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from, lda,
                                             int64_t{1}, panel, c + i * ldc + j, ldc, std::min(kWidth<T>, n - j),
                                             add || from > 0, T(1));
-        }
-      }
-    }
-  }
-}
-
-template <class T>
-void PackedGemm<T>::run_transposed(int64_t m, const T* a, int64_t lda, const T* packed, T* tile, T* c,
-                                   int64_t ldc) const {
-  if (k == 0)
-    for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
-  for (int64_t from = 0; from < k; from += kDepth) {
-    int64_t depth = std::min(kDepth, k - from);
-    for (int64_t top = 0; top < m; top += kTiles * kRows<T>) {
-      int64_t bottom = std::min(m, top + kTiles * kRows<T>);
-      copy_tiles(depth, bottom - top, a + from * lda + top, lda, tile);
-      for (int64_t j = 0; j < n; j += kWidth<T>) {
-        const T* from_tile = tile;
-        for (int64_t i = top; i < bottom; i += kRows<T>, from_tile += depth * kRows<T>) {
-          multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, bottom - i), depth, from_tile, int64_t{1},
-                                            int64_t{kRows<T>}, packed + j * k + from * kWidth<T>, c + i * ldc + j, ldc,
-                                            std::min(kWidth<T>, n - j), from > 0, T(1));
         }
       }
     }

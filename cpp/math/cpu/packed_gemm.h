@@ -5,7 +5,7 @@
 
 namespace paddle_mini {
 
-// C = op(A) B, or C += op(A) B, with op(A) [m, k], B [k, n], C [m, n], row-major. B is packed into panels as wide as
+// C = A B, or C += A B, with A [m, k], B [k, n], C [m, n], row-major. B is packed into panels as wide as
 // two registers, padded with zeros, so that the inner loop reads it sequentially.
 template <class T>
 struct PackedGemm {
@@ -17,9 +17,6 @@ struct PackedGemm {
 
   // A[i][l] is a[i * lda + l].
   void run(int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc, bool add) const;
-  // A[i][l] is a[l * lda + i]; `tile` is scratch memory of tile_size() elements.
-  void run_transposed(int64_t m, const T* a, int64_t lda, const T* packed, T* tile, T* c, int64_t ldc) const;
-  static int64_t tile_size();
 };
 
 extern template struct PackedGemm<float>;

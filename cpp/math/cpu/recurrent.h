@@ -1,7 +1,8 @@
-// Activations of recurrent layers, and sums over rows.
+// Activations of recurrent layers, their loops over sequences, and sums over rows.
 #pragma once
 
 #include "core/infer.h"
+#include "math/cpu/each_item.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -77,11 +78,35 @@ void add_row(KernelContext& context, int64_t n, const T* from, T* to) {
   map(context, n, [](auto sum, auto v) { return sum + v; }, to, static_cast<const T*>(to), from);
 }
 
+// Adds a row to all rows of `to` [rows, n].
+template <class T>
+void add_to_rows(KernelContext& context, int64_t rows, int64_t n, const T* row, T* to) {
+  each_item(context, {rows, bytes_cost(3.0 * sizeof(T)) * static_cast<double>(n)},
+            [&](int64_t i) { add_row(context, n, row, to + i * n); });
+}
+
+// Calls f(first column, number of columns) for ranges of the columns of [rows, n].
+template <class F>
+void each_column_range(KernelContext& context, int64_t n, int64_t rows, double element, F f) {
+  parallel_for(context, {n, bytes_cost(2 * element) * static_cast<double>(rows), 64},
+               [&](int64_t begin, int64_t end) { f(begin, end - begin); });
+}
+
 // The sum of all rows of `from` [rows, n].
 template <class T>
 void sum_rows(KernelContext& context, int64_t rows, int64_t n, const T* from, T* to) {
-  std::fill_n(to, n, T(0));
-  for (int64_t i = 0; i < rows; ++i) add_row(context, n, from + i * n, to);
+  each_column_range(context, n, rows, sizeof(T), [&](int64_t begin, int64_t count) {
+    std::fill_n(to + begin, count, T(0));
+    for (int64_t i = 0; i < rows; ++i) add_row(context, count, from + i * n + begin, to + begin);
+  });
+}
+
+// Calls f(begin, end) for ranges of sequences that are independent of each other. Each range reads the weights of a layer
+// at each of its steps, so it has at least a few sequences.
+template <class F>
+void each_sequence_range(KernelContext& context, int64_t sequences, double cost, F f) {
+  constexpr int64_t kFewest = 8;
+  parallel_for(context, {sequences, cost, kFewest}, f);
 }
 
 }  // namespace paddle_mini
