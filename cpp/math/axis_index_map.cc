@@ -36,6 +36,17 @@ AxisIndexMaps broadcast_maps(const Shape& x, const Shape& to, const char* what) 
   return index_maps;
 }
 
+namespace {
+
+// Whether no two positions along an axis have the same source element.
+bool all_differ(std::vector<int64_t> offsets) {
+  std::sort(offsets.begin(), offsets.end());
+  auto inside = std::upper_bound(offsets.begin(), offsets.end(), AxisLoop::kOutside);
+  return std::adjacent_find(inside, offsets.end()) == offsets.end();
+}
+
+}  // namespace
+
 AxisLoop::AxisLoop(const AxisIndexMaps& index_maps) : index_maps_(index_maps) {
   for (const AxisIndexMap& index_map : index_maps) numel_ *= index_map.out, in_numel_ *= index_map.in;
   if (numel_ == 0) return;
@@ -60,6 +71,20 @@ AxisLoop::AxisLoop(const AxisIndexMaps& index_maps) : index_maps_(index_maps) {
     else outer_.insert(outer_.begin(), std::move(offsets));
     in_step *= index_maps[axis].in;
   }
+  for (const std::vector<int64_t>& offsets : outer_) distinct_.push_back(all_differ(offsets));
+  distinct_.push_back(all_differ(inner_));
+}
+
+// The slowest axis with enough positions for all threads, or else the longest one.
+int AxisLoop::splitting_axis(bool apart, int64_t enough) const {
+  int longest = -1;
+  for (int axis = 0; axis < static_cast<int>(distinct_.size()); ++axis) {
+    if (apart && !distinct_[static_cast<size_t>(axis)]) continue;
+    auto size = static_cast<int64_t>(offsets(axis).size());
+    if (size >= enough) return axis;
+    if (longest < 0 || size > static_cast<int64_t>(offsets(longest).size())) longest = axis;
+  }
+  return longest;
 }
 
 AxisCopyKernel::AxisCopyKernel(const Variable* in, Variable* out, const AxisIndexMaps& index_maps, double constant)

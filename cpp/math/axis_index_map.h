@@ -49,37 +49,15 @@ class AxisLoop {
 
   explicit AxisLoop(const AxisIndexMaps& index_maps);
 
-  // Calls f(position in the result, offset in the source or kOutside) for each block.
+  // On a CPU: calls f(position in the result, offset in the source or kOutside, begin, end) for the columns [begin, end)
+  // of the blocks, on several threads. cost: of one element. If `apart`, no two threads get the same source element, and
+  // each source element is met in the order of the result, so f may add to it.
   template <class F>
-  void each_block(F f) const {
-    if (numel_ == 0) return;
-    int64_t index[2 * Shape::kMaxRank] = {};
-    int64_t to = 0;
-    while (true) {
-      int64_t base = 0;
-      for (size_t d = 0; d < outer_.size(); ++d) base = sum(base, outer_[d][static_cast<size_t>(index[d])]);
-      for (int64_t offset : inner_) {
-        f(to, sum(base, offset));
-        to += block_;
-      }
-      int d = static_cast<int>(outer_.size()) - 1;
-      while (d >= 0 && ++index[d] == static_cast<int64_t>(outer_[d].size())) index[d--] = 0;
-      if (d < 0) return;
-    }
-  }
+  void each_block(KernelContext& context, bool apart, double cost, F f) const;
 
   // out = the elements of the source; `outside` for positions without one.
   template <class T>
   void copy(KernelContext& context, const T* in, T* out, T outside) const;
-
-  // source[j] = f(source[j], out[i]) for every element i of the result, j being its source element.
-  template <class T, class Source, class F>
-  void fold(F f, const T* out, Source* source) const {
-    each_block([&](int64_t to, int64_t from) {
-      if (from == kOutside) return;
-      for (int64_t i = 0; i < block_; ++i) source[from + i] = f(source[from + i], out[to + i]);
-    });
-  }
 
   // source[j] = the sum of the result's elements that come from j: the gradient of copy.
   template <class T>
@@ -91,13 +69,20 @@ class AxisLoop {
   template <class T>
   void put_value(KernelContext& context, T value, T* source) const;
 
-  int64_t block() const { return block_; }
-
  private:
+  // On a CPU: the blocks at the positions [first, last) along an axis; the axis after the outer ones is inner_.
+  template <class F>
+  void each_block_of(int axis, int64_t first, int64_t last, F f) const;
+  const std::vector<int64_t>& offsets(int axis) const {
+    return axis < static_cast<int>(outer_.size()) ? outer_[static_cast<size_t>(axis)] : inner_;
+  }
+  int splitting_axis(bool apart, int64_t enough) const;
+
   static int64_t sum(int64_t a, int64_t b) { return a == kOutside || b == kOutside ? kOutside : a + b; }
 
   std::vector<std::vector<int64_t>> outer_;  // source offsets for each position along an axis
   std::vector<int64_t> inner_{0};
+  std::vector<bool> distinct_;  // whether all source offsets along an axis differ; inner_ is the last axis
   int64_t block_ = 1, numel_ = 1, in_numel_ = 1;
   AxisIndexMaps index_maps_;
 };

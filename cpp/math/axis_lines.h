@@ -19,14 +19,6 @@ struct AxisLines {
 
   int64_t count() const { return outer * inner; }
   PM_HD int64_t begin_of(int64_t line) const { return line / inner * length * inner + line % inner; }
-
-  // Calls f(offset of the line's first element); the elements of a line are `inner` apart.
-  template <class F>
-  void each(F f) const {
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < inner; ++i) f(o * length * inner + i);
-    }
-  }
 };
 
 inline void check_axis(const Shape& x, int64_t axis) { normal_axis(axis, x.rank() ? x.rank() : 1, "axis"); }

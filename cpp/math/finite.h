@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 
+#include "core/parallel.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -45,6 +47,16 @@ inline bool all_finite(int64_t n, const Float16* x) {
 }
 inline bool all_finite(int64_t n, const BFloat16* x) {
   return std::none_of(x, x + n, [](BFloat16 value) { return (value.bits & 0x7f80u) == 0x7f80u; });
+}
+
+// The same on several threads.
+template <class T>
+bool all_finite(KernelContext& context, int64_t n, const T* x) {
+  std::atomic<bool> finite{true};
+  parallel_for(context, {n, bytes_cost(sizeof(T)), 256}, [&](int64_t begin, int64_t end) {
+    if (finite.load(std::memory_order_relaxed) && !all_finite(end - begin, x + begin)) finite = false;
+  });
+  return finite;
 }
 
 }  // namespace paddle_mini

@@ -3,6 +3,7 @@
 
 #include "math/arithmetic.h"
 #include "math/copy.h"
+#include "math/cpu/each_item.h"
 
 namespace paddle_mini {
 
@@ -10,6 +11,7 @@ RowMerge::RowMerge(int64_t most_rows) {
   entries_.reserve(static_cast<size_t>(most_rows));
   spare_.reserve(static_cast<size_t>(most_rows));
   rows_.reserve(static_cast<size_t>(most_rows));
+  firsts_.reserve(static_cast<size_t>(most_rows) + 1);
 }
 
 // Stable sort by row, with digits of 11 bits, the lowest first; digits above the largest row number are skipped.
@@ -38,16 +40,25 @@ void RowMerge::run(KernelContext& context, const std::vector<RowValues<T>>& list
   }
   sort();
   rows_.clear();
-  for (const Entry& entry : entries_) {
-    const T* from = lists[entry.list].values + entry.position * width;
-    if (rows_.empty() || rows_.back() != entry.row) {
-      copy_n(context, from, width, out + static_cast<int64_t>(rows_.size()) * width);
-      rows_.push_back(entry.row);
-    } else {
-      T* to = out + (static_cast<int64_t>(rows_.size()) - 1) * width;
-      map(context, width, Plus{}, to, static_cast<const T*>(to), from);
-    }
+  firsts_.clear();
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (i > 0 && entries_[i - 1].row == entries_[i].row) continue;
+    rows_.push_back(entries_[i].row);
+    firsts_.push_back(i);
   }
+  firsts_.push_back(entries_.size());
+  const double entries_of_row = static_cast<double>(entries_.size()) / std::max(1.0, static_cast<double>(rows_.size()));
+  const double cost = 20 + entries_of_row * bytes_cost(3.0 * sizeof(T)) * static_cast<double>(width);
+  each_item(context, {static_cast<int64_t>(rows_.size()), cost}, [&](int64_t number) {
+    T* to = out + number * width;
+    const size_t first = firsts_[static_cast<size_t>(number)], end = firsts_[static_cast<size_t>(number) + 1];
+    for (size_t i = first; i < end; ++i) {
+      const Entry& entry = entries_[i];
+      const T* from = lists[static_cast<size_t>(entry.list)].values + entry.position * width;
+      if (i == first) copy_n(context, from, width, to);
+      else map(context, width, Plus{}, to, static_cast<const T*>(to), from);
+    }
+  });
 }
 
 template void RowMerge::run<float>(KernelContext&, const std::vector<RowValues<float>>&, int64_t, float*);

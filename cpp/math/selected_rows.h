@@ -1,9 +1,11 @@
 // Merging of sparse gradients: repeated rows are replaced by one row, their sum; rows come out sorted.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "core/parallel.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -28,6 +30,21 @@ class RowMerge {
 
   const std::vector<int64_t>& rows() const { return rows_; }  // sorted, without duplicates
 
+  // Calls step(row, its index in rows()) for the merged rows of a table of `height` rows, and idle(first row, number of
+  // rows) for those between them, on several threads. cost: of one row.
+  template <class Step, class Idle>
+  void each_row(KernelContext& context, int64_t height, double cost, Step step, Idle idle) const {
+    parallel_for(context, {height, cost}, [&](int64_t begin, int64_t end) {
+      auto i = std::lower_bound(rows_.begin(), rows_.end(), begin) - rows_.begin();
+      for (int64_t next = begin; next < end; ++i) {
+        int64_t row = i < static_cast<int64_t>(rows_.size()) ? std::min(rows_[static_cast<size_t>(i)], end) : end;
+        if (row > next) idle(next, row - next);
+        if (row < end) step(row, static_cast<int64_t>(i));
+        next = row + 1;
+      }
+    });
+  }
+
  private:
   void sort();
 
@@ -38,7 +55,32 @@ class RowMerge {
   };
   std::vector<Entry> entries_, spare_;
   std::vector<int64_t> rows_;
+  std::vector<size_t> firsts_;  // the first entry of each of rows_, then the number of entries
 };
+
+// Calls f(i, first column, number of columns) for each of a list of rows of a table, which may repeat, on several
+// threads: no two threads get the same element of the table, and each element is met in the order of the list.
+template <class F>
+void each_row_apart(KernelContext& context, const std::vector<int64_t>& rows, int64_t height, int64_t width,
+                    double cost_of_element, F f) {
+  constexpr int64_t kColumns = 64;
+  const int64_t count = static_cast<int64_t>(rows.size());
+  const double time = cost_of_element * static_cast<double>(count * width);
+  if (width >= 2 * kColumns) {
+    return parallel_for(context, {width, time / static_cast<double>(width), kColumns}, [&](int64_t begin, int64_t end) {
+      for (int64_t i = 0; i < count; ++i) f(i, begin, end - begin);
+    });
+  }
+  // By the rows of the table. Each range reads the whole list, so there are only as many as threads.
+  const int64_t unit = (height + context.threads - 1) / context.threads;
+  const LoopSize size{height, time / static_cast<double>(std::max<int64_t>(height, 1)), std::max<int64_t>(unit, 1)};
+  parallel_for(context, size, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = rows[static_cast<size_t>(i)];
+      if (row >= begin && row < end) f(i, int64_t{0}, width);
+    }
+  });
+}
 
 extern template void RowMerge::run<float>(KernelContext&, const std::vector<RowValues<float>>&, int64_t, float*);
 extern template void RowMerge::run<double>(KernelContext&, const std::vector<RowValues<double>>&, int64_t, double*);

@@ -47,6 +47,7 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
   const T* merge_rows(KernelContext& context);
   void run_lazy(KernelContext& context, const AdamStep<T>& step);
   void run_sparse(KernelContext& context, const AdamStep<T>& step);
+  double row_cost() const { return 10 + bytes_cost(7.0 * sizeof(T)) * static_cast<double>(width); }
   void copy_to_outputs(KernelContext& context, int64_t begin, int64_t end);
 
   std::tuple<T*, T*, T*> outputs(int64_t at) const {

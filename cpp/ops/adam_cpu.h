@@ -1,6 +1,8 @@
 // CPU kernels of adam.
 #pragma once
 
+#include "math/cpu/each_item.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -69,11 +71,11 @@ template <class T>
 void AdamKernel<T>::run_lazy(KernelContext& context, const AdamStep<T>& step) {
   const T* gradient = merge_rows(context);
   copy_to_outputs(context, 0, param.numel());
-  for (size_t i = 0; i < merge.rows().size(); ++i) {
-    int64_t at = merge.rows()[i] * width;
+  each_item(context, {static_cast<int64_t>(merge.rows().size()), row_cost()}, [&](int64_t i) {
+    int64_t at = merge.rows()[static_cast<size_t>(i)] * width;
     map(context, width, step, outputs(at), param_out.data() + at, moment1_out.data() + at, moment2_out.data() + at,
-        gradient + static_cast<int64_t>(i) * width);
-  }
+        gradient + i * width);
+  });
 }
 
 // Rows that the gradient does not name have gradient 0, as with a dense gradient.
@@ -81,13 +83,13 @@ template <class T>
 void AdamKernel<T>::run_sparse(KernelContext& context, const AdamStep<T>& step) {
   const T* gradient = merge_rows(context);
   auto idle = [step](auto p, auto m, auto v) { return step(p, m, v, decltype(p)(T(0))); };
-  int64_t next = 0, count = static_cast<int64_t>(merge.rows().size());
-  for (int64_t i = 0; i <= count; ++i) {
-    int64_t row = i < count ? merge.rows()[i] : height, at = next * width;
-    map(context, (row - next) * width, idle, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at);
-    if (i < count) update(context, step, row * width, width, gradient + i * width);
-    next = row + 1;
-  }
+  merge.each_row(
+      context, height, row_cost(),
+      [&](int64_t row, int64_t i) { update(context, step, row * width, width, gradient + i * width); },
+      [&](int64_t row, int64_t count) {
+        int64_t at = row * width;
+        map(context, count * width, idle, outputs(at), param.data() + at, moment1.data() + at, moment2.data() + at);
+      });
 }
 
 template <class T>

@@ -7,8 +7,9 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-void AllFiniteKernel<T>::run(KernelContext&) {
-  out[0] = std::all_of(x.begin(), x.end(), [](const In<T>& one) { return all_finite(one.numel(), one.data()); });
+void AllFiniteKernel<T>::run(KernelContext& context) {
+  out[0] =
+      std::all_of(x.begin(), x.end(), [&](const In<T>& one) { return all_finite(context, one.numel(), one.data()); });
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 namespace paddle_mini {
 namespace {
 
+constexpr double kBilinearCost = 4;  // nanoseconds for one element of Out
+
 std::vector<BilinearPlace> bilinear_places_of(const InterpolatedAxis& axis, bool half_pixels) {
   std::vector<BilinearPlace> places;
   for (int64_t i = 0; i < axis.out; ++i) places.push_back(bilinear_place(axis, half_pixels, i));
@@ -40,7 +42,9 @@ struct BilinearPlaces {
   template <class T>
   void resize(KernelContext& context, const In<T>& x, const Out<T>& out) const {
     if (images.same_size()) return copy_n(context, x.data(), x.numel(), out.data());
-    images.each_block(x.data(), out.data(), [&](const T* from, T* to) {
+    images.each_block(context, kBilinearCost, [&](int64_t x_block, int64_t out_block) {
+      const T* from = x.data() + x_block;
+      T* to = out.data() + out_block;
       each<T>([&](const int64_t* at, const T* weight, int64_t o) {
         for (int64_t i = 0; i < images.inner; ++i) {
           to[o + i] = from[at[0] + i] * weight[0] + from[at[1] + i] * weight[1] + from[at[2] + i] * weight[2] +
@@ -53,8 +57,10 @@ struct BilinearPlaces {
   template <class T>
   void gather(KernelContext& context, const In<T>& out_gradient, const Out<T>& x_gradient) const {
     if (images.same_size()) return copy_n(context, out_gradient.data(), out_gradient.numel(), x_gradient.data());
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    images.each_block(x_gradient.data(), out_gradient.data(), [&](T* to, const T* from) {
+    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    images.each_block(context, kBilinearCost, [&](int64_t x_block, int64_t out_block) {
+      T* to = x_gradient.data() + x_block;
+      const T* from = out_gradient.data() + out_block;
       each<T>([&](const int64_t* at, const T* weight, int64_t o) {
         for (int corner = 0; corner < 4; ++corner) {
           for (int64_t i = 0; i < images.inner; ++i) to[at[corner] + i] += from[o + i] * weight[corner];

@@ -1,19 +1,24 @@
 // CPU kernels of cos_sim.
 #pragma once
 
+#include "math/cpu/each_item.h"
+
 namespace paddle_mini {
 namespace {
 
 template <class T>
 void CosSimKernel<T>::run(KernelContext& context) {
-  for (int64_t i = 0; i < pairs.rows; ++i) x_norm[i] = length(context, x.data() + i * pairs.size);
-  for (int64_t i = 0; i < y_norm.numel(); ++i) y_norm[i] = length(context, y.data() + i * pairs.size);
-  for (int64_t i = 0; i < pairs.rows; ++i) {
+  const double cost = bytes_cost(2.0 * sizeof(T)) * static_cast<double>(pairs.size);
+  each_long_item(context, {pairs.rows, cost},
+                 [&](int64_t i) { x_norm[i] = length(context, x.data() + i * pairs.size); });
+  each_long_item(context, {y_norm.numel(), cost},
+                 [&](int64_t i) { y_norm[i] = length(context, y.data() + i * pairs.size); });
+  each_long_item(context, {pairs.rows, cost}, [&](int64_t i) {
     const T *a = x.data() + i * pairs.size, *b = y.data() + i * pairs.y_step;
     double dot = map_sum(context, pairs.size, [](auto v, auto w) { return v * w; }, a, b);
     double norms = static_cast<double>(x_norm[i]) * static_cast<double>(y_norm[pairs.y_row(i)]);
     out[i] = static_cast<T>(dot / norms);
-  }
+  });
 }
 
 // Rows shorter than 1e-8 count as that long, which avoids division by 0.

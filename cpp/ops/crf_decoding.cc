@@ -1,5 +1,6 @@
 // crf_decoding: ViterbiPath = the most likely tags of each sequence; with Label, whether each label is that tag
 #include "core/op_table.h"
+#include "math/cpu/each_item.h"
 #include "ops/family/crf_inputs.h"
 
 namespace paddle_mini {
@@ -13,8 +14,8 @@ struct CrfDecodingKernel : Kernel {
   Out<int64_t> path;
   RowSpans spans;
   int64_t tags;
-  Scratch<T> best, next;
-  Scratch<int64_t> from;
+  LaneScratch<T> best, next;
+  LaneScratch<int64_t> from;
 
   explicit CrfDecodingKernel(KernelInit& init)
       : emission(init, "Emission"), transition(init, "Transition"), path(init, "ViterbiPath"),
@@ -23,27 +24,29 @@ struct CrfDecodingKernel : Kernel {
     if (init.input("Label")) label.emplace(init, "Label");
   }
 
-  void run(KernelContext&) override {
+  void run(KernelContext& context) override {
     spans.refresh();
     std::fill_n(path.data(), path.numel(), int64_t{0});
-    for (int64_t s = 0; s < spans.count(); ++s) {
+    const double n = static_cast<double>(tags), longest = static_cast<double>(spans.longest());
+    each_item(context, {spans.count(), longest * n * n}, [&](int64_t s, int lane) {
       int64_t row = spans.begin(s), length = spans.length(s);
-      if (length == 0) continue;
-      decode(row, length);
+      if (length == 0) return;
+      decode(row, length, lane);
       for (int64_t k = row; label && k < row + length; ++k) path[k] = (*label)[k] == path[k];
-    }
+    });
   }
 
-  void decode(int64_t row, int64_t length) {
+  void decode(int64_t row, int64_t length, int lane) {
     const T* x = emission.data() + row * tags;
-    T *now = best.data(), *then = next.data();
+    T *now = best.data(lane), *then = next.data(lane);
+    int64_t* before = from.data(lane);
     for (int64_t i = 0; i < tags; ++i) now[i] = transition[i] + x[i];
     for (int64_t k = 1; k < length; ++k) {
       for (int64_t i = 0; i < tags; ++i) {
         int64_t top = 0;
         auto through = [&](int64_t j) { return now[j] + transition[(j + 2) * tags + i]; };
         for (int64_t j = 1; j < tags; ++j) top = through(j) > through(top) ? j : top;
-        from[k * tags + i] = top;
+        before[k * tags + i] = top;
         then[i] = through(top) + x[k * tags + i];
       }
       std::swap(now, then);
@@ -53,7 +56,7 @@ struct CrfDecodingKernel : Kernel {
     for (int64_t i = 1; i < tags; ++i) tag = to_end(i) > to_end(tag) ? i : tag;
     for (int64_t k = length - 1; k >= 0; --k) {
       path[row + k] = tag;
-      if (k > 0) tag = from[k * tags + tag];
+      if (k > 0) tag = before[k * tags + tag];
     }
   }
 };

@@ -1,12 +1,14 @@
 // CPU kernels of cumsum.
 #pragma once
 
+#include "math/cpu/axis_lines.h"
+
 namespace paddle_mini {
 namespace {
 
 template <class T>
-void RunningSum<T>::run(KernelContext&) {
-  lines_.each([&](int64_t begin) {
+void RunningSum<T>::run(KernelContext& context) {
+  each_line(context, lines_, 1, [&](int64_t begin) {
     T total = 0;
     for (int64_t j = 0; j < lines_.length; ++j) {
       int64_t at = begin + (reverse_ ? lines_.length - 1 - j : j) * lines_.inner;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/kernel.h"
+#include "core/parallel.h"
 #include "core/target.h"
 #include "math/vec.h"
 
@@ -98,15 +99,18 @@ struct Sampling {
     return {{columns.place(at[0]), rows.place(at[1]), axes == 3 ? planes.place(at[2]) : GridPlace<T>{T(0), T(0)}}};
   }
 
-  // Calls f(number of the sample among all, its position, offset of its first channel in X, in Output) for each sample.
+  // On a CPU: calls f(number of the sample among all, its position, offset of its first channel in X, in Output) for
+  // each sample. Samples of one image are in order on one thread if they share pixels of a gradient.
   template <class F>
-  void each(const T* grid, F f) const {
-    for (int64_t n = 0; n < images; ++n) {
-      for (int64_t i = 0; i < samples; ++i) {
-        int64_t at = n * samples + i;
+  void each(KernelContext& context, const T* grid, bool shared, F f) const {
+    constexpr double kCost = 10;  // nanoseconds for the pixels of one sample of a channel
+    const LoopSize size{images * samples, kCost * static_cast<double>(channels + 1), shared ? samples : 1};
+    parallel_for(context, size, [&](int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; ++at) {
+        int64_t n = at / samples, i = at % samples;
         f(at, place(grid, at), n * channels * plane, n * channels * samples + i);
       }
-    }
+    });
   }
 
   // Calls f(offset in a channel of X, weight, its slopes along the axes) for each pixel that a sample mixes.

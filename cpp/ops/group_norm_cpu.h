@@ -7,10 +7,10 @@ namespace {
 template <class T>
 void GroupNormKernel<T>::run(KernelContext& context) {
   const T *k = scale ? scale.data() : nullptr, *b = bias ? bias.data() : nullptr;
-  for (int64_t i = 0; i < groups.group_count(); ++i) {
+  groups.each_group(context, bytes_cost(4.0 * sizeof(T)), [&](int64_t i) {
     groups.statistics(context, i, x.data(), &mean[i], &variance[i]);
     groups.normalize(context, i, x.data(), mean[i], one_by_group_deviation(variance[i], epsilon), k, b, y.data());
-  }
+  });
 }
 
 template <class T>
@@ -19,10 +19,13 @@ void GroupNormGradKernel<T>::run(KernelContext& context) {
               bias_gradient ? bias_gradient.data() : nullptr};
   if (scale_gradient) std::fill_n(scale_gradient.data(), scale_gradient.numel(), T(0));
   if (bias_gradient) std::fill_n(bias_gradient.data(), bias_gradient.numel(), T(0));
-  for (int64_t i = 0; i < groups.group_count(); ++i) {
+  auto one = [&](int64_t i) {
     groups.gradients(context, i, x.data(), y_gradient.data(), mean[i], one_by_group_deviation(variance[i], epsilon),
                      scale ? scale.data() : nullptr, to[0], to[1], to[2]);
-  }
+  };
+  const double cost = bytes_cost(8.0 * sizeof(T));
+  if (scale_gradient || bias_gradient) groups.each_group_apart(context, cost, one);
+  else groups.each_group(context, cost, one);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
+#include "math/cpu/each_item.h"
 #include "ops/family/crf_inputs.h"
 
 namespace paddle_mini {
@@ -40,19 +41,20 @@ struct LinearChainCrfKernel : Kernel {
         emission_exps(init, "EmissionExps"), transition_exps(init, "TransitionExps"), loss(init, "LogLikelihood"),
         spans(init, "Emission", "Length"), tags(transition.shape()[1]) {}
 
-  void run(KernelContext&) override {
+  void run(KernelContext& context) override {
     spans.refresh();
     check_tags(label, spans, tags);
     std::fill_n(alpha.data(), alpha.numel(), T(0));
     for (int64_t i = 0; i < transition.numel(); ++i) transition_exps[i] = std::exp(transition[i]);
-    for (int64_t row = 0; row < emission.numel() / tags; ++row) {
+    const double n = static_cast<double>(tags), longest = static_cast<double>(spans.longest());
+    each_item(context, {emission.numel() / tags, 5 * n}, [&](int64_t row) {
       T top = largest(row);
       for (int64_t i = 0; i < tags; ++i) emission_exps[row * tags + i] = std::exp(emission[row * tags + i] - top);
-    }
-    for (int64_t s = 0; s < spans.count(); ++s) {
+    });
+    each_item(context, {spans.count(), longest * flops_cost(8 * n * n)}, [&](int64_t s) {
       int64_t length = spans.length(s);
       loss[s] = length ? static_cast<T>(log_sum(spans.begin(s), length) - score(spans.begin(s), length)) : T(0);
-    }
+    });
   }
 
   T largest(int64_t row) const {

@@ -1,5 +1,6 @@
 // log_softmax: Out = X - log(sum of exp(X) along an axis)
 #include "core/op_table.h"
+#include "core/parallel.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -23,16 +24,16 @@ struct LogSoftmaxKernel : Kernel {
   In<T> x;
   Out<T> out;
   LogSoftmaxAround a;
-  Scratch<T> largest, sums;
+  LaneScratch<T> largest, sums;  // on a CPU
 
   explicit LogSoftmaxKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), a(x.shape(), init.attr<int32_t>("axis")), largest(init, a.inner),
-        sums(init, a.inner) {}
+      : x(init, "X"), out(init, "Out"), a(x.shape(), init.attr<int32_t>("axis")), largest(init, kOnGpu ? 0 : a.inner),
+        sums(init, kOnGpu ? 0 : a.inner) {}
 
   void run(KernelContext& context) override;
   // Defined only by the CPU kernels:
   void row(KernelContext& context, const T* from, T* to);
-  void columns(KernelContext& context, const T* from, T* to);
+  void columns(KernelContext& context, const T* from, T* to, int lane);
 };
 
 template <class T>
@@ -40,15 +41,15 @@ struct LogSoftmaxGradKernel : Kernel {
   In<T> out, out_gradient;
   Out<T> x_gradient;
   LogSoftmaxAround a;
-  Scratch<T> sums;
+  LaneScratch<T> sums;  // on a CPU
 
   explicit LogSoftmaxGradKernel(KernelInit& init)
       : out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        a(out.shape(), init.attr<int32_t>("axis")), sums(init, a.inner) {}
+        a(out.shape(), init.attr<int32_t>("axis")), sums(init, kOnGpu ? 0 : a.inner) {}
 
   void run(KernelContext& context) override;
   // Defined only by the CPU kernels:
-  void columns(KernelContext& context, const T* y, const T* g, T* to);
+  void columns(KernelContext& context, const T* y, const T* g, T* to, int lane);
 };
 
 }  // namespace

@@ -1,12 +1,16 @@
 // CPU kernels of logcumsumexp.
 #pragma once
 
+#include "math/cpu/axis_lines.h"
+
 namespace paddle_mini {
 namespace {
 
+constexpr double kLogcumsumexpCost = 20;  // nanoseconds for exp and log of one element
+
 template <class T>
-void LogcumsumexpKernel<T>::run(KernelContext&) {
-  index_map.lines.each([&](int64_t begin) {
+void LogcumsumexpKernel<T>::run(KernelContext& context) {
+  each_line(context, index_map.lines, kLogcumsumexpCost, [&](int64_t begin) {
     ScaledSum sum = ScaledSum::nothing();
     for (int64_t j = 0; j < index_map.lines.length; ++j) {
       int64_t at = index_map.at(begin, j);
@@ -20,8 +24,8 @@ void LogcumsumexpKernel<T>::run(KernelContext&) {
 }
 
 template <class T>
-void LogcumsumexpGradKernel<T>::run(KernelContext&) {
-  index_map.lines.each([&](int64_t begin) {
+void LogcumsumexpGradKernel<T>::run(KernelContext& context) {
+  each_line(context, index_map.lines, kLogcumsumexpCost, [&](int64_t begin) {
     ScaledSum sum = ScaledSum::nothing();
     for (int64_t j = index_map.lines.length - 1; j >= 0; --j) {
       int64_t at = index_map.at(begin, j);

@@ -1,12 +1,16 @@
 // CPU kernels of lrn.
 #pragma once
 
+#include "math/cpu/axis_lines.h"
+
 namespace paddle_mini {
 namespace {
 
+constexpr double kLrnCost = 20;  // nanoseconds for the power of one element
+
 template <class T>
-void LrnKernel<T>::run(KernelContext&) {
-  near.lines.each([&](int64_t begin) {
+void LrnKernel<T>::run(KernelContext& context) {
+  each_line(context, near.lines, kLrnCost, [&](int64_t begin) {
     for (int64_t c = 0; c < near.lines.length; ++c) {
       int64_t at = begin + c * near.lines.inner;
       T middle = near.k + near.alpha * near.sum(begin, c, [&](int64_t i) { return x[i] * x[i]; });
@@ -17,9 +21,9 @@ void LrnKernel<T>::run(KernelContext&) {
 }
 
 template <class T>
-void LrnGradKernel<T>::run(KernelContext&) {
+void LrnGradKernel<T>::run(KernelContext& context) {
   T factor = 2 * near.alpha * near.beta;
-  near.lines.each([&](int64_t begin) {
+  each_line(context, near.lines, kLrnCost, [&](int64_t begin) {
     for (int64_t c = 0; c < near.lines.length; ++c) {
       int64_t at = begin + c * near.lines.inner;
       T through = near.sum(begin, c, [&](int64_t i) { return out_gradient[i] * out[i] / mid_out[i]; });

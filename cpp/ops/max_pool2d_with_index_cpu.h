@@ -1,6 +1,10 @@
 // The kernels of max_pool2d_with_index on a CPU.
 #pragma once
 
+#include "math/copy.h"
+
+#include "math/cpu/each_item.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -18,8 +22,8 @@ struct MaxPoolWithIndex {
         : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
           volume(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init)) {}
 
-    void run(KernelContext&) override {
-      for (int64_t p = 0; p < planes.count; ++p) {
+    void run(KernelContext& context) override {
+      each_item(context, {planes.count, static_cast<double>(planes.size() + volume.outputs())}, [&](int64_t p) {
         const T* plane = x.data() + p * planes.size();
         int64_t to = p * volume.outputs();
         volume.each_window([&](const auto& z, const auto& y, const auto& w, int64_t at) {
@@ -27,7 +31,7 @@ struct MaxPoolWithIndex {
           out[to + at] = found < 0 ? std::numeric_limits<T>::lowest() : plane[found];
           mask[to + at] = static_cast<int32_t>(found);
         });
-      }
+      });
     }
 
     // The first maximum, or the first NaN; -1 if the window contains only padding.
@@ -49,15 +53,17 @@ struct MaxPoolWithIndex {
 
 template <int rank>
 template <class T>
-void MaxPoolWithIndexGrad<rank>::For<T>::run(KernelContext&) {
+void MaxPoolWithIndexGrad<rank>::For<T>::run(KernelContext& context) {
   int64_t size = planes.size(), outputs = planes.count ? mask.numel() / planes.count : 0;
   for (int64_t i = 0; i < mask.numel(); ++i) {
     if (mask[i] < -1 || mask[i] >= size) refuse({0, mask[i], i});
   }
-  std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-  for (int64_t i = 0; i < mask.numel(); ++i) {
-    if (mask[i] >= 0) x_gradient[i / outputs * size + mask[i]] += out_gradient[i];
-  }
+  fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+  each_item(context, {planes.count, 2 * static_cast<double>(outputs)}, [&](int64_t p) {
+    for (int64_t i = p * outputs; i < (p + 1) * outputs; ++i) {
+      if (mask[i] >= 0) x_gradient[p * size + mask[i]] += out_gradient[i];
+    }
+  });
 }
 
 }  // namespace

@@ -64,17 +64,17 @@ struct MomentumKernel : TiledKernel {
     merge.run(context, lists, width, merged.data());
     MomentumIdle<MomentumRule<T>> idle{step};
     MomentumScaled<MomentumRule<T>, T> scaled{step, rescale};
-    int64_t next = 0;
-    for (size_t i = 0; i <= merge.rows().size(); ++i) {
-      int64_t row = i < merge.rows().size() ? merge.rows()[i] : height;
-      int64_t at = next * width;
-      map(context, (row - next) * width, idle, outputs(at), param.data() + at, velocity.data() + at);
-      next = row + 1;
-      if (row == height) break;
-      at = row * width;
-      map(context, width, scaled, outputs(at), param.data() + at, velocity.data() + at,
-          static_cast<const T*>(merged.data()) + static_cast<int64_t>(i) * width);
-    }
+    merge.each_row(
+        context, height, bytes_cost(5.0 * sizeof(T)) * static_cast<double>(width),
+        [&](int64_t row, int64_t i) {
+          int64_t at = row * width;
+          map(context, width, scaled, outputs(at), param.data() + at, velocity.data() + at,
+              static_cast<const T*>(merged.data()) + i * width);
+        },
+        [&](int64_t row, int64_t count) {
+          int64_t at = row * width;
+          map(context, count * width, idle, outputs(at), param.data() + at, velocity.data() + at);
+        });
   }
   std::tuple<T*, T*> outputs(int64_t at) const { return {param_out.data() + at, velocity_out.data() + at}; }
 };

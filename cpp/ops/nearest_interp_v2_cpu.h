@@ -1,6 +1,8 @@
 // The kernels of nearest_interp_v2 on a CPU.
 #pragma once
 
+#include "math/copy.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -22,8 +24,10 @@ struct NearestPlaces {
 
   // Calls f(pixel of x, pixel of out); a pixel has `inner` elements.
   template <class X, class T, class F>
-  void each(X* x, T* out, F f) const {
-    images.each_block(x, out, [&](X* in, T* to) {
+  void each(KernelContext& context, X* x, T* out, F f) const {
+    images.each_block(context, 1, [&](int64_t x_block, int64_t out_block) {
+      X* in = x + x_block;
+      T* to = out + out_block;
       for (int64_t plane : planes) {
         for (int64_t row : rows) {
           X* line = in + (plane * images.height.in + row) * images.width.in * images.inner;
@@ -37,14 +41,14 @@ struct NearestPlaces {
   }
 
   template <class T>
-  void resize(KernelContext&, const In<T>& x, const Out<T>& out) const {
-    each(x.data(), out.data(), [n = images.inner](const T* from, T* to) { std::copy_n(from, n, to); });
+  void resize(KernelContext& context, const In<T>& x, const Out<T>& out) const {
+    each(context, x.data(), out.data(), [n = images.inner](const T* from, T* to) { std::copy_n(from, n, to); });
   }
 
   template <class T>
-  void gather(KernelContext&, const In<T>& out_gradient, const Out<T>& x_gradient) const {
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    each(x_gradient.data(), out_gradient.data(), [n = images.inner](T* to, const T* from) {
+  void gather(KernelContext& context, const In<T>& out_gradient, const Out<T>& x_gradient) const {
+    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    each(context, x_gradient.data(), out_gradient.data(), [n = images.inner](T* to, const T* from) {
       for (int64_t i = 0; i < n; ++i) to[i] += from[i];
     });
   }

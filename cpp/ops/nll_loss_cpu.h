@@ -1,6 +1,10 @@
 // The kernels of nll_loss on a CPU.
 #pragma once
 
+#include "math/copy.h"
+
+#include "math/cpu/each_item.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -25,13 +29,13 @@ T NllLossRows<T>::weight_of(int64_t i) const {
 }
 
 template <class T>
-void NllLossKernel<T>::run(KernelContext&) {
+void NllLossKernel<T>::run(KernelContext& context) {
   rows.check();
   int64_t n = rows.label.numel();
   total_weight[0] = T(0);
   if (reduction == "none") {
-    for (int64_t i = 0; i < n; ++i) out[i] = rows.counts(i) ? -x[rows.at(i)] * rows.weight_of(i) : T(0);
-    return;
+    return each_item(context, {n, kLabelCost},
+                     [&](int64_t i) { out[i] = rows.counts(i) ? -x[rows.at(i)] * rows.weight_of(i) : T(0); });
   }
   double loss = 0, total = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -45,15 +49,14 @@ void NllLossKernel<T>::run(KernelContext&) {
 }
 
 template <class T>
-void NllLossGradKernel<T>::run(KernelContext&) {
+void NllLossGradKernel<T>::run(KernelContext& context) {
   rows.check();
-  std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
+  fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
   bool each = reduction == "none";
   T divisor = reduction == "mean" && total_weight[0] != T(0) ? total_weight[0] : T(1);
-  for (int64_t i = 0, n = rows.label.numel(); i < n; ++i) {
-    if (!rows.counts(i)) continue;
-    x_gradient[rows.at(i)] = -rows.weight_of(i) * out_gradient[each ? i : 0] / divisor;
-  }
+  each_item(context, {rows.label.numel(), kLabelCost}, [&](int64_t i) {
+    if (rows.counts(i)) x_gradient[rows.at(i)] = -rows.weight_of(i) * out_gradient[each ? i : 0] / divisor;
+  });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/op_table.h"
+#include "core/parallel.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -23,11 +24,11 @@ struct NormKernel : Kernel {
   Out<T> out, norm;
   NormAround a;
   T epsilon;
-  Scratch<T> roots;  // for one block [size, inner]
+  LaneScratch<T> roots;  // on a CPU, for one block [size, inner]
 
   explicit NormKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), norm(init, "Norm", optional_port), a(x.shape(), init.attr<int32_t>("axis")),
-        epsilon(static_cast<T>(init.attr<float>("epsilon"))), roots(init, a.inner) {}
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))), roots(init, kOnGpu ? 0 : a.inner) {}
 
   void run(KernelContext& context) override;
   // CPU only:
@@ -40,15 +41,15 @@ struct NormGradKernel : Kernel {
   In<T> x, norm, out_gradient;
   Out<T> x_gradient;
   NormAround a;
-  Scratch<T> dots;
+  LaneScratch<T> dots;  // on a CPU
 
   explicit NormGradKernel(KernelInit& init)
       : x(init, "X"), norm(init, "Norm"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        a(x.shape(), init.attr<int32_t>("axis")), dots(init, a.inner) {}
+        a(x.shape(), init.attr<int32_t>("axis")), dots(init, kOnGpu ? 0 : a.inner) {}
 
   void run(KernelContext& context) override;
   // CPU only:
-  void dot_columns(KernelContext& context, const T* from, const T* g, const T* n);
+  void dot_columns(KernelContext& context, const T* from, const T* g, const T* n, T* to);
 };
 
 Shape norm_shape(const InferContext& c) {

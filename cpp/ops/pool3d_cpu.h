@@ -2,6 +2,9 @@
 #pragma once
 
 #include <limits>
+
+#include "math/copy.h"
+#include "math/cpu/each_item.h"
 #include "math/vec.h"
 
 namespace paddle_mini {
@@ -23,10 +26,12 @@ struct Pooling3d {
 
   // Calls f(offset of the volume's first element in X, the same in Out) for each volume.
   template <class F>
-  void each_plane(F f) const {
-    for (int64_t o = 0; o < outer; ++o) {
-      for (int64_t i = 0; i < inner; ++i) f(o * size * inner + i, o * volume.outputs() * inner + i);
-    }
+  void each_plane(KernelContext& context, F f) const {
+    const int64_t outputs = volume.outputs();
+    each_item(context, {outer * inner, static_cast<double>(size + outputs)}, [&](int64_t plane) {
+      int64_t o = plane / inner, i = plane % inner;
+      f(o * size * inner + i, o * outputs * inner + i);
+    });
   }
   // Calls f(offset of an element in its volume) for each element until f returns true.
   template <class F>
@@ -56,8 +61,8 @@ struct Pool3dKernel : Kernel {
 
   explicit Pool3dKernel(KernelInit& init) : x(init, "X"), out(init, "Out"), pooling(init, x.shape()) {}
 
-  void run(KernelContext&) override {
-    pooling.each_plane([this](int64_t from, int64_t to) {
+  void run(KernelContext& context) override {
+    pooling.each_plane(context, [this](int64_t from, int64_t to) {
       pooling.volume.each_window([&](const auto& d, const auto& h, const auto& w, int64_t at) {
         T result = pooling.max ? std::numeric_limits<T>::lowest() : T(0);
         pooling.each_element(d, h, w, [&](int64_t element) {
@@ -82,9 +87,9 @@ struct Pool3dGradKernel : Kernel {
       : x(init, "X"), out(init, "Out"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
         pooling(init, x.shape()) {}
 
-  void run(KernelContext&) override {
-    std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-    pooling.each_plane([this](int64_t to, int64_t from) {
+  void run(KernelContext& context) override {
+    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    pooling.each_plane(context, [this](int64_t to, int64_t from) {
       pooling.volume.each_window([&](const auto& d, const auto& h, const auto& w, int64_t at) {
         int64_t o = from + at * pooling.inner;
         T share = out_gradient[o];

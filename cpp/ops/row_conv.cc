@@ -1,6 +1,8 @@
 // row_conv: Out[t] = the sum of X[t + w] * Filter[w] over the following rows of the sequence
 #include <algorithm>
 
+#include "math/copy.h"
+#include "math/cpu/each_sequence.h"
 #include "math/map.h"
 #include "math/sequences.h"
 
@@ -26,14 +28,27 @@ struct Lookahead {
     taps = filter[0], width = filter[1];
   }
 
-  // Calls f(row of Out, tap) for each pair where row + tap lies in the row's sequence; both are offsets in elements.
+  double cost_of_tap() const { return bytes_cost(24.0 * static_cast<double>(width)); }
+
+  // Calls f(row of Out, tap) for each pair where row + tap lies in the row's sequence; both are offsets in elements. A
+  // sequence stays on one thread.
   template <class F>
-  void each(F f) const {
-    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-      for (int64_t row = offsets[i]; row < offsets[i + 1]; ++row) {
-        for (int64_t w = 0; w < std::min(taps, offsets[i + 1] - row); ++w) f(row * width, w * width);
+  void each(KernelContext& context, F f) const {
+    each_sequence(context, offsets, cost_of_tap() * static_cast<double>(taps),
+                  [&](int64_t, int64_t begin, int64_t end) {
+                    for (int64_t row = begin; row < end; ++row) {
+                      for (int64_t w = 0; w < std::min(taps, end - row); ++w) f(row * width, w * width);
+                    }
+                  });
+  }
+  // The same, but a tap stays on one thread.
+  template <class F>
+  void each_by_tap(KernelContext& context, F f) const {
+    each_item(context, {taps, cost_of_tap() * static_cast<double>(offsets.back())}, [&](int64_t w) {
+      for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+        for (int64_t row = offsets[i]; row + w < offsets[i + 1]; ++row) f(row * width, w * width);
       }
-    }
+    });
   }
 };
 
@@ -51,8 +66,8 @@ struct RowConvKernel : Kernel {
 
   explicit RowConvKernel(KernelInit& init) : x(init, "X"), filter(init, "Filter"), out(init, "Out"), lookahead(init) {}
   void run(KernelContext& context) override {
-    std::fill_n(out.data(), out.numel(), T(0));
-    lookahead.each([&](int64_t row, int64_t tap) {
+    fill_n(context, out.data(), out.numel(), T(0));
+    lookahead.each(context, [&](int64_t row, int64_t tap) {
       add_product(context, lookahead.width, x.data() + row + tap, filter.data() + tap, out.data() + row);
     });
   }
@@ -72,14 +87,14 @@ struct RowConvGradKernel : Kernel {
     int64_t width = lookahead.width;
     const T* gradient = out_gradient.data();
     if (x_gradient) {
-      std::fill_n(x_gradient.data(), x_gradient.numel(), T(0));
-      lookahead.each([&](int64_t row, int64_t tap) {
+      fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+      lookahead.each(context, [&](int64_t row, int64_t tap) {
         add_product(context, width, gradient + row, filter.data() + tap, x_gradient.data() + row + tap);
       });
     }
     if (filter_gradient) {
-      std::fill_n(filter_gradient.data(), filter_gradient.numel(), T(0));
-      lookahead.each([&](int64_t row, int64_t tap) {
+      fill_n(context, filter_gradient.data(), filter_gradient.numel(), T(0));
+      lookahead.each_by_tap(context, [&](int64_t row, int64_t tap) {
         add_product(context, width, gradient + row, x.data() + row + tap, filter_gradient.data() + tap);
       });
     }

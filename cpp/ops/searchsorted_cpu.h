@@ -1,17 +1,20 @@
 // The kernels of searchsorted on a CPU.
 #pragma once
 
+#include "math/cpu/each_item.h"
+
 namespace paddle_mini {
 namespace {
 
 template <class T>
-void SearchsortedKernel<T>::run(KernelContext&) {
-  for (int64_t i = 0, n = values.numel(); i < n; ++i) {
+void SearchsortedKernel<T>::run(KernelContext& context) {
+  constexpr double kCost = 50;  // nanoseconds for one binary search
+  each_item(context, {values.numel(), kCost}, [&](int64_t i) {
     const T* sequence = sequences.data() + i / width * length;
     int64_t at = place(sequence, values[i]);
     if (out.tensor.dtype == DType::Int32) static_cast<int32_t*>(out.tensor.data)[i] = static_cast<int32_t>(at);
     else static_cast<int64_t*>(out.tensor.data)[i] = at;
-  }
+  });
 }
 
 // NaN and infinity are placed at the end, as in PaddlePaddle.

@@ -1,6 +1,7 @@
 // sequence_conv: Out = each row concatenated with its neighbours in the sequence, times Filter
 #include <algorithm>
 
+#include "math/cpu/each_sequence.h"
 #include "math/gemm.h"
 #include "math/map.h"
 #include "math/sequences.h"
@@ -23,19 +24,20 @@ struct Context {
 
   // Calls f(row, first tap, end of taps, first row of X) with the taps of a row that lie in its sequence.
   template <class F>
-  void each_row(F f) const {
-    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-      for (int64_t row = offsets[i]; row < offsets[i + 1]; ++row) {
-        int64_t first = std::clamp(offsets[i] - row - start, int64_t{0}, length);
-        int64_t end = std::clamp(offsets[i + 1] - row - start, first, length);
+  void each_row(KernelContext& kernel_context, F f) const {
+    const double cost = bytes_cost(16.0 * static_cast<double>(columns()));
+    each_sequence(kernel_context, offsets, cost, [&](int64_t, int64_t first_row, int64_t end_row) {
+      for (int64_t row = first_row; row < end_row; ++row) {
+        int64_t first = std::clamp(first_row - row - start, int64_t{0}, length);
+        int64_t end = std::clamp(end_row - row - start, first, length);
         f(row, first, end, row + start + first);
       }
-    }
+    });
   }
 
   template <class T>
-  void gather(const T* x, T* to) const {
-    each_row([&](int64_t row, int64_t first, int64_t end, int64_t from) {
+  void gather(KernelContext& kernel_context, const T* x, T* to) const {
+    each_row(kernel_context, [&](int64_t row, int64_t first, int64_t end, int64_t from) {
       T* line = to + row * columns();
       std::fill_n(line, first * width, T(0));
       if (end > first) std::copy_n(x + from * width, (end - first) * width, line + first * width);
@@ -46,7 +48,7 @@ struct Context {
   template <class T>
   void add_back(KernelContext& kernel_context, const T* columns_gradient, T* x_gradient) const {
     std::fill_n(x_gradient, rows() * width, T(0));
-    each_row([&](int64_t row, int64_t first, int64_t end, int64_t from) {
+    each_row(kernel_context, [&](int64_t row, int64_t first, int64_t end, int64_t from) {
       if (end == first) return;
       T* to = x_gradient + from * width;
       map(
@@ -71,7 +73,7 @@ struct SequenceConvKernel : Kernel {
   }
 
   void run(KernelContext& kernel_context) override {
-    context.gather(x.data(), columns.data());
+    context.gather(kernel_context, x.data(), columns.data());
     product.run(kernel_context, columns.data(), filter.data(), out.data());
   }
 };
@@ -97,7 +99,7 @@ struct SequenceConvGradKernel : Kernel {
 
   void run(KernelContext& kernel_context) override {
     if (filter_gradient) {
-      context.gather(x.data(), columns.data());
+      context.gather(kernel_context, x.data(), columns.data());
       to_filter.run(kernel_context, columns.data(), out_gradient.data(), filter_gradient.data());
     }
     if (x_gradient) {

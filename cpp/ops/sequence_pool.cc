@@ -1,6 +1,7 @@
 // sequence_pool: Out[i] = the sum, mean, maximum, first or last of the rows of sequence i
 #include <algorithm>
 
+#include "math/cpu/each_sequence.h"
 #include "math/map.h"
 #include "math/sequences.h"
 
@@ -44,18 +45,19 @@ struct SequencePoolKernel : Kernel {
         offsets(offsets_of(&x.variable())), width(row_numel(x.shape())) {}
 
   void run(KernelContext& context) override {
-    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-      int64_t begin = offsets[i], end = offsets[i + 1], at = static_cast<int64_t>(i) * width;
+    const double cost = bytes_cost(3.0 * sizeof(T)) * static_cast<double>(width);
+    each_sequence(context, offsets, cost, [&](int64_t i, int64_t begin, int64_t end) {
+      int64_t at = i * width;
       T* to = out.data() + at;
       if (begin == end) {
         std::fill_n(to, width, pad);
         if (indexed) std::fill_n(index.data() + at, width, -1);
-        continue;
+        return;
       }
       std::copy_n(x.data() + (pool == Pool::Last ? end - 1 : begin) * width, width, to);
       if (indexed) largest_row(begin, end, to, index.data() + at);
       else fold(context, begin, end, to);
-    }
+    });
   }
 
   void fold(KernelContext& context, int64_t begin, int64_t end, T* to) {
@@ -98,34 +100,35 @@ struct SequencePoolGradKernel : Kernel {
 
   void run(KernelContext& context) override {
     if (pool == Pool::Max) check_index();
-    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-      int64_t begin = offsets[i], end = offsets[i + 1];
-      const T* gradient = out_gradient.data() + static_cast<int64_t>(i) * width;
+    const double cost = bytes_cost(2.0 * sizeof(T)) * static_cast<double>(width);
+    each_sequence(context, offsets, cost, [&](int64_t i, int64_t begin, int64_t end) {
+      const T* gradient = out_gradient.data() + i * width;
       T* to = x_gradient.data();
-      if (begin == end) continue;
+      if (begin == end) return;
       if (pool == Pool::Sum || pool == Pool::Average || pool == Pool::Sqrt) {
         T by = static_cast<T>(divisor(pool, end - begin));
         for (int64_t row = begin; row < end; ++row) {
           map(context, width, [by](auto g) { return g / decltype(g)(by); }, to + row * width, gradient);
         }
-        continue;
+        return;
       }
       std::fill(to + begin * width, to + end * width, T(0));
       if (pool == Pool::First) std::copy_n(gradient, width, to + begin * width);
       else if (pool == Pool::Last) std::copy_n(gradient, width, to + (end - 1) * width);
       else
         for (int64_t k = 0; k < width; ++k) to[row_at(i, k) * width + k] = gradient[k];
-    }
+    });
   }
   bool may_fail_validation() const override { return pool == Pool::Max; }
 
-  int64_t row_at(size_t i, int64_t k) const { return index[static_cast<int64_t>(i) * width + k]; }
+  int64_t row_at(int64_t i, int64_t k) const { return index[i * width + k]; }
 
   void check_index() {
     for (size_t i = 0; i + 1 < offsets.size(); ++i) {
       for (int64_t k = 0; k < width && offsets[i] != offsets[i + 1]; ++k) {
-        require<OpError>(row_at(i, k) >= offsets[i] && row_at(i, k) < offsets[i + 1], "MaxIndex has ", row_at(i, k),
-                         " for sequence ", i, ", which has the rows ", offsets[i], " to ", offsets[i + 1] - 1);
+        int64_t row = row_at(static_cast<int64_t>(i), k);
+        require<OpError>(row >= offsets[i] && row < offsets[i + 1], "MaxIndex has ", row, " for sequence ", i,
+                         ", which has the rows ", offsets[i], " to ", offsets[i + 1] - 1);
       }
     }
   }

@@ -1,4 +1,5 @@
 // sequence_softmax: Out = exp(X) / (sum of exp(X) over the sequence)
+#include "math/cpu/each_sequence.h"
 #include "math/sequences.h"
 #include "math/softmax.h"
 
@@ -15,10 +16,9 @@ struct SequenceSoftmaxKernel : Kernel {
       : x(init, "X"), out(init, "Out"), offsets(offsets_of(&x.variable())) {}
 
   void run(KernelContext& context) override {
-    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-      int64_t at = offsets[i], rows = offsets[i + 1] - at;
-      if (rows > 0) Softmax({rows}, 0).run<T>(context, x.data() + at, out.data() + at, nullptr);
-    }
+    each_sequence(context, offsets, 1, [&](int64_t, int64_t at, int64_t end) {
+      if (end > at) Softmax({end - at}, 0).run<T>(context, x.data() + at, out.data() + at, nullptr);
+    });
   }
 };
 
@@ -33,12 +33,11 @@ struct SequenceSoftmaxGradKernel : Kernel {
         offsets(offsets_of(init.input("X"))) {}
 
   void run(KernelContext& context) override {
-    for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-      int64_t at = offsets[i], rows = offsets[i + 1] - at;
-      if (rows == 0) continue;
+    each_sequence(context, offsets, 1, [&](int64_t, int64_t at, int64_t end) {
+      if (at == end) return;
       const T *y = out.data() + at, *gradient = out_gradient.data() + at;
-      Softmax({rows}, 0).gradient<T>(context, y, gradient, x_gradient.data() + at, nullptr);
-    }
+      Softmax({end - at}, 0).gradient<T>(context, y, gradient, x_gradient.data() + at, nullptr);
+    });
   }
 };
 

@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "core/op_table.h"
+#include "math/copy.h"
+#include "math/cpu/each_item.h"
 #include "math/row_spans.h"
 
 namespace paddle_mini {
@@ -44,8 +46,8 @@ struct WarpCtcKernel : Kernel {
   LogitRows rows;
   RowSpans labels;
   int32_t blank;
-  Scratch<double> log_y, alpha, beta, next_beta, sums;
-  Scratch<int64_t> states;  // blank, label 0, blank, label 1, ... blank
+  LaneScratch<double> log_y, alpha, beta, next_beta, sums;
+  LaneScratch<int64_t> states;
 
   explicit WarpCtcKernel(KernelInit& init)
       : logits(init, "Logits"), label(init, "Label"), loss(init, "Loss"), gradient(init, "WarpCTCGrad"), rows(init),
@@ -56,12 +58,24 @@ struct WarpCtcKernel : Kernel {
 
   int64_t most_states() const { return 2 * labels.longest() + 1; }
 
-  void run(KernelContext&) override {
+  // Memory for one sequence.
+  struct Work {
+    double *log_y, *alpha, *beta, *next_beta, *sums;
+    int64_t* states;  // blank, label 0, blank, label 1, ... blank
+    int64_t classes;
+  };
+
+  void run(KernelContext& context) override {
+    constexpr double kStateCost = 60, kClassCost = 10;  // nanoseconds for log_add of three; for exp
     rows.spans.refresh();
     labels.refresh();
     check_labels();
-    std::fill_n(gradient.data(), gradient.numel(), T(0));
-    for (int64_t s = 0; s < rows.spans.count(); ++s) loss[s] = static_cast<T>(sequence(s));
+    fill_n(context, gradient.data(), gradient.numel(), T(0));
+    const double row = kStateCost * static_cast<double>(most_states()) + kClassCost * static_cast<double>(rows.classes);
+    each_item(context, {rows.spans.count(), row * static_cast<double>(rows.spans.longest())}, [&](int64_t s, int lane) {
+      loss[s] = static_cast<T>(sequence(s, {log_y.data(lane), alpha.data(lane), beta.data(lane), next_beta.data(lane),
+                                            sums.data(lane), states.data(lane), rows.classes}));
+    });
   }
 
   void check_labels() const {
@@ -75,67 +89,67 @@ struct WarpCtcKernel : Kernel {
   }
 
   // If no alignment fits the label into its rows, the loss is 0 and has no gradient, as in PaddlePaddle.
-  double sequence(int64_t s) {
+  double sequence(int64_t s, const Work& w) {
     int64_t time = rows.spans.length(s), length = labels.length(s), count = 2 * length + 1, needed = length;
-    for (int64_t i = 0; i < count; ++i) states[i] = i % 2 ? label[labels.begin(s) + i / 2] : blank;
-    for (int64_t i = 3; i < count; i += 2) needed += states[i] == states[i - 2];
+    for (int64_t i = 0; i < count; ++i) w.states[i] = i % 2 ? label[labels.begin(s) + i / 2] : blank;
+    for (int64_t i = 3; i < count; i += 2) needed += w.states[i] == w.states[i - 2];
     if (needed > time || time == 0) return 0;
-    log_softmax(s, time);
-    forward_sums(time, count);
-    const double* end = alpha.data() + (time - 1) * count;
+    log_softmax(s, time, w);
+    forward_sums(time, count, w);
+    const double* end = w.alpha + (time - 1) * count;
     double log_p = count > 1 ? log_add(end[count - 1], end[count - 2]) : end[0];
-    backward(s, time, count, log_p);
+    backward(s, time, count, log_p, w);
     return -log_p;
   }
 
-  void log_softmax(int64_t s, int64_t time) {
+  void log_softmax(int64_t s, int64_t time, const Work& w) {
     int64_t n = rows.classes;
     for (int64_t t = 0; t < time; ++t) {
       const T* x = logits.data() + rows.at(s, t);
       auto top = static_cast<double>(*std::max_element(x, x + n));
       double sum = 0;
       for (int64_t k = 0; k < n; ++k) sum += std::exp(static_cast<double>(x[k]) - top);
-      for (int64_t k = 0; k < n; ++k) log_y[t * n + k] = static_cast<double>(x[k]) - top - std::log(sum);
+      for (int64_t k = 0; k < n; ++k) w.log_y[t * n + k] = static_cast<double>(x[k]) - top - std::log(sum);
     }
   }
 
   // From state i, a path continues to i, i + 1, or past a blank to a different label at i + 2.
-  bool skips_to(int64_t i) const { return i >= 2 && i % 2 == 1 && states[i] != states[i - 2]; }
+  static bool skips_to(int64_t i, const Work& w) { return i >= 2 && i % 2 == 1 && w.states[i] != w.states[i - 2]; }
 
-  void forward_sums(int64_t time, int64_t count) {
+  static void forward_sums(int64_t time, int64_t count, const Work& w) {
     for (int64_t t = 0; t < time; ++t) {
-      double *now = alpha.data() + t * count, *before = now - count;
+      double *now = w.alpha + t * count, *before = now - count;
       for (int64_t i = 0; i < count; ++i) {
         double sum = t == 0 ? (i < 2 ? 0 : kNever) : before[i];
         if (t > 0 && i > 0) sum = log_add(sum, before[i - 1]);
-        if (t > 0 && skips_to(i)) sum = log_add(sum, before[i - 2]);
-        now[i] = sum + log_y[t * rows.classes + states[i]];
+        if (t > 0 && skips_to(i, w)) sum = log_add(sum, before[i - 2]);
+        now[i] = sum + w.log_y[t * w.classes + w.states[i]];
       }
     }
   }
 
   // d Loss / d logit = y - P(the path is at the class in this row).
-  void backward(int64_t s, int64_t time, int64_t count, double log_p) {
+  void backward(int64_t s, int64_t time, int64_t count, double log_p, const Work& w) {
     if (!(log_p > kNever)) return;
-    double *now = beta.data(), *after = next_beta.data();
+    double *now = w.beta, *after = w.next_beta;
     int64_t n = rows.classes;
     for (int64_t t = time - 1; t >= 0; --t) {
-      std::fill_n(sums.data(), n, 0.0);
+      std::fill_n(w.sums, n, 0.0);
       for (int64_t i = 0; i < count; ++i) {
-        now[i] = t == time - 1 ? (i >= count - 2 ? 0 : kNever) : onward(after, i, count, t + 1);
-        sums[states[i]] += std::exp(alpha[t * count + i] + now[i] - log_p);
+        now[i] = t == time - 1 ? (i >= count - 2 ? 0 : kNever) : onward(after, i, count, t + 1, w);
+        w.sums[w.states[i]] += std::exp(w.alpha[t * count + i] + now[i] - log_p);
       }
       T* to = gradient.data() + rows.padded_at(s, t);
-      for (int64_t k = 0; k < n; ++k) to[k] = static_cast<T>(std::exp(log_y[t * n + k]) - sums[k]);
+      for (int64_t k = 0; k < n; ++k) to[k] = static_cast<T>(std::exp(w.log_y[t * n + k]) - w.sums[k]);
       std::swap(now, after);
     }
   }
 
-  double onward(const double* after, int64_t i, int64_t count, int64_t t) const {
-    auto through = [&](int64_t j) { return after[j] + log_y[t * rows.classes + states[j]]; };
+  static double onward(const double* after, int64_t i, int64_t count, int64_t t, const Work& w) {
+    auto through = [&](int64_t j) { return after[j] + w.log_y[t * w.classes + w.states[j]]; };
     double sum = through(i);
     if (i + 1 < count) sum = log_add(sum, through(i + 1));
-    if (i + 2 < count && skips_to(i + 2)) sum = log_add(sum, through(i + 2));
+    if (i + 2 < count && skips_to(i + 2, w)) sum = log_add(sum, through(i + 2));
     return sum;
   }
 };
@@ -151,10 +165,11 @@ struct WarpCtcGradKernel : Kernel {
       : made(init, "WarpCTCGrad"), loss_gradient(init, "Loss@GRAD"), gradient(init, "Logits@GRAD"), rows(init),
         norm_by_times(init.attr<bool>("norm_by_times")) {}
 
-  void run(KernelContext&) override {
+  void run(KernelContext& context) override {
     rows.spans.refresh();
-    std::fill_n(gradient.data(), gradient.numel(), T(0));
-    for (int64_t s = 0; s < rows.spans.count(); ++s) {
+    fill_n(context, gradient.data(), gradient.numel(), T(0));
+    const double cost = bytes_cost(2.0 * sizeof(T)) * static_cast<double>(rows.spans.longest() * rows.classes);
+    each_item(context, {rows.spans.count(), cost}, [&](int64_t s) {
       int64_t time = rows.spans.length(s);
       T scale = norm_by_times ? loss_gradient[s] / static_cast<T>(time) : loss_gradient[s];
       for (int64_t t = 0; t < time; ++t) {
@@ -162,7 +177,7 @@ struct WarpCtcGradKernel : Kernel {
         T* to = gradient.data() + rows.at(s, t);
         for (int64_t k = 0; k < rows.classes; ++k) to[k] = from[k] * scale;
       }
-    }
+    });
   }
 };
 

@@ -12,7 +12,7 @@ from averages_by_definition import SCHEMES, averaged_steps
 from book_chapters import CHAPTERS, chapter_to_train
 from executor.test_unwritten_memory import LEFT_OUT, bits, with_gradient
 from facts import all_facts, cases_of
-from one_op import OneOp
+from one_op import OneOp, Rows, array, ints
 from paddle_mini.schemas import op_schema
 from split_loops import MANY, with_each
 
@@ -20,16 +20,63 @@ COUNTS = (1, 2, 3, 8)
 EACH_LENGTH = pytest.mark.parametrize("shortest", [1, None], ids=["all loops", "long loops"])
 
 
+def require_same_bits(name, one):
+    program, names = with_gradient(one)
+    results = with_each(COUNTS, lambda: [bits(value) for value in one.fetch(names, program)])
+    for threads, result in zip(COUNTS[1:], results[1:]):
+        differ = [at for at, first, now in zip(names, results[0], result) if first != now]
+        assert not differ, f"{name}: {differ} have other bits with {threads} threads"
+
+
 @pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
 def test_operators(op_type):
     for name, inputs, attrs, counts, _ in cases_of(op_type):
         seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in op_schema(op_type)["attrs"]) else {}
-        one = OneOp(op_type, inputs, {**attrs, **seeded}, counts, aliased=False)
-        program, names = with_gradient(one)
-        results = with_each(COUNTS, lambda one=one, names=names, program=program: [bits(v) for v in one.fetch(names, program)])
-        for threads, result in zip(COUNTS[1:], results[1:]):
-            differ = [at for at, first, now in zip(names, results[0], result) if first != now]
-            assert not differ, f"{name}: {differ} have other bits with {threads} threads"
+        require_same_bits(name, OneOp(op_type, inputs, {**attrs, **seeded}, counts, aliased=False))
+
+
+# Rows that are long enough to be split themselves, and many rows; the cases of the operators' tests are smaller.
+REPEATED = [3, 0, 3, 1, 3, 0, 5]
+LARGER = {
+    "expand_v2": ({"X": array(1, 300)}, {"shape": [9, 300]}),
+    "slice": ({"Input": array(2, 300)}, {"axes": [0], "starts": [1], "ends": [2]}),
+    "pad": ({"X": array(1, 300)}, {"paddings": [1, 0, 0, 0]}),
+    "logsumexp": ({"X": array(9, 300)}, {"axis": [0]}),
+    "p_norm": ({"X": array(300, 9)}, {"axis": 1, "porder": 3.0}),
+    "gather": ({"X": array(6, 300), "Index": np.array(REPEATED)}, {}),
+    "gather_nd": ({"X": array(6, 300), "Index": np.array(REPEATED)[:, None]}, {}),
+    "scatter": ({"X": array(6, 300), "Ids": np.array(REPEATED), "Updates": array(7, 300, seed=1)}, {}),
+    "scatter_nd_add": ({"X": array(6, 300), "Index": np.array(REPEATED)[:, None], "Updates": array(7, 300, seed=1)}, {}),
+    "index_add": ({"X": array(40, 6), "Index": np.array(REPEATED), "AddValue": array(40, 7, seed=1)}, {"axis": 1}),
+    "take_along_axis": ({"Input": array(3, 200), "Index": ints(50, 200, high=3)}, {"Axis": 0}),
+    "sgd": ({"Param": array(6, 300), "LearningRate": array(1), "Grad": Rows(REPEATED, array(7, 300, seed=1), 6)}, {}),
+    "adam": (
+        {
+            "Param": array(40, 30),
+            "Moment1": array(40, 30, seed=2),
+            "Moment2": array(40, 30, low=0, seed=3),
+            "LearningRate": array(1),
+            "Beta1Pow": array(1, low=0),
+            "Beta2Pow": array(1, low=0, seed=1),
+            "Grad": Rows(ints(90, high=40).tolist(), array(90, 30, seed=1), 40),
+        },
+        {},
+    ),
+    "gru_unit": (
+        {"Input": array(50, 30), "HiddenPrev": array(50, 10, seed=1), "Weight": array(10, 30, seed=2), "Bias": array(1, 30)},
+        {},
+    ),
+    "argsort": ({"X": array(30, 40)}, {}),
+    "cast": ({"X": array(3, 700)}, {"in_dtype": 6, "out_dtype": 5}),
+    "all_finite": ({"X": [array(900), array(3, 700)]}, {}),
+    "group_norm": ({"X": array(5, 12, 300), "Scale": array(12), "Bias": array(12)}, {"groups": 3}),
+}
+
+
+@pytest.mark.parametrize("op_type", LARGER)
+def test_larger(op_type):
+    inputs, attrs = LARGER[op_type]
+    require_same_bits(op_type, OneOp(op_type, inputs, attrs, aliased=False))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

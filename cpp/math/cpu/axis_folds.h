@@ -20,6 +20,8 @@ class AxisFolds {
   void map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const;
 
  private:
+  static constexpr double kCost = 2;  // nanoseconds for an element: f is not known
+
   AxisLoop loop_;  // from X to the result; reduced axes have step 0
   int64_t numel_ = 1;  // result size
 };
@@ -37,21 +39,20 @@ inline AxisFolds::AxisFolds(const Shape& x, const std::vector<bool>& reduced) : 
 }
 
 template <class F, class Join, class A, class T, class... Others>
-void AxisFolds::fold(KernelContext&, F f, Join join, A first, A* out, const T* x, const Others*... others) const {
-  std::fill_n(out, numel_, first);
-  int64_t block = loop_.block();
-  loop_.each_block([&](int64_t at, int64_t to) {
-    for (int64_t i = 0; i < block; ++i) {
+void AxisFolds::fold(KernelContext& context, F f, Join join, A first, A* out, const T* x,
+                     const Others*... others) const {
+  fill_n(context, out, numel_, first);
+  loop_.each_block(context, true, kCost, [=](int64_t at, int64_t to, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
       out[to + i] = static_cast<A>(join(out[to + i], static_cast<A>(f(x[at + i], others[to + i]...))));
     }
   });
 }
 
 template <class F, class To, class T, class... Others>
-void AxisFolds::map(KernelContext&, F f, To* to, const T* x, const Others*... others) const {
-  int64_t block = loop_.block();
-  loop_.each_block([&](int64_t at, int64_t from) {
-    for (int64_t i = 0; i < block; ++i) to[at + i] = f(x[at + i], others[from + i]...);
+void AxisFolds::map(KernelContext& context, F f, To* to, const T* x, const Others*... others) const {
+  loop_.each_block(context, false, kCost, [=](int64_t at, int64_t from, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[at + i] = f(x[at + i], others[from + i]...);
   });
 }
 

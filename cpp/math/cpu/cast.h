@@ -1,21 +1,28 @@
 // Conversion of arrays on a CPU.
 #pragma once
 
-#include <cstring>
 #include <type_traits>
+
 #include "math/cast.h"
 #include "math/convert_element.h"
+#include "math/copy.h"
 
 namespace paddle_mini {
 
 template <class From, class To>
-void cast_elements(KernelContext&, int64_t n, const void* from, void* to) {
+void convert_range(int64_t n, const From* from, To* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = convert_element<To>(from[i]);
+}
+
+template <class From, class To>
+void cast_elements(KernelContext& context, int64_t n, const void* from, void* to) {
   const From* in = static_cast<const From*>(from);
   To* out = static_cast<To*>(to);
   if constexpr (std::is_same_v<From, To>) {
-    if (from != to && n > 0) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(To));
+    if (from != to) copy_n(context, in, n, out);
   } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = convert_element<To>(in[i]);
+    parallel_for(context, {n, bytes_cost(sizeof(From) + sizeof(To)), 256},
+                 [&](int64_t begin, int64_t end) { convert_range(end - begin, in + begin, out + begin); });
   }
 }
 

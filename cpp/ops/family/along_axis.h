@@ -31,8 +31,10 @@ struct AlongAxis {
   }
   // On a CPU:
   void check() const;
+  // Calls f(offset in Index, offset in X) on several threads; if `apart`, no two threads get the same element of X, and
+  // each element is met in the order of Index.
   template <class F>
-  void each(F f) const;
+  void each(KernelContext& context, bool apart, F f) const;
 
  private:
   // Offsets in X of all coordinates of Index along the axes [begin, end).

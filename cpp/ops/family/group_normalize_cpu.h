@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "math/channel_rows.h"
+#include "math/cpu/each_item.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -24,6 +25,19 @@ class GroupNormalize {
         count_(static_cast<double>(std::max<int64_t>(width_ * rows.pixels, 1))) {}
 
   int64_t group_count() const { return rows_.images * groups_; }
+
+  // Calls f(group) for each group of each image. cost: of one element.
+  template <class F>
+  void each_group(KernelContext& context, double cost, F f) const {
+    each_long_item(context, {group_count(), cost * count_}, f);
+  }
+  // The same with the groups of one number in the order of the images, because they share their channels' parameters.
+  template <class F>
+  void each_group_apart(KernelContext& context, double cost, F f) const {
+    each_long_item(context, {groups_, cost * count_ * static_cast<double>(rows_.images)}, [&](int64_t group) {
+      for (int64_t image = 0; image < rows_.images; ++image) f(image * groups_ + group);
+    });
+  }
 
   // Two passes, so that a large mean does not cancel the digits of the variance.
   void statistics(KernelContext& context, int64_t group, const T* x, T* mean, T* variance) const {

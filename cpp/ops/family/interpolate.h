@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/op_table.h"
+#include "core/parallel.h"
 
 namespace paddle_mini {
 
@@ -23,11 +24,14 @@ struct InterpolatedImages {
 
   InterpolatedImages(const KernelInit& init, const char* images);
   bool same_size() const { return depth.in == depth.out && height.in == height.out && width.in == width.out; }
-  // Calls f(block of x, block of out) for each of `outer`; blocks are [depth, height, width, inner]
-  template <class T, class X, class F>
-  void each_block(X* x, T* out, F f) const {
+  // On a CPU: calls f(offset of the block in X, in Out) for each of `outer`; blocks are [depth, height, width, inner].
+  // cost: of one element of Out.
+  template <class F>
+  void each_block(KernelContext& context, double cost, F f) const {
     int64_t from = depth.in * height.in * width.in * inner, to = depth.out * height.out * width.out * inner;
-    for (int64_t o = 0; o < outer; ++o) f(x + o * from, out + o * to);
+    parallel_for(context, {outer, cost * static_cast<double>(to)}, [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o) f(o * from, o * to);
+    });
   }
 };
 

@@ -30,7 +30,7 @@ struct NdIndex {
   // On a CPU:
   int64_t first_outside() const;
   template <class F>
-  void each(F f) const;
+  void each(int64_t begin, int64_t end, F f) const;
 };
 
 // Index's dimensions without the last, then those of X without the indexed ones.

@@ -12,8 +12,8 @@ inline int64_t NdIndex::first_outside() const {
 }
 
 template <class F>
-void NdIndex::each(F f) const {
-  for (int64_t slab = 0; slab < picked; ++slab) {
+void NdIndex::each(int64_t begin, int64_t end, F f) const {
+  for (int64_t slab = begin; slab < end; ++slab) {
     int64_t at = 0;
     for (int axis = 0; axis < axes; ++axis) {
       int64_t j = index[slab * axes + axis];

@@ -65,20 +65,17 @@ class SparseGradient {
         width_(param.shape().rank() ? param.shape().numel(1, param.shape().rank()) : 1),
         merge_(grad.is_rows() ? grad.shape()[0] : 0), merged_(init, grad.is_rows() ? grad.numel() : 0), lists_(1) {}
 
-  // Covers all elements in order: calls step(at, count, gradient) for those with a gradient, which are all if it is
+  // Covers all elements, on several threads: calls step(at, count, gradient) for those with a gradient, which are all if it is
   // dense, and idle(at, count) for the others.
   template <class Step, class Idle>
   void for_each_row(KernelContext& context, Step step, Idle idle) {
     if (!grad_.is_rows()) return step(int64_t{0}, grad_.numel(), grad_.data());
     lists_[0] = {&grad_.variable().rows, grad_.data()};
     merge_.run(context, lists_, width_, merged_.data());
-    int64_t next = 0, at = 0;
-    for (int64_t row : merge_.rows()) {
-      if (row > next) idle(next * width_, (row - next) * width_);
-      step(row * width_, width_, static_cast<const T*>(merged_.data()) + at++ * width_);
-      next = row + 1;
-    }
-    if (next < height_) idle(next * width_, (height_ - next) * width_);
+    merge_.each_row(
+        context, height_, bytes_cost(6.0 * sizeof(T)) * static_cast<double>(width_),
+        [&](int64_t row, int64_t i) { step(row * width_, width_, static_cast<const T*>(merged_.data()) + i * width_); },
+        [&](int64_t row, int64_t count) { idle(row * width_, count * width_); });
   }
 
  private:

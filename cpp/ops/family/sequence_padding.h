@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "math/cpu/each_sequence.h"
 #include "math/row_runs.h"
 
 namespace paddle_mini {
@@ -20,12 +21,13 @@ class PadKernel : public Kernel {
       : rows_(rows), padded_(padded), pad_(pad), offsets_(offsets), length_(padded->tensor.shape[1]),
         bytes_(row_bytes(rows)) {}
 
-  void run(KernelContext&) override {
-    for (size_t i = 0; i + 1 < offsets_.size(); ++i) {
-      int64_t rows = offsets_[i + 1] - offsets_[i], to = static_cast<int64_t>(i) * length_;
-      copy_run(rows_, padded_, bytes_, {offsets_[i], to, rows});
+  void run(KernelContext& context) override {
+    const double cost = bytes_cost(2.0 * static_cast<double>(bytes_));
+    each_sequence(context, offsets_, cost, [&](int64_t i, int64_t begin, int64_t end) {
+      int64_t rows = end - begin, to = i * length_;
+      copy_run(rows_, padded_, bytes_, {begin, to, rows});
       for (int64_t row = to + rows; row < to + length_; ++row) fill(row_of(padded_, row, bytes_));
-    }
+    });
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/op_table.h"
+#include "core/parallel.h"
 #include "math/axis_lines.h"
 #include "ops/family/sort_less.h"
 #include "ops/family/tensor_attr.h"
@@ -39,17 +40,18 @@ struct TopKKernel {
     TopK top_k;
     AxisLines lines;
     int64_t k;
-    Scratch<int64_t> order;
+    Scratch<int64_t> order;           // on a GPU
+    LaneScratch<int64_t> line_order;  // on a CPU
 
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), indices(init, "Indices"), top_k(rule(settled(init, top_k_ports()))),
           lines(x.shape(), top_k.axis), k(top_k.count < 0 ? lines.length : top_k.count),
-          order(init, kOnGpu ? 2 * x.numel() : lines.length) {}
+          order(init, kOnGpu ? 2 * x.numel() : 0), line_order(init, kOnGpu ? 0 : lines.length) {}
 
     void run(KernelContext& context) override;
     // On a CPU:
-    const int64_t* first(const ComesBefore<T>& before);
-    const int64_t* sorted(const ComesBefore<T>& before);
+    const int64_t* first(const ComesBefore<T>& before, int64_t* order);
+    const int64_t* sorted(const ComesBefore<T>& before, int64_t* order);
   };
 };
 
