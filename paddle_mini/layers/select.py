@@ -53,7 +53,8 @@ def put_along_axis(
     """arr with values at the places that take_along_axis reads.
 
     values: the shape of indices, or a number. reduce: "assign": of several values for one element the last
-    stays; "add": all are added to it, or with include_self=False to 0.
+    stays; "add", "mul" or "multiply", "mean", "amin", "amax": the sum, product, mean, smallest or largest of the values
+    and, with include_self, of the element itself.
     """
     require_variable("put_along_axis", arr)
     if not isinstance(values, Variable):

@@ -69,6 +69,17 @@ struct Fill {
   }
 };
 
+// The first pair with this target, or the place where it would be.
+PM_DEVICE inline int64_t first_of(const Pair* pairs, int64_t count, int64_t target) {
+  int64_t low = 0, high = count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (pairs[middle].target < target) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 // How a target combines its sources.
 enum class Combine {
   Sum,         // their sum
@@ -85,15 +96,7 @@ struct Put {
   const T *before, *from;
   T* to;
 
-  PM_DEVICE int64_t first(int64_t target) const {
-    int64_t low = 0, high = count;
-    while (low < high) {
-      int64_t middle = low + (high - low) / 2;
-      if (pairs[middle].target < target) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  PM_DEVICE int64_t first(int64_t target) const { return first_of(pairs, count, target); }
 
   PM_DEVICE void operator()(int64_t i) const {
     int64_t target = i / width % length, row = i / width / length;
