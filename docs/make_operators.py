@@ -66,10 +66,18 @@ def golden_cases():
     return counts
 
 
+def threads(size):
+    """From tests/parallel_sizes.json; None: not measured."""
+    if isinstance(size, bool) or size is None:
+        return {True: "yes", False: "one", None: ""}[size]
+    return f"from {size:,}"
+
+
 def coverage():
     """One line an operator: what it is defined for, and what its tests ask."""
-    yield "| operator | element types | devices | gradient | tests |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield "| operator | element types | devices | threads | gradient | tests |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    sizes = json.loads((TESTS / "parallel_sizes.json").read_text())
     golden, plain = golden_cases(), [op for op in _core.op_types() if not op.endswith(("_grad", "_grad2"))]
     files = {path.stem[len("test_") :]: path.read_text() for path in (TESTS / "ops").glob("test_*.py")}
     for op_type in plain:
@@ -83,7 +91,8 @@ def coverage():
             asked.append(f"{golden[op_type]} programs of PaddlePaddle")
         gradient = "no" if schema["no_gradient"] else "yes"
         places = "cpu, gpu" if schema["on_gpu"] else "cpu"
-        yield f"| {op_type} | {', '.join(schema['dtypes']) or 'any'} | {places} | {gradient} | {', '.join(asked)} |"
+        types, split = ", ".join(schema["dtypes"]) or "any", threads(sizes.get(op_type))
+        yield f"| {op_type} | {types} | {places} | {split} | {gradient} | {', '.join(asked)} |"
     yield ""
 
 
@@ -96,6 +105,11 @@ def text():
         "The harness (`tests/harness.py`) asks of each case: values against NumPy for every float type, `infer` against the "
         "result, a round trip through bytes, outputs written over inputs, dimensions of 0 and 1, scalars, indices out of range, "
         "axes counted from the end, and refusals.",
+        "",
+        "The column of threads says for CPUs from about how many elements of its largest input or output on the operator uses "
+        "several threads: the longest loop of a large run is split from there on. Some operators also have loops that are not "
+        "split. `yes`: loops are split, but the cases of the test have a fixed size; `one`: no loop is split. "
+        "`tests/parallel_sizes.py` measures it.",
         "",
     ]
     lines += coverage()

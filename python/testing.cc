@@ -6,6 +6,7 @@
 #include "core/cpu_count.h"
 #include "core/memory_limit.h"
 #include "core/parallel.h"
+#include "core/split_loops.h"
 #include "module.h"
 
 namespace paddle_mini {
@@ -189,6 +190,7 @@ void define_testing(py::module_& m) {
   m.def("memory_limit", &memory_limit);
   m.def("container_cpu_quota", &container_cpu_quota, py::arg("root") = "");
   m.def("set_least_loop", &set_least_loop, py::arg("nanoseconds") = kLeastLoop);
+  m.def("take_longest_split_loop", &take_longest_split_loop);
   m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
   m.def("try_loop", &try_loop, py::arg("threads"), py::arg("items"), py::arg("failing") = std::vector<int64_t>(),
         py::call_guard<py::gil_scoped_release>());

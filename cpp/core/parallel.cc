@@ -1,9 +1,24 @@
 // Splits loops into ranges, for the pool or for one thread.
 #include "core/parallel.h"
 
+#include <atomic>
+
 #include "core/interruption.h"
+#include "core/split_loops.h"
 
 namespace paddle_mini {
+namespace {
+
+std::atomic<double> longest_split{0};
+
+void note_split(double time) {
+  double longest = longest_split.load(std::memory_order_relaxed);
+  while (time > longest && !longest_split.compare_exchange_weak(longest, time, std::memory_order_relaxed)) continue;
+}
+
+}  // namespace
+
+double take_longest_split_loop() { return longest_split.exchange(0, std::memory_order_relaxed); }
 
 int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time) {
   if (time < context.least_loop) return 1;
@@ -24,6 +39,7 @@ void run_ranges(KernelContext& context, const LoopSize& size,
     run(body, units * i / ranges * size.unit, std::min(units * (i + 1) / ranges * size.unit, size.items), lane);
   };
   if (threads > 1 && ranges > 1) {
+    note_split(time);
     auto chunk = [](void* range_of, int64_t i, int lane) { (*static_cast<decltype(range)*>(range_of))(i, lane); };
     return ThreadPool::of_process().run({ranges, chunk, &range, threads});
   }
