@@ -44,8 +44,8 @@ class RowRunsKernel : public Kernel {
   size_t bytes_;
 };
 
-// X@GRAD: for each row of X, the sum of Out@GRAD over its copies in Out. Runs of the same rows of X are adjacent, and others
-// have other rows.
+// X@GRAD: for each row of X, the sum of Out@GRAD over its copies in Out. Runs of the same rows of X are adjacent, and
+// others have other rows.
 template <class T>
 class RowRunsGradKernel : public Kernel {
  public:

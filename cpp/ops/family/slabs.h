@@ -3,7 +3,8 @@
 // A selection views X as [outer, length, width]; in each of `outer` it selects `picked` slabs of `width` elements.
 // refuse(value, at) throws the error for element `at` of the integer tensor. On a CPU first_outside() returns the first
 // element that is out of range, or -1, and each(begin, end, f) calls f(offset in the selected slabs, offset in X) for the
-// slabs [begin, end) of the outer * picked ones; on a GPU positions_of(context, selection) returns the positions (math/gpu/positions.h).
+// slabs [begin, end) of the outer * picked ones; on a GPU positions_of(context, selection) returns the
+// positions (math/gpu/positions.h).
 #pragma once
 
 #include "core/op_table.h"
