@@ -12,13 +12,11 @@
 
 #include "core/control_groups.h"
 #include "core/error.h"
-#include "core/kernel.h"
 #include "core/thread_pool.h"
 
 namespace paddle_mini {
 namespace {
 
-std::atomic<double> least{kLeastLoop};
 std::atomic<int> chosen{0};  // by set_num_threads(); 0: not called
 
 // A mask of a fixed size is too small for machines with more than 1024 CPUs: the call then fails with EINVAL.
@@ -84,9 +82,6 @@ void set_num_threads(int threads) {
   require_threads(threads);
   chosen = threads;
 }
-
-void set_least_loop(double nanoseconds) { least = nanoseconds; }
-double least_loop() { return least.load(std::memory_order_relaxed); }
 
 std::string num_threads_reason() {
   if (chosen.load()) return "set_num_threads";

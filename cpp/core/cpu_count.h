@@ -18,9 +18,6 @@ double container_cpu_quota(const std::string& root);  // reads root/proc and roo
 int num_threads();
 void set_num_threads(int threads);  // throws ProgramError unless 1 <= threads <= ThreadPool::kMostThreads
 std::string num_threads_reason();  // "set_num_threads", "PM_NUM_THREADS", or the limits of this process
-// Lets tests split short loops: nanoseconds, instead of kLeastLoop (core/kernel.h).
-void set_least_loop(double nanoseconds);
-double least_loop();
 void require_threads(int threads);  // throws ProgramError unless that many threads are allowed
 
 }  // namespace paddle_mini

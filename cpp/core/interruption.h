@@ -1,10 +1,7 @@
 // Interruption: checks whether the user has requested a stop, between operators and inside long ones.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 
 namespace paddle_mini {
 
@@ -38,21 +35,5 @@ class Interruptible {
   InterruptPoller* before_;
 };
 void poll_interruption();  // throws Interrupted if the kernel may be stopped and the user requested it
-
-// Elements of a slice: the work between two polls. 16 MiB take well below a second to write even if the system maps the
-// pages only then.
-constexpr int64_t elements_of_slice(size_t bytes_of_one) {
-  return static_cast<int64_t>((size_t{16} << 20) / bytes_of_one);
-}
-
-// Calls f(begin, end) for consecutive slices of [0, n). Polls between slices, so an array of one slice is not polled.
-template <class F>
-void in_slices(int64_t n, size_t bytes_of_one, F f) {
-  const int64_t most = elements_of_slice(bytes_of_one);
-  for (int64_t begin = 0; begin < n; begin += most) {
-    if (begin) poll_interruption();
-    f(begin, std::min(begin + most, n));
-  }
-}
 
 }  // namespace paddle_mini

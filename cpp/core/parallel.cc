@@ -10,6 +10,7 @@ namespace paddle_mini {
 namespace {
 
 std::atomic<double> longest_split{0};
+std::atomic<double> least{kLeastLoop};
 
 void note_split(double time) {
   double longest = longest_split.load(std::memory_order_relaxed);
@@ -19,6 +20,9 @@ void note_split(double time) {
 }  // namespace
 
 double take_longest_split_loop() { return longest_split.exchange(0, std::memory_order_relaxed); }
+
+double least_loop() { return least.load(std::memory_order_relaxed); }
+void set_least_loop(double nanoseconds) { least = nanoseconds; }
 
 int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time) {
   if (time < context.least_loop) return 1;

@@ -33,6 +33,10 @@ constexpr double kMostRange = 1e6;
 // More ranges than threads, so that a thread that starts late takes fewer of them.
 constexpr int64_t kRangesPerThread = 4;
 
+// The least_loop of new kernel contexts: kLeastLoop, or what a test has set in order to split short loops.
+double least_loop();
+void set_least_loop(double nanoseconds);
+
 // The number of ranges of a loop of this many units and this expected time.
 int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time);
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "core/cpu_count.h"
+#include "core/parallel.h"
 
 namespace paddle_mini {
 

@@ -6,7 +6,6 @@
 
 #include <tuple>
 
-#include "core/interruption.h"
 #include "core/kernel.h"
 #include "math/bind_scalars.h"
 #include "math/vec.h"

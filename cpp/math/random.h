@@ -7,8 +7,7 @@
 #include <functional>
 #include <random>
 
-#include "core/interruption.h"
-#include "core/kernel.h"
+#include "core/parallel.h"
 
 #include PM_LAUNCHERS(random)
 
@@ -28,8 +27,10 @@ void with_generator(KernelContext& context, int64_t seed, F fill) {
 
 // to[i] = draw() for n elements, in order; interruptible.
 template <class T, class Draw>
-void generate(T* to, int64_t n, Draw draw) {
-  in_slices(n, 4 * sizeof(T), [&](int64_t begin, int64_t end) { std::generate(to + begin, to + end, std::ref(draw)); });
+void generate(KernelContext& context, T* to, int64_t n, Draw draw) {
+  constexpr double kDrawCost = 8;  // nanoseconds
+  const LoopSize size{n, kDrawCost, 1, 1};  // one lane, because each draw changes the generator
+  parallel_for(context, size, [&](int64_t begin, int64_t end) { std::generate(to + begin, to + end, std::ref(draw)); });
 }
 
 }  // namespace paddle_mini

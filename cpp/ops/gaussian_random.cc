@@ -24,7 +24,7 @@ struct GaussianRandomKernel : Kernel {
     with_generator(context, seed, [&](std::mt19937_64& generator) {
       make_on_host(context, out.numel(), out.data(), [&](T* to) {
         std::normal_distribution<T> draw(mean, deviation);
-        generate(to, out.numel(), [&] { return draw(generator); });
+        generate(context, to, out.numel(), [&] { return draw(generator); });
       });
     });
   }

@@ -40,7 +40,7 @@ struct TruncatedGaussianRandomKernel : Kernel {
     with_generator(context, seed, [&](std::mt19937_64& generator) {
       std::uniform_real_distribution<T> draw(std::numeric_limits<float>::min(), T(1));
       make_on_host(context, out.numel(), out.data(), [&](T* to) {
-        generate(to, out.numel(), [&] {
+        generate(context, to, out.numel(), [&] {
           double u = static_cast<double>(draw(generator));
           return static_cast<T>(mean + deviation * normal_quantile(low + width * u));
         });

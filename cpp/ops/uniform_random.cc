@@ -25,7 +25,7 @@ struct UniformRandomKernel : Kernel {
     with_generator(context, seed, [&](std::mt19937_64& generator) {
       make_on_host(context, out.numel(), out.data(), [&](T* to) {
         std::uniform_real_distribution<T> draw(low, high);
-        generate(to, out.numel(), [&] { return draw(generator); });
+        generate(context, to, out.numel(), [&] { return draw(generator); });
         for (int64_t i = 0; i < diagonal_count; ++i) to[i * (diagonal_step + 1)] = diagonal;
       });
     });
