@@ -37,6 +37,11 @@ constexpr int64_t kRangesPerThread = 4;
 double least_loop();
 void set_least_loop(double nanoseconds);
 
+// Into how many slices each of `items` is cut, so that there are about `wanted` slices in all; at most `most`.
+inline int64_t slices_per_item(int64_t items, int64_t wanted, int64_t most) {
+  return std::clamp<int64_t>(wanted / std::max<int64_t>(items, 1), 1, std::max<int64_t>(most, 1));
+}
+
 // The number of ranges of a loop of this many units and this expected time.
 int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time);
 

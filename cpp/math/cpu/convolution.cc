@@ -35,7 +35,7 @@ void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, con
   }
 }
 
-std::vector<int64_t> whole_taps(const ConvolutionSizes& s) {
+std::vector<int64_t> all_taps(const ConvolutionSizes& s) {
   std::vector<int64_t> taps;
   for (int64_t tap = 0; tap < s.height.window * s.width.window; ++tap) taps.push_back(tap);
   return taps;
@@ -81,7 +81,7 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
                           s_.out_channels,
                           s_.plane(),
                           s_.pixels(),
-                          whole_taps(s_),
+                          all_taps(s_),
                           s_.taps(),
                           s_.height.window * s_.width.window,
                           1,
@@ -171,8 +171,7 @@ template <class T>
 void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out) {
   const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
   const int64_t coarse = s_.groups * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
-  const int64_t cuts =
-      std::clamp<int64_t>(2 * context.threads / std::max<int64_t>(coarse, 1), 1, std::max<int64_t>(blocks, 1));
+  const int64_t slices = slices_per_item(coarse, 2 * context.threads, blocks);
   const int64_t filter_size = s_.out_channels * s_.taps(), factors = product.rows * count;
   parallel_for(context, {s_.groups, bytes_cost(16.0 * sizeof(T)) * static_cast<double>(factors)},
                [&](int64_t begin, int64_t end) {
@@ -181,30 +180,30 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
                  }
                });
   const double flops = 2.0 * static_cast<double>(s_.groups * product.grid.lanes()) * static_cast<double>(factors);
-  const LoopSize size{coarse * cuts, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * cuts, 1))), 1,
-                      patches_.lanes()};
+  const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
+                      1, patches_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t cut = i % cuts, group = i / cuts / std::max<int64_t>(regions, 1);
-      typename Grid::Region region = product.grid.region(i / cuts % regions);
+      int64_t slice = i % slices, group = i / slices / std::max<int64_t>(regions, 1);
+      typename Grid::Region region = product.grid.region(i / slices % regions);
       product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
                         patches_.data(lane));
-      multiply_region(product, region, factors_.data() + group * factors, patches_.data(lane), cut, cuts,
+      multiply_region(product, region, factors_.data() + group * factors, patches_.data(lane), slice, slices,
                       out + group * product.rows * product.out_plane);
     }
   });
 }
 
-// Only the blocks of rows that belong to a cut.
+// Only the blocks of rows that belong to a slice.
 template <class T>
 void Convolution<T>::multiply_region(const Product& product, const typename Grid::Region& region, const T* factors,
-                                     const T* patches, int64_t cut, int64_t cuts, T* out) const {
+                                     const T* patches, int64_t slice, int64_t slices, T* out) const {
   constexpr int lanes = Vec<T>::size;
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
   const auto& slots = *region.slots;
   each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
-    if (first * cuts / product.rows != cut) return;
+    if (first * slices / product.rows != slice) return;
     with_constant<kMostRows<T>>(block, [&](auto constant) {
       constexpr int rows = decltype(constant)::value;
       alignas(64) T result[2 * rows * lanes];
@@ -214,7 +213,7 @@ void Convolution<T>::multiply_region(const Product& product, const typename Grid
                              patches + slots.slots[next].in, result);
         for (int i = 0; i < rows; ++i) {
           T* to = out + product.first + region.to + (first + i) * product.out_plane;
-          if (next < slots.whole && product.pixel_step == 1) {
+          if (next < slots.full && product.pixel_step == 1) {
             Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
             Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
             continue;

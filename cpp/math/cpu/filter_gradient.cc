@@ -52,7 +52,7 @@ void Convolution<T>::pack_outputs(const T* out, const typename Grid::Region& reg
   for (int64_t c = 0; c < channels; ++c) {
     const T* from = out + region.to + c * s_.pixels();
     for (size_t slot = 0; slot < slots.slots.size(); ++slot, panel += lanes) {
-      if (slot < slots.whole) {
+      if (slot < slots.full) {
         Vec<T>::load(from + slots.runs[slots.slots[slot].run].to).store(panel);
         continue;
       }
@@ -73,7 +73,7 @@ void Convolution<T>::add_filter_gradient(const typename Grid::Region& region, in
   const int64_t out_step = static_cast<int64_t>(slots.slots.size()) * Vec<T>::size, row = s_.taps();
   for (size_t begin = 0; begin < slots.slots.size(); begin += kSlotsAtOnce) {
     size_t end = std::min(begin + kSlotsAtOnce, slots.slots.size());
-    size_t middle = std::clamp(slots.whole, begin, end);
+    size_t middle = std::clamp(slots.full, begin, end);
     each_block(outs, kMostOuts<T>, [&](int64_t first_out, int out_count) {
       const T* panel = panels + first_out * out_step;
       each_block(taps, kMostTaps<T>, [&](int64_t first_tap, int tap_count) {
@@ -121,16 +121,16 @@ void Convolution<T>::filter_gradient(KernelContext& context, const T* image, con
                                      T* filter_gradient) {
   if (patches_by_filter_) return patch_products_->filter_gradient(context, image, out_gradient, filter_gradient);
   const int64_t outs = s_.out_channels, steps = (s_.in_channels + channels_at_once_ - 1) / channels_at_once_;
-  const int64_t coarse = s_.groups * steps, wanted = (context.threads + coarse - 1) / std::max<int64_t>(coarse, 1);
-  const int64_t cuts = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(outs / kMostOuts<T>, 1)), items = coarse * cuts;
+  const int64_t coarse = s_.groups * steps, wanted = context.threads + coarse - 1;  // at least one for each thread
+  const int64_t slices = slices_per_item(coarse, wanted, outs / kMostOuts<T>), items = coarse * slices;
   const double flops =
       2.0 * static_cast<double>(s_.groups * filter_grid_.lanes()) * static_cast<double>(outs * s_.taps());
   parallel_for(context, {items, flops_cost(flops / static_cast<double>(items)), 1, patches_.lanes()},
                [&](int64_t begin, int64_t end, int lane) {
                  for (int64_t i = begin; i < end; ++i) {
-                   int64_t cut = i % cuts, step = i / cuts % steps;
-                   filter_gradient_part(i / cuts / steps, step * channels_at_once_, outs * cut / cuts,
-                                        outs * (cut + 1) / cuts, lane, image, out_gradient, filter_gradient);
+                   int64_t slice = i % slices, step = i / slices % steps;
+                   filter_gradient_part(i / slices / steps, step * channels_at_once_, outs * slice / slices,
+                                        outs * (slice + 1) / slices, lane, image, out_gradient, filter_gradient);
                  }
                });
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "core/parallel.h"
-#include "math/convolution_sizes.h"
-#include "math/vec.h"
+#include "math/cpu/patch_tiles.h"
 
 namespace paddle_mini {
 
@@ -21,45 +20,16 @@ class PatchProducts {
   void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
-  static constexpr int kTile = 2 * Vec<T>::size;
-  static constexpr int64_t kMostTiles = 4;
+  static constexpr int kTile = PatchTiles<T>::kTile;
 
-  // One element of a filter: its offset from the window's corner in the first channel.
-  struct Tap {
-    int64_t y, x, offset;
-  };
-  // Output pixels of one row of one image that belong to a tile, from its position `at` on.
-  struct Run {
-    int64_t image, pixel;  // pixel: index in its image
-    int64_t y, x, offset;  // the window's corner; offset: in all images
-    int at, count;
-  };
-  struct Tile {
-    Run runs[kTile];
-    int run_count, pixel_count;
-  };
-
-  Tile tile_at(int64_t first) const;
-  int64_t tile_groups() const { return (tiles_ + tiles_at_once_ - 1) / tiles_at_once_; }
-  template <class F>
-  void each_tile_group(int64_t begin, int64_t end, F f) const;
   template <class F>
   void each_group_and_channels(KernelContext& context, F f);
-  void pack_columns(const T* image, int64_t tap, int64_t end_tap, int64_t group, const Tile& tile, T* panel) const;
   void sum_over_tiles(const T* image, const T* out_gradient, int64_t tap, int64_t end_tap, int64_t group, int lane);
-  void copy_outputs(const T* out, int64_t channel, const Tile& tile, T* to) const;
-  void pack_outputs(const T* out, int64_t group, const Tile& tile, T* panel) const;
-  void pack_outputs_by_pixel(const T* out, int64_t group, const Tile& tile, T* panel) const;
-  void store_outputs(const T* rows, int64_t channel, int row_count, int64_t group, const Tile& tile, T* out) const;
-  void add_columns(const T* rows, int64_t tap, int row_count, int64_t group, const Tile& tile, T* image) const;
 
   ConvolutionSizes s_;
-  std::vector<Tap> taps_;
-  int64_t tiles_, tiles_at_once_;
-  bool padded_;
-  int64_t padded_outs_;  // out_channels, rounded up to full tiles
+  PatchTiles<T> tiles_;
   Scratch<T> filter_, sums_;
-  LaneScratch<T> columns_, outs_;  // panels of tiles_at_once_ tiles
+  LaneScratch<T> columns_, outs_;  // panels of a group of tiles
 };
 
 extern template class PatchProducts<float>;

@@ -163,10 +163,10 @@ typename PatchGrid<T>::Slots PatchGrid<T>::slots_of(int64_t images, int64_t rows
       for (int64_t at = 0; at < span; at += lanes) add_slot(slots, image, at, 0, rows, columns);
     }
   }
-  auto whole = [&](const Slot& slot) { return slot.runs == 1 && slots.runs[slot.run].count == lanes; };
-  std::stable_partition(slots.slots.begin(), slots.slots.end(), whole);
+  auto full = [&](const Slot& slot) { return slot.runs == 1 && slots.runs[slot.run].count == lanes; };
+  std::stable_partition(slots.slots.begin(), slots.slots.end(), full);
   for (const Slot& slot : slots.slots) {
-    slots.whole += whole(slot);
+    slots.full += full(slot);
     std::vector<T> mask(lanes, T(0));
     for (int r = 0; r < slot.runs; ++r) {
       const Run& run = slots.runs[slot.run + r];

@@ -35,10 +35,10 @@ class PatchGrid {
     int64_t to;     // element of the result
   };
   struct Slots {
-    std::vector<Slot> slots;  // the first `whole` are one run of all lanes
+    std::vector<Slot> slots;  // the first `full` are one run of all lanes
     std::vector<Run> runs;
     std::vector<T> masks;  // by slot: 1 in lanes that are windows
-    size_t whole = 0;
+    size_t full = 0;
   };
   struct Region {
     int64_t image, images, y, x;
