@@ -24,11 +24,11 @@ double take_longest_split_loop() { return longest_split.exchange(0, std::memory_
 double least_loop() { return least.load(std::memory_order_relaxed); }
 void set_least_loop(double nanoseconds) { least = nanoseconds; }
 
-int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time) {
-  if (time < context.least_loop) return 1;
+int64_t ranges_of(double least_loop, int threads, int64_t units, double time) {
+  if (time < least_loop) return 1;
   auto ranges = static_cast<int64_t>(time / kMostRange);
   if (threads > 1) {
-    auto worthwhile = static_cast<int64_t>(std::min(time / (kLeastRange * context.least_loop), 1e9));
+    auto worthwhile = static_cast<int64_t>(std::min(time / (kLeastRange * least_loop), 1e9));
     ranges = std::max(ranges, std::min(threads * kRangesPerThread, worthwhile));
   }
   return std::clamp<int64_t>(units, 1, std::max<int64_t>(ranges, 1));
@@ -38,7 +38,8 @@ void run_ranges(KernelContext& context, const LoopSize& size,
                 void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body) {
   const double time = static_cast<double>(size.items) * size.cost;
   const int threads = ThreadPool::inside_loop() ? 1 : std::min(context.threads, size.lanes);
-  const int64_t units = (size.items + size.unit - 1) / size.unit, ranges = ranges_of(context, threads, units, time);
+  const int64_t units = (size.items + size.unit - 1) / size.unit,
+                ranges = ranges_of(context.least_loop, threads, units, time);
   auto range = [&](int64_t i, int lane) {
     run(body, units * i / ranges * size.unit, std::min(units * (i + 1) / ranges * size.unit, size.items), lane);
   };

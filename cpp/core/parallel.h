@@ -42,8 +42,9 @@ inline int64_t slices_per_item(int64_t items, int64_t wanted, int64_t most) {
   return std::clamp<int64_t>(wanted / std::max<int64_t>(items, 1), 1, std::max<int64_t>(most, 1));
 }
 
-// The number of ranges of a loop of this many units and this expected time.
-int64_t ranges_of(const KernelContext& context, int threads, int64_t units, double time);
+// The number of ranges of a loop of this many units and this expected time, if loops of less than `least_loop` are not
+// split.
+int64_t ranges_of(double least_loop, int threads, int64_t units, double time);
 
 // Implements parallel_for for a loop that may be split: run(body, begin, end, lane).
 void run_ranges(KernelContext& context, const LoopSize& size,

@@ -84,7 +84,7 @@ class Contraction {
     for (int64_t count : {operands[0].shape.numel(), operands[1].shape.numel(), form_->product.numel()}) {
       ordered_.emplace_back(init, count);
     }
-    gemm_.m = form_->m, gemm_.n = form_->n, gemm_.k = form_->k;
+    gemm_ = {{false, false, form_->m, form_->n, form_->k}, init.threads()};
   }
 
   void run(KernelContext& context, const std::vector<const T*>& in, T* to) {

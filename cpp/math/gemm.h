@@ -10,19 +10,30 @@ struct KernelContext;
 // C = alpha op(A) op(B) + beta C with op(A) [m, k], op(B) [k, n], C [m, n]; op optionally transposes. lda, ldb, ldc are
 // row strides as stored. C is not read if beta is 0.
 template <class T>
-struct Gemm {
+struct GemmSizes {
   bool transpose_a = false, transpose_b = false;
   int64_t m = 0, n = 0, k = 0;
   int64_t lda = 0, ldb = 0, ldc = 0;  // 0: contiguous rows
   T alpha = 1, beta = 0;
+};
+
+template <class T>
+class Gemm {
+ public:
+  Gemm() = default;
+  Gemm(const GemmSizes<T>& sizes, int threads);  // that run() may use
 
   void run(KernelContext& context, const T* a, const T* b, T* c) const;
   // Batched: this many products, with these strides between them.
   void run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
                 int64_t step_c) const;
+
+ private:
+  GemmSizes<T> sizes_;
+  int64_t high_ = 1, wide_ = 1;  // on a CPU: the rows and columns of tiles into which C is split
 };
 
-extern template struct Gemm<float>;
-extern template struct Gemm<double>;
+extern template class Gemm<float>;
+extern template class Gemm<double>;
 
 }  // namespace paddle_mini

@@ -18,9 +18,9 @@ struct AddmmKernel : Kernel {
   explicit AddmmKernel(KernelInit& init)
       : input(init, "Input"), x(init, "X"), y(init, "Y"), out(init, "Out"),
         broadcast(broadcast_maps(input.shape(), out.shape(), "Input")), beta(static_cast<T>(init.attr<float>("Beta"))) {
-    gemm.m = x.shape()[0], gemm.k = x.shape()[1], gemm.n = y.shape()[1];
-    gemm.alpha = static_cast<T>(init.attr<float>("Alpha"));
-    gemm.beta = beta == T(0) ? T(0) : T(1);
+    int64_t m = x.shape()[0], k = x.shape()[1], n = y.shape()[1];
+    T alpha = static_cast<T>(init.attr<float>("Alpha")), added = beta == T(0) ? T(0) : T(1);
+    gemm = {{false, false, m, n, k, 0, 0, 0, alpha, added}, init.threads()};
   }
 
   void run(KernelContext& context) override {
@@ -48,9 +48,9 @@ struct AddmmGradKernel : Kernel {
         broadcast(broadcast_maps(input.shape(), {x.shape()[0], y.shape()[1]}, "Input")),
         beta(static_cast<T>(init.attr<float>("Beta"))) {
     int64_t m = x.shape()[0], k = x.shape()[1], n = y.shape()[1];
-    to_x.m = m, to_x.n = k, to_x.k = n, to_x.transpose_b = true;
-    to_y.m = k, to_y.n = n, to_y.k = m, to_y.transpose_a = true;
-    to_x.alpha = to_y.alpha = static_cast<T>(init.attr<float>("Alpha"));
+    T alpha = static_cast<T>(init.attr<float>("Alpha"));
+    to_x = {{false, true, m, k, n, 0, 0, 0, alpha}, init.threads()};
+    to_y = {{true, false, k, n, m, 0, 0, 0, alpha}, init.threads()};
   }
 
   void run(KernelContext& context) override {

@@ -25,7 +25,7 @@ struct BilinearKernel : Kernel {
   explicit BilinearKernel(KernelInit& init)
       : x(init, "X"), y(init, "Y"), weight(init, "Weight"), bias(init, "Bias", optional_port), out(init, "Out"),
         s(x.shape(), weight.shape()), product(init, s.batch * s.y) {
-    gemm.m = s.batch, gemm.n = s.y, gemm.k = s.x;
+    gemm = {{false, false, s.batch, s.y, s.x}, init.threads()};
   }
 
   void run(KernelContext& context) override {
@@ -66,9 +66,9 @@ struct BilinearGradKernel : Kernel {
         weight_gradient(init, "Weight@GRAD", optional_port), bias_gradient(init, "Bias@GRAD", optional_port),
         s(x.shape(), weight.shape()), scaled_x(init, y_gradient ? s.batch * s.x : 0),
         scaled_y(init, x_gradient || weight_gradient ? s.batch * s.y : 0) {
-    to_x.m = s.batch, to_x.n = s.x, to_x.k = s.y, to_x.transpose_b = true, to_x.beta = 1;
-    to_y.m = s.batch, to_y.n = s.y, to_y.k = s.x, to_y.beta = 1;
-    to_weight.m = s.x, to_weight.n = s.y, to_weight.k = s.batch, to_weight.transpose_a = true;
+    to_x = {{false, true, s.batch, s.x, s.y, 0, 0, 0, T(1), T(1)}, init.threads()};
+    to_y = {{false, false, s.batch, s.y, s.x, 0, 0, 0, T(1), T(1)}, init.threads()};
+    to_weight = {{true, false, s.x, s.y, s.batch}, init.threads()};
   }
 
   void run(KernelContext& context) override {

@@ -14,12 +14,18 @@ struct FilteredVolumes {
   int64_t groups, outs, image_size, out_size;  // outs: per group
   VolumePatches patches;
   Scratch<T> columns;
+  Gemm<T> product, to_input, to_filter;
 
   FilteredVolumes(KernelInit& init, bool)
       : input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format")),
         groups(init.attr<int32_t>("groups")), outs(init.input("Filter")->tensor.shape[0] / groups),
         image_size(input.channels * pixels_in()), patches(patches_of(init)), columns(init, patches.elements()) {
-    out_size = groups * outs * patches.outputs();
+    int64_t taps = patches.rows(), pixels = patches.outputs(), row = input.channels_last ? groups * outs : 0;
+    out_size = groups * outs * pixels;
+    if (input.channels_last) product = {{true, true, pixels, outs, taps, 0, 0, row}, init.threads()};
+    else product = {{false, false, outs, pixels, taps}, init.threads()};
+    to_input = {{true, input.channels_last, taps, pixels, outs, 0, row}, init.threads()};
+    to_filter = {{input.channels_last, true, outs, taps, pixels, row, 0, 0, T(1), T(1)}, init.threads()};
   }
 
   int64_t pixels_in() const { return input.sizes[0] * input.sizes[1] * input.sizes[2]; }
@@ -45,9 +51,6 @@ struct FilteredVolumes {
   }
 
   void run(KernelContext& context, const T* image, const T* filter, T* out) {
-    int64_t taps = patches.rows(), pixels = patches.outputs();
-    Gemm<T> product{false, false, outs, pixels, taps};
-    if (input.channels_last) product = {true, true, pixels, outs, taps, 0, 0, groups * outs};
     each_group([&](int64_t from, int64_t weights, int64_t to) {
       patches.gather(image + from, columns.data());
       if (input.channels_last) product.run(context, columns.data(), filter + weights, out + to);
@@ -56,23 +59,18 @@ struct FilteredVolumes {
   }
 
   void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* gradient) {
-    Gemm<T> product{true, false, patches.rows(), patches.outputs(), outs};
-    if (input.channels_last) product.transpose_b = true, product.ldb = groups * outs;
     std::fill_n(gradient, input.images * image_size, T(0));
     each_group([&](int64_t to, int64_t weights, int64_t from) {
-      product.run(context, filter + weights, out_gradient + from, columns.data());
+      to_input.run(context, filter + weights, out_gradient + from, columns.data());
       patches.add_back(columns.data(), gradient + to);
     });
   }
 
   void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* gradient) {
-    Gemm<T> product{false, true, outs, patches.rows(), patches.outputs()};
-    if (input.channels_last) product.transpose_a = true, product.lda = groups * outs;
-    product.beta = T(1);
     std::fill_n(gradient, groups * outs * patches.rows(), T(0));
     each_group([&](int64_t from, int64_t weights, int64_t at) {
       patches.gather(image + from, columns.data());
-      product.run(context, out_gradient + at, columns.data(), gradient + weights);
+      to_filter.run(context, out_gradient + at, columns.data(), gradient + weights);
     });
   }
 };

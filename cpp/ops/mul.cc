@@ -22,7 +22,7 @@ struct MulKernel : Kernel {
 
   explicit MulKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), out(init, "Out") {
     MatrixSizes size(init, x.shape(), y.shape());
-    product.m = size.m, product.n = size.n, product.k = size.k;
+    product = {{false, false, size.m, size.n, size.k}, init.threads()};
   }
   void run(KernelContext& context) override { product.run(context, x.data(), y.data(), out.data()); }
 };
@@ -38,8 +38,8 @@ struct MulGradKernel : Kernel {
       : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, "Y@GRAD", optional_port) {
     MatrixSizes size(init, x.shape(), y.shape());
-    to_x.m = size.m, to_x.n = size.k, to_x.k = size.n, to_x.transpose_b = true;
-    to_y.m = size.k, to_y.n = size.n, to_y.k = size.m, to_y.transpose_a = true;
+    to_x = {{false, true, size.m, size.k, size.n}, init.threads()};
+    to_y = {{true, false, size.k, size.n, size.m}, init.threads()};
   }
   void run(KernelContext& context) override {
     if (x_gradient) to_x.run(context, out_gradient.data(), y.data(), x_gradient.data());

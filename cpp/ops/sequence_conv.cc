@@ -69,7 +69,7 @@ struct SequenceConvKernel : Kernel {
   explicit SequenceConvKernel(KernelInit& init)
       : x(init, "X"), filter(init, "Filter"), out(init, "Out"), context(init, &x.variable()),
         columns(init, context.rows() * context.columns()) {
-    product.m = context.rows(), product.k = context.columns(), product.n = filter.shape()[1];
+    product = {{false, false, context.rows(), filter.shape()[1], context.columns()}, init.threads()};
   }
 
   void run(KernelContext& kernel_context) override {
@@ -91,10 +91,8 @@ struct SequenceConvGradKernel : Kernel {
         filter_gradient(init, "Filter@GRAD", optional_port), context(init, &x.variable()),
         columns(init, context.rows() * context.columns()) {
     int64_t outputs = filter.shape()[1];
-    to_columns.m = context.rows(), to_columns.n = context.columns(), to_columns.k = outputs;
-    to_columns.transpose_b = true;
-    to_filter.m = context.columns(), to_filter.n = outputs, to_filter.k = context.rows();
-    to_filter.transpose_a = true;
+    to_columns = {{false, true, context.rows(), context.columns(), outputs}, init.threads()};
+    to_filter = {{true, false, context.columns(), outputs, context.rows()}, init.threads()};
   }
 
   void run(KernelContext& kernel_context) override {

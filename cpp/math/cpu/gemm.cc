@@ -31,7 +31,7 @@ void multiply(const A& a, const B& b, T alpha, T beta, Target<T>& c) {
 }
 
 template <class T>
-void run_by_eigen(const Gemm<T>& g, const T* a, const T* b, T* c) {
+void run_by_eigen(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   bool transpose_a = g.transpose_a, transpose_b = g.transpose_b;
   int64_t m = g.m, n = g.n, k = g.k;
   auto stride = [](int64_t given, int64_t columns) { return Eigen::OuterStride<>(given ? given : columns); };
@@ -114,7 +114,7 @@ int64_t columns_of_block(int64_t n, int64_t depth) {
 }
 
 template <class T>
-void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
+void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   constexpr int64_t height = kRows<T>;
   int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
   int64_t ldc = g.ldc ? g.ldc : g.n, segments = (g.k + kDepth<T> - 1) / kDepth<T>;
@@ -146,7 +146,7 @@ void run_by_panels(const Gemm<T>& g, const T* a, const T* b, T* c) {
 }
 
 template <class T>
-double time_of(const Gemm<T>& g) {
+double time_of(const GemmSizes<T>& g) {
   return flops_cost(2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k));
 }
 
@@ -156,8 +156,8 @@ struct Tile {
 };
 
 template <class T, class Run>
-void run_tile(const Gemm<T>& g, const Tile& tile, const T* a, const T* b, T* c, Run run) {
-  Gemm<T> part = g;
+void run_tile(const GemmSizes<T>& g, const Tile& tile, const T* a, const T* b, T* c, Run run) {
+  GemmSizes<T> part = g;
   part.m = tile.bottom - tile.top, part.n = tile.right - tile.left;
   part.lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
   part.ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
@@ -166,23 +166,17 @@ void run_tile(const Gemm<T>& g, const Tile& tile, const T* a, const T* b, T* c, 
       c + tile.top * part.ldc + tile.left);
 }
 
-// Splits C into tiles. Each is a product of its own, whose sums run over k in the same order as those of the whole, so
-// all splits have the same result. A tile packs its columns of B, and its rows of A if they are stored transposed: of the
-// splits into enough tiles, this chooses the one that packs least.
+// Packing B costs as much as the product with a few rows of A.
 template <class T>
-void run_in_tiles(KernelContext& context, const Gemm<T>& g, const T* a, const T* b, T* c) {
-  const int64_t wanted =
-      ranges_of(context, context.threads, std::min<int64_t>(g.m * g.n, 2 * context.threads), time_of(g));
-  const int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1),
-                most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
-  const int64_t enough = std::min(wanted, most_high * most_wide);
-  int64_t high = 1, wide = 1, least = INT64_MAX;
-  for (int64_t columns = 1; columns <= std::min(wanted, most_wide); ++columns) {
-    int64_t rows = std::min((wanted + columns - 1) / columns, most_high);
-    int64_t packed = rows * g.n + columns * (g.transpose_a ? g.m : g.m / 4);  // other rows of A are only read
-    if (rows * columns < enough || packed >= least) continue;
-    least = packed, high = rows, wide = columns;
-  }
+bool is_large(const GemmSizes<T>& g) {
+  return g.m >= 2 * kRows<T> && g.n >= kWidth<T> && g.k >= 16;
+}
+
+// Splits C into high x wide tiles. Each is a product of its own, whose sums run over k in the same order as those of the
+// whole, so all splits have the same result.
+template <class T>
+void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, int64_t high, int64_t wide, const T* a, const T* b,
+                  T* c) {
   auto cut = [](int64_t size, int64_t unit, int64_t i, int64_t count) {
     return std::min((size + unit - 1) / unit * i / count * unit, size);
   };
@@ -199,7 +193,7 @@ void run_in_tiles(KernelContext& context, const Gemm<T>& g, const T* a, const T*
 
 // Few rows, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
 template <class T>
-void run_in_strips(KernelContext& context, const Gemm<T>& g, const T* a, const T* b, T* c) {
+void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   constexpr int64_t kStrip = 512;
   const bool by_column = g.n >= g.m;
   const int64_t length = by_column ? g.n : g.m, strips = (length + kStrip - 1) / kStrip;
@@ -215,18 +209,36 @@ void run_in_strips(KernelContext& context, const Gemm<T>& g, const T* a, const T
 
 }  // namespace
 
+// A tile packs its columns of B, and its rows of A if they are stored transposed: of the splits into enough tiles, this
+// chooses the one that packs least.
+template <class T>
+Gemm<T>::Gemm(const GemmSizes<T>& sizes, int threads) : sizes_(sizes) {
+  const GemmSizes<T>& g = sizes_;
+  if (!is_large(g)) return;
+  const int64_t wanted = ranges_of(least_loop(), threads, std::min<int64_t>(g.m * g.n, 2 * threads), time_of(g));
+  const int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1),
+                most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
+  const int64_t enough = std::min(wanted, most_high * most_wide);
+  int64_t least = INT64_MAX;
+  for (int64_t columns = 1; columns <= std::min(wanted, most_wide); ++columns) {
+    int64_t rows = std::min((wanted + columns - 1) / columns, most_high);
+    int64_t packed = rows * g.n + columns * (g.transpose_a ? g.m : g.m / 4);  // other rows of A are only read
+    if (rows * columns < enough || packed >= least) continue;
+    least = packed, high_ = rows, wide_ = columns;
+  }
+}
+
 template <class T>
 void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
-  // Packing B costs as much as the product with a few rows of A.
-  bool large = m >= 2 * kRows<T> && n >= kWidth<T> && k >= 16;
-  if (!large) return run_in_strips(context, *this, a, b, c);
-  if (beta != T(0) && beta != T(1)) {
-    for (int64_t i = 0; i < m; ++i) {
-      T* row = c + i * (ldc ? ldc : n);
-      for (int64_t j = 0; j < n; ++j) row[j] *= beta;
+  const GemmSizes<T>& g = sizes_;
+  if (!is_large(g)) return run_in_strips(context, g, a, b, c);
+  if (g.beta != T(0) && g.beta != T(1)) {
+    for (int64_t i = 0; i < g.m; ++i) {
+      T* row = c + i * (g.ldc ? g.ldc : g.n);
+      for (int64_t j = 0; j < g.n; ++j) row[j] *= g.beta;
     }
   }
-  run_in_tiles(context, *this, a, b, c);
+  run_in_tiles(context, g, high_, wide_, a, b, c);
 }
 
 template <class T>
@@ -236,10 +248,10 @@ void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_
     for (int64_t i = begin; i < end; ++i) run(context, a + i * step_a, b + i * step_b, c + i * step_c);
   };
   if (count < context.threads) run_range(0, count);  // each product is split
-  else parallel_for(context, {count, time_of(*this)}, run_range);
+  else parallel_for(context, {count, time_of(sizes_)}, run_range);
 }
 
-template struct Gemm<float>;
-template struct Gemm<double>;
+template class Gemm<float>;
+template class Gemm<double>;
 
 }  // namespace paddle_mini

@@ -29,11 +29,8 @@ struct Operand {
 template <class T>
 void run_product(KernelContext& context, int64_t m, int64_t n, int64_t k, const T* a, std::common_type_t<Operand<T>> b,
                  T* c, int64_t ldc, bool add) {
-  Gemm<T> gemm;
-  gemm.transpose_b = b.transposed;
-  gemm.m = m, gemm.n = n, gemm.k = k, gemm.ldb = b.stride, gemm.ldc = ldc;
-  gemm.beta = add ? T(1) : T(0);
-  gemm.run(context, a, b.data, c);
+  GemmSizes<T> sizes{false, b.transposed, m, n, k, 0, b.stride, ldc, T(1), add ? T(1) : T(0)};
+  Gemm<T>(sizes, context.threads).run(context, a, b.data, c);
 }
 
 template <class T>
@@ -225,10 +222,8 @@ void RnnLayer<T>::run_row_gradient(KernelContext& context, int64_t t, int64_t b,
 template <class T>
 void RnnLayer<T>::weight_gradient(KernelContext& context, const T* gradients, const T* values, int64_t columns,
                                   T* to) const {
-  Gemm<T> gemm;
-  gemm.transpose_a = true;
-  gemm.m = size.gate_width(), gemm.n = columns, gemm.k = size.rows();
-  gemm.run(context, gradients, values, to);
+  GemmSizes<T> sizes{true, false, size.gate_width(), columns, size.rows()};
+  Gemm<T>(sizes, context.threads).run(context, gradients, values, to);
 }
 
 // The sum of all rows: first over the rows of a step, so that the error does not grow with the number of rows.

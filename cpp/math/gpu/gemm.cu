@@ -73,6 +73,9 @@ struct Squares {
 }  // namespace
 
 template <class T>
+Gemm<T>::Gemm(const GemmSizes<T>& sizes, int) : sizes_(sizes) {}
+
+template <class T>
 void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   run_many(context, 1, a, 0, b, 0, c, 0);
 }
@@ -80,21 +83,22 @@ void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
 template <class T>
 void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
                        T* c, int64_t step_c) const {
-  if (m == 0 || n == 0 || count == 0) return;
-  MatrixProducts<T> products{transpose_a,
-                             transpose_b,
-                             m,
-                             n,
-                             k,
-                             lda           ? lda
-                             : transpose_a ? m
-                                           : k,
-                             ldb           ? ldb
-                             : transpose_b ? k
-                                           : n,
-                             ldc ? ldc : n,
-                             alpha,
-                             beta,
+  const GemmSizes<T>& g = sizes_;
+  if (g.m == 0 || g.n == 0 || count == 0) return;
+  MatrixProducts<T> products{g.transpose_a,
+                             g.transpose_b,
+                             g.m,
+                             g.n,
+                             g.k,
+                             g.lda           ? g.lda
+                             : g.transpose_a ? g.m
+                                             : g.k,
+                             g.ldb           ? g.ldb
+                             : g.transpose_b ? g.k
+                                             : g.n,
+                             g.ldc ? g.ldc : g.n,
+                             g.alpha,
+                             g.beta,
                              a,
                              b,
                              c,
@@ -104,11 +108,11 @@ void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_
                              step_c};
   if (run_by_cublas(context, products)) return;
   constexpr int side = Squares<T>::kSide;
-  int64_t squares = (m + side - 1) / side * ((n + side - 1) / side) * count;
+  int64_t squares = (g.m + side - 1) / side * ((g.n + side - 1) / side) * count;
   launch(context, std::min(squares, kMostBlocks), Squares<T>{products});
 }
 
-template struct Gemm<float>;
-template struct Gemm<double>;
+template class Gemm<float>;
+template class Gemm<double>;
 
 }  // namespace paddle_mini

@@ -100,9 +100,8 @@ struct MatmulBase : Kernel {
 
   MatmulBase(KernelInit& init, const char* y_port, const MatmulShape& shape, T alpha = 1)
       : x(init, "X"), y(init, y_port), out(init, "Out"), products(shape) {
-    gemm.alpha = alpha;
-    gemm.transpose_a = products.shape.transpose_x, gemm.transpose_b = products.shape.transpose_y;
-    gemm.m = products.m, gemm.n = products.shape.n, gemm.k = products.shape.k;
+    const MatmulShape& s = products.shape;
+    gemm = {{s.transpose_x, s.transpose_y, products.m, s.n, s.k, 0, 0, 0, alpha}, init.threads()};
   }
   void run(KernelContext& context) override {
     T* to = out.data();
@@ -130,15 +129,14 @@ struct MatmulGradBase : Kernel {
                  T alpha = 1)
       : x(init, "X"), y(init, y_port), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
         y_gradient(init, y_gradient_port, optional_port), products(shape) {
-    to_x.alpha = to_y.alpha = alpha;
     bool transpose_x = products.shape.transpose_x, transpose_y = products.shape.transpose_y;
     int64_t m = products.m, k = products.shape.k, n = products.shape.n;
-    to_x.m = transpose_x ? k : m, to_x.n = transpose_x ? m : k, to_x.k = n;
-    to_x.transpose_a = transpose_x && transpose_y, to_x.transpose_b = transpose_x || !transpose_y;
-    to_x.beta = products.x_repeats ? T(1) : T(0);
-    to_y.m = transpose_y ? n : k, to_y.n = transpose_y ? k : n, to_y.k = m;
-    to_y.transpose_a = transpose_y || !transpose_x, to_y.transpose_b = transpose_x && transpose_y;
-    to_y.beta = products.y_repeats ? T(1) : T(0);
+    to_x = {{transpose_x && transpose_y, transpose_x || !transpose_y, transpose_x ? k : m, transpose_x ? m : k, n, 0, 0,
+             0, alpha, products.x_repeats ? T(1) : T(0)},
+            init.threads()};
+    to_y = {{transpose_y || !transpose_x, transpose_x && transpose_y, transpose_y ? n : k, transpose_y ? k : n, m, 0, 0,
+             0, alpha, products.y_repeats ? T(1) : T(0)},
+            init.threads()};
   }
 
   void run(KernelContext& context) override {
