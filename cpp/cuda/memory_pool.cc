@@ -43,8 +43,8 @@ const MemorySource device_memory{take_device, give_back_device}, pinned_memory{t
 
 MemoryPool::~MemoryPool() {
   cudaSetDevice(device_);
-  for (auto& [size, list] : kept_) {
-    for (Kept& kept : list) source_.give_back(kept.memory);
+  for (auto& [size, list] : free_) {
+    for (FreeBlock& block : list) source_.give_back(block.memory);
   }
 }
 
@@ -60,19 +60,19 @@ std::shared_ptr<void> MemoryPool::allocate(size_t bytes, std::shared_ptr<void> o
 
 void* MemoryPool::take(size_t size) {
   check(cudaSetDevice(device_), "choosing a device");
-  std::vector<Kept>& kept = kept_[size];
-  if (!kept.empty()) {
-    Kept last = kept.back();
+  std::vector<FreeBlock>& blocks = free_[size];
+  if (!blocks.empty()) {
+    FreeBlock last = blocks.back();
     if (last.freed > waited_) {
       check(cudaStreamSynchronize(stream_), "waiting for work on freed memory");
       waited_ = clock_;
     }
-    kept.pop_back();
+    blocks.pop_back();
     return last.memory;
   }
   void* memory = source_.take(size);
   if (!memory) {
-    give_back_kept();
+    give_back_free_blocks();
     memory = source_.take(size);
   }
   require<DeviceError>(memory, "out of memory on gpu:", device_, ": ", size, " bytes are wanted, ", in_use_, " of ",
@@ -81,9 +81,9 @@ void* MemoryPool::take(size_t size) {
   return memory;
 }
 
-void MemoryPool::give_back_kept() {
-  for (auto& [size, list] : kept_) {
-    for (Kept& kept : list) source_.give_back(kept.memory), reserved_ -= size;  // synchronizes with all work
+void MemoryPool::give_back_free_blocks() {
+  for (auto& [size, list] : free_) {
+    for (FreeBlock& block : list) source_.give_back(block.memory), reserved_ -= size;  // synchronizes with all work
     list.clear();
   }
 }
@@ -91,7 +91,7 @@ void MemoryPool::give_back_kept() {
 void MemoryPool::free(void* memory, size_t size) {
   std::lock_guard<std::mutex> lock(mutex_);
   in_use_ -= size;
-  kept_[size].push_back({memory, ++clock_});
+  free_[size].push_back({memory, ++clock_});
 }
 
 MemoryUse MemoryPool::use() const {

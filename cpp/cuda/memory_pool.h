@@ -32,20 +32,20 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void forget_peak();
 
  private:
-  struct Kept {
+  struct FreeBlock {
     void* memory;
     uint64_t freed;  // value of clock_ when it was freed
   };
 
   void free(void* memory, size_t size);
   void* take(size_t size);
-  void give_back_kept();
+  void give_back_free_blocks();
 
   const int device_;
   const MemorySource source_;
   const cudaStream_t stream_;
   mutable std::mutex mutex_;
-  std::map<size_t, std::vector<Kept>> kept_;
+  std::map<size_t, std::vector<FreeBlock>> free_;
   uint64_t clock_ = 0, waited_ = 0;  // memory freed up to `waited_` is no longer accessed
   size_t in_use_ = 0, reserved_ = 0, peak_ = 0;
 };

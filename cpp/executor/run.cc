@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/fill_pattern.h"
-#include "core/takes_back.h"
+#include "core/undoable.h"
 #include "executor/plan.h"
 
 namespace paddle_mini {
@@ -71,7 +71,7 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
   } catch (...) {
     std::exception_ptr error = std::current_exception();
     for (size_t done = std::min(i + 1, end); done-- > 0;) {
-      if (auto* kernel = dynamic_cast<TakesBack*>(steps[done].kernel.get())) kernel->take_back(context);
+      if (auto* kernel = dynamic_cast<Undoable*>(steps[done].kernel.get())) kernel->undo(context);
     }
     fail_at(steps[i].running(), segment_, error);
   }

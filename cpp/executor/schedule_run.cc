@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "core/takes_back.h"
+#include "core/undoable.h"
 
 namespace paddle_mini {
 
@@ -76,10 +76,10 @@ void ScheduleRun::fail(const ScheduleFailure& failure) {
   bool of_operator = failure.step != AsyncSchedule::kNoStep && !plan_.is_saving(failure.step);
   if (!of_operator) std::rethrow_exception(failure.error);
   for (size_t i = steps_.size(); i-- > 0;) {
-    auto* kernel = dynamic_cast<TakesBack*>(steps_[i].kernel.get());
+    auto* kernel = dynamic_cast<Undoable*>(steps_[i].kernel.get());
     size_t step = plan_.schedule_step(i);
     if (!kernel || !plan_.schedule->began(step, failure) || reads_transferred(steps_[i])) continue;
-    kernel->take_back(*plan_.schedule->lanes()[plan_.schedule->step(step).lane].context);
+    kernel->undo(*plan_.schedule->lanes()[plan_.schedule->step(step).lane].context);
   }
   fail_at(steps_[plan_.plan_step(failure.step)].running(), segment_, failure.error);
 }

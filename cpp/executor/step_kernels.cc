@@ -23,9 +23,9 @@ void TransferKernel::run(KernelContext&) {
   else from_.device->to_host(to_.where(), from_.where(), bytes);
 }
 
-void SeveralKernels::take_back(KernelContext& context) {
+void SeveralKernels::undo(KernelContext& context) {
   for (auto kernel = kernels_.rbegin(); kernel != kernels_.rend(); ++kernel) {
-    if (auto* step = dynamic_cast<TakesBack*>(kernel->get())) step->take_back(context);
+    if (auto* step = dynamic_cast<Undoable*>(kernel->get())) step->undo(context);
   }
 }
 
@@ -47,7 +47,7 @@ void FusedTilesKernel::run_tile(KernelContext& context, int64_t begin, int64_t e
   int64_t first = begin + tile, tiles = (end - first - 1) / tile;
   run_tiles(context, begin, first, tile);
   double cost = static_cast<double>(tiled_.size()) * bytes_cost(static_cast<double>(tile) * 16);
-  Interruptible never(nullptr);  // take_back() needs all tiles
+  Interruptible never(nullptr);  // undo() needs all tiles
   parallel_for(context, {tiles, cost}, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
       int64_t at = first + i * tile;
@@ -73,9 +73,9 @@ void FusedTilesKernel::run_tiles(KernelContext& context, int64_t begin, int64_t 
 }
 
 // Kernels that have not begun still hold the state of the previous run, so they are skipped.
-void FusedTilesKernel::take_back(KernelContext& context) {
+void FusedTilesKernel::undo(KernelContext& context) {
   for (size_t i = begun_; i-- > 0;) {
-    if (auto* step = dynamic_cast<TakesBack*>(kernels_[i].get())) step->take_back(context);
+    if (auto* step = dynamic_cast<Undoable*>(kernels_[i].get())) step->undo(context);
   }
 }
 

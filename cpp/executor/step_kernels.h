@@ -3,7 +3,7 @@
 
 #include "core/device.h"
 #include "core/kernel.h"
-#include "core/takes_back.h"
+#include "core/undoable.h"
 
 namespace paddle_mini {
 
@@ -42,12 +42,12 @@ class TransferKernel : public Kernel {
 };
 
 // The kernels of several operators in one step.
-class SeveralKernels : public Kernel, public TakesBack {
+class SeveralKernels : public Kernel, public Undoable {
  public:
   virtual void add(std::unique_ptr<Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
   size_t at() const { return at_; }  // index of the running kernel
   void refuse(const Fault& fault) const override { kernels_[at_]->refuse(fault); }
-  void take_back(KernelContext& context) override;
+  void undo(KernelContext& context) override;
 
  protected:
   std::vector<std::unique_ptr<Kernel>> kernels_;
@@ -61,7 +61,7 @@ class FusedTilesKernel : public SeveralKernels {
   void run(KernelContext& context) override { run_tile(context, 0, elements_); }
   void run_tile(KernelContext& context, int64_t begin, int64_t end);
   void add(std::unique_ptr<Kernel> kernel) override;  // must be a TiledKernel
-  void take_back(KernelContext& context) override;
+  void undo(KernelContext& context) override;
 
  private:
   void run_tiles(KernelContext& context, int64_t begin, int64_t end, int64_t tile);

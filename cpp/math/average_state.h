@@ -52,9 +52,9 @@ class RowClock {
 
   PM_HD double now() const { return now_; }
 
-  // The fraction of itself that the average keeps. In a window this is for the newer generation, and kept_of_previous()
-  // for the older one.
-  PM_HD double kept(double stamp) const {
+  // The fraction of itself that the average keeps. In a window this is for the newer generation, and
+  // decay_of_previous() for the older one.
+  PM_HD double decay(double stamp) const {
     if (!window_) return stamp == now_ ? 1.0 : std::exp(now_ - stamp);
     return part(stamp, now_ - static_cast<double>(counters_[kNewer]), static_cast<double>(counters_[kNewer]));
   }
@@ -63,7 +63,7 @@ class RowClock {
     double begin = now_ - static_cast<double>(counters_[kNewer]);
     return stamp < begin;
   }
-  PM_HD double kept_of_previous(double stamp) const {
+  PM_HD double decay_of_previous(double stamp) const {
     double older = static_cast<double>(counters_[kOlder]);
     return part(stamp, now_ - static_cast<double>(counters_[kNewer]) - older, older);
   }

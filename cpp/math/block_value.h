@@ -17,7 +17,7 @@ struct BlockValue {
   BlockMean<T> mean;
   bool none;              // whether no update has happened yet
   double share;           // weight of the previous generation
-  double kept = 1, kept_of_previous = 1;
+  double decay = 1, decay_of_previous = 1;
   bool rolled = false;
 
   PM_HD BlockValue(const int64_t* counters, const double* sums, bool window)
@@ -25,16 +25,16 @@ struct BlockValue {
   // For a row, whose average and block are a sum of two numbers.
   PM_HD BlockValue(const int64_t* counters, const RowClock& clock, double stamp, bool window)
       : mean(0, 1), none(counters[kUpdates] == 0), share(window ? share_of_previous(counters) : 0),
-        kept(clock.kept(stamp)), rolled(window && clock.rolled(stamp)) {
-    if (rolled) kept_of_previous = clock.kept_of_previous(stamp);
+        decay(clock.decay(stamp)), rolled(window && clock.rolled(stamp)) {
+    if (rolled) decay_of_previous = clock.decay_of_previous(stamp);
   }
 
   PM_HD T operator()(T param, T average, T block, T previous) const {
     if (none) return param;
     double p = static_cast<double>(param), now = mean(average, block), older = static_cast<double>(previous);
     if (p - p == 0) {
-      if (rolled) older = p + kept_of_previous * (now - p);
-      if (kept != 1) now = p + kept * (now - p);
+      if (rolled) older = p + decay_of_previous * (now - p);
+      if (decay != 1) now = p + decay * (now - p);
     }
     return static_cast<T>(share == 1 ? older : now + share * (older - now));
   }

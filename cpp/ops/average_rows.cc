@@ -17,7 +17,7 @@ struct AverageRowsKernel : Kernel {
   In<double> state, stamps;
   Out<T> average_out, block_out, previous_out;
   Out<double> stamps_out;
-  Scratch<double> kept;  // the weight that each row's average keeps
+  Scratch<double> decay;  // the weight that each row's average keeps
   int64_t width;
   bool checks;
 
@@ -25,8 +25,9 @@ struct AverageRowsKernel : Kernel {
       : param(init, "Param"), grad(init, "Rows"), average(init, "Average"), block(init, "Block", optional_port),
         previous(init, "Previous", optional_port), counters(init, "Counters"), state(init, "State"),
         stamps(init, "RowStamps"), average_out(init, "AverageOut"), block_out(init, "BlockOut", optional_port),
-        previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"), kept(init, grad.shape()[0]),
-        width(param.shape().numel(1, param.shape().rank())), checks(init.attr<bool>("check_finite")) {}
+        previous_out(init, "PreviousOut", optional_port), stamps_out(init, "RowStampsOut"),
+        decay(init, grad.shape()[0]), width(param.shape().numel(1, param.shape().rank())),
+        checks(init.attr<bool>("check_finite")) {}
 
   void run(KernelContext& context) override {
     const std::vector<int64_t>& rows = grad.variable().rows;
@@ -51,13 +52,13 @@ struct AverageRowsKernel : Kernel {
       double& stamp = stamps_out[row];
       __builtin_prefetch(average_out.data() + row * width, 1, 2);
       if (block) __builtin_prefetch(block_out.data() + row * width, 1, 2);
-      kept[i] = now - stamp;
+      decay[i] = now - stamp;
       stamp = now;  // the second occurrence of a row keeps all of its average
     }
-    map(context, count, [](auto log) { return exp(log); }, kept.data(), static_cast<const double*>(kept.data()));
+    map(context, count, [](auto log) { return exp(log); }, decay.data(), static_cast<const double*>(decay.data()));
     for (int64_t i = 0; i < count; ++i) {
       int64_t row = rows[static_cast<size_t>(i)];
-      catch_up(context, kept[i], param_row(i, row), row * width);
+      catch_up(context, decay[i], param_row(i, row), row * width);
     }
   }
 
@@ -67,8 +68,8 @@ struct AverageRowsKernel : Kernel {
       double& stamp = stamps_out[row];
       if (stamp == clock.now()) continue;
       const T* p = param_row(static_cast<int64_t>(i), row);
-      if (clock.rolled(stamp)) end_generation(context, clock.kept_of_previous(stamp), p, at);
-      catch_up(context, clock.kept(stamp), p, at);
+      if (clock.rolled(stamp)) end_generation(context, clock.decay_of_previous(stamp), p, at);
+      catch_up(context, clock.decay(stamp), p, at);
       stamp = clock.now();
     }
   }

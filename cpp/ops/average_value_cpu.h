@@ -112,10 +112,10 @@ struct AverageValueKernel : Kernel {
       int64_t at = row * width;
       const T *now = average.data() + at, *older = previous ? previous.data() + at : nullptr;
       if (previous && clock.rolled(stamps[row])) {  // computed first, because Out may be Param
-        average_row(context, width, clock.kept_of_previous(stamps[row]), raw + at, now, previous_row.data());
+        average_row(context, width, clock.decay_of_previous(stamps[row]), raw + at, now, previous_row.data());
         older = previous_row.data();
       }
-      average_row(context, width, clock.kept(stamps[row]), raw + at, now, out.direct() + at);
+      average_row(context, width, clock.decay(stamps[row]), raw + at, now, out.direct() + at);
       if (share == T(0)) continue;
       map(context, width, Lerp<T>{share}, out.direct() + at, static_cast<const T*>(out.direct()) + at, older);
     }

@@ -82,14 +82,14 @@ struct RowValue {
       return;
     }
     T p = param[at], now = average[at], older = rule.has_previous ? previous[at] : T(0);
-    if (rule.has_previous && clock.rolled(stamp)) older = towards(clock.kept_of_previous(stamp), now, p);
-    now = towards(clock.kept(stamp), now, p);
+    if (rule.has_previous && clock.rolled(stamp)) older = towards(clock.decay_of_previous(stamp), now, p);
+    now = towards(clock.decay(stamp), now, p);
     out[at] = value.share == T(0) ? now : now + value.share * (older - now);
   }
 
-  PM_HD static T towards(double kept, T average, T p) {
-    if (kept == 1 || !(p - p == T(0))) return average;
-    return p + static_cast<T>(kept) * (average - p);
+  PM_HD static T towards(double decay, T average, T p) {
+    if (decay == 1 || !(p - p == T(0))) return average;
+    return p + static_cast<T>(decay) * (average - p);
   }
 };
 

@@ -50,10 +50,10 @@ void HardKernel<T>::run(KernelContext& context) {
 
 template <class T>
 void SoftKernel<T>::run(KernelContext& context) {
-  StridedIndex<1> kept, folded;
-  kept.add(rows, {classes});
+  StridedIndex<1> remaining, folded;
+  remaining.add(rows, {classes});
   folded.add(classes, {1});
-  fold(context, kept, folded, 0.0, SoftTerm<T>{x.data(), label.data()}, Plus{}, PutSoftLoss<T>{y.data()});
+  fold(context, remaining, folded, 0.0, SoftTerm<T>{x.data(), label.data()}, Plus{}, PutSoftLoss<T>{y.data()});
 }
 
 template <class T>

@@ -13,11 +13,11 @@ template <class T>
 struct CvmKernel : Kernel {
   In<T> x;
   Out<T> y;
-  bool keeps;
+  bool use_cvm;
   int64_t rows, width;
 
   explicit CvmKernel(KernelInit& init)
-      : x(init, "X"), y(init, "Y"), keeps(init.attr<bool>("use_cvm")), rows(x.shape()[0]), width(x.shape()[1]) {}
+      : x(init, "X"), y(init, "Y"), use_cvm(init.attr<bool>("use_cvm")), rows(x.shape()[0]), width(x.shape()[1]) {}
 
   void run(KernelContext& context) override;
 };
@@ -26,10 +26,11 @@ template <class T>
 struct CvmGradKernel : Kernel {
   In<T> counts, y_gradient;
   Out<T> x_gradient;
-  bool kept;
+  bool use_cvm;
 
   explicit CvmGradKernel(KernelInit& init)
-      : counts(init, "CVM"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"), kept(init.attr<bool>("use_cvm")) {}
+      : counts(init, "CVM"), y_gradient(init, "Y@GRAD"), x_gradient(init, "X@GRAD"),
+        use_cvm(init.attr<bool>("use_cvm")) {}
 
   void run(KernelContext& context) override;
 };

@@ -9,7 +9,7 @@ void CvmKernel<T>::run(KernelContext&) {
   T* to = y.data();
   for (int64_t i = 0; i < rows; ++i) {
     const T* row = x.data() + i * width;
-    if (keeps) {
+    if (use_cvm) {
       T shows = std::log(row[0] + T(1));
       *to++ = shows;
       *to++ = std::log(row[1] + T(1)) - shows;
@@ -23,7 +23,7 @@ void CvmGradKernel<T>::run(KernelContext&) {
   int64_t rows = x_gradient.shape()[0], width = x_gradient.shape()[1];
   const T* from = y_gradient.data();
   for (int64_t i = 0; i < rows; ++i) {
-    if (kept) from += kCounts;
+    if (use_cvm) from += kCounts;
     T* to = std::copy_n(counts.data() + i * kCounts, kCounts, x_gradient.data() + i * width);
     std::copy_n(from, width - kCounts, to);
     from += width - kCounts;

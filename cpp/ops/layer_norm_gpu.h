@@ -94,10 +94,10 @@ template <class T>
 void to_parameters(KernelContext& context, const Rows<T>& rows, int64_t count, int64_t size, T* scale_gradient,
                    T* bias_gradient) {
   if (!scale_gradient && !bias_gradient) return;
-  StridedIndex<2> kept, folded;  // coordinates: row, element
-  kept.add(size, {0, 1});
+  StridedIndex<2> remaining, folded;  // coordinates: row, element
+  remaining.add(size, {0, 1});
   folded.add(count, {1, size});
-  fold(context, kept, folded, TwoSums{0, 0}, ParameterTerms<T>{rows}, PlusBoth{},
+  fold(context, remaining, folded, TwoSums{0, 0}, ParameterTerms<T>{rows}, PlusBoth{},
        PutParameters<T>{scale_gradient, bias_gradient});
 }
 

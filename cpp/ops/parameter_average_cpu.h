@@ -1,7 +1,7 @@
 // The kernels of parameter_average on a CPU, with an average in blocks (average_blocks.h) and without.
 #pragma once
 
-#include "core/takes_back.h"
+#include "core/undoable.h"
 
 #include <atomic>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace paddle_mini {
 
 // Implements parameter_average where the program gives Block. A step is atomic: if elements are not finite, it averages
-// all others and throws the error at the end, and take_back() undoes it.
+// all others and throws the error at the end; undo() restores the average before it.
 template <class T>
 class BlockAverage {
  public:
@@ -43,7 +43,7 @@ class BlockAverage {
   bool has_independent_tiles() const { return !param_.converts(); }  // conversions share scratch memory
 
   // Restores the average before the step that run_tile began, computed from the average after it.
-  void take_back(KernelContext&) {
+  void undo(KernelContext&) {
     int64_t done = done_;
     done_ = 0;
     if (done == 0 || step_.move == Move::None) return;
@@ -53,7 +53,7 @@ class BlockAverage {
     for (int64_t at = 0, count; at < done; at += count) {
       count = param_.most(done - at);
       const T* p = param_.read(at, count);
-      for (int64_t i = 0; i < count; ++i) take_one_back(now, back, at + i, p[i]);
+      for (int64_t i = 0; i < count; ++i) undo_element(now, back, at + i, p[i]);
     }
   }
 
@@ -118,7 +118,7 @@ class BlockAverage {
     }
   }
 
-  void take_one_back(const BlockMean<T>& now, double back, int64_t at, T p) {
+  void undo_element(const BlockMean<T>& now, double back, int64_t at, T p) {
     T &a = average_out_[at], &b = block_out_[at];
     double mean = static_cast<double>(rolls_ ? previous_out_[at] : T(0));
     if (rolls_) previous_out_[at] = b;
@@ -164,7 +164,7 @@ class BlockAverage {
 namespace {
 
 template <class T>
-struct ParameterAverageKernel : TiledKernel, TakesBack {
+struct ParameterAverageKernel : TiledKernel, Undoable {
   ParamReader<T> param;
   In<T> average, previous, residue;
   NumberIn weight;
@@ -185,9 +185,9 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
 
   void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
   bool has_independent_tiles() const override { return blocks && blocks->has_independent_tiles(); }
-  void take_back(KernelContext& context) override {
-    if (blocks) blocks->take_back(context);
-    else if (residue) take_residues_back();
+  void undo(KernelContext& context) override {
+    if (blocks) blocks->undo(context);
+    else if (residue) undo_residues();
   }
 
   void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
@@ -230,7 +230,7 @@ struct ParameterAverageKernel : TiledKernel, TakesBack {
   }
 
   // Restores average and residue before the step that run_tile began, computed from their present values.
-  void take_residues_back() {
+  void undo_residues() {
     for (int64_t at = 0, count; at < done && weight_now < 1; at += count) {
       count = param.most(done - at);
       const T* p = param.read(at, count);

@@ -66,21 +66,21 @@ void Average<T>::add_rows(const LoopTables& tables, const Loops<T>& loops, const
                           int64_t width, const T* p) {
   RowClock now = clock();
   if (!window()) {
-    kept_.clear();
-    for (int64_t row : rows) kept_.push_back(now.now() - stamps_[row]);
-    tables.exp(static_cast<int64_t>(kept_.size()), kept_.data());
+    decays_.clear();
+    for (int64_t row : rows) decays_.push_back(now.now() - stamps_[row]);
+    tables.exp(static_cast<int64_t>(decays_.size()), decays_.data());
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     int64_t row = rows[i], at = row * width;
     T *newer = newer_.data() + at, *block = block_.data() + at;
     double& stamp = stamps_[row];
     if (!window()) {
-      loops.catch_up_row(width, kept_[i], p + at, newer, block);
+      loops.catch_up_row(width, decays_[i], p + at, newer, block);
     } else if (stamp != now.now()) {
       if (now.rolled(stamp)) {
-        loops.ended_row(width, now.kept_of_previous(stamp), p + at, newer, block, older_.data() + at);
+        loops.ended_row(width, now.decay_of_previous(stamp), p + at, newer, block, older_.data() + at);
       }
-      loops.catch_up_row(width, now.kept(stamp), p + at, newer, block);
+      loops.catch_up_row(width, now.decay(stamp), p + at, newer, block);
     }
     stamp = now.now();
   }

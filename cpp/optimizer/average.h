@@ -27,7 +27,7 @@ class Average {
   // For a table that is updated row by row, after begin_rows(): called before the rows change, with p as their values
   // since the previous change; count() is called after the change.
   void begin_rows(Array<double> stamps);  // takes memory for one stamp per row
-  void reserve(size_t rows) { kept_.reserve(rows); }  // memory for the next add_rows()
+  void reserve(size_t rows) { decays_.reserve(rows); }  // memory for the next add_rows()
   void add_rows(const LoopTables& tables, const Loops<T>& loops, const std::vector<int64_t>& rows, int64_t width,
                 const T* p);
 
@@ -61,7 +61,7 @@ class Average {
   int32_t roll_ = 0;
   Array<T> newer_, block_, older_;  // older_: the previous generation of a window
   Array<double> stamps_;    // one for each row; empty: the parameter is updated densely
-  std::vector<double> kept_;  // scratch memory of add_rows
+  std::vector<double> decays_;  // scratch memory of add_rows
 };
 
 }  // namespace paddle_mini

@@ -65,12 +65,12 @@ void end_block(int64_t n, const BlockStep<T>& step, const T* p, T* average, T* b
       static_cast<const T*>(block), p);
 }
 template <class T>
-void catch_up_one_row(int64_t n, double kept, const T* p, T* average, T* block) {
-  catch_up_row(cpu_context(), n, kept, p, average, block);
+void catch_up_one_row(int64_t n, double decay, const T* p, T* average, T* block) {
+  catch_up_row(cpu_context(), n, decay, p, average, block);
 }
 template <class T>
-void end_row(int64_t n, double kept, const T* p, const T* average, const T* block, T* out) {
-  ended_row(n, kept, p, average, block, out);
+void end_row(int64_t n, double decay, const T* p, const T* average, const T* block, T* out) {
+  ended_row(n, decay, p, average, block, out);
 }
 
 template <class T>

@@ -55,8 +55,8 @@ struct Loops {
   void (*add_to_block)(int64_t n, T weight, const T* p, T* block);
   void (*end_block)(int64_t n, const BlockStep<T>& step, const T* p, T* average, T* block);
   // The average of a row that has not changed for some updates; and its rounded value at the end of a generation.
-  void (*catch_up_row)(int64_t n, double kept, const T* p, T* average, T* block);
-  void (*ended_row)(int64_t n, double kept, const T* p, const T* average, const T* block, T* out);
+  void (*catch_up_row)(int64_t n, double decay, const T* p, T* average, T* block);
+  void (*ended_row)(int64_t n, double decay, const T* p, const T* average, const T* block, T* out);
 
   double (*squares)(int64_t n, T scale, const T* x);  // the sum of (scale x)^2
   bool (*finite)(int64_t n, const T* x);

@@ -142,8 +142,8 @@ struct Put {
 };
 
 // If every axis is unchanged, broadcast or repeated, each sum is a fold over the result. Returns whether that is so,
-// and sets the indices for the fold, `kept` and `folded`.
-inline bool broadcast_or_tiled(const Axes& index_maps, StridedIndex<1>* kept, StridedIndex<1>* folded) {
+// and sets the indices for the fold, `remaining` and `folded`.
+inline bool broadcast_or_tiled(const Axes& index_maps, StridedIndex<1>* remaining, StridedIndex<1>* folded) {
   int64_t step = 1;
   for (int d = index_maps.rank - 1; d >= 0; --d) {
     const AxisIndexMap& axis = index_maps.axes[d];
@@ -151,8 +151,8 @@ inline bool broadcast_or_tiled(const Axes& index_maps, StridedIndex<1>* kept, St
     bool repeated =
         axis.pad_mode == AxisIndexMap::PadMode::Wrap && axis.step == 1 && axis.in > 0 && axis.out % axis.in == 0;
     if (!axis.identity() && (axis.start != 0 || !(broadcast || repeated))) return false;
-    if (kept->rank == StridedIndex<1>::kMost || folded->rank == StridedIndex<1>::kMost) return false;
-    if (axis.in != 1) kept->add(axis.in, {step});
+    if (remaining->rank == StridedIndex<1>::kMost || folded->rank == StridedIndex<1>::kMost) return false;
+    if (axis.in != 1) remaining->add(axis.in, {step});
     if (axis.out != axis.in) folded->add(axis.out / axis.in, {step * axis.in});
     step *= axis.out;
   }
@@ -171,9 +171,9 @@ void AxisLoop::copy(KernelContext& context, const T* in, T* out, T outside) cons
 template <class T>
 void AxisLoop::add_back(KernelContext& context, const T* out, T* source) const {
   axis_index_map_gpu::Axes axes(index_maps_);
-  StridedIndex<1> kept, folded;
-  if (numel_ > 0 && axis_index_map_gpu::broadcast_or_tiled(axes, &kept, &folded)) {
-    return paddle_mini::fold(context, kept, folded, SumOf<T>(0), axis_index_map_gpu::Get<T>{out}, Plus{},
+  StridedIndex<1> remaining, folded;
+  if (numel_ > 0 && axis_index_map_gpu::broadcast_or_tiled(axes, &remaining, &folded)) {
+    return paddle_mini::fold(context, remaining, folded, SumOf<T>(0), axis_index_map_gpu::Get<T>{out}, Plus{},
                              axis_index_map_gpu::Put<T>{source});
   }
   for_each_index(context, in_numel_, axis_index_map_gpu::AddBack<T>{axes, out, source});

@@ -64,14 +64,14 @@ void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, cons
     for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) index_map.add(dim->size, {dim->x_step, dim->y_step});
     return launch(context, blocks_for(numel_), broadcast_gpu::Body<T, F, true>{index_map, f, x, y, gradient, to});
   }
-  StridedIndex<3> kept, folded;
+  StridedIndex<3> remaining, folded;
   int64_t step = 1;
   for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
-    StridedIndex<3>& index_map = (ToX ? dim->x_step : dim->y_step) ? kept : folded;
+    StridedIndex<3>& index_map = (ToX ? dim->x_step : dim->y_step) ? remaining : folded;
     index_map.add(dim->size, {dim->x_step, dim->y_step, step});
     step *= dim->size;
   }
-  fold(context, kept, folded, SumOf<T>(0), broadcast_gpu::Get<T, F>{f, x, y, gradient}, Plus{},
+  fold(context, remaining, folded, SumOf<T>(0), broadcast_gpu::Get<T, F>{f, x, y, gradient}, Plus{},
        broadcast_gpu::Put<T>{to});
 }
 

@@ -48,10 +48,11 @@ struct Put {
 template <class T>
 void dot_rows(KernelContext& context, int64_t rows, int64_t size, const T* x, const T* y, T* out, int64_t step = 1,
               const T* added = nullptr) {
-  StridedIndex<1> kept, folded;
-  kept.add(rows, {size});
+  StridedIndex<1> remaining, folded;
+  remaining.add(rows, {size});
   folded.add(size, {1});
-  fold(context, kept, folded, dot_gpu::Sum<T>(0), dot_gpu::Get<T>{x, y}, Plus{}, dot_gpu::Put<T>{out, step, added});
+  fold(context, remaining, folded, dot_gpu::Sum<T>(0), dot_gpu::Get<T>{x, y}, Plus{},
+       dot_gpu::Put<T>{out, step, added});
 }
 
 }  // namespace paddle_mini

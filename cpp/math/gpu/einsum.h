@@ -14,7 +14,7 @@ struct LabelledSum {
   };
 
   Loop loops[kLoops];  // loops over the result's labels come first
-  int count = 0, kept = 0, operands = 0;
+  int count = 0, remaining = 0, operands = 0;
   const T* in[kOperands];
   T* to;
 
@@ -24,18 +24,18 @@ struct LabelledSum {
 
   PM_HD void operator()(int64_t i) const {
     int64_t at[kOperands] = {}, index[kLoops] = {}, out = 0;
-    for (int d = kept - 1; d >= 0; --d) {
+    for (int d = remaining - 1; d >= 0; --d) {
       int64_t here = i % loops[d].size;
       i /= loops[d].size;
       out += here * loops[d].to_step;
       move(at, loops[d], here);
     }
     double total = 0;
-    for (int d = count; d >= kept;) {
+    for (int d = count; d >= remaining;) {
       double product = 1;
       for (int o = 0; o < operands; ++o) product *= static_cast<double>(in[o][at[o]]);
       total += product;
-      for (d = count - 1; d >= kept; --d) {
+      for (d = count - 1; d >= remaining; --d) {
         move(at, loops[d], 1);
         if (++index[d] < loops[d].size) break;
         move(at, loops[d], -loops[d].size);
@@ -58,7 +58,7 @@ void LabelledLoops::run(KernelContext& context, const std::vector<const T*>& in,
   if (nothing_) return;
   LabelledSum<T> sum;
   sum.count = static_cast<int>(loops_.size());
-  sum.kept = static_cast<int>(kept_);
+  sum.remaining = static_cast<int>(kept_);
   sum.operands = static_cast<int>(in.size());
   sum.to = to;
   std::copy(in.begin(), in.end(), sum.in);

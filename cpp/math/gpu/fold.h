@@ -46,11 +46,11 @@ PM_DEVICE A fold_lanes(A* shared, int lanes, int results, int lane, int mine, A 
   return total;
 }
 
-// Calls put(o, the fold of get(offsets) over `folded`, relative to the offsets of o in `kept`)
+// Calls put(o, the fold of get(offsets) over `folded`, relative to the offsets of o in `remaining`)
 template <class A, int arrays, class Get, class Join, class Put>
 struct Body {
   static constexpr bool syncs = true;
-  StridedIndex<arrays> kept, folded;
+  StridedIndex<arrays> remaining, folded;
   Get get;
   Join join;
   Put put;
@@ -64,20 +64,20 @@ struct Body {
     PM_SHARED A shared[kThreads];
     int t = thread_index();
     int lane = along_fold ? t % lanes : t / results, mine = along_fold ? t / lanes : t % results;
-    int64_t blocks = (kept.count + results - 1) / results * slices;
+    int64_t blocks = (remaining.count + results - 1) / results * slices;
     for (int64_t task = block_index(); task < blocks; task += block_count()) {
       int64_t slice = task % slices, o = task / slices * results + mine;
-      A value = o < kept.count ? fold(o, slice * lanes + lane) : first;
+      A value = o < remaining.count ? fold(o, slice * lanes + lane) : first;
       A total = fold_lanes(shared, lanes, results, lane, mine, value, join);
-      if (lane != 0 || o >= kept.count) continue;
+      if (lane != 0 || o >= remaining.count) continue;
       if (slices == 1) put(o, total);
-      else partial[slice * kept.count + o] = total;
+      else partial[slice * remaining.count + o] = total;
     }
   }
 
   PM_DEVICE A fold(int64_t o, int64_t from) const {
     int64_t base[arrays] = {};
-    kept.move(o, base);
+    remaining.move(o, base);
     A total = first;
     for (int64_t i = from; i < folded.count; i += lanes * slices) {
       int64_t offsets[arrays];
@@ -108,21 +108,22 @@ struct Slices {
 
 }  // namespace fold_gpu
 
-// Calls put(o, A) with the fold by join, starting from `first`, of get(offsets). `kept` gives the offset in each array
-// at which the fold of result o begins, `folded` the offsets of its elements from there.
+// Calls put(o, A) with the fold by join, starting from `first`, of get(offsets). `remaining` gives the offset in each
+// array at which the fold of result o begins, `folded` the offsets of its elements from there.
 template <class A, int arrays, class Get, class Join, class Put>
-void fold(KernelContext& context, const StridedIndex<arrays>& kept, const StridedIndex<arrays>& folded, A first,
+void fold(KernelContext& context, const StridedIndex<arrays>& remaining, const StridedIndex<arrays>& folded, A first,
           Get get, Join join, Put put) {
-  if (kept.count == 0) return;
-  bool along = kept.rank == 0 || (folded.rank > 0 && folded.step[arrays - 1][0] < kept.step[arrays - 1][0]);
-  fold_gpu::Shares s = fold_gpu::shares(kept.count, folded.count, along, sizeof(A));
+  if (remaining.count == 0) return;
+  bool along = remaining.rank == 0 || (folded.rank > 0 && folded.step[arrays - 1][0] < remaining.step[arrays - 1][0]);
+  fold_gpu::Shares s = fold_gpu::shares(remaining.count, folded.count, along, sizeof(A));
   A* partial = s.slices > 1 ? static_cast<A*>(workspace(context)) : nullptr;
-  int64_t blocks = (kept.count + s.results() - 1) / s.results() * s.slices;
+  int64_t blocks = (remaining.count + s.results() - 1) / s.results() * s.slices;
   using Body = fold_gpu::Body<A, arrays, Get, Join, Put>;
   launch(context, std::min(blocks, kMostBlocks),
-         Body{kept, folded, get, join, put, first, partial, s.lanes, s.results(), s.slices, along});
+         Body{remaining, folded, get, join, put, first, partial, s.lanes, s.results(), s.slices, along});
   if (s.slices == 1) return;
-  launch(context, blocks_for(kept.count), fold_gpu::Slices<A, Join, Put>{partial, s.slices, kept.count, join, put});
+  launch(context, blocks_for(remaining.count),
+         fold_gpu::Slices<A, Join, Put>{partial, s.slices, remaining.count, join, put});
 }
 
 // Accumulator type for sums of T.

@@ -39,14 +39,14 @@ struct Spread {
 
 template <class T>
 void Reduction::sum(KernelContext& context, T scale, const T* x, T* out) const {
-  StridedIndex<1> kept, folded;
+  StridedIndex<1> remaining, folded;
   int64_t step = inner_.size;
-  (inner_.reduced ? folded : kept).add(inner_.size, {1});
+  (inner_.reduced ? folded : remaining).add(inner_.size, {1});
   for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) {
-    (dim->reduced ? folded : kept).add(dim->size, {step});
+    (dim->reduced ? folded : remaining).add(dim->size, {step});
     step *= dim->size;
   }
-  fold(context, kept, folded, SumOf<T>(0), GetElement<T>{x}, Plus{}, PutScaled<T>{scale, out});
+  fold(context, remaining, folded, SumOf<T>(0), GetElement<T>{x}, Plus{}, PutScaled<T>{scale, out});
 }
 
 template <class T>

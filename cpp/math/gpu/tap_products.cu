@@ -229,23 +229,23 @@ void TapProducts<T>::filter_gradient(KernelContext& context, const T* image, con
                                      T* gradient) const {
   if (groups * rows * channels * taps() == 0) return;
   if (rows >= kFewRows) return choose_squares<T, true>(context, *this, image, result_gradient, gradient);
-  StridedIndex<5> kept, folded;  // the filter's elements in order; windows
+  StridedIndex<5> remaining, folded;  // the filter's elements in order; windows
   MeetingProduct<T> product{image, result_gradient, {}, {}};
   int64_t in_step = in.pixel, out_step = out.pixel;
   for (int d = 2; d >= 0; --d) {
     const TapAxis& axis = axes[d];
     int64_t tap = axis.tap_step, next = axis.stride;
-    kept.add(axis.taps, {0, tap * in_step, d == 0 ? tap : 0, d == 1 ? tap : 0, d == 2 ? tap : 0});
+    remaining.add(axis.taps, {0, tap * in_step, d == 0 ? tap : 0, d == 1 ? tap : 0, d == 2 ? tap : 0});
     folded.add(axis.windows, {out_step, next * in_step, d == 0 ? next : 0, d == 1 ? next : 0, d == 2 ? next : 0});
     product.size[d] = axis.in, product.first[d] = axis.first;
     product.image += axis.first * in_step;
     in_step *= axis.in, out_step *= axis.out;
   }
-  kept.add(channels, {0, in.channel, 0, 0, 0});
-  kept.add(rows, {out.channel, 0, 0, 0, 0});
-  kept.add(groups, {out.group, in.group, 0, 0, 0});
+  remaining.add(channels, {0, in.channel, 0, 0, 0});
+  remaining.add(rows, {out.channel, 0, 0, 0, 0});
+  remaining.add(groups, {out.group, in.group, 0, 0, 0});
   folded.add(images, {out.image, in.image, 0, 0, 0});
-  fold(context, kept, folded, 0.0, product, Plus{}, PutTap<T>{gradient});
+  fold(context, remaining, folded, 0.0, product, Plus{}, PutTap<T>{gradient});
 }
 
 template struct TapProducts<float>;

@@ -51,11 +51,11 @@ template <class Better>
 template <class T>
 template <class Index>
 void ArgExtremeKernel<Better>::For<T>::run_to(KernelContext& context) {
-  StridedIndex<2> kept, folded;  // offset in X, position along a line
-  kept.add(lines.inner, {1, 0});
-  kept.add(lines.outer, {lines.length * lines.inner, 0});
+  StridedIndex<2> remaining, folded;  // offset in X, position along a line
+  remaining.add(lines.inner, {1, 0});
+  remaining.add(lines.outer, {lines.length * lines.inner, 0});
   folded.add(lines.length, {lines.inner, 1});
-  fold(context, kept, folded, arg_gpu::At<T>{T(0), -1}, arg_gpu::Get<T>{x.data()}, arg_gpu::FirstOf<Better>{},
+  fold(context, remaining, folded, arg_gpu::At<T>{T(0), -1}, arg_gpu::Get<T>{x.data()}, arg_gpu::FirstOf<Better>{},
        arg_gpu::Put<T, Index>{static_cast<Index*>(out.tensor.data)});
 }
 

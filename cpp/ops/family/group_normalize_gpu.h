@@ -36,22 +36,22 @@ struct Layout {
 
 // Indices with three offsets: channel, group, element.
 struct GroupIndexMaps {
-  StridedIndex<3> kept, folded;
+  StridedIndex<3> remaining, folded;
 
   explicit GroupIndexMaps(const Layout& l) {
-    kept.add(l.groups, {l.width, 1, l.width * l.channel_step()});
-    kept.add(l.images, {0, l.groups, l.channels * l.pixels});
+    remaining.add(l.groups, {l.width, 1, l.width * l.channel_step()});
+    remaining.add(l.images, {0, l.groups, l.channels * l.pixels});
     if (l.last) folded.add(l.width, {1, 0, 1});
     folded.add(l.pixels, {0, 0, l.pixel_step()});
     if (!l.last) folded.add(l.width, {1, 0, l.pixels});
   }
 };
 struct ChannelIndexMaps {
-  StridedIndex<3> kept, folded;
+  StridedIndex<3> remaining, folded;
 
   explicit ChannelIndexMaps(const Layout& l) {
-    kept.add(l.width, {1, 0, l.channel_step()});
-    kept.add(l.groups, {l.width, 1, l.width * l.channel_step()});
+    remaining.add(l.width, {1, 0, l.channel_step()});
+    remaining.add(l.groups, {l.width, 1, l.width * l.channel_step()});
     folded.add(l.pixels, {0, 0, l.pixel_step()});
     folded.add(l.images, {0, l.groups, l.channels * l.pixels});
   }
@@ -163,8 +163,10 @@ class GpuGroupNormalize {
   template <class PutSpread>
   void statistics(KernelContext& context, const T* x, T* mean, const PutSpread& put_spread) const {
     group_normalize_gpu::GroupIndexMaps index_maps(layout_);
-    fold(context, index_maps.kept, index_maps.folded, 0.0, group_normalize_gpu::Value<T>{x}, Plus{}, put_mean(mean));
-    fold(context, index_maps.kept, index_maps.folded, 0.0, group_normalize_gpu::Square<T>{x, mean}, Plus{}, put_spread);
+    fold(context, index_maps.remaining, index_maps.folded, 0.0, group_normalize_gpu::Value<T>{x}, Plus{},
+         put_mean(mean));
+    fold(context, index_maps.remaining, index_maps.folded, 0.0, group_normalize_gpu::Square<T>{x, mean}, Plus{},
+         put_spread);
   }
   group_normalize_gpu::PutMean<T> put_mean(T* to) const { return {layout_.count(), to}; }
   group_normalize_gpu::PutDeviation<T> put_deviation(T epsilon, T* to) const { return {layout_.count(), epsilon, to}; }
@@ -182,14 +184,14 @@ class GpuGroupNormalize {
     using PutSums = group_normalize_gpu::PutSums<T>;
     if (scale_gradient || bias_gradient) {
       group_normalize_gpu::ChannelIndexMaps index_maps(layout_);
-      fold(context, index_maps.kept, index_maps.folded, TwoSums{0, 0}, Terms{deviation, x, g, mean, nullptr},
+      fold(context, index_maps.remaining, index_maps.folded, TwoSums{0, 0}, Terms{deviation, x, g, mean, nullptr},
            PlusBoth{}, PutSums{1, bias_gradient, scale_gradient});
     }
     if (!x_gradient) return;
     group_normalize_gpu::GroupIndexMaps index_maps(layout_);
     Terms terms{deviation, x, g, mean, scale};
     T* slopes = sums + group_count();
-    fold(context, index_maps.kept, index_maps.folded, TwoSums{0, 0}, terms, PlusBoth{},
+    fold(context, index_maps.remaining, index_maps.folded, TwoSums{0, 0}, terms, PlusBoth{},
          PutSums{layout_.count(), sums, slopes});
     for_each_index(context, layout_.numel(), group_normalize_gpu::ToX<T>{layout_, terms, sums, slopes, x_gradient});
   }
