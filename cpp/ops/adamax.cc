@@ -1,7 +1,6 @@
 // adamax: adam with the largest gradient so far, InfNorm, instead of the second moment
-#include "core/op_table.h"
-#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
+#include "ops/family/optimizer_step.h"
 
 namespace paddle_mini {
 namespace {
@@ -15,25 +14,16 @@ struct AdamaxRule {
 };
 
 template <class T>
-struct AdamaxKernel : TiledKernel {
-  In<T> param, grad, learning_rate, moment, norm, beta1_power;
-  Out<T> param_out, moment_out, norm_out;
+struct AdamaxSettings {
+  static constexpr StatePorts kState[] = {{"Moment", "MomentOut"}, {"InfNorm", "InfNormOut"}};
+  In<T> learning_rate, beta1_power;
   T beta1, beta2, epsilon;
 
-  explicit AdamaxKernel(KernelInit& init)
-      : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment(init, "Moment"),
-        norm(init, "InfNorm"), beta1_power(init, "Beta1Pow"), param_out(init, "ParamOut"),
-        moment_out(init, "MomentOut"), norm_out(init, "InfNormOut"), beta1(static_cast<T>(init.attr<float>("beta1"))),
-        beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
-
-  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
-
-  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
-    AdamaxRule<T> step{beta1, beta2, epsilon, learning_rate, beta1_power};
-    map(context, end - begin, step,
-        std::tuple(param_out.data() + begin, moment_out.data() + begin, norm_out.data() + begin), param.data() + begin,
-        moment.data() + begin, norm.data() + begin, grad.data() + begin);
-  }
+  explicit AdamaxSettings(const KernelInit& init)
+      : learning_rate(init, "LearningRate"), beta1_power(init, "Beta1Pow"),
+        beta1(static_cast<T>(init.attr<float>("beta1"))), beta2(static_cast<T>(init.attr<float>("beta2"))),
+        epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
+  AdamaxRule<T> step() const { return {beta1, beta2, epsilon, learning_rate, beta1_power}; }
 };
 
 }  // namespace
@@ -53,7 +43,7 @@ void define_adamax(OpTable& ops) {
                 require_gradient(c);
                 set_updated(c, {"Param", "Moment", "InfNorm"});
               })
-              .kernels<AdamaxKernel, float, double>());
+              .kernels<OptimizerKernel<AdamaxSettings>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,7 +1,6 @@
 // decayed_adagrad: adagrad with a decaying moment: MomentOut = decay Moment + (1 - decay) Grad^2
-#include "core/op_table.h"
-#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
+#include "ops/family/optimizer_step.h"
 
 namespace paddle_mini {
 namespace {
@@ -15,23 +14,15 @@ struct DecayedAdagradRule {
 };
 
 template <class T>
-struct DecayedAdagradKernel : TiledKernel {
-  In<T> param, grad, moment, learning_rate;
-  Out<T> param_out, moment_out;
+struct DecayedAdagradSettings {
+  static constexpr StatePorts kState[] = {{"Moment", "MomentOut"}};
+  In<T> learning_rate;
   T decay, epsilon;
 
-  explicit DecayedAdagradKernel(KernelInit& init)
-      : param(init, "Param"), grad(init, "Grad"), moment(init, "Moment"), learning_rate(init, "LearningRate"),
-        param_out(init, "ParamOut"), moment_out(init, "MomentOut"), decay(static_cast<T>(init.attr<float>("decay"))),
+  explicit DecayedAdagradSettings(const KernelInit& init)
+      : learning_rate(init, "LearningRate"), decay(static_cast<T>(init.attr<float>("decay"))),
         epsilon(static_cast<T>(init.attr<float>("epsilon"))) {}
-
-  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
-
-  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
-    DecayedAdagradRule<T> step{decay, epsilon, learning_rate};
-    map(context, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
-        param.data() + begin, moment.data() + begin, grad.data() + begin);
-  }
+  DecayedAdagradRule<T> step() const { return {decay, epsilon, learning_rate}; }
 };
 
 }  // namespace
@@ -42,7 +33,7 @@ void define_decayed_adagrad(OpTable& ops) {
                    "(sqrt(MomentOut) + epsilon).")
               .attr("decay", 0.95f, "decay rate of the moment")
               .attr("epsilon", 1e-6f, "keeps the division finite")
-              .kernels<DecayedAdagradKernel, float, double>());
+              .kernels<OptimizerKernel<DecayedAdagradSettings>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,7 +1,6 @@
 // ftrl: follow the regularized leader; a parameter whose accumulated gradient stays within l1 is exactly 0
-#include "core/op_table.h"
-#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
+#include "ops/family/optimizer_step.h"
 
 namespace paddle_mini {
 namespace {
@@ -15,40 +14,18 @@ struct FtrlRule {
   PM_HD FtrlStep<T> bind_scalars() const { return {l1, l2, rate(), power}; }
 };
 
+// Adding 1e-10 to l1 and l2 keeps the division finite before anything is learned; PaddlePaddle adds the same.
 template <class T>
-struct FtrlKernel : TiledKernel {
-  In<T> param, squared, linear, grad, learning_rate;
-  Out<T> param_out, squared_out, linear_out;
+struct FtrlSettings {
+  static constexpr StatePorts kState[] = {{"SquaredAccumulator", "SquaredAccumOut"},
+                                          {"LinearAccumulator", "LinearAccumOut"}};
+  In<T> learning_rate;
   T l1, l2, power;
-  SparseGradient<T> gradient;
 
-  // Adding 1e-10 to l1 and l2 keeps the division finite before anything is learned; PaddlePaddle adds the same.
-  explicit FtrlKernel(KernelInit& init)
-      : param(init, "Param"), squared(init, "SquaredAccumulator"), linear(init, "LinearAccumulator"),
-        grad(init, "Grad"), learning_rate(init, "LearningRate"), param_out(init, "ParamOut"),
-        squared_out(init, "SquaredAccumOut"), linear_out(init, "LinearAccumOut"),
-        l1(static_cast<T>(init.attr<float>("l1")) + T(1e-10)), l2(static_cast<T>(init.attr<float>("l2")) + T(1e-10)),
-        power(-static_cast<T>(init.attr<float>("lr_power"))), gradient(init, param, grad) {}
-
-  void run(KernelContext& context) override {
-    gradient.for_each_row(
-        context, [&](int64_t at, int64_t count, const T* g) { update(context, at, count, g); },
-        [&](int64_t at, int64_t count) {
-          copy_part(context, param, param_out, at, count);
-          copy_part(context, squared, squared_out, at, count);
-          copy_part(context, linear, linear_out, at, count);
-        });
-  }
-
-  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
-    update(context, begin, end - begin, grad.data() + begin);
-  }
-
-  void update(KernelContext& context, int64_t at, int64_t count, const T* g) {
-    map(context, count, FtrlRule<T>{l1, l2, learning_rate, power},
-        std::tuple(param_out.data() + at, squared_out.data() + at, linear_out.data() + at), param.data() + at,
-        squared.data() + at, linear.data() + at, g);
-  }
+  explicit FtrlSettings(const KernelInit& init)
+      : learning_rate(init, "LearningRate"), l1(static_cast<T>(init.attr<float>("l1")) + T(1e-10)),
+        l2(static_cast<T>(init.attr<float>("l2")) + T(1e-10)), power(-static_cast<T>(init.attr<float>("lr_power"))) {}
+  FtrlRule<T> step() const { return {l1, l2, learning_rate, power}; }
 };
 
 }  // namespace
@@ -76,7 +53,7 @@ void define_ftrl(OpTable& ops) {
               })
               .updates("SquaredAccumulator", "SquaredAccumOut")
               .updates("LinearAccumulator", "LinearAccumOut")
-              .kernels<FtrlKernel, float, double>());
+              .kernels<OptimizerKernel<FtrlSettings>::For, float, double>());
 }
 
 }  // namespace paddle_mini

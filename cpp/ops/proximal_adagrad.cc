@@ -1,7 +1,6 @@
 // proximal_adagrad: adagrad's step without epsilon, then a proximal step of l1 and l2 regularization
-#include "core/op_table.h"
-#include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
+#include "ops/family/optimizer_step.h"
 
 namespace paddle_mini {
 namespace {
@@ -15,23 +14,15 @@ struct ProximalAdagradRule {
 };
 
 template <class T>
-struct ProximalAdagradKernel : TiledKernel {
-  In<T> param, moment, grad, learning_rate;
-  Out<T> param_out, moment_out;
+struct ProximalAdagradSettings {
+  static constexpr StatePorts kState[] = {{"Moment", "MomentOut"}};
+  In<T> learning_rate;
   T l1, l2;
 
-  explicit ProximalAdagradKernel(KernelInit& init)
-      : param(init, "Param"), moment(init, "Moment"), grad(init, "Grad"), learning_rate(init, "LearningRate"),
-        param_out(init, "ParamOut"), moment_out(init, "MomentOut"), l1(static_cast<T>(init.attr<float>("l1"))),
+  explicit ProximalAdagradSettings(const KernelInit& init)
+      : learning_rate(init, "LearningRate"), l1(static_cast<T>(init.attr<float>("l1"))),
         l2(static_cast<T>(init.attr<float>("l2"))) {}
-
-  void run(KernelContext& context) override { run_tile(context, 0, param.numel()); }
-
-  void run_tile(KernelContext& context, int64_t begin, int64_t end) override {
-    ProximalAdagradRule<T> step{learning_rate, l1, l2};
-    map(context, end - begin, step, std::tuple(param_out.data() + begin, moment_out.data() + begin),
-        param.data() + begin, moment.data() + begin, grad.data() + begin);
-  }
+  ProximalAdagradRule<T> step() const { return {learning_rate, l1, l2}; }
 };
 
 }  // namespace
@@ -43,7 +34,7 @@ void define_proximal_adagrad(OpTable& ops) {
                    "start above 0: Grad 0 at Moment 0 gives NaN. For programs before PaddlePaddle 2.")
               .attr("l1", 0.0f, "L1 regularization of a step with learning rate 1; negative numbers count as 0")
               .attr("l2", 0.0f, "L2 regularization of a step with learning rate 1")
-              .kernels<ProximalAdagradKernel, float, double>());
+              .kernels<OptimizerKernel<ProximalAdagradSettings>::For, float, double>());
 }
 
 }  // namespace paddle_mini
