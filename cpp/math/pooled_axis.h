@@ -14,23 +14,38 @@ struct PooledRange {
   int64_t begin, end, padded;
 };
 
-// Window sizes from `ksize`; global: the window covers the whole volume.
-inline std::array<int64_t, 3> pool_windows(const std::vector<int32_t>& ksize, const std::array<int64_t, 3>& sizes,
-                                           bool global) {
-  if (global) return {sizes[0], sizes[1], sizes[2]};
-  for (int32_t k : ksize) require<ProgramError>(k >= 1, "attribute 'ksize' holds ", k, ", it must be at least 1");
-  require<ProgramError>(ksize.size() == 3, "attribute 'ksize' has ", ksize.size(), " numbers, it must have 3");
-  return {ksize[0], ksize[1], ksize[2]};
+// Whether the windows are computed from the sizes of the output: as many windows as outputs, of nearly equal size;
+// neighbours may overlap by one element.
+template <class Context>
+bool is_adaptive_pooling(const Context& c) {
+  return c.template attr<bool>("adaptive") && !c.template attr<bool>("global_pooling");
 }
 
-// Adaptive pooling: as many windows as outputs, of nearly equal size; neighbours may overlap by one element.
-inline VolumeAxes adaptive_axes(const std::array<int64_t, 3>& sizes, const std::array<int64_t, 3>& outputs) {
-  VolumeAxes axes;
-  for (size_t i = 0; i < 3; ++i) {
-    axes[i].size = sizes[i];
-    axes[i].out = outputs[i];
-  }
+// The axes of pooling; an unknown size gives an unknown output size. With global_pooling, the window is the whole input.
+template <size_t n, class Context>
+std::array<WindowAxis, n> pooled_axes(const Context& c, const WindowAttributes& window,
+                                      const std::array<int64_t, n>& sizes) {
+  if (c.template attr<bool>("global_pooling")) return WindowAttributes(n).axes(sizes, sizes);
+  const std::vector<int32_t>& ksize = c.template attr<std::vector<int32_t>>("ksize");
+  require<ProgramError>(ksize.size() == n, "attribute 'ksize' has ", ksize.size(), " numbers, it must have ", n);
+  for (int32_t k : ksize) require<ProgramError>(k >= 1, "attribute 'ksize' holds ", k, ", it must be at least 1");
+  std::array<int64_t, n> windows;
+  std::copy_n(ksize.begin(), n, windows.begin());
+  if (!is_adaptive_pooling(c)) return window.axes(sizes, windows);
+  std::array<WindowAxis, n> axes;
+  for (size_t i = 0; i < n; ++i) axes[i].size = sizes[i], axes[i].out = windows[i];
   return axes;
+}
+
+// The same with the window of pool2d and pool3d.
+template <size_t n, class Context>
+std::array<WindowAxis, n> pooled_axes(const Context& c, const std::array<int64_t, n>& sizes) {
+  WindowAttributes window(n);
+  window.strides = c.template attr<std::vector<int32_t>>("strides");
+  window.paddings = c.template attr<std::vector<int32_t>>("paddings");
+  window.algorithm = c.template attr<std::string>("padding_algorithm");
+  window.ceil_mode = c.template attr<bool>("ceil_mode");
+  return pooled_axes(c, window, sizes);
 }
 
 PM_HD inline PooledRange pooled_range(const WindowAxis& axis, bool adaptive, int64_t o) {

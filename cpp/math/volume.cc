@@ -1,35 +1,9 @@
-// Geometry of windows over volumes; patches as rows of a matrix.
+// Layouts of volumes; patches as rows of a matrix.
 #include "math/volume.h"
 
 #include <algorithm>
 
 namespace paddle_mini {
-namespace {
-
-void require_three(const std::vector<int32_t>& values, const char* name) {
-  require<ProgramError>(values.size() == 3, "attribute '", name, "' has ", values.size(), " numbers, it must have 3");
-}
-
-}  // namespace
-
-VolumeAxes VolumeWindow::axes(const std::array<int64_t, 3>& sizes, const std::array<int64_t, 3>& windows) const {
-  require_three(strides, "strides");
-  require_three(dilations, "dilations");
-  require<ProgramError>(paddings.size() == 3 || paddings.size() == 6, "attribute 'paddings' has ", paddings.size(),
-                        " numbers, it must have 3 (depth, height, width) or 6 (before and after each)");
-  VolumeAxes found;
-  for (size_t i = 0; i < 3; ++i) {
-    bool pairs = paddings.size() == 6;
-    WindowAttributes one;  // its second axis remains a single pixel
-    one.set_strides({strides[i], 1});
-    one.set_dilations({dilations[i], 1});
-    one.set_paddings({paddings[pairs ? 2 * i : i], paddings[pairs ? 2 * i + 1 : i], 0, 0});
-    one.algorithm = algorithm;
-    one.ceil_mode = ceil_mode;
-    found[i] = one.axes(sizes[i], 1, windows[i], 1)[0];
-  }
-  return found;
-}
 
 VolumeLayout::VolumeLayout(const Shape& x, const std::string& data_format) : channels_last(data_format == "NDHWC") {
   int first = channels_last ? 1 : 2;

@@ -8,17 +8,6 @@ namespace paddle_mini {
 
 using VolumeAxes = std::array<WindowAxis, 3>;  // depth, height, width
 
-// A window's attributes, three numbers each.
-struct VolumeWindow {
-  std::vector<int32_t> strides{1, 1, 1}, dilations{1, 1, 1};
-  std::vector<int32_t> paddings{0, 0, 0};  // or six: before and after along each axis
-  std::string algorithm = "EXPLICIT";
-  bool ceil_mode = false;
-
-  // If a size is unknown (-1), so is the output.
-  VolumeAxes axes(const std::array<int64_t, 3>& sizes, const std::array<int64_t, 3>& windows) const;
-};
-
 // Interprets a tensor of rank 5 as volumes.
 struct VolumeLayout {
   int64_t images, channels;

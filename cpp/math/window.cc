@@ -6,11 +6,10 @@
 namespace paddle_mini {
 namespace {
 
-std::array<int64_t, 2> two(const std::vector<int32_t>& values, const char* name) {
-  require<ProgramError>(values.size() == 2, "attribute '", name, "' has ", values.size(), " numbers, it must have 2");
-  for (int32_t value : values)
-    require<ProgramError>(value >= 1, "attribute '", name, "' holds ", value, ", it must be at least 1");
-  return {values[0], values[1]};
+void require_numbers(const std::vector<int32_t>& values, const char* name, int32_t least) {
+  for (int32_t value : values) {
+    require<ProgramError>(value >= least, "attribute '", name, "' holds ", value, ", it must be at least ", least);
+  }
 }
 
 }  // namespace
@@ -25,21 +24,30 @@ int64_t WindowAxis::end_of(int64_t tap) const {
   return last < 0 ? begin_of(tap) : std::max(begin_of(tap), std::min(out, last / stride + 1));
 }
 
-void WindowAttributes::set_strides(const std::vector<int32_t>& values) { strides = two(values, "strides"); }
-void WindowAttributes::set_dilations(const std::vector<int32_t>& values) { dilations = two(values, "dilations"); }
-
-void WindowAttributes::set_paddings(const std::vector<int32_t>& values) {
-  require<ProgramError>(values.size() == 2 || values.size() == 4, "attribute 'paddings' has ", values.size(),
-                        " numbers, it must have 2 (height, width) or 4 (above, below, left, right)");
-  for (int32_t value : values)
-    require<ProgramError>(value >= 0, "attribute 'paddings' holds ", value, ", it must be at least 0");
-  if (values.size() == 2) paddings = {values[0], values[0], values[1], values[1]};
-  else paddings = {values[0], values[1], values[2], values[3]};
+void WindowAttributes::check(size_t axes) const {
+  auto require_count = [axes](const std::vector<int32_t>& values, const char* name) {
+    require<ProgramError>(values.size() == axes, "attribute '", name, "' has ", values.size(),
+                          " numbers, it must have ", axes);
+    require_numbers(values, name, 1);
+  };
+  require_count(strides, "strides");
+  require_count(dilations, "dilations");
+  require<ProgramError>(paddings.size() == axes || paddings.size() == 2 * axes, "attribute 'paddings' has ",
+                        paddings.size(), " numbers, it must have ", axes, ", one for each axis, or ", 2 * axes,
+                        ", before and after each axis");
+  require_numbers(paddings, "paddings", 0);
 }
 
-WindowAxis WindowAttributes::axis(int i, int64_t size, int64_t window) const {
-  WindowAxis a{size, window, strides[i], dilations[i], paddings[2 * i], paddings[2 * i + 1], -1};
+WindowAxis WindowAttributes::unsized_axis(size_t i, int64_t window) const {
+  bool pairs = paddings.size() > strides.size();
+  WindowAxis a{-1, window, strides[i], dilations[i], paddings[pairs ? 2 * i : i], paddings[pairs ? 2 * i + 1 : i], -1};
   if (algorithm == "VALID") a.before = a.after = 0;
+  return a;
+}
+
+WindowAxis WindowAttributes::axis(size_t i, int64_t size, int64_t window) const {
+  WindowAxis a = unsized_axis(i, window);
+  a.size = size;
   if (size < 0 || window < 0) return a;
   if (algorithm == "SAME") {
     // One output for each stride that begins in the image; excess padding goes after the image. PaddlePaddle ignores
@@ -54,11 +62,6 @@ WindowAxis WindowAttributes::axis(int i, int64_t size, int64_t window) const {
                       a.before, " and ", a.after);
   a.out = (room + (ceil_mode ? a.stride - 1 : 0)) / a.stride + 1;
   return a;
-}
-
-std::array<WindowAxis, 2> WindowAttributes::axes(int64_t height, int64_t width, int64_t window_height,
-                                                 int64_t window_width) const {
-  return {axis(0, height, window_height), axis(1, width, window_width)};
 }
 
 }  // namespace paddle_mini

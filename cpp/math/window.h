@@ -1,4 +1,4 @@
-// Windows that slide over the two spatial axes of an image: geometry shared by convolution and pooling.
+// Windows that slide over the spatial axes of images and volumes: geometry shared by convolution and pooling.
 #pragma once
 
 #include <array>
@@ -20,32 +20,40 @@ struct WindowAxis {
   int64_t end_of(int64_t tap) const;
 };
 
-// The attributes strides, paddings, padding_algorithm, dilations and ceil_mode.
+// A window's attributes, for the axes of an image or a volume.
 struct WindowAttributes {
-  std::array<int64_t, 2> strides{1, 1}, dilations{1, 1};
-  std::array<int64_t, 4> paddings{0, 0, 0, 0};  // top, bottom, left, right
-  std::string algorithm = "EXPLICIT";           // or SAME, VALID, with PaddlePaddle's rules
+  std::vector<int32_t> strides, dilations;  // one number for each axis
+  std::vector<int32_t> paddings;            // one number for each axis, or two: before and after it
+  std::string algorithm = "EXPLICIT";       // or SAME, VALID, with PaddlePaddle's rules
   bool ceil_mode = false;
 
-  void set_strides(const std::vector<int32_t>& values);
-  void set_dilations(const std::vector<int32_t>& values);
-  void set_paddings(const std::vector<int32_t>& values);  // 2 or 4 numbers
+  explicit WindowAttributes(size_t axes) : strides(axes, 1), dilations(axes, 1), paddings(axes, 0) {}
 
-  // Both axes, height then width, for an image and a window of these sizes. If a size is unknown (-1), so is the
-  // output. Throws if the window does not fit.
-  std::array<WindowAxis, 2> axes(int64_t height, int64_t width, int64_t window_height, int64_t window_width) const;
+  void check(size_t axes) const;  // throws unless all numbers are valid, and as many as the axes need
+  // The stride, dilation and padding of axis i, without its sizes.
+  WindowAxis unsized_axis(size_t i, int64_t window) const;
+
+  // All axes, for an input and a window of these sizes. If a size is unknown (-1), so is the output. Throws if the
+  // window does not fit.
+  template <size_t n>
+  std::array<WindowAxis, n> axes(const std::array<int64_t, n>& sizes, const std::array<int64_t, n>& windows) const {
+    check(n);
+    std::array<WindowAxis, n> all;
+    for (size_t i = 0; i < n; ++i) all[i] = axis(i, sizes[i], windows[i]);
+    return all;
+  }
 
  private:
-  WindowAxis axis(int i, int64_t size, int64_t window) const;
+  WindowAxis axis(size_t i, int64_t size, int64_t window) const;
 };
 
 // From a convolution's attributes. Context is InferContext or KernelInit.
 template <class Context>
-WindowAttributes window_attributes(const Context& c) {
-  WindowAttributes window;
-  window.set_strides(c.template attr<std::vector<int32_t>>("strides"));
-  window.set_dilations(c.template attr<std::vector<int32_t>>("dilations"));
-  window.set_paddings(c.template attr<std::vector<int32_t>>("paddings"));
+WindowAttributes convolution_window(const Context& c, size_t axes) {
+  WindowAttributes window(axes);
+  window.strides = c.template attr<std::vector<int32_t>>("strides");
+  window.dilations = c.template attr<std::vector<int32_t>>("dilations");
+  window.paddings = c.template attr<std::vector<int32_t>>("paddings");
   window.algorithm = c.template attr<std::string>("padding_algorithm");
   return window;
 }

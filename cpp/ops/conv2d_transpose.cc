@@ -1,6 +1,5 @@
 // conv2d_transpose: the gradient of conv2d with respect to its input: every pixel of Input adds the filter, scaled, to
 // Output
-#include "math/channels_last.h"
 #include "math/convolution.h"
 #include "ops/family/convolution.h"
 
@@ -19,9 +18,10 @@ int64_t optional_number(const Context& c, const char* name, int i, int64_t other
 // One axis of the convolution that this operator transposes. The convolution goes from Output, `size`, to Input, `out`.
 template <class Context>
 WindowAxis transposed_axis(const Context& c, int i, int64_t in, int64_t window) {
-  WindowAttributes w = window_attributes(c);
-  WindowAxis a{-1, window, w.strides[i], w.dilations[i], w.paddings[2 * i], w.paddings[2 * i + 1], in};
-  if (w.algorithm == "VALID") a.before = a.after = 0;
+  WindowAttributes w = convolution_window(c, 2);
+  w.check(2);
+  WindowAxis a = w.unsized_axis(i, window);
+  a.out = in;
   int64_t more = optional_number(c, "output_padding", i, 0), wanted = optional_number(c, "output_size", i, -1);
   if (in < 0 || window < 0) return a;
   if (w.algorithm == "SAME") {  // PaddlePaddle computes with the size of Input, and ignores the dilation
@@ -67,14 +67,7 @@ struct StampedFilters {
 
 Shape stamping_output_shape(const InferContext& c) {
   require_tensors(c);
-  require_same_dtype(c, "Input", "Filter");
-  require_rank(c, "Input", 4);
-  require_rank(c, "Filter", 4);
-  const Shape &x = c.shape("Input"), &filter = c.shape("Filter");
-  for (int axis : {2, 3}) {
-    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(),
-                        ", each dimension of the window must be at least 1");
-  }
+  const Shape &filter = filter_shape(c, 4), &x = c.shape("Input");
   int64_t groups = c.attr<int32_t>("groups");
   require<ShapeError>(dims_agree(x[1], filter[0]), "Filter has ", filter[0], " input channels, Input has ", x[1]);
   require<ShapeError>(filter[0] < 0 || filter[0] % groups == 0, "Filter has ", filter[0],
@@ -85,34 +78,24 @@ Shape stamping_output_shape(const InferContext& c) {
 
 // depthwise_conv2d_transpose is another name of the same operator, for groups of one channel.
 void define_transpose(OpTable& ops, const std::string& type) {
-  ops.add(OpSchema(type)
-              .doc("Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of "
-                   "Input[n, c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, the output channels of "
-                   "a group read only the input channels of that group.")
-              .input("Input", "[images, channels, height, width]")
-              .input("Filter", "[channels, output channels / groups, window height, window width]")
-              .output("Output", "[images, output channels, output height, output width]")
-              .attr("strides", std::vector<int32_t>{1, 1},
-                    "stride in Output between neighbouring pixels of Input: height, width")
-              .attr("paddings", std::vector<int32_t>{0, 0},
-                    "rows and columns that are cropped from Output: height, width; or above, below, left, right")
-              .attr("output_padding", std::vector<int32_t>{}, "additional rows and columns of Output; empty: none")
-              .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the smallest possible")
-              .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: computed from the sizes; VALID: none",
-                    one_of({"EXPLICIT", "SAME", "VALID"}))
-              .attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
-              .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-              .attr("data_format", "NCHW", "NCHW: axis 1 has the channels; NHWC: the last axis has them",
-                    one_of(image_layouts()))
-              .infer(for_both_layouts([](InferContext& c) {
-                c.set_output("Output", c.input("Input").dtype, stamping_output_shape(c));
-              }))
-              .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-              .on_gpu()
-              .kernels<AnyLayout<ConvolutionKernel<StampedFilters>::For>::Of, float, double>());
-  ops.add(ops.gradient_of(type)
-              .doc("Gradients of " + type + " with respect to its image and its filter.")
-              .kernels<AnyLayout<ConvolutionGradKernel<StampedFilters>::For>::Of, float, double>());
+  add_image_convolution<StampedFilters>(
+      ops,
+      OpSchema(type)
+          .doc("Output[n, o, y stride - padding + i dilation, x stride - padding + j dilation] = sum over c of "
+               "Input[n, c, y, x] Filter[c, o, i, j]: the transpose of conv2d. With groups, the output channels of "
+               "a group read only the input channels of that group.")
+          .input("Input", "[images, channels, height, width]")
+          .input("Filter", "[channels, output channels / groups, window height, window width]")
+          .output("Output", "[images, output channels, output height, output width]")
+          .attr("strides", std::vector<int32_t>{1, 1},
+                "stride in Output between neighbouring pixels of Input: height, width")
+          .attr("paddings", std::vector<int32_t>{0, 0},
+                "rows and columns that are cropped from Output: height, width; or above, below, left, right")
+          .attr("output_padding", std::vector<int32_t>{}, "additional rows and columns of Output; empty: none")
+          .attr("output_size", std::vector<int32_t>{}, "height and width of Output; empty: the smallest possible")
+          .attr("padding_algorithm", "EXPLICIT", "EXPLICIT: `paddings`; SAME: computed from the sizes; VALID: none",
+                one_of({"EXPLICIT", "SAME", "VALID"})),
+      stamping_output_shape);
 }
 
 }  // namespace

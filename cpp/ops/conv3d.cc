@@ -8,12 +8,7 @@ namespace {
 
 template <class Context>
 VolumeAxes conv3d_axes_of(const Context& c, const VolumeLayout& input, const Shape& filter) {
-  VolumeWindow window;
-  window.strides = c.template attr<std::vector<int32_t>>("strides");
-  window.dilations = c.template attr<std::vector<int32_t>>("dilations");
-  window.paddings = c.template attr<std::vector<int32_t>>("paddings");
-  window.algorithm = c.template attr<std::string>("padding_algorithm");
-  return window.axes(input.sizes, {filter[2], filter[3], filter[4]});
+  return convolution_window(c, 3).template axes<3>(input.sizes, {filter[2], filter[3], filter[4]});
 }
 
 }  // namespace
@@ -26,21 +21,9 @@ namespace {
 
 Shape conv3d_output_shape(const InferContext& c) {
   require_tensors(c);
-  require_same_dtype(c, "Input", "Filter");
-  require_rank(c, "Input", 5);
-  require_rank(c, "Filter", 5);
-  const Shape& filter = c.shape("Filter");
+  const Shape& filter = filter_shape(c, 5);
   VolumeLayout input(c.shape("Input"), c.attr<std::string>("data_format"));
-  for (int axis : {2, 3, 4}) {
-    require<ShapeError>(filter[axis] != 0, "Filter has shape ", filter.str(),
-                        ", each dimension of the window must be at least 1");
-  }
-  int64_t groups = c.attr<int32_t>("groups");
-  require<ShapeError>(filter[1] < 0 || dims_agree(input.channels, filter[1] * groups), "Filter has ", filter[1],
-                      " input channels", groups > 1 ? text(" for each of ", groups, " groups") : "", ", Input has ",
-                      input.channels);
-  require<ShapeError>(filter[0] < 0 || filter[0] % groups == 0, "Filter has ", filter[0],
-                      " output channels, which do not divide into ", groups, " groups");
+  require_channels(filter, c.attr<int32_t>("groups"), input.channels);
   auto [depth, height, width] = conv3d_axes_of(c, input, filter);
   return input.with(filter[0], {depth.out, height.out, width.out});
 }

@@ -20,31 +20,20 @@ struct Planes {
   int64_t size() const { return sizes[0] * sizes[1] * sizes[2]; }
 };
 
-// An image's attributes have no entry for the depth: `first` is inserted for it.
-template <int rank, class Context>
-std::vector<int32_t> numbers(const Context& c, const char* name, int32_t first) {
-  std::vector<int32_t> values = c.template attr<std::vector<int32_t>>(name);
-  require<ProgramError>(values.size() == rank - 2, "attribute '", name, "' has ", values.size(), " numbers, ", rank - 2,
-                        " are needed");
-  values.insert(values.begin(), static_cast<size_t>(5 - rank), first);
-  return values;
-}
-
-template <class Context>
-bool max_pool_is_adaptive(const Context& c) {
-  return c.template attr<bool>("adaptive") && !c.template attr<bool>("global_pooling");
-}
-
 template <int rank, class Context>
 VolumeAxes max_pool_axes_of(const Context& c, const std::array<int64_t, 3>& sizes) {
-  bool global = c.template attr<bool>("global_pooling");
-  VolumeWindow window;
-  if (global) return window.axes(sizes, pool_windows({}, sizes, true));
-  std::array<int64_t, 3> windows = pool_windows(numbers<rank>(c, "ksize", 1), sizes, false);
-  if (max_pool_is_adaptive(c)) return adaptive_axes(sizes, windows);
-  window.strides = numbers<rank>(c, "strides", 1);
-  window.paddings = numbers<rank>(c, "paddings", 0);
-  return window.axes(sizes, windows);
+  constexpr size_t n = rank - 2;
+  WindowAttributes window(n);
+  window.strides = c.template attr<std::vector<int32_t>>("strides");
+  window.paddings = c.template attr<std::vector<int32_t>>("paddings");
+  require<ProgramError>(window.paddings.size() == n, "attribute 'paddings' has ", window.paddings.size(), " numbers, ",
+                        n, " are needed");
+  std::array<int64_t, n> plane;
+  std::copy_n(sizes.end() - n, n, plane.begin());
+  VolumeAxes axes;
+  std::array<WindowAxis, n> of_plane = pooled_axes(c, window, plane);
+  std::copy_n(of_plane.begin(), n, axes.end() - n);
+  return axes;
 }
 
 template <int rank>

@@ -20,7 +20,7 @@ struct MaxPoolWithIndex {
 
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
-          volume(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init)) {}
+          volume(max_pool_axes_of<rank>(init, planes.sizes), is_adaptive_pooling(init)) {}
 
     void run(KernelContext& context) override {
       each_item(context, {planes.count, static_cast<double>(planes.size() + volume.outputs())}, [&](int64_t p) {

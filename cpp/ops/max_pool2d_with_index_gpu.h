@@ -46,8 +46,7 @@ struct MaxPoolWithIndex {
 
     explicit For(KernelInit& init)
         : x(init, "X"), out(init, "Out"), mask(init, "Mask"), planes(x.shape()),
-          volumes(max_pool_axes_of<rank>(init, planes.sizes), max_pool_is_adaptive(init), true, true, planes.count, 1) {
-    }
+          volumes(max_pool_axes_of<rank>(init, planes.sizes), is_adaptive_pooling(init), true, true, planes.count, 1) {}
     void run(KernelContext& context) override {
       for_each_index(context, volumes.outputs(), LargestPlace<T>{volumes, x.data(), out.data(), mask.data()});
     }

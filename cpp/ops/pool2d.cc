@@ -1,7 +1,8 @@
 // pool2d: the maximum, or the mean, of every window of an image
 #include "core/op_table.h"
 #include "math/channels_last.h"
-#include "ops/pool2d.h"
+#include "math/pooled_axis.h"
+#include "math/vec.h"
 
 #include <limits>
 
@@ -12,7 +13,7 @@ Shape pool2d_shape(const InferContext& c) {
   require_rank(c, "X", 4);
   const Shape& x = c.shape("X");
   for (int axis : {2, 3}) require<ShapeError>(x[axis] != 0, "X has shape ", x.str(), ": it has no elements to pool");
-  auto [height, width] = pooling_axes(c, x);
+  auto [height, width] = pooled_axes<2>(c, {x[2], x[3]});
   bool global = c.attr<bool>("global_pooling");
   return Shape{x[0], x[1], global ? 1 : height.out, global ? 1 : width.out};
 }

@@ -15,8 +15,8 @@ struct Pooling2d {
   bool exclusive;
 
   Pooling2d(const KernelInit& init, const Shape& x) : planes(x[0] * x[1]), plane_size(x[2] * x[3]), width(x[3]) {
-    auto [height_axis, width_axis] = pooling_axes(init, x);
-    bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
+    auto [height_axis, width_axis] = pooled_axes<2>(init, {x[2], x[3]});
+    bool adaptive = is_adaptive_pooling(init);
     rows = pooled_ranges(height_axis, adaptive);
     columns = pooled_ranges(width_axis, adaptive);
     exclusive = init.attr<bool>("exclusive");

@@ -8,10 +8,13 @@ namespace {
 
 // An image is treated as a volume of depth 1.
 pool_gpu::Volumes pool2d_volumes_of(const KernelInit& init, const Shape& x) {
-  auto [height, width] = pooling_axes(init, x);
-  bool adaptive = init.attr<bool>("adaptive") && !init.attr<bool>("global_pooling");
-  return {VolumeAxes{WindowAxis(), height, width},         adaptive,    init.attr<bool>("exclusive"),
-          init.attr<std::string>("pooling_type") == "max", x[0] * x[1], 1};
+  auto [height, width] = pooled_axes<2>(init, {x[2], x[3]});
+  return {VolumeAxes{WindowAxis(), height, width},
+          is_adaptive_pooling(init),
+          init.attr<bool>("exclusive"),
+          init.attr<std::string>("pooling_type") == "max",
+          x[0] * x[1],
+          1};
 }
 
 template <class T>

@@ -5,24 +5,6 @@
 namespace paddle_mini {
 namespace {
 
-template <class Context>
-bool pool3d_is_adaptive(const Context& c) {
-  return c.template attr<bool>("adaptive") && !c.template attr<bool>("global_pooling");
-}
-
-template <class Context>
-VolumeAxes pool3d_axes_of(const Context& c, const VolumeLayout& x) {
-  bool global = c.template attr<bool>("global_pooling");
-  std::array<int64_t, 3> windows = pool_windows(c.template attr<std::vector<int32_t>>("ksize"), x.sizes, global);
-  VolumeWindow window;
-  if (global) return window.axes(x.sizes, windows);
-  window.strides = c.template attr<std::vector<int32_t>>("strides");
-  window.paddings = c.template attr<std::vector<int32_t>>("paddings");
-  window.algorithm = c.template attr<std::string>("padding_algorithm");
-  window.ceil_mode = c.template attr<bool>("ceil_mode");
-  return pool3d_is_adaptive(c) ? adaptive_axes(x.sizes, windows) : window.axes(x.sizes, windows);
-}
-
 Shape pool3d_shape(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "X", 5);
@@ -31,7 +13,7 @@ Shape pool3d_shape(const InferContext& c) {
     require<ShapeError>(size != 0, "X has shape ", c.shape("X").str(), ": it has no elements to pool");
   }
   if (c.attr<bool>("global_pooling")) return x.with(x.channels, {1, 1, 1});
-  auto [depth, height, width] = pool3d_axes_of(c, x);
+  auto [depth, height, width] = pooled_axes(c, x.sizes);
   return x.with(x.channels, {depth.out, height.out, width.out});
 }
 

@@ -19,7 +19,7 @@ struct Pooling3d {
 
   Pooling3d(const KernelInit& init, const Shape& x)
       : layout(x, init.attr<std::string>("data_format")),
-        volume(pool3d_axes_of(init, layout), pool3d_is_adaptive(init)),
+        volume(pooled_axes(init, layout.sizes), is_adaptive_pooling(init)),
         outer(layout.images * (layout.channels_last ? 1 : layout.channels)),
         inner(layout.channels_last ? layout.channels : 1), size(layout.sizes[0] * layout.sizes[1] * layout.sizes[2]),
         exclusive(init.attr<bool>("exclusive")), max(init.attr<std::string>("pooling_type") == "max") {}

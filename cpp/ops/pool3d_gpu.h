@@ -9,8 +9,8 @@ namespace {
 pool_gpu::Volumes pool3d_volumes_of(const KernelInit& init, const Shape& x) {
   VolumeLayout layout(x, init.attr<std::string>("data_format"));
   bool last = layout.channels_last;
-  return {pool3d_axes_of(init, layout),
-          pool3d_is_adaptive(init),
+  return {pooled_axes(init, layout.sizes),
+          is_adaptive_pooling(init),
           init.attr<bool>("exclusive"),
           init.attr<std::string>("pooling_type") == "max",
           last ? layout.images : layout.images * layout.channels,

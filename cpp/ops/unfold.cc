@@ -18,11 +18,11 @@ VolumeAxes unfold_axes_of(const Context& c, int64_t height, int64_t width) {
   std::vector<int32_t> size = read("kernel_sizes", 2), stride = read("strides", 2), dilation = read("dilations", 2);
   std::vector<int32_t> padding = read("paddings", 4);
   for (int32_t k : size) require<ProgramError>(k >= 1, "attribute 'kernel_sizes' holds ", k, ", it must be at least 1");
-  VolumeWindow window;
-  window.strides = {1, stride[0], stride[1]};
-  window.dilations = {1, dilation[0], dilation[1]};
-  window.paddings = {0, 0, padding[0], padding[2], padding[1], padding[3]};
-  return window.axes({1, height, width}, {1, size[0], size[1]});
+  WindowAttributes window(2);
+  window.strides = stride, window.dilations = dilation;
+  window.paddings = {padding[0], padding[2], padding[1], padding[3]};
+  auto [rows, columns] = window.axes<2>({height, width}, {size[0], size[1]});
+  return {WindowAxis(), rows, columns};
 }
 
 // Converts between `image` [images, channels, height, width] and `columns` [images, channels taps, patches].
