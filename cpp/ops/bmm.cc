@@ -5,9 +5,11 @@
 namespace paddle_mini {
 namespace {
 
-MatmulShape bmm_shape(const KernelInit& init) {
-  return {init.input("X")->tensor.shape, init.input("Y")->tensor.shape, false, false};
-}
+struct Bmm : MatmulOperands {
+  static MatmulShape shape(const KernelInit& init) {
+    return {init.input("X")->tensor.shape, init.input("Y")->tensor.shape, false, false};
+  }
+};
 
 MatmulShape bmm_shape(const InferContext& c) {
   require_tensors(c);
@@ -18,16 +20,6 @@ MatmulShape bmm_shape(const InferContext& c) {
   require<ShapeError>(dims_agree(x[0], y[0]), "X ", x.str(), " has ", x[0], " matrices, Y ", y.str(), " has ", y[0]);
   return {x, y, false, false};
 }
-
-template <class T>
-struct BmmKernel : MatmulBase<T> {
-  explicit BmmKernel(KernelInit& init) : MatmulBase<T>(init, "Y", bmm_shape(init)) {}
-};
-
-template <class T>
-struct BmmGradKernel : MatmulGradBase<T> {
-  explicit BmmGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", bmm_shape(init)) {}
-};
 
 }  // namespace
 
@@ -40,10 +32,10 @@ void define_bmm(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, bmm_shape(c).out()); })
               .gradient("bmm_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
-              .kernels<BmmKernel, float, double>());
+              .kernels<MatmulKernel<Bmm>::For, float, double>());
   ops.add(ops.gradient_of("bmm")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, matrix by matrix.")
-              .kernels<BmmGradKernel, float, double>());
+              .kernels<MatmulGradKernel<Bmm>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -23,9 +23,12 @@ MatmulShape shape_of(const Context& c, const Shape& x, const Shape& y) {
   return {xs, ys, c.template attr<bool>("transpose_X"), c.template attr<bool>("transpose_Y")};
 }
 
-MatmulShape shape_of(const KernelInit& init) {
-  return shape_of(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
-}
+struct ScaledMatmul : MatmulOperands {
+  static float alpha(const KernelInit& init) { return init.attr<float>("alpha"); }
+  static MatmulShape shape(const KernelInit& init) {
+    return shape_of(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
+  }
+};
 
 MatmulShape shape_of(const InferContext& c) {
   require_tensors(c);
@@ -45,18 +48,6 @@ Shape out_shape(const InferContext& c) {
   return Shape(out);
 }
 
-template <class T>
-struct MatmulKernel : MatmulBase<T> {
-  explicit MatmulKernel(KernelInit& init)
-      : MatmulBase<T>(init, "Y", shape_of(init), static_cast<T>(init.attr<float>("alpha"))) {}
-};
-
-template <class T>
-struct MatmulGradKernel : MatmulGradBase<T> {
-  explicit MatmulGradKernel(KernelInit& init)
-      : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of(init), static_cast<T>(init.attr<float>("alpha"))) {}
-};
-
 }  // namespace
 
 void define_matmul(OpTable& ops) {
@@ -74,11 +65,11 @@ void define_matmul(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
               .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
-              .kernels<MatmulKernel, float, double>());
+              .kernels<MatmulKernel<ScaledMatmul>::For, float, double>());
   ops.add(ops.gradient_of("matmul")
               .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; the gradient of a single matrix is the sum "
                    "over the batch.")
-              .kernels<MatmulGradKernel, float, double>());
+              .kernels<MatmulGradKernel<ScaledMatmul>::For, float, double>());
 }
 
 }  // namespace paddle_mini

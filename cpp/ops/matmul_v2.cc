@@ -11,25 +11,17 @@ MatmulShape shape_of_v2(const Context& c, const Shape& x, const Shape& y) {
   return {x, y, c.template attr<bool>("trans_x"), c.template attr<bool>("trans_y")};
 }
 
-MatmulShape shape_of_v2(const KernelInit& init) {
-  return shape_of_v2(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
-}
+struct MatmulV2 : MatmulOperands {
+  static MatmulShape shape(const KernelInit& init) {
+    return shape_of_v2(init, init.input("X")->tensor.shape, init.input("Y")->tensor.shape);
+  }
+};
 
 MatmulShape shape_of_v2(const InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
   return shape_of_v2(c, c.shape("X"), c.shape("Y"));
 }
-
-template <class T>
-struct MatmulV2Kernel : MatmulBase<T> {
-  explicit MatmulV2Kernel(KernelInit& init) : MatmulBase<T>(init, "Y", shape_of_v2(init)) {}
-};
-
-template <class T>
-struct MatmulV2GradKernel : MatmulGradBase<T> {
-  explicit MatmulV2GradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Y", "Y@GRAD", shape_of_v2(init)) {}
-};
 
 void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, shape_of_v2(c).out()); }
 
@@ -48,11 +40,11 @@ void define_matmul_v2(OpTable& ops) {
                    .infer(infer_matmul)
                    .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                    .on_gpu()
-                   .kernels<MatmulV2Kernel, float, double>()));
+                   .kernels<MatmulKernel<MatmulV2>::For, float, double>()));
   ops.add(
       ops.gradient_of("matmul_v2")
           .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes along which it was broadcast.")
-          .kernels<MatmulV2GradKernel, float, double>());
+          .kernels<MatmulGradKernel<MatmulV2>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -5,9 +5,12 @@
 namespace paddle_mini {
 namespace {
 
-MatmulShape mv_shapes(const KernelInit& init) {
-  return {init.input("X")->tensor.shape, init.input("Vec")->tensor.shape, false, false};
-}
+struct Mv : MatmulOperands {
+  static constexpr const char *kY = "Vec", *kYGradient = "Vec@GRAD";
+  static MatmulShape shape(const KernelInit& init) {
+    return {init.input("X")->tensor.shape, init.input("Vec")->tensor.shape, false, false};
+  }
+};
 
 Shape mv_shape(const InferContext& c) {
   require_tensors(c);
@@ -20,16 +23,6 @@ Shape mv_shape(const InferContext& c) {
   return {x[0]};
 }
 
-template <class T>
-struct MvKernel : MatmulBase<T> {
-  explicit MvKernel(KernelInit& init) : MatmulBase<T>(init, "Vec", mv_shapes(init)) {}
-};
-
-template <class T>
-struct MvGradKernel : MatmulGradBase<T> {
-  explicit MvGradKernel(KernelInit& init) : MatmulGradBase<T>(init, "Vec", "Vec@GRAD", mv_shapes(init)) {}
-};
-
 }  // namespace
 
 void define_mv(OpTable& ops) {
@@ -41,10 +34,10 @@ void define_mv(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, mv_shape(c)); })
               .gradient("mv_grad", {"X", "Vec", "Out@GRAD"}, {"X@GRAD", "Vec@GRAD"})
               .on_gpu()
-              .kernels<MvKernel, float, double>());
+              .kernels<MatmulKernel<Mv>::For, float, double>());
   ops.add(ops.gradient_of("mv")
               .doc("X@GRAD = Out@GRAD Vec', Vec@GRAD = X' Out@GRAD.")
-              .kernels<MvGradKernel, float, double>());
+              .kernels<MatmulGradKernel<Mv>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -90,69 +90,84 @@ struct Products {
   int64_t out_size() const { return m * shape.n; }
 };
 
-// Out = alpha op(X) op(Y)
-template <class T>
-struct MatmulBase : Kernel {
-  In<T> x, y;
-  Out<T> out;
-  Products products;
-  Gemm<T> gemm;
+// The operands of an operator: Operands::shape(init), and these members where they differ.
+struct MatmulOperands {
+  static constexpr const char *kY = "Y", *kYGradient = "Y@GRAD";
+  static float alpha(const KernelInit&) { return 1; }
+};
 
-  MatmulBase(KernelInit& init, const char* y_port, const MatmulShape& shape, T alpha = 1)
-      : x(init, "X"), y(init, y_port), out(init, "Out"), products(shape) {
-    const MatmulShape& s = products.shape;
-    gemm = {{s.transpose_x, s.transpose_y, products.m, s.n, s.k, 0, 0, 0, alpha}, init.threads()};
-  }
-  void run(KernelContext& context) override {
-    T* to = out.data();
-    int64_t x_step = 0, y_step = 0;
-    if (products.even_steps(x_step, y_step)) {
-      return gemm.run_many(context, static_cast<int64_t>(products.batches.size()), x.data(), x_step * products.x_size(),
-                           y.data(), y_step * products.y_size(), to, products.out_size());
+// Out = alpha op(X) op(Y)
+template <class Operands>
+struct MatmulKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, y;
+    Out<T> out;
+    Products products;
+    Gemm<T> gemm;
+
+    explicit For(KernelInit& init)
+        : x(init, "X"), y(init, Operands::kY), out(init, "Out"), products(Operands::shape(init)) {
+      const MatmulShape& s = products.shape;
+      const T alpha = static_cast<T>(Operands::alpha(init));
+      gemm = {{s.transpose_x, s.transpose_y, products.m, s.n, s.k, 0, 0, 0, alpha}, init.threads()};
     }
-    for (auto [i, j] : products.batches) {
-      gemm.run(context, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
-      to += products.out_size();
+
+    void run(KernelContext& context) override {
+      T* to = out.data();
+      int64_t x_step = 0, y_step = 0;
+      if (products.even_steps(x_step, y_step)) {
+        return gemm.run_many(context, static_cast<int64_t>(products.batches.size()), x.data(),
+                             x_step * products.x_size(), y.data(), y_step * products.y_size(), to, products.out_size());
+      }
+      for (auto [i, j] : products.batches) {
+        gemm.run(context, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);
+        to += products.out_size();
+      }
     }
-  }
+  };
 };
 
 // With A = op(X), B = op(Y): A@GRAD = alpha Out@GRAD B', B@GRAD = alpha A' Out@GRAD, transposed where A, B are.
-template <class T>
-struct MatmulGradBase : Kernel {
-  In<T> x, y, out_gradient;
-  Out<T> x_gradient, y_gradient;
-  Products products;
-  Gemm<T> to_x, to_y;
+template <class Operands>
+struct MatmulGradKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, y, out_gradient;
+    Out<T> x_gradient, y_gradient;
+    Products products;
+    Gemm<T> to_x, to_y;
 
-  MatmulGradBase(KernelInit& init, const char* y_port, const char* y_gradient_port, const MatmulShape& shape,
-                 T alpha = 1)
-      : x(init, "X"), y(init, y_port), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-        y_gradient(init, y_gradient_port, optional_port), products(shape) {
-    bool transpose_x = products.shape.transpose_x, transpose_y = products.shape.transpose_y;
-    int64_t m = products.m, k = products.shape.k, n = products.shape.n;
-    to_x = {{transpose_x && transpose_y, transpose_x || !transpose_y, transpose_x ? k : m, transpose_x ? m : k, n, 0, 0,
-             0, alpha, products.x_repeats ? T(1) : T(0)},
-            init.threads()};
-    to_y = {{transpose_y || !transpose_x, transpose_x && transpose_y, transpose_y ? n : k, transpose_y ? k : n, m, 0, 0,
-             0, alpha, products.y_repeats ? T(1) : T(0)},
-            init.threads()};
-  }
-
-  void run(KernelContext& context) override {
-    if (x_gradient && products.x_repeats) fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
-    if (y_gradient && products.y_repeats) fill_n(context, y_gradient.data(), y_gradient.numel(), T(0));
-    const T* g = out_gradient.data();
-    for (auto [i, j] : products.batches) {
-      int64_t at_x = i * products.x_size(), at_y = j * products.y_size();
-      const T *a = x.data() + at_x, *b = y.data() + at_y;
-      if (x_gradient && products.shape.transpose_x) to_x.run(context, b, g, x_gradient.data() + at_x);
-      if (x_gradient && !products.shape.transpose_x) to_x.run(context, g, b, x_gradient.data() + at_x);
-      if (y_gradient && products.shape.transpose_y) to_y.run(context, g, a, y_gradient.data() + at_y);
-      if (y_gradient && !products.shape.transpose_y) to_y.run(context, a, g, y_gradient.data() + at_y);
-      g += products.out_size();
+    explicit For(KernelInit& init)
+        : x(init, "X"), y(init, Operands::kY), out_gradient(init, "Out@GRAD"),
+          x_gradient(init, "X@GRAD", optional_port), y_gradient(init, Operands::kYGradient, optional_port),
+          products(Operands::shape(init)) {
+      const T alpha = static_cast<T>(Operands::alpha(init));
+      bool transpose_x = products.shape.transpose_x, transpose_y = products.shape.transpose_y;
+      int64_t m = products.m, k = products.shape.k, n = products.shape.n;
+      to_x = {{transpose_x && transpose_y, transpose_x || !transpose_y, transpose_x ? k : m, transpose_x ? m : k, n, 0,
+               0, 0, alpha, products.x_repeats ? T(1) : T(0)},
+              init.threads()};
+      to_y = {{transpose_y || !transpose_x, transpose_x && transpose_y, transpose_y ? n : k, transpose_y ? k : n, m, 0,
+               0, 0, alpha, products.y_repeats ? T(1) : T(0)},
+              init.threads()};
     }
-  }
+
+    void run(KernelContext& context) override {
+      if (x_gradient && products.x_repeats) fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+      if (y_gradient && products.y_repeats) fill_n(context, y_gradient.data(), y_gradient.numel(), T(0));
+      const T* g = out_gradient.data();
+      for (auto [i, j] : products.batches) {
+        int64_t at_x = i * products.x_size(), at_y = j * products.y_size();
+        const T *a = x.data() + at_x, *b = y.data() + at_y;
+        if (x_gradient && products.shape.transpose_x) to_x.run(context, b, g, x_gradient.data() + at_x);
+        if (x_gradient && !products.shape.transpose_x) to_x.run(context, g, b, x_gradient.data() + at_x);
+        if (y_gradient && products.shape.transpose_y) to_y.run(context, g, a, y_gradient.data() + at_y);
+        if (y_gradient && !products.shape.transpose_y) to_y.run(context, a, g, y_gradient.data() + at_y);
+        g += products.out_size();
+      }
+    }
+  };
 };
 
 }  // namespace paddle_mini
