@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/shape.h"
+#include "math/axis_lines.h"
 
 namespace paddle_mini {
 
@@ -11,10 +11,10 @@ struct KernelContext;
 
 class Softmax {
  public:
-  Softmax(const Shape& x, int axis);  // axis in [0, rank); a tensor of rank 0 is one element
+  Softmax(const Shape& x, int axis) : lines_(x, axis) {}
 
   // Elements of scratch memory that run and gradient need.
-  int64_t scratch_count() const { return inner_ == 1 ? 0 : 2 * std::min(inner_, kTile); }
+  int64_t scratch_count() const { return lines_.inner == 1 ? 0 : 2 * std::min(lines_.inner, kTile); }
 
   // out = exp(x) / (sum of exp(x) along the axis); out may be x.
   template <class T>
@@ -32,7 +32,7 @@ class Softmax {
   void gradient_columns(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* dot,
                         int64_t n) const;
 
-  int64_t outer_ = 1, size_ = 1, inner_ = 1;  // sizes before, along and after the axis
+  AxisLines lines_;
 };
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Geometry of a transposition; axes that stay adjacent are merged.
+// Geometry of a transposition: axes that stay adjacent are merged; elements are moved as integers of their size.
 #include "math/transpose.h"
 
 #include <algorithm>
@@ -56,6 +56,20 @@ Transpose::Transpose(const Shape& in, const std::vector<int>& order, size_t elem
     outer_.erase(next);
   }
   std::reverse(outer_.begin(), outer_.end());
+}
+
+void Transpose::run(KernelContext& context, const void* in, void* out) const {
+  if (numel_ == 0) return;
+  auto as = [&](auto element) {
+    using T = decltype(element);
+    run_as(context, static_cast<const T*>(in), static_cast<T*>(out));
+  };
+  switch (element_bytes_) {
+    case 1: return as(uint8_t{});
+    case 2: return as(uint16_t{});
+    case 4: return as(uint32_t{});
+    default: return as(uint64_t{});
+  }
 }
 
 }  // namespace paddle_mini

@@ -24,7 +24,7 @@ class Transpose {
     std::array<int64_t, 2> steps() const { return {in_step, out_step}; }
   };
 
-  template <class T>
+  template <class T>  // uint8_t to uint64_t
   void run_as(KernelContext& context, const T* in, T* out) const;
 
   std::vector<Dim> outer_;      // dimensions of the result, slowest first

@@ -2,6 +2,7 @@
 #include "core/op_table.h"
 #include "core/parallel.h"
 #include "math/map.h"
+#include "ops/family/axis_function.h"
 
 namespace paddle_mini {
 namespace {
@@ -60,30 +61,11 @@ struct LogSoftmaxGradKernel : Kernel {
 namespace paddle_mini {
 
 void define_log_softmax(OpTable& ops) {
-  ops.add(OpSchema("log_softmax")
+  ops.add(axis_function("log_softmax")
               .doc("Out = X - log(sum of exp(X) along the axis): logarithms of probabilities.")
-              .input("X", "any shape")
-              .output("Out", "shape of X")
-              .attr("axis", -1, "the axis; negative ones count from the end")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                LogSoftmaxAround(c.shape("X"), c.attr<int32_t>("axis"));
-                c.set_output("Out", c.input("X"));
-              })
-              .gradient("log_softmax_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-              .in_place("X", "Out")
-              .on_gpu()
               .kernels<LogSoftmaxKernel, float, double>());
-  ops.add(ops.gradient_of("log_softmax")
+  ops.add(unary_gradient(ops, "log_softmax")
               .doc("X@GRAD = Out@GRAD - exp(Out) (sum of Out@GRAD along the axis).")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                LogSoftmaxAround(c.shape("Out"), c.attr<int32_t>("axis"));
-                require_same_dtype(c, "Out", "Out@GRAD");
-                require_same_shape(c, "Out", "Out@GRAD");
-                c.set_output("X@GRAD", c.input("Out"));
-              })
-              .in_place("Out@GRAD", "X@GRAD")
               .kernels<LogSoftmaxGradKernel, float, double>());
 }
 

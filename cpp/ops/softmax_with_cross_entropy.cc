@@ -11,7 +11,7 @@ struct SoftmaxCrossEntropyKernel : Kernel {
   In<T> logits;
   SoftmaxLabels<T> labels;
   Out<T> softmax, loss;
-  ClassAxis axis;
+  AxisLines axis;  // Logits as lines of classes; labels and losses are [outer, 1, inner]
   bool use_softmax;
   Scratch<T> largest, sums;  // scratch of softmax_block
 
@@ -21,7 +21,7 @@ struct SoftmaxCrossEntropyKernel : Kernel {
         largest(init, kOnGpu ? 0 : axis.inner), sums(init, kOnGpu ? 0 : axis.inner) {}
 
   void refuse(const Fault& fault) const override {
-    refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
+    refuse_softmax_label(fault.value, fault.at, axis.length, labels.ignored);
   }
 
   void run(KernelContext& context) override;
@@ -37,7 +37,7 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
   SoftmaxLabels<T> labels;
   In<T> softmax, loss_gradient;
   Out<T> logits_gradient;
-  ClassAxis axis;
+  AxisLines axis;
   bool use_softmax;
 
   explicit SoftmaxCrossEntropyGradKernel(KernelInit& init)
@@ -45,7 +45,7 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
         axis(softmax.shape(), init.attr<int32_t>("axis")), use_softmax(init.attr<bool>("use_softmax")) {}
 
   void refuse(const Fault& fault) const override {
-    refuse_softmax_label(fault.value, fault.at, axis.classes, labels.ignored);
+    refuse_softmax_label(fault.value, fault.at, axis.length, labels.ignored);
   }
 
   void run(KernelContext& context) override;

@@ -4,18 +4,9 @@
 #include <optional>
 
 #include "core/op_table.h"
+#include "math/axis_lines.h"
 
 namespace paddle_mini {
-
-// Logits are viewed as [outer, classes, inner] around the axis; labels and losses as [outer, 1, inner].
-struct ClassAxis {
-  int64_t outer, classes, inner;
-
-  ClassAxis(const Shape& logits, int32_t axis) {
-    int at = normal_axis(axis, logits.rank(), "axis");
-    outer = logits.numel(0, at), classes = logits[at], inner = logits.numel(at + 1, logits.rank());
-  }
-};
 
 [[noreturn]] inline void refuse_softmax_label(int64_t id, int64_t row, int64_t classes, int64_t ignored) {
   fail<OpError>("label ", id, " in row ", row, " is out of range: Logits has ", classes,

@@ -18,8 +18,8 @@ namespace {
 
 // The exponentials of a row cost about as much as moving eight times their bytes.
 template <class T>
-double softmax_labels_cost(const ClassAxis& axis) {
-  return bytes_cost(16.0 * sizeof(T)) * static_cast<double>(axis.classes * axis.inner);
+double softmax_labels_cost(const AxisLines& axis) {
+  return bytes_cost(16.0 * sizeof(T)) * static_cast<double>(axis.length * axis.inner);
 }
 
 // Clamps logits to at most 64 below the largest one, as PaddlePaddle's kernel does. Up to the logarithm of the sum,
@@ -37,14 +37,14 @@ V finite_softmax_cross_entropy_log(V probability) {
 
 template <class T>
 void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
-  labels.check(axis.classes);
+  labels.check(axis.length);
   std::fill_n(loss.data(), loss.numel(), T(0));
   if (logits.numel() == 0) return;
   auto run_outer = [&](int64_t o) {
-    const T* x = logits.data() + o * axis.classes * axis.inner;
-    T* p = softmax.data() + o * axis.classes * axis.inner;
+    const T* x = logits.data() + o * axis.length * axis.inner;
+    T* p = softmax.data() + o * axis.length * axis.inner;
     if (!use_softmax) {
-      if (x != p) std::copy_n(x, axis.classes * axis.inner, p);
+      if (x != p) std::copy_n(x, axis.length * axis.inner, p);
     } else if (axis.inner == 1) {
       softmax_row(context, x, p);
     } else {
@@ -64,7 +64,7 @@ void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
 // One contiguous row.
 template <class T>
 void SoftmaxCrossEntropyKernel<T>::softmax_row(KernelContext& context, const T* x, T* p) {
-  int64_t n = axis.classes;
+  int64_t n = axis.length;
   T top = row_max(x, n);
   T factor = static_cast<T>(1 / exp_sum(n, x, p, [top](auto v) { return shifted(v, decltype(v)(top)); }));
   map(context, n, [factor](auto v) { return v * decltype(v)(factor); }, p, static_cast<const T*>(p));
@@ -75,19 +75,16 @@ template <class T>
 void SoftmaxCrossEntropyKernel<T>::softmax_block(KernelContext& context, const T* x, T* p) {
   int64_t inner = axis.inner;
   const T *tops = largest.data(), *totals = sums.data();
-  std::copy_n(x, inner, largest.data());
-  for (int64_t c = 1; c < axis.classes; ++c) {
-    map(context, inner, [](auto a, auto b) { return maximum(a, b); }, largest.data(), tops, x + c * inner);
-  }
+  column_max(context, axis.length, inner, inner, x, largest.data());
   std::fill_n(sums.data(), inner, T(0));
   auto add = [](auto v, auto top, auto total) {
     auto e = exp_below(shifted(v, top));
     return std::make_tuple(e, total + e);
   };
-  for (int64_t c = 0; c < axis.classes; ++c) {
+  for (int64_t c = 0; c < axis.length; ++c) {
     map(context, inner, add, std::make_tuple(p + c * inner, sums.data()), x + c * inner, tops, totals);
   }
-  for (int64_t c = 0; c < axis.classes; ++c) {
+  for (int64_t c = 0; c < axis.length; ++c) {
     const T* exponentials = p + c * inner;
     map(context, inner, [](auto e, auto total) { return e / total; }, p + c * inner, exponentials, totals);
   }
@@ -103,24 +100,24 @@ void SoftmaxCrossEntropyKernel<T>::hard_loss(int64_t o, const T* p) {
 
 template <class T>
 void SoftmaxCrossEntropyKernel<T>::soft_loss(KernelContext& context, int64_t o, const T* p) {
-  const T* weight = labels.soft->data() + o * axis.classes * axis.inner;
+  const T* weight = labels.soft->data() + o * axis.length * axis.inner;
   T* total = loss.data() + o * axis.inner;
   if (axis.inner == 1) {
     auto part = [](auto w, auto v) { return w * finite_softmax_cross_entropy_log(v); };
-    *total = static_cast<T>(-map_sum(context, axis.classes, part, weight, p));
+    *total = static_cast<T>(-map_sum(context, axis.length, part, weight, p));
     return;
   }
   auto subtract = [](auto t, auto w, auto v) { return t - w * finite_softmax_cross_entropy_log(v); };
-  for (int64_t c = 0; c < axis.classes; ++c, weight += axis.inner, p += axis.inner) {
+  for (int64_t c = 0; c < axis.length; ++c, weight += axis.inner, p += axis.inner) {
     map(context, axis.inner, subtract, total, static_cast<const T*>(total), weight, p);
   }
 }
 
 template <class T>
 void SoftmaxCrossEntropyGradKernel<T>::run(KernelContext& context) {
-  labels.check(axis.classes);
+  labels.check(axis.length);
   parallel_rows(context, axis.outer, softmax_labels_cost<T>(axis) / 2, [&](int64_t begin, int64_t end) {
-    for (int64_t o = begin, at = begin * axis.classes * axis.inner; o < end; ++o, at += axis.classes * axis.inner) {
+    for (int64_t o = begin, at = begin * axis.length * axis.inner; o < end; ++o, at += axis.length * axis.inner) {
       if (labels.hard) hard(context, o, softmax.data() + at, logits_gradient.data() + at);
       else soft(context, o, softmax.data() + at, labels.soft->data() + at, logits_gradient.data() + at);
     }
@@ -133,9 +130,9 @@ void SoftmaxCrossEntropyGradKernel<T>::hard(KernelContext& context, int64_t o, c
   int64_t inner = axis.inner;
   const T* gradient = loss_gradient.data() + o * inner;
   if (use_softmax && inner == 1) {
-    map(context, axis.classes, [g = *gradient](auto v) { return v * decltype(v)(g); }, to, p);
+    map(context, axis.length, [g = *gradient](auto v) { return v * decltype(v)(g); }, to, p);
   } else if (use_softmax) {
-    for (int64_t c = 0; c < axis.classes; ++c) {
+    for (int64_t c = 0; c < axis.length; ++c) {
       map(context, inner, [](auto v, auto g) { return v * g; }, to + c * inner, p + c * inner, gradient);
     }
   }
@@ -144,7 +141,7 @@ void SoftmaxCrossEntropyGradKernel<T>::hard(KernelContext& context, int64_t o, c
     bool ignored = label == labels.ignored;
     T at_label = ignored || use_softmax ? T(0) : -gradient[i] / p[label * inner + i];
     if (ignored || !use_softmax) {
-      for (int64_t c = 0; c < axis.classes; ++c) to[c * inner + i] = T(0);
+      for (int64_t c = 0; c < axis.length; ++c) to[c * inner + i] = T(0);
     }
     if (!ignored) to[label * inner + i] += use_softmax ? -gradient[i] : at_label;
   }
@@ -156,7 +153,7 @@ void SoftmaxCrossEntropyGradKernel<T>::soft(KernelContext& context, int64_t o, c
   int64_t inner = axis.inner;
   const T* gradient = loss_gradient.data() + o * inner;
   bool through_softmax = use_softmax;
-  for (int64_t c = 0; c < axis.classes; ++c, p += inner, weight += inner, to += inner) {
+  for (int64_t c = 0; c < axis.length; ++c, p += inner, weight += inner, to += inner) {
     if (through_softmax) {
       map(context, inner, [](auto v, auto w, auto g) { return (v - w) * g; }, to, p, weight, gradient);
     } else {

@@ -93,8 +93,8 @@ namespace {
 
 template <class T>
 void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
-  softmax_cross_entropy_gpu::Forward<T> body{{axis.outer, axis.classes, axis.inner},
-                                             hard_labels(context, labels, axis.classes),
+  softmax_cross_entropy_gpu::Forward<T> body{{axis.outer, axis.length, axis.inner},
+                                             hard_labels(context, labels, axis.length),
                                              labels.soft_data(),
                                              use_softmax,
                                              logits.data(),
@@ -105,10 +105,10 @@ void SoftmaxCrossEntropyKernel<T>::run(KernelContext& context) {
 
 template <class T>
 void SoftmaxCrossEntropyGradKernel<T>::run(KernelContext& context) {
-  softmax_cross_entropy_gpu::Backward<T> body{hard_labels(context, labels, axis.classes),
+  softmax_cross_entropy_gpu::Backward<T> body{hard_labels(context, labels, axis.length),
                                               labels.soft_data(),
                                               use_softmax,
-                                              axis.classes,
+                                              axis.length,
                                               axis.inner,
                                               softmax.data(),
                                               loss_gradient.data(),

@@ -1,9 +1,10 @@
-// Steps shared by every softmax over a contiguous row: its maximum, and the sum of its exponentials.
+// Steps shared by every softmax: the maxima of rows and columns, and the sum of the exponentials of a row.
 #pragma once
 
 #include <algorithm>
 
 #include "math/cpu/exp_below.h"
+#include "math/map.h"
 #include "math/map_ahead.h"
 
 namespace paddle_mini {
@@ -26,6 +27,14 @@ T row_max(const T* x, int64_t n) {
   }
   for (; i < n; i += step) tops[0] = larger(tops[0], Vec<T>::load(x + std::min(i, n - step)));
   return max_of_lanes(larger(larger(tops[0], tops[1]), larger(tops[2], tops[3])));
+}
+
+// to[i] = the maximum of n columns of `rows` > 0 elements, which are `step` apart.
+template <class T>
+void column_max(KernelContext& context, int64_t rows, int64_t step, int64_t n, const T* x, T* to) {
+  auto larger = [](auto a, auto b) { return maximum(a, b); };
+  std::copy_n(x, n, to);
+  for (int64_t i = 1; i < rows; ++i) map(context, n, larger, to, static_cast<const T*>(to), x + i * step);
 }
 
 // to[i] = exp(shift(x[i])), where shift gives values <= 0. Returns their sum, with map_sum's blocks. `to` may be x.

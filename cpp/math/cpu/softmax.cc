@@ -14,78 +14,80 @@ constexpr double kBytes = 8.0 * sizeof(T);  // exp costs as much as loading some
 
 template <class T>
 void Softmax::run(KernelContext& context, const T* x, T* out, T* scratch) const {
-  if (size_ == 0) return;
-  if (inner_ == 1) {
+  const int64_t size = lines_.length, inner = lines_.inner;
+  if (size == 0) return;
+  if (inner == 1) {
     return parallel_for(
-        context, {outer_, bytes_cost(kBytes<T>) * static_cast<double>(size_)}, [&](int64_t begin, int64_t end) {
+        context, {lines_.outer, bytes_cost(kBytes<T>) * static_cast<double>(size)}, [&](int64_t begin, int64_t end) {
           for (int64_t row = begin; row < end; ++row) {
-            const T* from = x + row * size_;
-            T *to = out + row * size_, top = row_max(from, size_);
-            T factor = static_cast<T>(1 / exp_sum(size_, from, to, [top](auto v) { return v - decltype(v)(top); }));
-            map(context, size_, [factor](auto v) { return v * decltype(v)(factor); }, to, static_cast<const T*>(to));
+            const T* from = x + row * size;
+            T *to = out + row * size, top = row_max(from, size);
+            T factor = static_cast<T>(1 / exp_sum(size, from, to, [top](auto v) { return v - decltype(v)(top); }));
+            map(context, size, [factor](auto v) { return v * decltype(v)(factor); }, to, static_cast<const T*>(to));
           }
         });
   }
-  for (int64_t block = 0; block < outer_; ++block, x += size_ * inner_, out += size_ * inner_) {
-    for (int64_t at = 0; at < inner_; at += kTile) {
-      run_columns(context, x + at, out + at, scratch, std::min(kTile, inner_ - at));
+  for (int64_t block = 0; block < lines_.outer; ++block, x += size * inner, out += size * inner) {
+    for (int64_t at = 0; at < inner; at += kTile) {
+      run_columns(context, x + at, out + at, scratch, std::min(kTile, inner - at));
     }
   }
 }
 
 template <class T>
 void Softmax::run_columns(KernelContext& context, const T* x, T* out, T* scratch, int64_t n) const {
-  auto larger = [](auto a, auto b) { return maximum(a, b); };
+  const int64_t size = lines_.length, inner = lines_.inner;
   auto exp_of_rest = [](auto v, auto m) { return exp_below(v - m); };
   auto add = [](auto a, auto b) { return a + b; };
   auto divide = [](auto a, auto b) { return a / b; };
   T *largest = scratch, *total = scratch + n;
-  std::copy_n(x, n, largest);
-  for (int64_t i = 1; i < size_; ++i) map(context, n, larger, largest, static_cast<const T*>(largest), x + i * inner_);
+  column_max(context, size, inner, n, x, largest);
   std::fill_n(total, n, T(0));
-  for (int64_t i = 0; i < size_; ++i) {
-    T* to = out + i * inner_;
-    map(context, n, exp_of_rest, to, x + i * inner_, static_cast<const T*>(largest));
+  for (int64_t i = 0; i < size; ++i) {
+    T* to = out + i * inner;
+    map(context, n, exp_of_rest, to, x + i * inner, static_cast<const T*>(largest));
     map(context, n, add, total, static_cast<const T*>(total), static_cast<const T*>(to));
   }
-  for (int64_t i = 0; i < size_; ++i) {
-    T* to = out + i * inner_;
+  for (int64_t i = 0; i < size; ++i) {
+    T* to = out + i * inner;
     map(context, n, divide, to, static_cast<const T*>(to), static_cast<const T*>(total));
   }
 }
 
 template <class T>
 void Softmax::gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* scratch) const {
-  if (inner_ == 1) {
-    return parallel_for(
-        context, {outer_, bytes_cost(5 * sizeof(T)) * static_cast<double>(size_)}, [&](int64_t begin, int64_t end) {
-          for (int64_t at = begin * size_; at < end * size_; at += size_) {
-            T dot =
-                static_cast<T>(map_sum(context, size_, [](auto y, auto g) { return y * g; }, out + at, gradient + at));
-            auto below = [dot](auto y, auto g) { return y * (g - decltype(g)(dot)); };
-            map(context, size_, below, x_gradient + at, out + at, gradient + at);
-          }
-        });
+  const int64_t size = lines_.length, inner = lines_.inner;
+  if (inner == 1) {
+    return parallel_for(context, {lines_.outer, bytes_cost(5 * sizeof(T)) * static_cast<double>(size)},
+                        [&](int64_t begin, int64_t end) {
+                          for (int64_t at = begin * size; at < end * size; at += size) {
+                            T dot = static_cast<T>(
+                                map_sum(context, size, [](auto y, auto g) { return y * g; }, out + at, gradient + at));
+                            auto below = [dot](auto y, auto g) { return y * (g - decltype(g)(dot)); };
+                            map(context, size, below, x_gradient + at, out + at, gradient + at);
+                          }
+                        });
   }
-  for (int64_t block = 0; block < outer_; ++block) {
-    for (int64_t at = 0; at < inner_; at += kTile) {
-      gradient_columns(context, out + at, gradient + at, x_gradient + at, scratch, std::min(kTile, inner_ - at));
+  for (int64_t block = 0; block < lines_.outer; ++block) {
+    for (int64_t at = 0; at < inner; at += kTile) {
+      gradient_columns(context, out + at, gradient + at, x_gradient + at, scratch, std::min(kTile, inner - at));
     }
-    out += size_ * inner_, gradient += size_ * inner_, x_gradient += size_ * inner_;
+    out += size * inner, gradient += size * inner, x_gradient += size * inner;
   }
 }
 
 template <class T>
 void Softmax::gradient_columns(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* dot,
                                int64_t n) const {
+  const int64_t size = lines_.length, inner = lines_.inner;
   auto add_product = [](auto s, auto y, auto g) { return s + y * g; };
   auto below = [](auto y, auto g, auto s) { return y * (g - s); };
   std::fill_n(dot, n, T(0));
-  for (int64_t i = 0; i < size_; ++i) {
-    map(context, n, add_product, dot, static_cast<const T*>(dot), out + i * inner_, gradient + i * inner_);
+  for (int64_t i = 0; i < size; ++i) {
+    map(context, n, add_product, dot, static_cast<const T*>(dot), out + i * inner, gradient + i * inner);
   }
-  for (int64_t i = 0; i < size_; ++i) {
-    int64_t at = i * inner_;
+  for (int64_t i = 0; i < size; ++i) {
+    int64_t at = i * inner;
     map(context, n, below, x_gradient + at, out + at, gradient + at, static_cast<const T*>(dot));
   }
 }

@@ -52,15 +52,15 @@ struct Backward : Lines {
 
 template <class T>
 void Softmax::run(KernelContext& context, const T* x, T* out, T*) const {
-  if (size_ == 0) return;
-  Forward<T> body{{outer_, size_, inner_}, x, out};
+  if (lines_.length == 0) return;
+  Forward<T> body{{lines_.outer, lines_.length, lines_.inner}, x, out};
   launch(context, body.blocks(), body);
 }
 
 template <class T>
 void Softmax::gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T*) const {
-  if (size_ == 0) return;
-  Backward<T> body{{outer_, size_, inner_}, out, gradient, x_gradient};
+  if (lines_.length == 0) return;
+  Backward<T> body{{lines_.outer, lines_.length, lines_.inner}, out, gradient, x_gradient};
   launch(context, body.blocks(), body);
 }
 

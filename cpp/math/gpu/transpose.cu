@@ -69,18 +69,9 @@ void Transpose::run_as(KernelContext& context, const T* in, T* out) const {
   launch(context, std::min(squares, kMostBlocks), tiles);
 }
 
-void Transpose::run(KernelContext& context, const void* in, void* out) const {
-  if (numel_ == 0) return;
-  auto as = [&](auto element) {
-    using T = decltype(element);
-    run_as(context, static_cast<const T*>(in), static_cast<T*>(out));
-  };
-  switch (element_bytes_) {
-    case 1: return as(uint8_t{});
-    case 2: return as(uint16_t{});
-    case 4: return as(uint32_t{});
-    default: return as(uint64_t{});
-  }
-}
+template void Transpose::run_as(KernelContext&, const uint8_t*, uint8_t*) const;
+template void Transpose::run_as(KernelContext&, const uint16_t*, uint16_t*) const;
+template void Transpose::run_as(KernelContext&, const uint32_t*, uint32_t*) const;
+template void Transpose::run_as(KernelContext&, const uint64_t*, uint64_t*) const;
 
 }  // namespace paddle_mini
