@@ -9,7 +9,24 @@ exe.run(pm.default_startup_program())
 value, = exe.run(feed={"x": array}, fetch_list=[y])
 """
 
-from . import averaging, clip, cluster, data, devices, initializer, io, layers, lr, nets, optimizer, regularizer, unique_name
+from typing import TYPE_CHECKING
+
+from . import (
+    averaging,
+    clip,
+    cluster,
+    data,
+    devices,
+    initializer,
+    io,
+    layers,
+    lr,
+    nets,
+    optimizer,
+    regularizer,
+    renamed,
+    unique_name,
+)
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
@@ -79,3 +96,9 @@ __all__ = [
     "steps",
     "unique_name",
 ]
+
+
+if not TYPE_CHECKING:  # else a type checker would take every name for one of the module's
+
+    def __getattr__(name):
+        return renamed.found(name)

@@ -1,6 +1,7 @@
 # Layer functions: each appends operators to the program that is being built and returns variables.
 # With a line for each name these would be 400 lines.
 # fmt: off
+from ..renamed import make_take_other_names
 from ..transaction import make_atomic
 from .activation import maxout, pow, prelu, softshrink
 from .attention import dot_product_attention, multi_head_attention, padding_mask
@@ -34,7 +35,9 @@ from .ops import (
     hinge_loss, index_sample, is_empty, isfinite, isinf, isnan, kldiv_loss, kron, l1_norm, leaky_relu, less_equal,
     less_than, log, log10, log1p, log2, log_softmax, logical_and, logical_not, logical_or, logical_xor, logsigmoid,
     lookup_table, mean, merge_selected_rows, mish, mul, mv, not_equal, pixel_shuffle, pixel_unshuffle,
-    rank_loss, reciprocal, relu, relu6, round, rsqrt, scale, scatter, scatter_nd_add, searchsorted, selu, shape,
+    rank_loss, reciprocal, relu, relu6, round, rsqrt, scale, scatter, scatter_nd_add, searchsorted, selu,
+    sequence_concat, sequence_enumerate, sequence_erase, sequence_expand, sequence_expand_as, sequence_reshape,
+    sequence_reverse, sequence_scatter, sequence_slice, sequence_softmax, sequence_unpad, shape,
     shard_index, sigmoid, sigmoid_cross_entropy_with_logits, sign, silu, sin, sinh, size, softmax, softplus, softsign,
     sqrt, square, squared_l2_norm, stanh, swish, tan, tanh, tanh_shrink, teacher_student_sigmoid_loss, temporal_shift,
     thresholded_relu, trace, trunc,
@@ -62,10 +65,8 @@ from .transformer import (
 )
 from .volume import conv3d, pool3d
 from .sequence import (
-    lod_append, lod_reset, row_conv, sequence_concat, sequence_conv, sequence_enumerate, sequence_erase,
-    sequence_expand, sequence_expand_as, sequence_first_step, sequence_last_step, sequence_mask, sequence_pad,
-    sequence_pool, sequence_reshape, sequence_reverse, sequence_scatter, sequence_slice, sequence_softmax,
-    sequence_unpad,
+    lod_append, lod_reset, row_conv, sequence_conv, sequence_first_step, sequence_last_step, sequence_mask,
+    sequence_pad, sequence_pool,
 )
 from .lstm_gru import dynamic_gru, dynamic_lstm, gru_unit, lstm, stacked_rnn
 from .crf import chunk_eval, crf_decoding, linear_chain_crf
@@ -114,4 +115,5 @@ __all__ = [
     "where", "While", "while_loop", "zeros", "zeros_like",
 ]
 
+make_take_other_names(globals(), __all__)
 make_atomic(globals(), __all__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import dtypes
@@ -19,10 +19,12 @@ from ..lr.scheduler import LRScheduler
 from ..operator import Operator
 from ..program import Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops
+from ..renamed import make_method_take_other_names, takes_other_names
 from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, name_of
 from .config import new_config, overridden_method
+from .shared_arguments import state_common
 
 Pairs = list[tuple[Parameter, Variable]]
 Rate = float | Variable | LRScheduler
@@ -34,7 +36,11 @@ class Minimizer(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         make_methods_atomic(cls, ("minimize", "backward", "apply_gradients"))
+        if "__init__" in vars(cls):
+            state_common(vars(cls)["__init__"])
+            make_method_take_other_names(cls, "__init__")
 
+    @takes_other_names
     @atomic_method
     def minimize(
         self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
@@ -108,7 +114,7 @@ class Optimizer(Minimizer):
     def __init__(
         self,
         learning_rate: Rate = 0.001,
-        parameter_list: Any = None,
+        parameter_list: Sequence[Variable | str] | None = None,
         regularization: float | Regularizer | None = None,
         grad_clip: GradientClip | None = None,
         name: str | None = None,
