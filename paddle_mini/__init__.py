@@ -32,7 +32,7 @@ from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
 from .block import Block
 from .executor import Executor, seed
-from .guards import default_main_program, default_startup_program, program_guard
+from .guards import default_main_program, default_startup_program, program_guard, reset_default_programs
 from .operator import Operator
 from .parallel import DataParallel
 from .param_attr import ParamAttr
@@ -89,6 +89,7 @@ __all__ = [
     "optimizer",
     "program_guard",
     "regularizer",
+    "reset_default_programs",
     "samples",
     "scope_guard",
     "seed",

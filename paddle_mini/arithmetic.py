@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -104,6 +104,18 @@ def truth(x: Variable) -> bool:
         f"'{printable(x.name)}' has no value while the program is built, so Python's if, and, or and not cannot "
         "ask it; layers.where chooses between values"
     )
+
+
+def as_number(x: Variable) -> NoReturn:
+    raise ProgramError(
+        f"'{printable(x.name)}' has no value while the program is built, so it is not a number; "
+        "exe.run(fetch_list=[...]) gives its value"
+    )
+
+
+def length(x: Variable) -> NoReturn:
+    dims = list(x.shape)
+    raise TypeError(f"'{printable(x.name)}' {dims} has no len(); its shape is x.shape, and layers.unbind splits it")
 
 
 def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:

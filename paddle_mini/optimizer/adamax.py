@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer
+from .rates import Rate, finite
 from .shared_arguments import Common
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ..lr.scheduler import inverse_power
 from ..roles import LR_SCHEDULE, op_role_guard
 from ..transaction import before_setting
 from ..variable import Variable
-from .optimizer import finite
 from .parameter_average import ParameterAverage
+from .rates import finite
 from .sgd import SGD
 from .shared_arguments import Common
 

@@ -10,7 +10,8 @@ from ..errors import shown
 from ..operator import Operator
 from ..variable import Parameter, Variable
 from .adam import MOMENTS, Adam
-from .optimizer import Rate, finite, given
+from .optimizer import given
+from .rates import Rate, finite
 from .shared_arguments import Common
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from .._core import ProgramError
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite, given
+from .optimizer import Optimizer, given
+from .rates import Rate, finite
 from .shared_arguments import Common
 
 if TYPE_CHECKING:
