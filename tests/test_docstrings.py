@@ -45,11 +45,12 @@ def test_examples_give_the_results_that_they_show(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", pm.layers.__all__)
-def test_every_layer_made_from_a_schema_has_an_example(name):
+def test_layers_are_documented_in_full(name):
+    """Those made from a schema, and those whose text would be too short for a reader who does not know them."""
     function = getattr(pm.layers, name)
-    if function.__module__ != "paddle_mini.layers.ops":
-        pytest.skip("written by hand")
     doc = inspect.getdoc(function)
-    assert examples_of(function)
-    for heading in ("Args:", "Returns:", "Raises:", "Element types:"):
-        assert heading in doc
+    made = function.__module__ == "paddle_mini.layers.ops"
+    if made or len(doc) < 90:
+        assert examples_of(function)
+        for heading in ("Args:", "Returns:", *(("Raises:", "Element types:") if made else ())):
+            assert heading in doc or (heading == "Args:" and not inspect.signature(function).parameters)

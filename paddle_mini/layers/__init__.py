@@ -6,10 +6,8 @@ from ..transaction import make_atomic
 from .activation import maxout, pow, prelu, softshrink
 from .attention import dot_product_attention, multi_head_attention, padding_mask
 from .cells import GRUCell, LSTMCell, RNNCell, rnn
-from .control_flow import (
-    ConditionalBlock, While, array_length, array_read, array_write, case, cond, create_array, switch_case,
-    tensor_array_to_tensor, while_loop,
-)
+from .arrays import array_length, array_read, array_write, create_array, tensor_array_to_tensor
+from .control_flow import ConditionalBlock, While, case, cond, switch_case, while_loop
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, max_pool2d_with_index, pool2d
 from .decode import BeamSearchDecoder, dynamic_decode
 from .embedding import embedding
@@ -43,9 +41,10 @@ from .ops import (
     thresholded_relu, trace, trunc,
 )
 from .random import dropout, gaussian_random, truncated_gaussian_random, uniform_random
+from .cut import crop, crop_tensor, slice, split, strided_slice, unbind, unstack
 from .rearrange import (
-    broadcast_to, crop, crop_tensor, expand, expand_as, flatten, flip, meshgrid, pad, reshape, reverse, roll, slice,
-    split, squeeze, stack, strided_slice, tile, transpose, unbind, unsqueeze, unstack,
+    broadcast_to, expand, expand_as, flatten, flip, meshgrid, pad, reshape, reverse, roll, squeeze, stack, tile, transpose,
+    unsqueeze,
 )
 from .recurrence import StaticRNN
 from .reduce import (

@@ -93,7 +93,18 @@ def softmax_with_cross_entropy(
 
 
 def square_error_cost(input: Variable, label: Variable, name: str | None = None) -> Variable:
-    """(input − label)², element by element: the shape of input."""
+    """(input − label)², element by element: the shape of input.
+
+    Args:
+        input: any shape
+        label: the same shape
+    Returns:
+        the shape of input
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.square_error_cost(x, x).shape
+        (-1, 8)
+    """
     prefix = layer_name("square_error_cost", name)
     return emit("square", {"X": emit("elementwise_sub", {"X": input, "Y": label}, name=prefix)}, name=prefix)
 

@@ -44,12 +44,32 @@ def sequence_pool(
 
 
 def sequence_first_step(input: Variable, name: str | None = None) -> Variable:
-    """The first row of each sequence: sequence_pool of type "first"."""
+    """The first row of each sequence: sequence_pool of type "first".
+
+    Args:
+        input: sequences of rows
+    Returns:
+        a row for each sequence
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_first_step(words).shape
+        (-1, 8)
+    """
     return sequence_pool(input, "first", name=name)
 
 
 def sequence_last_step(input: Variable, name: str | None = None) -> Variable:
-    """The last row of each sequence: sequence_pool of type "last"."""
+    """The last row of each sequence: sequence_pool of type "last".
+
+    Args:
+        input: sequences of rows
+    Returns:
+        a row for each sequence
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_last_step(words).shape
+        (-1, 8)
+    """
     return sequence_pool(input, "last", name=name)
 
 
