@@ -29,23 +29,25 @@ def other_names(function: str, parameters: Iterable[str]) -> dict[str, str]:
 def takes_other_names(function: F, called: str | None = None) -> F:
     """Wraps a function so that it also takes the other names of its arguments; TypeError with advice for a keyword that
     it does not have. called: its name in errors."""
-    parameters = list(inspect.signature(function).parameters.values())
     name = called or function.__name__
-    others = other_names(name, (one.name for one in parameters))
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
-        return function
-    known = {one.name: None for one in parameters}  # in order
+
+    @functools.cache  # at the first call with keywords: an import would take longer by the signatures of all layers
+    def known() -> dict[str, None] | None:
+        parameters = inspect.signature(function).parameters.values()
+        return None if any(one.kind is one.VAR_KEYWORD for one in parameters) else {one.name: None for one in parameters}
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs.keys() <= known.keys():
-            kwargs = _renamed(name, kwargs, known, others)
+        own = known() if kwargs else None
+        if own is not None and not kwargs.keys() <= own.keys():
+            kwargs = _renamed(name, kwargs, own)
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]
 
 
-def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None], others: Mapping[str, str]) -> dict[str, Any]:
+def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -> dict[str, Any]:
+    others = other_names(function, known)
     result: dict[str, Any] = {}
     for name, value in kwargs.items():
         meant = name if name in known else others.get(name)

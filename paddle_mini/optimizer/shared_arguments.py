@@ -22,10 +22,10 @@ class Common(TypedDict, total=False):
 
 def state_common(constructor: Any) -> None:
     """Puts the arguments of Common into the signature of a constructor that has **common: Unpack[Common]."""
+    if constructor.__annotations__.get("common") != "Unpack[Common]":
+        return
     signature = inspect.signature(constructor)
     parameters = list(signature.parameters.values())
-    if parameters[-1].annotation != "Unpack[Common]":
-        return
     parameters[-1:] = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint.__forward_arg__)
         for name, hint in Common.__annotations__.items()

@@ -144,3 +144,13 @@ def test_parameters_of_a_model_are_a_state_by_name(tmp_path):
     (tmp_path / "m.pdmodel").unlink()
     with pytest.raises(pm.ProgramError, match="has no names of variables, and '.*m.pdmodel', which has them"):
         pm.io.load_state(tmp_path / "m.pdiparams")
+
+
+def test_an_import_leaves_jobs_and_data_sets_until_they_are_used():
+    code = (
+        "import sys, paddle_mini as pm; late = ('paddle_mini.cluster', 'paddle_mini.data'); "
+        "assert not any(name in sys.modules for name in late); assert pm.cluster.join and pm.data.batch; "
+        "assert all(name in sys.modules for name in late); assert all(getattr(pm, name) is not None for name in pm.__all__)"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
