@@ -14,13 +14,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import averaging, clip, cluster, data, devices, initializer, io, layers, lr, nets, optimizer, regularizer, unique_name
+from . import averaging, clip, devices, initializer, io, layers, lr, nets, optimizer, regularizer, renamed, unique_name
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
 from .block import Block
 from .executor import Executor, seed
-from .guards import default_main_program, default_startup_program, program_guard
+from .guards import default_main_program, default_startup_program, program_guard, reset_default_programs
 from .operator import Operator
 from .parallel import DataParallel
 from .param_attr import ParamAttr
@@ -32,7 +32,7 @@ from .threads import num_threads, set_num_threads
 from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
-    from . import loggers, training
+    from . import cluster, data, loggers, training
     from .inspection.finite import check_finite
     from .inspection.profiler import profile
     from .inspection.summary import summary
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+# Names whose modules are imported when they are used: import paddle_mini stays fast.
+_LAZY_MODULES = {"cluster", "data", "loggers", "training"}
 _LAZY = {
     "Trainer": ".training",
     "check_finite": ".inspection.finite",
@@ -47,17 +49,6 @@ _LAZY = {
     "profile": ".inspection.profiler",
     "summary": ".inspection.summary",
 }
-_LAZY_MODULES = {"loggers", "training"}
-"""Names whose modules are imported when they are used, so that `import paddle_mini` stays fast."""
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY_MODULES:
-        return import_module(f".{name}", __name__)
-    if name not in _LAZY:
-        raise AttributeError(f"module 'paddle_mini' has no attribute {name!r}", name=name, obj=import_module(__name__))
-    value = globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
-    return value
 
 
 def __dir__() -> list[str]:
@@ -113,6 +104,7 @@ __all__ = [
     "profile",
     "program_guard",
     "regularizer",
+    "reset_default_programs",
     "samples",
     "scope_guard",
     "seed",
@@ -122,3 +114,14 @@ __all__ = [
     "training",
     "unique_name",
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the module's
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY_MODULES:
+            return import_module(f".{name}", __name__)
+        if name in _LAZY:
+            value = globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
+            return value
+        return renamed.found(name)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -10,24 +10,29 @@ from . import dtypes
 from ._core import ProgramError, printable
 from .transaction import make_atomic
 
+if TYPE_CHECKING:
+    from .variable import Variable
 
-def add(x: Any, y: Any) -> Any:
+    Operand: TypeAlias = "Variable | float | np.number[Any]"
+
+
+def add(x: Variable, y: Operand) -> Variable:
     return _scale(x, 1.0, y) if _is_number(y) else _binary("elementwise_add", x, y)
 
 
-def subtract(x: Any, y: Any) -> Any:
+def subtract(x: Variable, y: Operand) -> Variable:
     return _scale(x, 1.0, -float(y)) if _is_number(y) else _binary("elementwise_sub", x, y)
 
 
-def subtract_from(x: Any, y: Any) -> Any:
+def subtract_from(x: Variable, y: Operand) -> Variable:
     return _scale(x, -1.0, y) if _is_number(y) else _no_variable(x, y)
 
 
-def multiply(x: Any, y: Any) -> Any:
+def multiply(x: Variable, y: Operand) -> Variable:
     return _scale(x, y, 0.0) if _is_number(y) else _binary("elementwise_mul", x, y)
 
 
-def divide(x: Any, y: Any) -> Any:
+def divide(x: Variable, y: Operand) -> Variable:
     if not _is_number(y):
         return _binary("elementwise_div", x, y)
     if y == 0:
@@ -35,29 +40,29 @@ def divide(x: Any, y: Any) -> Any:
     return _scale(x, 1.0 / float(y), 0.0)
 
 
-def divide_into(x: Any, y: Any) -> Any:
+def divide_into(x: Variable, y: Operand) -> Variable:
     if not _is_number(y):
         return _no_variable(x, y)
     return append(x, "elementwise_div", {"X": _as_variable(x, y), "Y": x})
 
 
-def floor_divide(x: Any, y: Any) -> Any:
+def floor_divide(x: Variable, y: Operand) -> Variable:
     return _binary("elementwise_floordiv", x, _as_variable(x, y))
 
 
-def floor_divide_into(x: Any, y: Any) -> Any:
+def floor_divide_into(x: Variable, y: Operand) -> Variable:
     return _reflected("elementwise_floordiv", x, y)
 
 
-def remainder(x: Any, y: Any) -> Any:
+def remainder(x: Variable, y: Operand) -> Variable:
     return _binary("elementwise_mod", x, _as_variable(x, y))
 
 
-def remainder_of(x: Any, y: Any) -> Any:
+def remainder_of(x: Variable, y: Operand) -> Variable:
     return _reflected("elementwise_mod", x, y)
 
 
-def power(x: Any, y: Any) -> Any:
+def power(x: Variable, y: Operand) -> Variable:
     if not _is_number(y):
         return _binary("elementwise_pow", x, y)
     _require_exact(x, y)
@@ -66,39 +71,51 @@ def power(x: Any, y: Any) -> Any:
     return append(x, "pow", {"X": x}, factor=float(y))
 
 
-def power_of(x: Any, y: Any) -> Any:
+def power_of(x: Variable, y: Operand) -> Variable:
     return _reflected("elementwise_pow", x, y)
 
 
-def less_than(x: Any, y: Any) -> Any:
+def less_than(x: Variable, y: Operand) -> Variable:
     return _binary("less_than", x, _as_variable(x, y))
 
 
-def less_equal(x: Any, y: Any) -> Any:
+def less_equal(x: Variable, y: Operand) -> Variable:
     return _binary("less_equal", x, _as_variable(x, y))
 
 
-def greater_than(x: Any, y: Any) -> Any:
+def greater_than(x: Variable, y: Operand) -> Variable:
     return _binary("greater_than", x, _as_variable(x, y))
 
 
-def greater_equal(x: Any, y: Any) -> Any:
+def greater_equal(x: Variable, y: Operand) -> Variable:
     return _binary("greater_equal", x, _as_variable(x, y))
 
 
-def matrix_multiply(x: Any, y: Any) -> Any:
+def matrix_multiply(x: Variable, y: Operand) -> Variable:
     return _binary("matmul_v2", x, y)
 
 
-def negate(x: Any) -> Any:
+def negate(x: Variable) -> Variable:
     return _scale(x, -1.0, 0.0)
 
 
-def truth(x: Any) -> bool:
+def truth(x: Variable) -> bool:
     raise ProgramError(
         f"'{printable(x.name)}' has no value while the program is built, so Python's if, and, or and not cannot "
         "ask it; layers.where chooses between values"
     )
+
+
+def as_number(x: Variable) -> NoReturn:
+    raise ProgramError(
+        f"'{printable(x.name)}' has no value while the program is built, so it is not a number; "
+        "exe.run(fetch_list=[...]) gives its value"
+    )
+
+
+def length(x: Variable) -> NoReturn:
+    dims = list(x.shape)
+    raise TypeError(f"'{printable(x.name)}' {dims} has no len(); its shape is x.shape, and layers.unbind splits it")
 
 
 def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -108,7 +125,7 @@ def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:
     )
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, numbers.Real)
 
 
@@ -153,7 +170,7 @@ def _require_exact(x: Any, number: Any) -> None:
         raise ProgramError(f"'{printable(x.name)}' is {x.dtype} and the number is not whole: cast it to float32 first")
 
 
-def append(x: Any, op_type: str, inputs: Any, *extra_outputs: str, **attrs: Any) -> Any:
+def append(x: Variable, op_type: str, inputs: Any, *extra_outputs: str, **attrs: Any) -> Variable:
     """The Out of an operator appended to the block that is being built in x's program; `more`: ports
     besides that get a variable."""
     program = x.block.program

@@ -8,6 +8,7 @@ import re
 import sys
 import sysconfig
 import traceback
+import warnings
 
 from ._core import printable
 
@@ -29,6 +30,14 @@ def user_callstack() -> list[str]:
     path, line = frame.f_code.co_filename, frame.f_lineno
     code = linecache.getline(path, line, frame.f_globals).strip()
     return [f'  File "{_short(path)}", line {line}, in {frame.f_code.co_name}', f"    {code}"]
+
+
+def warn(message: str) -> None:
+    """A UserWarning at the user's line, for which a filter of warnings decides."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
 
 
 def place_of(callstack: list[str]) -> str:

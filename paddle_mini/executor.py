@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .thread_state import state
 from .threads import whole_threads
 from .variable import Variable
+
+Fetches = Sequence[Variable | str] | Variable | str | None
 
 
 def seed(number: int) -> None:
@@ -67,12 +69,30 @@ class Executor:
             self.place.name, seed, files, cpu_fallback, max_loop_steps=self.max_loop_steps or 0, threads=self.threads or 0
         )
 
+    @overload
     def run(
         self,
         program: Program | None = None,
         feed: Mapping[str, Any] | None = None,
-        fetch_list: Sequence[Variable | str] | None = None,
-        scope: Any = None,
+        fetch_list: Fetches = None,
+        scope: Scope | None = None,
+        return_numpy: Literal[True] = True,
+    ) -> list[np.ndarray[Any, Any]]: ...
+    @overload
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Fetches = None,
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+    ) -> list[Any]: ...
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Fetches = None,
+        scope: Scope | None = None,
         return_numpy: bool = True,
     ) -> list[Any]:
         """Runs every operator of a program once.
@@ -80,8 +100,8 @@ class Executor:
         program: None: the default main program. feed: values by name. Arrays, of other libraries too, must have
         the dtype of their variable; Python numbers and lists are converted. fetch_list: variables or names whose
         values come back, in order, as NumPy arrays of their own memory (selected rows as
-        SelectedRows, a tensor array as a list); one alone stands for a list of one. return_numpy: False:
-        sequences come back as LoDTensor, with their lod. scope: where persistable variables live; None: the global scope.
+        SelectedRows, a tensor array as a list: type checkers take both for arrays); one alone stands for a list of one.
+        return_numpy: False: sequences are LoDTensors. scope: where persistable variables live; None: the global scope.
         Raises ShapeError for a value that does not fit, OpError when an operator refuses its data,
         ProgramError when the program or a name is wrong; persistables then are as before the
         operator that refused.
@@ -91,9 +111,8 @@ class Executor:
         if feed is None:
             feed = {}
         try:
-            if type(fetch_list) is not list:
-                fetch_list = _as_fetches(fetch_list)
-            call = program._calls.get((*feed, None, *fetch_list))
+            fetches = fetch_list if type(fetch_list) is list else _as_fetches(fetch_list)
+            call = program._calls.get((*feed, None, *fetches))
         except (AttributeError, TypeError):  # _new_call raises the precise error
             call = None
         try:
@@ -132,8 +151,8 @@ class Executor:
         self,
         program: Program | None = None,
         feed: Mapping[str, Any] | None = None,
-        fetch_list: Sequence[Variable | str] | None = None,
-        scope: Any = None,
+        fetch_list: Fetches = None,
+        scope: Scope | None = None,
         stage: str = "plan",
     ) -> str:
         """The plan of run with the same arguments, as a table; needs the values that a run needs.

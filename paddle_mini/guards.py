@@ -24,6 +24,22 @@ def default_startup_program() -> Program:
     return state().startup
 
 
+def is_default_program(program: Program) -> bool:
+    """Whether this is the default main program outside program_guard."""
+    return program is state().main and not state().guard_depth
+
+
+def reset_default_programs() -> None:
+    """Makes the default main program and the default startup program new, empty ones: at the top of a notebook's cell
+    that builds a network, so that the cell can be run again. Values stay in the scopes until a startup program sets
+    them. ProgramError inside program_guard, whose programs are the caller's."""
+    now = state()
+    if now.guard_depth:
+        raise ProgramError("reset_default_programs inside program_guard: give the guard new programs instead")
+    now.main, now.startup = Program(), Program()
+    unique_name.use_programs(now.main._names, now.startup._names)
+
+
 @contextmanager
 def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
     """Layer functions inside append to these programs; without a startup program, to the startup
@@ -37,8 +53,10 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     if startup_program is not None:
         now.startup = startup_program
     names_before = unique_name.use_programs(now.main._names, now.startup._names)
+    now.guard_depth += 1
     try:
         yield
     finally:
+        now.guard_depth -= 1
         now.main, now.startup = before
         unique_name.use_programs(*names_before)

@@ -2,11 +2,18 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._core import ProgramError, ShapeError, printable
 from .arithmetic import append
 from .transaction import atomic
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+
+    from .variable import Variable
+
+    Key: TypeAlias = "int | slice | EllipsisType | None"
 
 # As the end of a slice: beyond every dimension, at the back; and at the front, where strided_slice goes backwards.
 _BACK, _FRONT = 2**31 - 1, -1
@@ -15,7 +22,7 @@ Cut = tuple[int, int, int, int]  # axis, start, end, stride
 
 
 @atomic
-def item(x: Any, key: Any) -> Any:
+def item(x: Variable, key: Key | tuple[Key, ...]) -> Variable:
     """x[key] as NumPy has it, for integers, slices of integers, `...` and None, which makes a
     new axis. ShapeError for an axis or position that does not exist, ProgramError for other keys."""
     keys = _one_for_each_axis(x, key if isinstance(key, tuple) else (key,))

@@ -14,6 +14,7 @@ class ThreadState:
     def __init__(self) -> None:
         self.main: Any = None  # guards.py
         self.startup: Any = None
+        self.guard_depth = 0
         self.scope: Any = None  # scope.py
         self.names: tuple[dict[str, int], ...] = ({},)  # unique_name.py
         self.guard_names: dict[str, int] | None = None

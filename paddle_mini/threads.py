@@ -17,7 +17,7 @@ def num_threads() -> int:
     this process may use (its affinity mask and the CPU quota of its container). Raises ProgramError if PM_NUM_THREADS
     is not an integer from 1 to 1024.
 
-    >>> num_threads() >= 1
+    >>> pm.num_threads() >= 1
     True
     """
     return _core.num_threads()
@@ -29,8 +29,8 @@ def set_num_threads(threads: int) -> None:
     threads: an integer from 1 to 1024; anything else is a ProgramError. Programs that run at the same time share the
     threads. Results have the same bits for any number.
 
-    >>> set_num_threads(2)
-    >>> num_threads()
+    >>> pm.set_num_threads(2)
+    >>> pm.num_threads()
     2
     """
     _core.set_num_threads(whole_threads(threads))

@@ -148,7 +148,13 @@ def make_atomic(namespace: dict[str, Any], names: Iterable[str]) -> None:
                 value, [method for method in vars(value) if not method.startswith("_") or method in ("__init__", "__call__")]
             )
             continue
-        namespace[name] = atomic(value)
-        home = vars(sys.modules[value.__module__])
-        if home.get(name) is value:  # where it is defined: a function is one object under all its names
-            home[name] = namespace[name]
+        replace_function(namespace, name, atomic(value))
+
+
+def replace_function(namespace: dict[str, Any], name: str, wrapped: Any) -> None:
+    """Replaces a function of a module, also where it is defined: a function is one object under all its names."""
+    before = namespace[name]
+    home = vars(sys.modules[before.__module__])
+    if home.get(name) is before:
+        home[name] = wrapped
+    namespace[name] = wrapped

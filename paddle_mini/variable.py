@@ -4,7 +4,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from . import arithmetic, dtypes, indexing
+from . import arithmetic, dtypes, indexing, numpy_calls
 from ._core import check_variable_name, type_name
 from .transaction import before_setting, on_undo
 
@@ -20,9 +20,6 @@ class Variable:
     `+ - * / // % ** @`, `< <= > >=`, unary minus and x[...] append operators to the block that is being
     built; `==` asks whether two are the same variable, layers.equal whether their elements are equal.
     """
-
-    # NumPy then calls the variable's operator for `array + variable`, instead of adding element by element.
-    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -180,7 +177,12 @@ class Variable:
     __ge__ = arithmetic.greater_equal
     __getitem__ = indexing.item
     __bool__ = arithmetic.truth
+    __float__ = arithmetic.as_number
+    __int__ = arithmetic.as_number
+    __len__ = arithmetic.length
     __array__ = arithmetic.as_array
+    __array_ufunc__ = numpy_calls.ufunc
+    __array_function__ = numpy_calls.function
     __iter__ = None  # else Python would iterate over x[0], x[1], … forever
 
 

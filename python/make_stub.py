@@ -1,14 +1,18 @@
-"""Writes paddle_mini/_core.pyi, the types of the C++ module for mypy and editors, from the signatures that the module has."""
+"""Writes the type stubs for mypy and editors: paddle_mini/_core.pyi from the signatures of the C++ module, and
+paddle_mini/layers/ops.pyi from the layer functions that are made from schemas."""
 
 import ast
+import inspect
 import pathlib
 import tempfile
+import textwrap
 
 import pybind11_stubgen
 
 from paddle_mini import _core
+from paddle_mini.layers import ops
 
-STUB = pathlib.Path(__file__).parent.parent / "paddle_mini/_core.pyi"
+FOLDER = pathlib.Path(__file__).parent.parent / "paddle_mini"
 
 
 def without_docstrings(tree):
@@ -19,7 +23,7 @@ def without_docstrings(tree):
     return tree
 
 
-def text():
+def core_text():
     kinds = {kind: kind.__module__ for kind in vars(_core).values() if isinstance(kind, type) and issubclass(kind, Exception)}
     text_of_errors = _core.Error.__dict__["__str__"]  # which paddle_mini/errors.py sets
     try:
@@ -38,5 +42,27 @@ def text():
     return "# Made by `make stub`.\n" + ast.unparse(without_docstrings(ast.parse(made))) + "\n"
 
 
+def layers_text():
+    """With docstrings: an editor cannot ask a function that is made at run time."""
+    lines = ["# Made by `make stub`.", "from collections.abc import Sequence", "from ..variable import Variable"]
+    for name, function in vars(ops).items():
+        if inspect.isfunction(function) and function.__module__ == ops.__name__:
+            doc = textwrap.indent(f'"""{inspect.getdoc(function)}\n"""', "    ")
+            lines += ["", f"def {name}{unquoted(inspect.signature(function))}:", doc]
+    return "\n".join(lines) + "\n"
+
+
+def unquoted(signature):
+    """The signature as source, with annotations that are strings as expressions."""
+    (function,) = ast.parse(f"def f{signature}: ...").body
+    arguments = [*function.args.args, *function.args.kwonlyargs]
+    for argument in arguments:
+        argument.annotation = ast.parse(argument.annotation.value, mode="eval").body
+    return f"({ast.unparse(function.args)}) -> {function.returns.value}"
+
+
+STUBS = {"_core.pyi": core_text, "layers/ops.pyi": layers_text}
+
 if __name__ == "__main__":
-    STUB.write_text(text())
+    for path, text in STUBS.items():
+        (FOLDER / path).write_text(text())

@@ -95,6 +95,25 @@ def test_the_list_of_operators_is_new():
     )
 
 
+HOWTO = re.split(r"^## ", (ROOT / "docs/howto.md").read_text(), flags=re.M)[1:]
+
+
+@pytest.mark.parametrize("section", HOWTO, ids=lambda section: section.splitlines()[0])
+def test_the_answers_of_howto_run(section, tmp_path):
+    for block in re.findall(r"^```python\n(.*?)^```$", section, re.S | re.M):
+        assert len(block.splitlines()) <= 15
+        for module in re.findall(r"^import (\w+)", block, re.M):
+            pytest.importorskip(module)
+        code = f"import numpy as np\nimport paddle_mini as pm\n{block}"
+        done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_tables_of_names_are_new():
+    text = (ROOT / "docs/howto.md").read_text()
+    assert docs_module("make_names").page(text) == text, "run .venv/bin/python docs/make_names.py"
+
+
 def test_the_list_of_messages_is_new():
     text = (ROOT / "docs/cluster.md").read_text()
     assert docs_module("make_messages").page(text) == text, "run .venv/bin/python docs/make_messages.py"

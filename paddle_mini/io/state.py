@@ -12,7 +12,7 @@ from .._core import OpError, ProgramError, Scope, printable
 from ..errors import shown
 from ..program import Program
 from ..scope import global_scope
-from .parameters import Path, make_folder, parameter_names
+from .parameters import Path, load_parameters, make_folder, parameter_names
 from .pickle_writer import state_pieces
 from .pickled import pickled_state
 from .safetensors_file import safetensors_bytes, safetensors_state
@@ -87,13 +87,15 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
 
 
 def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
-    """Reads a safetensors file, or a state that PaddlePaddle or save_state pickled.
+    """Reads a safetensors file, a state that PaddlePaddle or save_state pickled, or PREFIX.pdiparams beside PREFIX.pdmodel.
 
     No code in the file is run: it may hold arrays, and numbers, strings, lists and dicts as optimizers write
     them; ProgramError for all else, and for a file that is cut off or damaged. PaddlePaddle's layers write
     arrays by structure ("0.weight"); variable_names=True: under the names of the variables (linear_0.w_0).
     """
     path = os.fspath(path)
+    if path.endswith(".pdiparams"):
+        return _state_of_model(path)
     data = _core.read_file(path)
     with naming(path):
         if path.endswith(".safetensors"):
@@ -101,6 +103,16 @@ def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
         state = _joined(pickled_state(data))
         table = state.pop(NAME_TABLE, {})
         return _renamed(state, table) if variable_names else state
+
+
+def _state_of_model(path: str) -> dict[str, Any]:
+    """The arrays of PREFIX.pdiparams by name: the file has none, the program in PREFIX.pdmodel has."""
+    model = path.removesuffix(".pdiparams") + ".pdmodel"
+    if not os.path.exists(model):
+        raise ProgramError(f"'{path}' has no names of variables, and '{model}', which has them, is not beside it")
+    program, scope = Program.from_bytes(_core.read_file(model)), Scope()
+    load_parameters(path, program, scope)
+    return get_state(program, scope)
 
 
 def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:

@@ -1,14 +1,13 @@
 # Layer functions: each appends operators to the program that is being built and returns variables.
 # With a line for each name these would be 400 lines.
 # fmt: off
+from ..renamed import make_take_other_names
 from ..transaction import make_atomic
 from .activation import maxout, pow, prelu, softshrink
 from .attention import dot_product_attention, multi_head_attention, padding_mask
 from .cells import GRUCell, LSTMCell, RNNCell, rnn
-from .control_flow import (
-    ConditionalBlock, While, array_length, array_read, array_write, case, cond, create_array, switch_case,
-    tensor_array_to_tensor, while_loop,
-)
+from .arrays import array_length, array_read, array_write, create_array, tensor_array_to_tensor
+from .control_flow import ConditionalBlock, While, case, cond, switch_case, while_loop
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, max_pool2d_with_index, pool2d
 from .decode import BeamSearchDecoder, dynamic_decode
 from .embedding import embedding
@@ -34,15 +33,18 @@ from .ops import (
     hinge_loss, index_sample, is_empty, isfinite, isinf, isnan, kldiv_loss, kron, l1_norm, leaky_relu, less_equal,
     less_than, log, log10, log1p, log2, log_softmax, logical_and, logical_not, logical_or, logical_xor, logsigmoid,
     lookup_table, mean, merge_selected_rows, mish, mul, mv, not_equal, pixel_shuffle, pixel_unshuffle,
-    rank_loss, reciprocal, relu, relu6, round, rsqrt, scale, scatter, scatter_nd_add, searchsorted, selu, shape,
+    rank_loss, reciprocal, relu, relu6, round, rsqrt, scale, scatter, scatter_nd_add, searchsorted, selu,
+    sequence_concat, sequence_enumerate, sequence_erase, sequence_expand, sequence_expand_as, sequence_reshape,
+    sequence_reverse, sequence_scatter, sequence_slice, sequence_softmax, sequence_unpad, shape,
     shard_index, sigmoid, sigmoid_cross_entropy_with_logits, sign, silu, sin, sinh, size, softmax, softplus, softsign,
     sqrt, square, squared_l2_norm, stanh, swish, tan, tanh, tanh_shrink, teacher_student_sigmoid_loss, temporal_shift,
     thresholded_relu, trace, trunc,
 )
 from .random import dropout, gaussian_random, truncated_gaussian_random, uniform_random
+from .cut import crop, crop_tensor, slice, split, strided_slice, unbind, unstack
 from .rearrange import (
-    broadcast_to, crop, crop_tensor, expand, expand_as, flatten, flip, meshgrid, pad, reshape, reverse, roll, slice,
-    split, squeeze, stack, strided_slice, tile, transpose, unbind, unsqueeze, unstack,
+    broadcast_to, expand, expand_as, flatten, flip, meshgrid, pad, reshape, reverse, roll, squeeze, stack, tile, transpose,
+    unsqueeze,
 )
 from .recurrence import StaticRNN
 from .reduce import (
@@ -62,10 +64,8 @@ from .transformer import (
 )
 from .volume import conv3d, pool3d
 from .sequence import (
-    lod_append, lod_reset, row_conv, sequence_concat, sequence_conv, sequence_enumerate, sequence_erase,
-    sequence_expand, sequence_expand_as, sequence_first_step, sequence_last_step, sequence_mask, sequence_pad,
-    sequence_pool, sequence_reshape, sequence_reverse, sequence_scatter, sequence_slice, sequence_softmax,
-    sequence_unpad,
+    lod_append, lod_reset, row_conv, sequence_conv, sequence_first_step, sequence_last_step, sequence_mask,
+    sequence_pad, sequence_pool,
 )
 from .lstm_gru import dynamic_gru, dynamic_lstm, gru_unit, lstm, stacked_rnn
 from .crf import chunk_eval, crf_decoding, linear_chain_crf
@@ -114,4 +114,5 @@ __all__ = [
     "where", "While", "while_loop", "zeros", "zeros_like",
 ]
 
+make_take_other_names(globals(), __all__)
 make_atomic(globals(), __all__)

@@ -43,10 +43,32 @@ def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NC
 
 
 def softshrink(x: Variable, alpha: float = 0.5, name: str | None = None) -> Variable:
-    """x − α where x > α, x + α where x < −α, else 0."""
+    """x − α where x > α, x + α where x < −α, else 0.
+
+    Args:
+        x: any shape
+        alpha: the threshold α
+    Returns:
+        the shape of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.softshrink(x).shape
+        (-1, 8)
+    """
     return emit("softshrink", {"X": x}, {"lambda": alpha}, name=name)
 
 
 def pow(x: Variable, factor: float = 1.0, name: str | None = None) -> Variable:
-    """x to the power of a number; of another variable: elementwise_pow."""
+    """x to the power of a number; of another variable: elementwise_pow.
+
+    Args:
+        x: any shape
+        factor: the exponent
+    Returns:
+        the shape of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.pow(x, 2.0).shape
+        (-1, 8)
+    """
     return emit("pow", {"X": x}, {"factor": factor}, name=name)

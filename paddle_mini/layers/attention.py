@@ -8,11 +8,12 @@ from .._core import ProgramError, ShapeError, printable
 from ..initializer import Xavier
 from ..param_attr import ParamAttr
 from ..variable import Variable
+from .cut import slice, split
 from .emit import at_users_line, known_dim, layer_name, refuse, require_float, require_variable, whole
 from .linear import fc, matmul
 from .ops import elementwise_add, equal, scale, softmax
 from .random import dropout
-from .rearrange import reshape, slice, split, transpose, unsqueeze
+from .rearrange import reshape, transpose, unsqueeze
 from .select import triu
 from .tensor import cast, fill_constant, full_like
 

@@ -8,10 +8,11 @@ from typing import Any
 from ..initializer import Constant
 from ..param_attr import ParamAttr
 from ..variable import Variable
+from .cut import slice, split
 from .emit import create_parameter, known_dim, layer_name
 from .linear import matmul
 from .ops import elementwise_add, elementwise_mul, sigmoid, tanh
-from .rearrange import slice, split, squeeze, transpose, unsqueeze
+from .rearrange import squeeze, transpose, unsqueeze
 from .recurrence import StaticRNN
 from .sequence import sequence_mask
 from .structure import flatten_structure, map_structure

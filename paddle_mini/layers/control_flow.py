@@ -13,7 +13,7 @@ from ..errors import shown
 from ..guards import default_main_program
 from ..transaction import transaction
 from ..variable import Variable
-from .emit import block, emit, from_front, layer_name, refuse, require_variable
+from .emit import block, emit, layer_name, refuse, require_variable
 from .structure import flatten_structure, map_structure, require_same_structure, require_variables
 from .tensor import assign, cast, fill_constant
 
@@ -254,48 +254,3 @@ def switch_case(
         for index, function in ordered
     ]
     return case(pairs, default, name)
-
-
-def create_array(dtype: Any = "float32", name: str | None = None) -> Variable:
-    """An empty array of tensors, for array_write."""
-    return block().create_var(name or default_main_program().new_name("array"), dtype=dtype, shape=[], kind=dtypes.TENSOR_ARRAY)
-
-
-def array_write(x: Variable, i: Variable, array: Variable | None = None) -> Variable:
-    """array[i] = x. i: one int32 or int64. array: None: a new one. Returns the array."""
-    require_variable("array_write", x)
-    array = create_array(x.dtype) if array is None else array
-    array.set_info({**array.info(), "dtype": x.dtype, "shape": list(x.shape)})
-    return emit("write_to_array", {"X": x, "I": i}, outputs={"Out": array})
-
-
-def array_read(array: Variable, i: Variable) -> Variable:
-    """array[i]. i: one int32 or int64. Raises OpError at a run when nothing was written there."""
-    require_variable("array_read", array)
-    out = block().create_var(default_main_program().new_name("array_read.tmp"), dtype=array.dtype, shape=array.shape)
-    return emit("read_from_array", {"X": array, "I": i}, outputs={"Out": out})
-
-
-def array_length(array: Variable) -> Variable:
-    """The number of elements of an array: int64 [1]."""
-    out = block().create_var(default_main_program().new_name("array_length.tmp"), dtype="int64", shape=[1], stop_gradient=True)
-    return emit("lod_array_length", {"X": array}, outputs={"Out": out})
-
-
-def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = False) -> tuple[Variable, Variable]:
-    """(the elements of an array joined along the axis, or stacked along a new one; the size of each
-    along it, int32 [n])."""
-    require_variable("tensor_array_to_tensor", input)
-    dims = list(input.shape)
-    place = axis + len(dims) + use_stack if axis < 0 else axis
-    dims[place : place + (not use_stack)] = [-1]
-    new_name = default_main_program().new_name
-    out = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype=input.dtype, shape=dims)
-    index = block().create_var(new_name("tensor_array_to_tensor.tmp"), dtype="int32", shape=[-1], stop_gradient=True)
-    emit(
-        "tensor_array_to_tensor",
-        {"X": input},
-        {"axis": from_front(input, axis, int(use_stack)), "use_stack": use_stack},
-        outputs={"Out": out, "OutIndex": index},
-    )
-    return out, index

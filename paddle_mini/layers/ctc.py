@@ -7,8 +7,8 @@ from .._core import ProgramError
 from ..variable import Variable
 from .emit import emit_all, layer_name, refuse, require_variable
 from .metric import topk
+from .ops import sequence_erase
 from .rearrange import squeeze
-from .sequence import sequence_erase
 
 
 def warpctc(

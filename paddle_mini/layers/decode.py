@@ -7,8 +7,9 @@ from typing import Any
 from .._core import ProgramError
 from ..errors import shown
 from ..variable import Variable
+from .arrays import array_write, tensor_array_to_tensor
 from .cells import RNNCell
-from .control_flow import array_write, tensor_array_to_tensor, while_loop
+from .control_flow import while_loop
 from .emit import emit, known_dim, refuse, require_variable, whole
 from .metric import topk
 from .ops import elementwise_add, equal, gather_tree, log_softmax, logical_and, logical_not, logical_or

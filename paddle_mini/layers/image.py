@@ -42,7 +42,21 @@ def resize_nearest(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Variable:
-    """Nearest-neighbour resizing. Arguments are as in resize_bilinear."""
+    """Nearest-neighbour resizing. Arguments are as in resize_bilinear.
+
+    Args:
+        input: [images, channels, height, width]
+        out_shape: [height, width] of the result
+        scale: a factor, instead of out_shape
+        align_corners: whether the corners' centers stay where they are
+        data_format: "NCHW" or "NHWC"
+    Returns:
+        the images of this size
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> pm.layers.resize_nearest(image, [12, 12]).shape
+        (-1, 4, 12, 12)
+    """
     attrs = {"interp_method": "nearest", "align_corners": align_corners, **_size("resize_nearest", out_shape, scale, data_format)}
     return emit("nearest_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_nearest"))
 

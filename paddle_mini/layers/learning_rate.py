@@ -42,7 +42,19 @@ def _schedule(function: Schedule) -> Schedule:
 
 @_schedule
 def exponential_decay(learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False) -> Variable:
-    """η decay_rate^(t / decay_steps); staircase: of the whole part of t / decay_steps."""
+    """η decay_rate^(t / decay_steps); staircase: of the whole part of t / decay_steps.
+
+    Args:
+        learning_rate: the rate η at step 0
+        decay_steps: steps for one factor
+        decay_rate: the factor
+        staircase: whether the exponent is rounded down
+    Returns:
+        the rate, one element
+    Example:
+        >>> pm.layers.exponential_decay(0.1, 1000, 0.9).shape
+        (1,)
+    """
     rate = _rate("exponential_decay", learning_rate)
     base = _number("exponential_decay", "decay_rate", decay_rate)
     return (base ** _periods("exponential_decay", decay_steps, staircase)) * rate
@@ -50,7 +62,19 @@ def exponential_decay(learning_rate: float, decay_steps: float, decay_rate: floa
 
 @_schedule
 def natural_exp_decay(learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False) -> Variable:
-    """η exp(−decay_rate t / decay_steps); staircase: of the whole part of t / decay_steps."""
+    """η exp(−decay_rate t / decay_steps); staircase: of the whole part of t / decay_steps.
+
+    Args:
+        learning_rate: the rate η at step 0
+        decay_steps: steps for one unit of t
+        decay_rate: the rate of the exponent
+        staircase: whether t / decay_steps is rounded down
+    Returns:
+        the rate, one element
+    Example:
+        >>> pm.layers.natural_exp_decay(0.1, 1000, 0.5).shape
+        (1,)
+    """
     rate = _rate("natural_exp_decay", learning_rate)
     speed = _number("natural_exp_decay", "decay_rate", decay_rate)
     return ops.exp(_periods("natural_exp_decay", decay_steps, staircase) * -speed) * rate
@@ -58,7 +82,19 @@ def natural_exp_decay(learning_rate: float, decay_steps: float, decay_rate: floa
 
 @_schedule
 def inverse_time_decay(learning_rate: float, decay_steps: float, decay_rate: float, staircase: bool = False) -> Variable:
-    """η / (1 + decay_rate t / decay_steps); staircase: of the whole part of t / decay_steps."""
+    """η / (1 + decay_rate t / decay_steps); staircase: of the whole part of t / decay_steps.
+
+    Args:
+        learning_rate: the rate η at step 0
+        decay_steps: steps for one unit of t
+        decay_rate: the slope
+        staircase: whether t / decay_steps is rounded down
+    Returns:
+        the rate, one element
+    Example:
+        >>> pm.layers.inverse_time_decay(0.1, 1000, 0.5).shape
+        (1,)
+    """
     rate = _rate("inverse_time_decay", learning_rate)
     speed = _number("inverse_time_decay", "decay_rate", decay_rate)
     return rate / (_periods("inverse_time_decay", decay_steps, staircase) * speed + 1.0)

@@ -1,7 +1,6 @@
 # Loss functions.
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from .. import callsite
@@ -24,11 +23,10 @@ def cross_entropy(
     prefix = name or layer_name("cross_entropy")
     inputs = {"X": input, "Label": label}
     if isinstance(input, Variable) and _are_logits(input):
-        warnings.warn(
+        callsite.warn(
             f"cross_entropy takes probabilities, and '{printable(input.name)}' is linear in its inputs: put "
             'act="softmax" before it, or use softmax_with_cross_entropy, which takes logits'
-            f"{callsite.added_at(callsite.user_callstack())}",
-            stacklevel=3,
+            f"{callsite.added_at(callsite.user_callstack())}"
         )
     if soft_label:
         return emit("cross_entropy", inputs, {"soft_label": True, "ignore_index": ignore_index}, name=prefix)
@@ -95,7 +93,18 @@ def softmax_with_cross_entropy(
 
 
 def square_error_cost(input: Variable, label: Variable, name: str | None = None) -> Variable:
-    """(input − label)², element by element: the shape of input."""
+    """(input − label)², element by element: the shape of input.
+
+    Args:
+        input: any shape
+        label: the same shape
+    Returns:
+        the shape of input
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.square_error_cost(x, x).shape
+        (-1, 8)
+    """
     prefix = layer_name("square_error_cost", name)
     return emit("square", {"X": emit("elementwise_sub", {"X": input, "Y": label}, name=prefix)}, name=prefix)
 

@@ -156,7 +156,19 @@ def lrn(
 
 
 def l2_normalize(x: Variable, axis: int = -1, epsilon: float = 1e-12, name: str | None = None) -> Variable:
-    """x / √(Σ x² + epsilon), the sum along the axis."""
+    """x / √(Σ x² + epsilon), the sum along the axis.
+
+    Args:
+        x: any shape
+        axis: the axis of the sum
+        epsilon: added to the sum
+    Returns:
+        the shape of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.l2_normalize(x).shape
+        (-1, 8)
+    """
     return emit(
         "norm",
         {"X": x},

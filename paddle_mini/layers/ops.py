@@ -1,92 +1,6 @@
 # Layers that are single operators: signature and documentation come from the operator's schema in C++.
-from __future__ import annotations
-
-import inspect
-import re
-from collections.abc import Callable
-from typing import Any
-
-from .. import dtypes
-from .._core import printable
-from ..schemas import op_schema
-from ..variable import Variable
-from .emit import emit
-
-
-def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
-    """The layer function of an operator: input ports in lower case and attributes that it needs, then
-    other attributes by keyword. `hidden` ports and attributes are not parameters; `called` maps which
-    have another name as a parameter."""
-    schema = op_schema(op_type)
-    ports = {
-        called.get(port["name"], port["name"].lower()): port["name"] for port in schema["inputs"] if port["name"] not in hidden
-    }
-    attrs = {called.get(attr["name"], attr["name"]): attr for attr in schema["attrs"] if attr["name"] not in hidden}
-    signature = _signature(schema, ports, attrs)
-
-    def function(*args: Any, **kwargs: Any) -> Variable:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{op_type}(): {printable(str(error))}") from None
-        name = given.pop("name", None)
-        inputs = {port: given.pop(parameter, None) for parameter, port in ports.items()}
-        return emit(op_type, inputs, {attrs[parameter]["name"]: value for parameter, value in given.items()}, name=name)
-
-    function.__name__ = function.__qualname__ = op_type
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    function.__doc__ = _doc(schema, ports, attrs)
-    return function
-
-
-def _signature(schema: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> inspect.Signature:
-    optional = {port["name"]: port["optional"] for port in schema["inputs"]}
-    by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [
-        inspect.Parameter(parameter, by_position, annotation=Variable) for parameter, port in ports.items() if not optional[port]
-    ]
-    parameters += [inspect.Parameter(parameter, by_position) for parameter, attr in attrs.items() if attr["required"]]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    parameters += [inspect.Parameter(parameter, kind, default=None) for parameter, port in ports.items() if optional[port]]
-    parameters += [
-        inspect.Parameter(parameter, kind, default=_shown(attr)) for parameter, attr in attrs.items() if not attr["required"]
-    ]
-    parameters.append(inspect.Parameter("name", kind, default=None))
-    return inspect.Signature(parameters, return_annotation=Variable)
-
-
-def _doc(schema: dict[str, Any], ports: dict[str, str], attrs: dict[str, dict[str, Any]]) -> str:
-    described = {port["name"]: port["doc"] for port in schema["inputs"]}
-    # The schema names ports; the caller of the function knows parameters.
-    called = {port: parameter for parameter, port in ports.items()} | {
-        attr["name"]: parameter for parameter, attr in attrs.items()
-    }
-    called = {port: parameter for port, parameter in called.items() if parameter != port.lower()}
-    words = re.compile(rf"(?<![\w'])({'|'.join(map(re.escape, called)) or '(?!)'})(?![\w'])")
-
-    def renamed(text: str) -> str:
-        return words.sub(lambda match: called[match.group()], text)
-
-    lines = [renamed(schema["doc"]), ""]
-    lines += [f"{parameter}: {renamed(described[port])}" for parameter, port in ports.items()]
-    lines += [f"{parameter}: {renamed(attr['doc'])}" for parameter, attr in attrs.items()]
-    lines.append("name: beginning of the names of its variables")
-    out = schema["outputs"][0]
-    lines += [
-        "",
-        f"Returns {out['name']}: {renamed(out['doc'])}.",
-        f"Element types: {', '.join(schema['dtypes']) or 'any'}.",
-        "Raises ShapeError when shapes or element types do not fit, ProgramError when an attribute does not.",
-    ]
-    return "\n".join(lines)
-
-
-def _shown(attr: dict[str, Any]) -> Any:
-    # 0.9, not the float32 nearest to it
-    if attr["type"] == dtypes.FLOAT:
-        return float(f"{attr['default']:.7g}")
-    return attr["default"]
-
+# Type checkers and editors read ops.pyi, which `make stub` writes.
+from .from_schema import layer
 
 abs = layer("abs")
 acos = layer("acos")
@@ -187,6 +101,17 @@ scatter = layer("scatter", X="input", Ids="index")
 scatter_nd_add = layer("scatter_nd_add", X="ref")
 searchsorted = layer("searchsorted", SortedSequence="sorted_sequence")
 selu = layer("selu")
+sequence_concat = layer("sequence_concat", X="input")
+sequence_enumerate = layer("sequence_enumerate", X="input")
+sequence_erase = layer("sequence_erase", X="input")
+sequence_expand = layer("sequence_expand")
+sequence_expand_as = layer("sequence_expand_as")
+sequence_reshape = layer("sequence_reshape", X="input")
+sequence_reverse = layer("sequence_reverse")
+sequence_scatter = layer("sequence_scatter", X="input", Ids="index")
+sequence_slice = layer("sequence_slice", X="input")
+sequence_softmax = layer("sequence_softmax", X="input")
+sequence_unpad = layer("sequence_unpad")
 shape = layer("shape")
 shard_index = layer("shard_index", X="input")
 sigmoid = layer("sigmoid")

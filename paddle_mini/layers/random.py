@@ -56,7 +56,20 @@ def gaussian_random(
 def truncated_gaussian_random(
     shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32", name: str | None = None
 ) -> Variable:
-    """As gaussian_random, but only what lies within two standard deviations of the mean."""
+    """As gaussian_random, but only what lies within two standard deviations of the mean.
+
+    Args:
+        shape: the dimensions
+        mean: of the distribution
+        std: its standard deviation
+        seed: 0: the executor's generator
+        dtype: the element type
+    Returns:
+        a tensor of this shape
+    Example:
+        >>> pm.layers.truncated_gaussian_random([2, 3]).shape
+        (2, 3)
+    """
     return _drawn("truncated_gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
 
 

@@ -5,10 +5,8 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..variable import Variable
-from .emit import emit, emit_all, from_front, known_dim, layer_name, require_variable, whole
+from .emit import emit, emit_all, layer_name, require_variable
 
 Axes = int | Sequence[int]
 
@@ -20,12 +18,35 @@ def reshape(x: Variable, shape: Sequence[int], name: str | None = None) -> Varia
 
 
 def transpose(x: Variable, perm: Sequence[int], name: str | None = None) -> Variable:
-    """Axes in another order: axis i of the result is axis perm[i] of x."""
+    """Puts axes in another order: axis i of the result is axis perm[i] of x.
+
+    Args:
+        x: any shape
+        perm: the axes of x in their new order
+    Returns:
+        the same elements
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> pm.layers.transpose(a, [0, 2, 1]).shape
+        (-1, 4, 3)
+    """
     return emit("transpose2", {"X": x}, {"axis": perm}, name=name, outputs={"Out": 1, "XShape": 1})
 
 
 def flatten(x: Variable, start_axis: int = 1, stop_axis: int = -1, name: str | None = None) -> Variable:
-    """The axes from start_axis to stop_axis, both included, made one."""
+    """The axes from start_axis to stop_axis, both included, made one.
+
+    Args:
+        x: any shape
+        start_axis: the first axis that is joined
+        stop_axis: the last one
+    Returns:
+        the axes from start_axis to stop_axis as one
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> pm.layers.flatten(a).shape
+        (-1, 12)
+    """
     return emit(
         "flatten_contiguous_range",
         {"X": x},
@@ -36,58 +57,87 @@ def flatten(x: Variable, start_axis: int = 1, stop_axis: int = -1, name: str | N
 
 
 def squeeze(input: Variable, axes: Axes | None = None, name: str | None = None) -> Variable:
-    """Without those of these axes that have one element; None: without all that have one."""
+    """Removes axes of one element.
+
+    Args:
+        input: any shape
+        axes: axes of one element to remove; None: all of them
+    Returns:
+        the other axes
+    Example:
+        >>> one = pm.layers.data("one", [4, 1, 3])
+        >>> pm.layers.squeeze(one, [1]).shape
+        (4, 3)
+    """
     return emit(
         "squeeze2", {"X": input}, {"axes": listed(axes)}, name=name or layer_name("squeeze"), outputs={"Out": 1, "XShape": 1}
     )
 
 
 def unsqueeze(input: Variable, axes: Axes, name: str | None = None) -> Variable:
-    """With new axes of one element, which lie at these places of the result."""
+    """Inserts axes of one element.
+
+    Args:
+        input: any shape
+        axes: the positions of the new axes in the result
+    Returns:
+        the same elements
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.unsqueeze(x, [1]).shape
+        (-1, 1, 8)
+    """
     return emit(
         "unsqueeze2", {"X": input}, {"axes": listed(axes)}, name=name or layer_name("unsqueeze"), outputs={"Out": 1, "XShape": 1}
     )
 
 
-def split(input: Variable, num_or_sections: int | Sequence[int], dim: int = -1, name: str | None = None) -> list[Variable]:
-    """The parts along an axis: so many equal ones, or parts of these lengths, of which one may be -1."""
-    if isinstance(num_or_sections, (list, tuple, np.ndarray)):
-        count, attrs = len(num_or_sections), {"sections": num_or_sections, "num": 0}
-    else:
-        count = whole("split", "num_or_sections", num_or_sections)
-        attrs = {"sections": [], "num": count}
-    made = emit_all("split", {"X": input}, {**attrs, "axis": from_front(input, dim)}, name=name, outputs={"Out": count})
-    return made["Out"]  # type: ignore[return-value]
-
-
 def stack(x: Sequence[Variable], axis: int = 0, name: str | None = None) -> Variable:
-    """Tensors of one shape put one after the other along a new axis."""
+    """Tensors of one shape put one after the other along a new axis.
+
+    Args:
+        x: tensors of one shape
+        axis: the position of the new axis
+    Returns:
+        their shape with the new axis
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.stack([x, x], axis=1).shape
+        (-1, 2, 8)
+    """
     return emit("stack", {"X": [x] if isinstance(x, Variable) else x}, {"axis": axis}, name=name)
 
 
-def unstack(x: Variable, axis: int = 0, num: int | None = None, name: str | None = None) -> list[Variable]:
-    """The positions along an axis, without the axis. num: their number; None: from the shape."""
-    require_variable("unstack", x)
-    count = known_dim(x, axis, "unstack") if num is None else whole("unstack", "num", num)
-    made = emit_all("unstack", {"X": x}, {"axis": axis, "num": count}, name=name, outputs={"Y": count})
-    return made["Y"]  # type: ignore[return-value]
-
-
-def unbind(input: Variable, axis: int = 0, name: str | None = None) -> list[Variable]:
-    """The positions along an axis, without the axis, whose length must be known."""
-    require_variable("unbind", input)
-    count = known_dim(input, axis, "unbind")
-    made = emit_all("unbind", {"X": input}, {"axis": axis}, name=name, outputs={"Out": count})
-    return made["Out"]  # type: ignore[return-value]
-
-
 def expand(x: Variable, expand_times: Sequence[int], name: str | None = None) -> Variable:
-    """x repeated along each axis so often."""
+    """x, repeated along each axis expand_times times.
+
+    Args:
+        x: any shape
+        expand_times: how often the elements are repeated along each axis
+    Returns:
+        each dimension times its factor
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> pm.layers.expand(a, [1, 2, 1]).shape
+        (-1, 6, 4)
+    """
     return emit("expand", {"X": x}, {"expand_times": expand_times}, name=name)
 
 
 def expand_as(x: Variable, y: Variable, name: str | None = None) -> Variable:
-    """x broadcast to the shape of y: axes of size 1 are repeated, new axes are added in front."""
+    """x broadcast to the shape of y: axes of size 1 are repeated, new axes are added in front.
+
+    Args:
+        x: a shape that can be broadcast to that of y
+        y: any shape
+    Returns:
+        the shape of y
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> one = pm.layers.data("one", [1, 4])
+        >>> pm.layers.expand_as(one, a).shape
+        (-1, 3, 4)
+    """
     require_variable("expand_as", y)
     return emit("expand_as_v2", {"X": x, "Y": y}, {"target_shape": list(y.shape)}, name=name)
 
@@ -98,7 +148,18 @@ def broadcast_to(x: Variable, shape: Sequence[int], name: str | None = None) -> 
 
 
 def tile(x: Variable, repeat_times: Sequence[int], name: str | None = None) -> Variable:
-    """x repeated along each of the last axes so often."""
+    """x, repeated along each of the last axes repeat_times times.
+
+    Args:
+        x: any shape
+        repeat_times: how often the elements are repeated along each of the last axes
+    Returns:
+        each dimension times its factor
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> pm.layers.tile(a, [2, 1]).shape
+        (-1, 6, 4)
+    """
     return emit("tile", {"X": x}, {"repeat_times": repeat_times}, name=name)
 
 
@@ -108,12 +169,34 @@ def pad(x: Variable, paddings: Sequence[int], pad_value: float = 0.0, name: str 
 
 
 def flip(x: Variable, axis: Axes, name: str | None = None) -> Variable:
-    """x with each of the axes back to front."""
+    """x with each of the axes back to front.
+
+    Args:
+        x: any shape
+        axis: an axis or a list of axes
+    Returns:
+        the shape of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.flip(x, axis=1).shape
+        (-1, 8)
+    """
     return emit("flip", {"X": x}, {"axis": listed(axis)}, name=name)
 
 
 def reverse(x: Variable, axis: Axes, name: str | None = None) -> Variable:
-    """As flip."""
+    """The elements along each of the axes back to front: another name for flip.
+
+    Args:
+        x: any shape
+        axis: an axis or a list of axes
+    Returns:
+        the shape of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reverse(x, axis=1).shape
+        (-1, 8)
+    """
     return emit("reverse", {"X": x}, {"axis": listed(axis)}, name=name)
 
 
@@ -121,52 +204,6 @@ def roll(x: Variable, shifts: Axes, axis: Axes | None = None, name: str | None =
     """x moved by shifts along the axes, or as one line if axis is None; what leaves at one end comes in at
     the other."""
     return emit("roll", {"X": x}, {"shifts": listed(shifts), "axis": listed(axis)}, name=name)
-
-
-def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: str | None = None) -> Variable:
-    """The part from starts up to ends, not included, along axes; negative positions count from the end."""
-    attrs = {
-        "axes": from_front(input, axes),
-        "starts": starts,
-        "ends": ends,
-        "infer_flags": [1] * np.size(axes),
-        "decrease_axis": [],
-    }
-    return emit("slice", {"Input": input}, attrs, name=name)
-
-
-def strided_slice(
-    input: Variable,
-    axes: Sequence[int],
-    starts: Sequence[int],
-    ends: Sequence[int],
-    strides: Sequence[int],
-    name: str | None = None,
-) -> Variable:
-    """As slice, but with steps of strides, which may be negative."""
-    attrs = {
-        "axes": from_front(input, axes),
-        "starts": starts,
-        "ends": ends,
-        "strides": strides,
-        "infer_flags": [1] * np.size(axes),
-        "decrease_axis": [],
-    }
-    return emit("strided_slice", {"Input": input}, attrs, name=name)
-
-
-def crop(x: Variable, shape: Variable | Sequence[int], offsets: Sequence[int] | None = None, name: str | None = None) -> Variable:
-    """The block of x that has this shape and begins at offsets, or at x's beginning. shape: numbers, or a
-    variable whose shape it is."""
-    given = {"Y": shape} if isinstance(shape, Variable) else {}
-    attrs = {"offsets": listed(offsets), "shape": [] if given else shape}
-    return emit("crop", {"X": x, **given}, attrs, name=name)
-
-
-def crop_tensor(x: Variable, shape: Sequence[int], offsets: Sequence[int] | None = None, name: str | None = None) -> Variable:
-    """As crop; -1 in shape: all elements from the offset on."""
-    given = [0] * np.size(shape) if offsets is None else offsets
-    return emit("crop_tensor", {"X": x}, {"shape": shape, "offsets": given}, name=name)
 
 
 def meshgrid(input: Sequence[Variable], name: str | None = None) -> list[Variable]:

@@ -15,37 +15,121 @@ Axes = int | Sequence[int] | None
 
 
 def reduce_sum(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
-    """The sum over axes; dim=None: over all. keep_dim: the axes stay, with one element."""
+    """The sum over axes.
+
+    Args:
+        input: any shape
+        dim: an axis or a list of axes; None: all
+        keep_dim: whether the axes stay, with one element
+    Returns:
+        the other axes
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reduce_sum(x, dim=1).shape
+        (-1,)
+    """
     return _reduce("reduce_sum", input, dim, keep_dim, name)
 
 
 def reduce_mean(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
-    """The mean over axes; dim and keep_dim as in reduce_sum."""
+    """The mean over axes.
+
+    Args:
+        input: any shape
+        dim: an axis or a list of axes; None: all
+        keep_dim: whether the axes stay, with one element
+    Returns:
+        the other axes
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reduce_mean(x, dim=1).shape
+        (-1,)
+    """
     return _reduce("reduce_mean", input, dim, keep_dim, name)
 
 
 def reduce_max(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
-    """The greatest element over axes; dim and keep_dim as in reduce_sum."""
+    """The greatest element over axes.
+
+    Args:
+        input: any shape
+        dim: an axis or a list of axes; None: all
+        keep_dim: whether the axes stay, with one element
+    Returns:
+        the other axes
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reduce_max(x, dim=1).shape
+        (-1,)
+    """
     return _reduce("reduce_max", input, dim, keep_dim, name)
 
 
 def reduce_min(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
-    """The least element over axes; dim and keep_dim as in reduce_sum."""
+    """The least element over axes.
+
+    Args:
+        input: any shape
+        dim: an axis or a list of axes; None: all
+        keep_dim: whether the axes stay, with one element
+    Returns:
+        the other axes
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reduce_min(x, dim=1).shape
+        (-1,)
+    """
     return _reduce("reduce_min", input, dim, keep_dim, name)
 
 
 def reduce_prod(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
-    """The product over axes; dim and keep_dim as in reduce_sum."""
+    """The product over axes.
+
+    Args:
+        input: any shape
+        dim: an axis or a list of axes; None: all
+        keep_dim: whether the axes stay, with one element
+    Returns:
+        the other axes
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reduce_prod(x, dim=1).shape
+        (-1,)
+    """
     return _reduce("reduce_prod", input, dim, keep_dim, name)
 
 
 def reduce_all(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
-    """Whether all elements over axes are true; dim and keep_dim as in reduce_sum."""
+    """Whether all elements over axes are true.
+
+    Args:
+        input: any shape
+        dim: an axis or a list of axes; None: all
+        keep_dim: whether the axes stay, with one element
+    Returns:
+        bool, the other axes
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reduce_all(x, dim=1).shape
+        (-1,)
+    """
     return _reduce("reduce_all", input, dim, keep_dim, name)
 
 
 def reduce_any(input: Variable, dim: Axes = None, keep_dim: bool = False, name: str | None = None) -> Variable:
-    """Whether any element over axes is true; dim and keep_dim as in reduce_sum."""
+    """Whether any element over axes is true.
+
+    Args:
+        input: any shape
+        dim: an axis or a list of axes; None: all
+        keep_dim: whether the axes stay, with one element
+    Returns:
+        bool, the other axes
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reduce_any(x, dim=1).shape
+        (-1,)
+    """
     return _reduce("reduce_any", input, dim, keep_dim, name)
 
 
@@ -56,7 +140,20 @@ def argmax(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any 
 
 
 def argmin(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
-    """Where along the axis the least element is; as argmax."""
+    """Where along the axis the least element is; as argmax.
+
+    Args:
+        x: any shape
+        axis: None: of all elements in one line
+        keepdim: whether the axis stays, with one element
+        dtype: int64 or int32
+    Returns:
+        the positions: the shape of x without the axis
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.argmin(x, axis=1).shape
+        (-1,)
+    """
     return _position("arg_min", x, axis, keepdim, dtype, name or layer_name("argmin"))
 
 
@@ -70,7 +167,18 @@ def cumsum(
 
 
 def logcumsumexp(x: Variable, axis: int | None = None, name: str | None = None) -> Variable:
-    """log Σ exp of the elements up to each one along the axis; axis=None: of x as one line."""
+    """log Σ exp of the elements up to each one along the axis; axis=None: of x as one line.
+
+    Args:
+        x: any shape
+        axis: None: of x in one line
+    Returns:
+        the shape of x, or [n]
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.logcumsumexp(x, axis=1).shape
+        (-1, 8)
+    """
     return emit("logcumsumexp", {"X": x}, {"axis": -1 if axis is None else axis, "flatten": axis is None}, name=name)
 
 

@@ -19,7 +19,20 @@ def gather(input: Variable, index: Variable, axis: int = 0, name: str | None = N
 
 
 def index_select(x: Variable, index: Variable, axis: int = 0, name: str | None = None) -> Variable:
-    """As gather."""
+    """The positions of x along an axis that index names: gather with this name.
+
+    Args:
+        x: any shape
+        index: int32 or int64, [n]
+        axis: the axis of the positions
+    Returns:
+        the shape of x, with n positions along the axis
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> index = pm.layers.data("index", [2], "int64")
+        >>> pm.layers.index_select(x, index, axis=1).shape
+        (-1, 2)
+    """
     return emit("index_select", {"X": x, "Index": index}, {"dim": from_front(x, axis)}, name=name)
 
 
@@ -91,14 +104,39 @@ def tril(x: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
 
 
 def triu(x: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
-    """x with zeros below the diagonal of each matrix; as tril."""
+    """x with zeros below the diagonal of each matrix; as tril.
+
+    Args:
+        x: [..., rows, columns]
+        diagonal: the first diagonal that stays; 1 is above the main one
+    Returns:
+        the shape of x
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> pm.layers.triu(a).shape
+        (-1, 3, 4)
+    """
     return emit("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": False}, name=name or layer_name("triu"))
 
 
 def allclose(
     x: Variable, y: Variable, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None
 ) -> Variable:
-    """Whether |x − y| ≤ atol + rtol |y| everywhere: one truth. equal_nan: NaN is equal to NaN."""
+    """Whether |x − y| ≤ atol + rtol |y| everywhere: one truth. equal_nan: NaN is equal to NaN.
+
+    Args:
+        x: any shape
+        y: the shape of x
+        rtol: relative tolerance
+        atol: absolute tolerance
+        equal_nan: whether NaN is equal to NaN
+    Returns:
+        bool, one element
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.allclose(x, x).dtype
+        'bool'
+    """
     # The tolerances are text in the program: a float32 would round them.
     attrs = {"rtol": repr(float(rtol)), "atol": repr(float(atol)), "equal_nan": equal_nan}
     return emit("allclose", {"Input": x, "Other": y}, attrs, name=name)

@@ -23,20 +23,7 @@ from .emit import (
     require_variable,
     whole,
 )
-from .ops import layer
 from .tensor import fill_constant
-
-sequence_concat = layer("sequence_concat", X="input")
-sequence_enumerate = layer("sequence_enumerate", X="input")
-sequence_erase = layer("sequence_erase", X="input")
-sequence_expand = layer("sequence_expand")
-sequence_expand_as = layer("sequence_expand_as")
-sequence_reshape = layer("sequence_reshape", X="input")
-sequence_reverse = layer("sequence_reverse")
-sequence_scatter = layer("sequence_scatter", X="input", Ids="index")
-sequence_slice = layer("sequence_slice", X="input")
-sequence_softmax = layer("sequence_softmax", X="input")
-sequence_unpad = layer("sequence_unpad")
 
 
 def sequence_pool(
@@ -57,12 +44,32 @@ def sequence_pool(
 
 
 def sequence_first_step(input: Variable, name: str | None = None) -> Variable:
-    """The first row of each sequence: sequence_pool of type "first"."""
+    """The first row of each sequence: sequence_pool of type "first".
+
+    Args:
+        input: sequences of rows
+    Returns:
+        a row for each sequence
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_first_step(words).shape
+        (-1, 8)
+    """
     return sequence_pool(input, "first", name=name)
 
 
 def sequence_last_step(input: Variable, name: str | None = None) -> Variable:
-    """The last row of each sequence: sequence_pool of type "last"."""
+    """The last row of each sequence: sequence_pool of type "last".
+
+    Args:
+        input: sequences of rows
+    Returns:
+        a row for each sequence
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_last_step(words).shape
+        (-1, 8)
+    """
     return sequence_pool(input, "last", name=name)
 
 

@@ -64,7 +64,18 @@ def create_global_var(
 
 
 def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: str | None = None) -> Variable:
-    """A tensor of this shape whose elements are all `value`."""
+    """A tensor of this shape whose elements are all `value`.
+
+    Args:
+        shape: the dimensions
+        dtype: the element type
+        value: of every element
+    Returns:
+        a tensor of this shape
+    Example:
+        >>> pm.layers.fill_constant([2, 3], "float32", 1.5).shape
+        (2, 3)
+    """
     with at_users_line():
         attrs = constant_attrs(dtypes.shape_list(shape), dtypes.dtype_name(dtype), value)
     out = emit("fill_constant", {}, attrs, name=name)
@@ -73,17 +84,48 @@ def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: str | No
 
 
 def zeros(shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> Variable:
-    """A tensor of zeros."""
+    """A tensor of zeros.
+
+    Args:
+        shape: the dimensions
+        dtype: the element type
+    Returns:
+        a tensor of this shape
+    Example:
+        >>> pm.layers.zeros([2, 3]).shape
+        (2, 3)
+    """
     return fill_constant(shape, dtype, 0.0, name=name)
 
 
 def ones(shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> Variable:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    Args:
+        shape: the dimensions
+        dtype: the element type
+    Returns:
+        a tensor of this shape
+    Example:
+        >>> pm.layers.ones([2, 3]).shape
+        (2, 3)
+    """
     return fill_constant(shape, dtype, 1.0, name=name)
 
 
 def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Variable:
-    """A matrix with 1 on the diagonal and 0 elsewhere. num_columns: None: as many as rows."""
+    """A matrix with 1 on the diagonal and 0 elsewhere. num_columns: None: as many as rows.
+
+    Args:
+        num_rows: rows
+        num_columns: None: as many as rows
+        dtype: the element type
+    Returns:
+        [num_rows, num_columns]
+    Example:
+        >>> pm.layers.eye(3).shape
+        (3, 3)
+    """
     attrs = {"num_rows": num_rows, "num_columns": -1 if num_columns is None else num_columns, "dtype": dtypes.dtype_name(dtype)}
     out = emit("eye", {}, attrs, name=name)
     out.stop_gradient = True
@@ -108,7 +150,19 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64",
 
 
 def full_like(x: Variable, value: float, dtype: Any = None, name: str | None = None) -> Variable:
-    """A tensor of x's shape whose elements are all `value`. dtype: None: x's."""
+    """A tensor of x's shape whose elements are all `value`. dtype: None: x's.
+
+    Args:
+        x: any shape
+        value: of every element
+        dtype: None: that of x
+    Returns:
+        the shape of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.full_like(x, 2.0).shape
+        (-1, 8)
+    """
     attrs = {"value": float(value), "dtype": -1 if dtype is None else dtypes.dtype_name(dtype)}
     out = emit("fill_any_like", {"X": x}, attrs, name=name)
     out.stop_gradient = True
@@ -116,12 +170,32 @@ def full_like(x: Variable, value: float, dtype: Any = None, name: str | None = N
 
 
 def zeros_like(x: Variable, name: str | None = None) -> Variable:
-    """A tensor of zeros of x's shape and element type."""
+    """A tensor of zeros of x's shape and element type.
+
+    Args:
+        x: any shape
+    Returns:
+        the shape and element type of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.zeros_like(x).shape
+        (-1, 8)
+    """
     return full_like(x, 0.0, name=name)
 
 
 def ones_like(x: Variable, name: str | None = None) -> Variable:
-    """A tensor of ones of x's shape and element type."""
+    """A tensor of ones of x's shape and element type.
+
+    Args:
+        x: any shape
+    Returns:
+        the shape and element type of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.ones_like(x).shape
+        (-1, 8)
+    """
     return full_like(x, 1.0, name=name)
 
 
@@ -159,18 +233,52 @@ def assign(input: Any, output: Variable | None = None, name: str | None = None) 
 
 
 def cast(x: Variable, dtype: Any, name: str | None = None) -> Variable:
-    """x with another element type; floats lose their fraction when they become integers."""
+    """x with another element type; floats lose their fraction when they become integers.
+
+    Args:
+        x: any shape and element type
+        dtype: such as "int64"
+    Returns:
+        the shape of x
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.cast(x, "int64").dtype
+        'int64'
+    """
     require_variable("cast", x)
     return emit("cast", {"X": x}, {"in_dtype": x.dtype, "out_dtype": dtypes.dtype_name(dtype)}, name=name)
 
 
 def concat(input: Sequence[Variable], axis: int = 0, name: str | None = None) -> Variable:
-    """Tensors put one after the other along an axis; their other dimensions must agree."""
+    """Tensors put one after the other along an axis; their other dimensions must agree.
+
+    Args:
+        input: tensors whose other dimensions agree
+        axis: the axis that becomes longer
+    Returns:
+        a tensor of their element type
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.concat([x, x], axis=1).shape
+        (-1, 16)
+    """
     return emit("concat", {"X": input}, {"axis": axis}, name=name)
 
 
 def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: str | None = None) -> Variable:
-    """x + value, for one element; in_place: into x itself."""
+    """x + value, for one element; in_place: into x itself.
+
+    Args:
+        x: one element
+        value: the number to add
+        in_place: whether x itself changes
+    Returns:
+        x + value
+    Example:
+        >>> count = pm.layers.zeros([1])
+        >>> pm.layers.increment(count, 2.0).shape
+        (1,)
+    """
     return emit("increment", {"X": x}, {"step": float(value)}, name=name, outputs={"Out": x if in_place else 1})
 
 

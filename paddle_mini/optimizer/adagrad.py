@@ -1,12 +1,17 @@
 # Adagrad, DecayedAdagrad and Adadelta: steps scaled by all gradients so far, or by the newer ones.
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Adagrad(Optimizer):
@@ -18,7 +23,9 @@ class Adagrad(Optimizer):
 
     leaves_other_rows = True
 
-    def __init__(self, learning_rate: Rate, epsilon: float = 1e-6, initial_accumulator_value: float = 0.0, **common: Any):
+    def __init__(
+        self, learning_rate: Rate, epsilon: float = 1e-6, initial_accumulator_value: float = 0.0, **common: Unpack[Common]
+    ):
         super().__init__(learning_rate, **common)
         self.epsilon = finite("Adagrad: epsilon", epsilon, low=0.0)
         self.initial_accumulator_value = finite("Adagrad: initial_accumulator_value", initial_accumulator_value, low=0.0)
@@ -38,7 +45,7 @@ class Adagrad(Optimizer):
 class DecayedAdagrad(Optimizer):
     """m ← decay m + (1 − decay) g²; p ← p − η g / (√m + ε). Dense gradients only."""
 
-    def __init__(self, learning_rate: Rate, decay: float = 0.95, epsilon: float = 1e-6, **common: Any):
+    def __init__(self, learning_rate: Rate, decay: float = 0.95, epsilon: float = 1e-6, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)
         self.decay = finite("DecayedAdagrad: decay", decay, low=0.0, below=1.0)
         self.epsilon = finite("DecayedAdagrad: epsilon", epsilon, low=0.0)
@@ -61,7 +68,7 @@ class Adadelta(Optimizer):
     Zeiler, "ADADELTA", 2012, where η is 1. Dense gradients only.
     """
 
-    def __init__(self, learning_rate: Rate = 0.001, epsilon: float = 1e-6, rho: float = 0.95, **common: Any):
+    def __init__(self, learning_rate: Rate = 0.001, epsilon: float = 1e-6, rho: float = 0.95, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)
         self.epsilon = finite("Adadelta: epsilon", epsilon, low=0.0)
         self.rho = finite("Adadelta: rho", rho, low=0.0, below=1.0)

@@ -2,14 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError
 from ..block import Block
 from ..errors import shown
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite, given
+from .optimizer import Optimizer, given
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 MOMENTS = {"Moment1": "moment1", "Moment2": "moment2", "Beta1Pow": "beta1_pow_acc", "Beta2Pow": "beta2_pow_acc"}
 
@@ -29,7 +34,7 @@ class Adam(Optimizer):
         beta2: float = 0.999,
         epsilon: float = 1e-8,
         lazy_mode: bool = False,
-        **common: Any,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, **common)
         kind = type(self).__name__
@@ -76,7 +81,7 @@ class AdamW(Adam):
         lr_ratio: Callable[[Parameter], float] | None = None,
         apply_decay_param_fun: Callable[[str], bool] | None = None,
         lazy_mode: bool = False,
-        **common: Any,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, beta1, beta2, epsilon, lazy_mode, **common)
         self.weight_decay = finite("AdamW: weight_decay", weight_decay)

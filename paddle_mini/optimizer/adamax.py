@@ -1,12 +1,17 @@
 # Adamax: Adam with the largest gradient in the place of the root mean square.
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Adamax(Optimizer):
@@ -16,7 +21,12 @@ class Adamax(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, **common: Any
+        self,
+        learning_rate: Rate = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, **common)
         self.beta1 = finite("Adamax: beta1", beta1, low=0.0, below=1.0)

@@ -1,7 +1,7 @@
 # AveragedSGD: gradient descent whose steps fall so that the average of all parameters is the result.
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..averaging.lengths import Lengthy
 from ..averaging.schemes import Uniform
@@ -12,15 +12,19 @@ from ..lr.scheduler import inverse_power
 from ..roles import LR_SCHEDULE, op_role_guard
 from ..transaction import before_setting
 from ..variable import Variable
-from .optimizer import finite
 from .parameter_average import ParameterAverage
+from .rates import finite
 from .sgd import SGD
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class _Falling(SGD):
     """SGD with the schedule of AveragedSGD, float32 until it is a parameter's."""
 
-    def __init__(self, learning_rate: float, decay: float, power: float, **common: Any):
+    def __init__(self, learning_rate: float, decay: float, power: float, **common: Unpack[Common]):
         super().__init__(finite("AveragedSGD: learning_rate", learning_rate, low=0.0), **common)
         self._begin = learning_rate
         self._decay = finite("AveragedSGD: decay", decay, low=0.0)
@@ -59,7 +63,7 @@ class AveragedSGD(ParameterAverage):
         parameters: Any = None,
         place: Any = None,
         non_finite: str = "raise",
-        **common: Any,
+        **common: Unpack[Common],
     ):
         super().__init__(
             _Falling(learning_rate, decay, power, **common),

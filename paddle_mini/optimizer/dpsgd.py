@@ -1,13 +1,18 @@
 # Dpsgd: gradient descent with clipped gradients and noise, for differential privacy.
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Dpsgd(Optimizer):
@@ -27,7 +32,7 @@ class Dpsgd(Optimizer):
         batch_size: float = 16.0,
         sigma: float = 1.0,
         seed: int = 0,
-        **common: Any,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, **common)
         self.clip = finite("Dpsgd: clip", clip, low=0.0)

@@ -1,12 +1,17 @@
 # Ftrl: follow the regularized leader, for sparse parameters.
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Ftrl(Optimizer):
@@ -20,7 +25,7 @@ class Ftrl(Optimizer):
     leaves_other_rows = True
     needs_rows = True
 
-    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, lr_power: float = -0.5, **common: Any):
+    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, lr_power: float = -0.5, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)
         self.l1 = finite("Ftrl: l1", l1, low=0.0)
         self.l2 = finite("Ftrl: l2", l2, low=0.0)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError
 from ..block import Block
@@ -10,7 +10,12 @@ from ..errors import shown
 from ..operator import Operator
 from ..variable import Parameter, Variable
 from .adam import MOMENTS, Adam
-from .optimizer import Rate, finite, given
+from .optimizer import given
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Lamb(Adam):
@@ -31,7 +36,7 @@ class Lamb(Adam):
         epsilon: float = 1e-6,
         exclude_from_weight_decay_fn: Callable[[Parameter], bool] | None = None,
         always_adapt: bool = False,
-        **common: Any,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, beta1, beta2, epsilon, False, **common)
         self.lamb_weight_decay = finite("Lamb: lamb_weight_decay", lamb_weight_decay, low=0.0)

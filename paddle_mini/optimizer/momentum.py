@@ -2,13 +2,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite, given
+from .optimizer import Optimizer, given
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Momentum(Optimizer):
@@ -18,7 +23,7 @@ class Momentum(Optimizer):
     learning", ICML 2013. A sparse gradient counts as zeros in the rows it does not name.
     """
 
-    def __init__(self, learning_rate: Rate = 0.001, momentum: float = 0.9, use_nesterov: bool = False, **common: Any):
+    def __init__(self, learning_rate: Rate = 0.001, momentum: float = 0.9, use_nesterov: bool = False, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)
         self.momentum = finite("Momentum: momentum", momentum)
         self.use_nesterov = use_nesterov
@@ -58,7 +63,7 @@ class LarsMomentum(Optimizer):
         exclude_from_weight_decay: Sequence[str] | None = None,
         epsilon: float = 0.0,
         rescale_grad: float = 1.0,
-        **common: Any,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, **common)
         self.momentum = finite("LarsMomentum: momentum", momentum)

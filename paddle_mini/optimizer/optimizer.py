@@ -4,28 +4,28 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import dtypes
+from .. import callsite
 from .._core import ProgramError, printable
 from ..backward import append_backward
 from ..block import Block
 from ..clip import GradientClip
 from ..errors import shown
-from ..guards import default_main_program, default_startup_program, program_guard
-from ..initializer import Constant
-from ..lr.scheduler import LRScheduler
+from ..guards import default_main_program, default_startup_program, is_default_program, program_guard
 from ..operator import Operator
 from ..program import Program
 from ..regularizer import L2Decay, Regularizer, append_regularization_ops
-from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
+from ..renamed import make_method_take_other_names, takes_other_names
+from ..roles import OPTIMIZE, op_role_guard
 from ..transaction import atomic_method, before_setting, make_methods_atomic
 from ..variable import Parameter, Variable, name_of
 from .config import new_config, overridden_method
+from .rates import Rate, Rates, new_state
+from .shared_arguments import state_common
 
 Pairs = list[tuple[Parameter, Variable]]
-Rate = float | Variable | LRScheduler
 
 
 class Minimizer(ABC):
@@ -34,7 +34,11 @@ class Minimizer(ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         make_methods_atomic(cls, ("minimize", "backward", "apply_gradients"))
+        if "__init__" in vars(cls):
+            state_common(vars(cls)["__init__"])
+            make_method_take_other_names(cls, "__init__")
 
+    @takes_other_names
     @atomic_method
     def minimize(
         self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
@@ -48,9 +52,17 @@ class Minimizer(ABC):
             raise ProgramError(f"minimize takes a Variable, not {shown(loss)}")
         if any(dim != 1 for dim in loss.shape):
             raise ProgramError(f"the loss '{printable(loss.name)}' has shape {list(loss.shape)}, not one element: take its mean")
-        with program_guard(loss.block.program, startup_program or default_startup_program()):
+        program = loss.block.program
+        built_again = is_default_program(program) and bool(program.minimizers)
+        with program_guard(program, startup_program or default_startup_program()):
             pairs = self.backward(loss, parameter_list=parameter_list, no_grad_set=no_grad_set)
-            return self.apply_gradients(pairs), pairs
+            ops = self.apply_gradients(pairs)
+        if built_again and not parameter_list and not _has_parameter_list(self):
+            callsite.warn(
+                "the default program has an optimizer already, and each run takes the steps of both: "
+                "call pm.reset_default_programs() first, such as at the top of a notebook's cell that builds a network"
+            )
+        return ops, pairs
 
     @abstractmethod
     def backward(
@@ -88,7 +100,7 @@ class Minimizer(ABC):
         )
 
 
-class Optimizer(Minimizer):
+class Optimizer(Rates, Minimizer):
     """Base class of optimizers.
 
     learning_rate: a number, a variable of one element that the program computes, or an LRScheduler,
@@ -108,25 +120,20 @@ class Optimizer(Minimizer):
     def __init__(
         self,
         learning_rate: Rate = 0.001,
-        parameter_list: Any = None,
+        parameter_list: Sequence[Variable | str] | None = None,
         regularization: float | Regularizer | None = None,
         grad_clip: GradientClip | None = None,
         name: str | None = None,
     ):
         if grad_clip is not None and not isinstance(grad_clip, GradientClip):
             raise ProgramError("grad_clip must be one of paddle_mini.clip, such as GradientClipByGlobalNorm(1.0)")
-        self.learning_rate = (
-            learning_rate
-            if isinstance(learning_rate, (Variable, LRScheduler))
-            else finite("learning_rate", learning_rate, low=0.0)
-        )
+        super().__init__(learning_rate)
         self.parameter_list = parameter_list
         decay: Any = regularization
         is_number = isinstance(decay, numbers.Real)  # a type checker does not take a float for one
         self.regularization: Regularizer | None = L2Decay(decay) if is_number else decay
         self.grad_clip = grad_clip
         self.name = name
-        self._rates: dict[tuple[int, str], Variable] = {}
         self._accumulators: dict[tuple[str, str], Variable] = {}
 
     def backward(
@@ -198,18 +205,6 @@ class Optimizer(Minimizer):
         """The fields `optimizer` and the message of that optimizer, with every argument of the constructor."""
         raise ProgramError(f"{type(self).__name__} is not an optimizer of the C library")
 
-    def rate_values(self) -> dict[str, Any]:
-        """The fields of the learning rate."""
-        rate = self.learning_rate
-        if isinstance(rate, LRScheduler):
-            return overridden_method(rate, "config_values", "get_lr", LRScheduler)()
-        if isinstance(rate, Variable):
-            raise ProgramError(
-                f"{type(self).__name__}: the program computes the learning rate '{printable(rate.name)}', which an "
-                "object of the C library can't; give a number or an LRScheduler"
-            )
-        return {"lr_policy": "Const", "const_lr": {"learning_rate": rate}}
-
     def append_update(
         self,
         block: Block,
@@ -237,45 +232,19 @@ class Optimizer(Minimizer):
         if made is not None and main.vars.get(made.name) is made:
             return made
         dims = parameter.shape if shape is None else shape
-        var = _state(f"{parameter.name}_{key}", dims, parameter.dtype, value)
+        var = new_state(f"{parameter.name}_{key}", dims, parameter.dtype, value)
         before_setting(self._accumulators, (key, parameter.name))
         self._accumulators[key, parameter.name] = var
         return var
 
-    def rate_of(self, parameter: Parameter) -> Variable:
-        """The learning rate for a parameter: the optimizer's, times the parameter's own factor."""
-        rate = self.rate_of_program(parameter.dtype)
-        if parameter.learning_rate == 1.0:
-            return rate
-        program = default_main_program()
-        name = program.new_name("tmp")
-        with op_role_guard(OPTIMIZE | LR_SCHEDULE):
-            program.current_block().append_op("scale", {"X": rate}, {"Out": name}, {"scale": parameter.learning_rate})
-        return program.current_block().var(name)
 
-    def rate_of_program(self, dtype: str) -> Variable:
-        """The optimizer's learning rate, for parameters of this dtype."""
-        rate = self.learning_rate
-        if isinstance(rate, Variable):
-            return rate
-        main = default_main_program()
-        made = self._rates.get((id(main), dtype))
-        if made is None or made.block.program is not main:
-            made = _state("learning_rate", [], dtype, rate() if isinstance(rate, LRScheduler) else rate)
-            if isinstance(rate, LRScheduler):
-                before_setting(main.schedules, made.name)
-                main.schedules[made.name] = rate
-            before_setting(self._rates, (id(main), dtype))
-            self._rates[id(main), dtype] = made
-        return made
-
-
-def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:
-    """The number as a float; ProgramError if it is not a number, not finite, or not in [low, below)."""
-    if isinstance(value, numbers.Real) and math.isfinite(value) and low <= float(value) < below:
-        return float(value)
-    limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
-    raise ProgramError(f"{what} is {shown(value)}, it must be a finite number{limits}")
+def _has_parameter_list(optimizer: Any) -> bool:
+    """Whether it, or an optimizer that it wraps, was told which parameters to change."""
+    while getattr(optimizer, "parameter_list", None) is None:
+        if not hasattr(optimizer, "optimizer"):
+            return False
+        optimizer = optimizer.optimizer
+    return True
 
 
 def given(what: str, parameter: Parameter | None) -> Parameter:
@@ -295,13 +264,3 @@ def require_unchanged(program: Program, pairs: Pairs) -> None:
                 f"'{printable(changed[0])}' is changed by an operator {op.type} already; "
                 "give a second optimizer other parameters, with parameter_list"
             )
-
-
-def _state(key: str, shape: Any, dtype: str, value: float) -> Variable:
-    if dtype not in dtypes.FLOAT_NAMES:
-        raise ProgramError(f"'{key}' would be {dtype}; optimizers change floats")
-    main, startup = default_main_program(), default_startup_program()
-    name = main.new_name(key)
-    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
-    Constant(value)(startup.global_block().create_var(name, **facts), startup.global_block())
-    return main.global_block().create_var(name, **facts)

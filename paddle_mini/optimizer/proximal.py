@@ -1,12 +1,17 @@
 # ProximalGD and ProximalAdagrad: steps that draw parameters to zero, and to exactly zero with l1.
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class ProximalGD(Optimizer):
@@ -15,7 +20,7 @@ class ProximalGD(Optimizer):
     Duchi and Singer, "Efficient Online and Batch Learning Using Forward Backward Splitting", JMLR 2009.
     """
 
-    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, **common: Any):
+    def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)
         self.l1 = finite("ProximalGD: l1", l1, low=0.0)
         self.l2 = finite("ProximalGD: l2", l2, low=0.0)
@@ -35,7 +40,12 @@ class ProximalAdagrad(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, initial_accumulator_value: float = 0.1, **common: Any
+        self,
+        learning_rate: Rate,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        initial_accumulator_value: float = 0.1,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, **common)
         self.l1 = finite("ProximalAdagrad: l1", l1, low=0.0)

@@ -1,12 +1,17 @@
 # RMSProp: steps scaled by the root mean square of the newer gradients.
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..block import Block
 from ..operator import Operator
 from ..variable import Parameter, Variable
-from .optimizer import Optimizer, Rate, finite
+from .optimizer import Optimizer
+from .rates import Rate, finite
+from .shared_arguments import Common
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class RMSProp(Optimizer):
@@ -25,7 +30,7 @@ class RMSProp(Optimizer):
         epsilon: float = 1e-6,
         momentum: float = 0.0,
         centered: bool = False,
-        **common: Any,
+        **common: Unpack[Common],
     ):
         super().__init__(learning_rate, **common)
         self.rho = finite("RMSProp: rho", rho, low=0.0, below=1.0)

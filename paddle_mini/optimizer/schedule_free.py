@@ -13,7 +13,8 @@ from ..operator import Operator
 from ..program import Program
 from ..roles import OPTIMIZE, op_role_guard
 from .averaging_optimizer import AveragingOptimizer
-from .optimizer import Pairs, finite
+from .optimizer import Pairs
+from .rates import finite
 from .wrapper import chain, require_dense, updated_by
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from .._core import ProgramError, printable
+from .._core import ProgramError, Scope, printable
 from ..guards import default_main_program
 from ..initializer import Constant
 from ..layers.control_flow import ConditionalBlock
@@ -38,6 +38,14 @@ class OptimizerWrapper(Minimizer):
     ) -> Pairs:
         """The optimizer's backward."""
         return self.optimizer.backward(loss, startup_program, parameter_list, no_grad_set)
+
+    def get_lr(self, scope: Scope | None = None) -> float:
+        """The learning rate of the optimizer inside: see Optimizer."""
+        return float(self.optimizer.get_lr(scope))
+
+    def set_lr(self, value: float, scope: Scope | None = None) -> None:
+        """Sets the learning rate of the optimizer inside: see Optimizer."""
+        self.optimizer.set_lr(value, scope)
 
     def check(self, program: Program, pairs: Pairs) -> None:
         """ProgramError if the wrapper does not support these pairs."""

@@ -54,10 +54,10 @@ def test_operator_layers_have_the_schemas_signature_and_docs():
     assert signature.parameters["scale"].default == 1.0
     assert signature.parameters["scale"].kind is inspect.Parameter.KEYWORD_ONLY
     assert pm.layers.scale.__name__ == "scale"
-    assert op_schema("scale")["doc"] in pm.layers.scale.__doc__
+    assert pm.layers.scale.__doc__.startswith(op_schema("scale")["doc"].replace("X", "x"))
     required = inspect.signature(pm.layers.clip).parameters
     assert required["min"].default is inspect.Parameter.empty
-    with pytest.raises(TypeError, match=r"scale\(\): got an unexpected keyword argument 'factor'"):
+    with pytest.raises(TypeError, match=r"scale\(\) has no argument 'factor'"):
         pm.layers.scale(pm.layers.data("x", [2]), factor=2.0)
 
 
@@ -117,6 +117,6 @@ def test_operator_layers_take_what_is_required_by_position():
     assert list(signature) == ["input", "index_num", "nshards", "shard_id", "ignore_value", "name"]
     assert signature["shard_id"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     assert list(inspect.signature(pm.layers.addmm).parameters) == ["input", "x", "y", "beta", "alpha", "name"]
-    assert "beta: factor of Input" in pm.layers.addmm.__doc__
+    assert "beta: factor of input" in pm.layers.addmm.__doc__
     out = pm.layers.clip(pm.layers.data("x", [2]), -1.0, 1.0)
     np.testing.assert_array_equal(run(out, x=np.array([-3, 0.5], "float32"))[0], [-1, 0.5])

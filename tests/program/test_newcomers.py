@@ -168,8 +168,8 @@ def test_docstrings_name_parameters():
         parameters = list(inspect.signature(function).parameters)
         ports = [port["name"] for port in pm._core.op_schema(function.__qualname__)["inputs"]]
         for port in ports:
-            if port.lower() not in parameters:
-                assert not re.search(rf"(?<![\w']){port}(?![\w'])", function.__doc__.split("Returns ")[0]), (name, port)
+            if port not in parameters:
+                assert not re.search(rf"(?<![\w']){port}(?![\w'])", function.__doc__.split("Returns:")[0]), (name, port)
 
 
 def test_what_leaves_the_label_out_is_said_where_it_is_missing():

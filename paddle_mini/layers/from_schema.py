@@ -1,0 +1,114 @@
+# layer: makes the layer function of an operator, with signature and documentation, from its schema.
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import dtypes
+from .._core import printable
+from ..schemas import op_schema
+from ..variable import Variable
+from .emit import emit
+from .examples import example
+
+_HOME = f"{__package__}.ops"
+_WORD = re.compile(r"(?<![\w'])[A-Za-z_]\w*(?!\w|'(?!s\b))")
+_TYPES = {
+    dtypes.INT: "int",
+    dtypes.LONG: "int",
+    dtypes.FLOAT: "float",
+    dtypes.FLOAT64: "float",
+    dtypes.STRING: "str",
+    dtypes.BOOLEAN: "bool",
+    dtypes.INTS: "Sequence[int]",
+    dtypes.LONGS: "Sequence[int]",
+    dtypes.FLOATS: "Sequence[float]",
+    dtypes.FLOAT64S: "Sequence[float]",
+    dtypes.STRINGS: "Sequence[str]",
+    dtypes.BOOLEANS: "Sequence[bool]",
+}
+
+Schema = Mapping[str, Any]
+
+
+def layer(op_type: str, *hidden: str, **called: str) -> Callable[..., Variable]:
+    """The layer function of an operator: input ports in lower case and attributes that it needs, then
+    other attributes by keyword. `hidden` ports and attributes are not parameters; `called` maps which
+    have another name as a parameter."""
+    schema = op_schema(op_type)
+    ports = {called.get(port["name"], port["name"].lower()): port for port in schema["inputs"] if port["name"] not in hidden}
+    attrs = {called.get(attr["name"], attr["name"]): attr for attr in schema["attrs"] if attr["name"] not in hidden}
+    signature = _signature(ports, attrs)
+
+    def function(*args: Any, **kwargs: Any) -> Variable:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{op_type}(): {printable(str(error))}") from None
+        name = given.pop("name", None)
+        inputs = {port["name"]: given.pop(parameter, None) for parameter, port in ports.items()}
+        return emit(op_type, inputs, {attrs[parameter]["name"]: value for parameter, value in given.items()}, name=name)
+
+    function.__name__ = function.__qualname__ = op_type
+    function.__module__ = _HOME
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__doc__ = _doc(schema, ports, attrs)
+    return function
+
+
+def _signature(ports: Mapping[str, Schema], attrs: Mapping[str, Schema]) -> inspect.Signature:
+    by_position, by_keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    types = {name: "Sequence[Variable]" if port["list"] else "Variable" for name, port in ports.items()}
+    types |= {name: _attr_type(attr) for name, attr in attrs.items()}
+    needed = [name for name, port in ports.items() if not port["optional"]]
+    needed += [name for name, attr in attrs.items() if attr["required"]]
+    defaults = {name: None for name, port in ports.items() if port["optional"]}
+    types |= {name: f"{types[name]} | None" for name in defaults}
+    defaults |= {name: _shown(attr) for name, attr in attrs.items() if not attr["required"]}
+    parameters = [inspect.Parameter(name, by_position, annotation=types[name]) for name in needed]
+    parameters += [inspect.Parameter(name, by_keyword, default=defaults[name], annotation=types[name]) for name in defaults]
+    parameters.append(inspect.Parameter("name", by_keyword, default=None, annotation="str | None"))
+    return inspect.Signature(parameters, return_annotation="Variable")
+
+
+def _attr_type(attr: Schema) -> str:
+    return "str | int" if attr["type"] == dtypes.INT and attr["name"].endswith("dtype") else _TYPES[attr["type"]]
+
+
+def _doc(schema: Schema, ports: Mapping[str, Schema], attrs: Mapping[str, Schema]) -> str:
+    # The schema names ports; the caller of the function knows parameters.
+    called = {port["name"]: parameter for parameter, port in ports.items()}
+    called |= {attr["name"]: parameter for parameter, attr in attrs.items()}
+
+    def renamed(text: str) -> str:
+        return _WORD.sub(lambda match: called.get(match.group(), match.group()), text)
+
+    out = schema["outputs"][0]
+    wider = f"; computed in a wider one: {', '.join(schema['widened'])}" if schema["widened"] else ""
+    return "\n".join(
+        [
+            renamed(schema["doc"]),
+            "",
+            f"Element types: {', '.join(schema['dtypes']) or 'any'}{wider}.",
+            "",
+            "Args:",
+            *(f"    {name}: {renamed(described['doc'])}" for name, described in {**ports, **attrs}.items()),
+            "    name: beginning of the names of its variables",
+            "Returns:",
+            f"    {out['name']}: {renamed(out['doc'])}.",
+            "Raises:",
+            "    ShapeError: when shapes or element types do not fit.",
+            "    ProgramError: when an attribute does not.",
+            "Example:",
+            *("    " + line for line in example(schema["type"])),
+        ]
+    )
+
+
+def _shown(attr: Schema) -> Any:
+    # 0.9, not the float32 nearest to it
+    if attr["type"] == dtypes.FLOAT:
+        return float(f"{attr['default']:.7g}")
+    return attr["default"]

@@ -1,0 +1,2776 @@
+# Made by `make stub`.
+from collections.abc import Sequence
+from ..variable import Variable
+
+def abs(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = |x|, element by element.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.abs(x).shape
+        (-1, 8)
+    """
+
+def acos(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = arccos(x), in radians; NaN outside [-1, 1].
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.acos(x).shape
+        (-1, 8)
+    """
+
+def acosh(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = arcosh(x), the inverse of the hyperbolic cosine; NaN below 1.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.acosh(x).shape
+        (-1, 8)
+    """
+
+def addmm(input: Variable, x: Variable, y: Variable, *, beta: float=1.0, alpha: float=1.0, name: str | None=None) -> Variable:
+    """Out = beta input + alpha x y.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: [rows, columns], or a shape that can be broadcast to it
+        x: [rows, k]
+        y: [k, columns]
+        beta: factor of input; if it is 0, input is not read
+        alpha: factor of the product
+        name: beginning of the names of its variables
+    Returns:
+        Out: [rows, columns].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.addmm(matrix, matrix, matrix).shape
+        (4, 4)
+    """
+
+def asin(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = arcsin(x), in radians; NaN outside [-1, 1].
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.asin(x).shape
+        (-1, 8)
+    """
+
+def asinh(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = arsinh(x), the inverse of the hyperbolic sine, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.asinh(x).shape
+        (-1, 8)
+    """
+
+def atan(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = arctan(x), in radians, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.atan(x).shape
+        (-1, 8)
+    """
+
+def atanh(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = artanh(x), the inverse of the hyperbolic tangent; NaN outside [-1, 1].
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.atanh(x).shape
+        (-1, 8)
+    """
+
+def bce_loss(x: Variable, label: Variable, *, name: str | None=None) -> Variable:
+    """Out = -label log x - (1 - label) log(1 - x) for every element; logarithms below -100 count as -100. x outside of [0, 1] is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        label: the same shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: the same shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> column = pm.layers.data("column", [-1, 1])
+        >>> other = pm.layers.data("other", [-1, 1])
+        >>> pm.layers.bce_loss(column, other).shape
+        (-1, 1)
+    """
+
+def bitwise_and(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = the bitwise AND of x and y; for bool, the logical AND. The last axes are aligned; dimensions of 1 are broadcast.
+
+    Element types: bool, int16, int32, int64, uint8, int8.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> number = pm.layers.data("number", [-1, 8], "int64")
+        >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
+        >>> pm.layers.bitwise_and(number, divisor).shape
+        (-1, 8)
+    """
+
+def bitwise_not(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the bitwise NOT of x; for bool, the logical NOT.
+
+    Element types: bool, int16, int32, int64, uint8, int8.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> number = pm.layers.data("number", [-1, 8], "int64")
+        >>> pm.layers.bitwise_not(number).shape
+        (-1, 8)
+    """
+
+def bitwise_or(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = the bitwise OR of x and y; for bool, the logical OR. The last axes are aligned; dimensions of 1 are broadcast.
+
+    Element types: bool, int16, int32, int64, uint8, int8.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> number = pm.layers.data("number", [-1, 8], "int64")
+        >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
+        >>> pm.layers.bitwise_or(number, divisor).shape
+        (-1, 8)
+    """
+
+def bitwise_xor(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = the bitwise XOR of x and y; for bool, the logical XOR. The last axes are aligned; dimensions of 1 are broadcast.
+
+    Element types: bool, int16, int32, int64, uint8, int8.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> number = pm.layers.data("number", [-1, 8], "int64")
+        >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
+        >>> pm.layers.bitwise_xor(number, divisor).shape
+        (-1, 8)
+    """
+
+def bmm(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out[i] = x[i] y[i] for each matrix i; x and y have the same number of matrices.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [matrices, m, k]
+        y: [matrices, k, n]
+        name: beginning of the names of its variables
+    Returns:
+        Out: [matrices, m, n].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> b = pm.layers.data("b", [-1, 4, 5])
+        >>> pm.layers.bmm(a, b).shape
+        (-1, 3, 5)
+    """
+
+def bpr_loss(input: Variable, label: Variable, *, name: str | None=None) -> Variable:
+    """Y = the mean over the classes j other than the label of log(1 + exp(input[j] - input[label])): Bayesian personalized ranking (Hidasi et al. 2016).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: [..., classes]: scores
+        label: int64, [..., 1]: classes
+        name: beginning of the names of its variables
+    Returns:
+        Y: [..., 1].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> label = pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.bpr_loss(x, label).shape
+        (-1, 1)
+    """
+
+def brelu(x: Variable, *, t_min: float=0.0, t_max: float=24.0, name: str | None=None) -> Variable:
+    """Out = min(max(x, t_min), t_max), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        t_min: the minimum of Out
+        t_max: the maximum of Out
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.brelu(x).shape
+        (-1, 8)
+    """
+
+def ceil(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the smallest integer that is at least x, element by element; NaN and infinity stay unchanged.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.ceil(x).shape
+        (-1, 8)
+    """
+
+def celu(x: Variable, *, alpha: float=1.0, name: str | None=None) -> Variable:
+    """Out = x where x >= 0, else alpha (exp(x / alpha) - 1), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        alpha: -alpha is the lower bound of Out; not 0
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.celu(x).shape
+        (-1, 8)
+    """
+
+def channel_shuffle(x: Variable, *, groups: int=1, data_format: str='NCHW', name: str | None=None) -> Variable:
+    """Channel i of group g becomes channel i groups + g (Zhang et al. 2018).
+
+    Element types: any.
+
+    Args:
+        x: [images, channels, height, width], or channels last according to data_format
+        groups: the number of groups of channels
+        data_format: whether axis 1 or the last axis has the channels
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> pm.layers.channel_shuffle(image, groups=2).shape
+        (-1, 4, 6, 6)
+    """
+
+def clip(x: Variable, min: float, max: float, *, name: str | None=None) -> Variable:
+    """Out = min(max(x, min), max), element by element; NaN stays NaN. Duplicate rows of selected rows are merged first.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape; a tensor or selected rows
+        min: lower bound
+        max: upper bound
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.clip(x, min=-1.0, max=1.0).shape
+        (-1, 8)
+    """
+
+def clip_by_norm(x: Variable, max_norm: float, *, name: str | None=None) -> Variable:
+    """Out = x max_norm / |x| where the Euclidean norm |x| is above max_norm, else x. Duplicate rows of selected rows are merged first, so the norm is that of the dense gradient.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape; a tensor or selected rows
+        max_norm: the largest norm that stays unchanged
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> vector = pm.layers.data("vector", [4])
+        >>> pm.layers.clip_by_norm(vector, max_norm=1.0).shape
+        (4,)
+    """
+
+def continuous_value_model(input: Variable, cvm: Variable, *, use_cvm: bool=True, name: str | None=None) -> Variable:
+    """With use_cvm, Y = input with log(shows + 1) and log(clicks + 1) - log(shows + 1) in its first two columns, else input without them.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: [rows, 2 + width]: shows and clicks, then an embedding
+        cvm: [rows, 2]: the values of these columns in the gradient
+        use_cvm: whether Y keeps the two columns
+        name: beginning of the names of its variables
+    Returns:
+        Y: [rows, 2 + width], or [rows, width].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> clicks = pm.layers.data("clicks", [-1, 2])
+        >>> pm.layers.continuous_value_model(x, clicks).shape
+        (-1, 8)
+    """
+
+def cos(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = cos(x), x in radians, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.cos(x).shape
+        (-1, 8)
+    """
+
+def cosh(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = cosh(x), the hyperbolic cosine, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.cosh(x).shape
+        (-1, 8)
+    """
+
+def cross(x: Variable, y: Variable, *, axis: int=9, name: str | None=None) -> Variable:
+    """Out = x x y: (x1 y2 - x2 y1, x2 y0 - x0 y2, x0 y1 - x1 y0) along the axis.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape with an axis of 3
+        y: shape of x
+        axis: the axis of the vectors; negative: from the end; 9: the first of size 3
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> pm.layers.cross(a, a, axis=1).shape
+        (-1, 3, 4)
+    """
+
+def cumprod(x: Variable, dim: int, *, name: str | None=None) -> Variable:
+    """Out[j] = the product of x[0] to x[j] along the axis. Integers wrap around.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        dim: the axis; negative ones count from the end
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.cumprod(x, dim=1).shape
+        (-1, 8)
+    """
+
+def diag(x: Variable, *, offset: int=0, padding_value: float=0.0, name: str | None=None) -> Variable:
+    """If x has one dimension, Out = a square matrix with x on a diagonal and padding_value elsewhere. If x is a matrix, Out = the elements on its diagonal.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: [n] or [rows, columns]; [] counts as [1]
+        offset: index of the diagonal: 0 for the main one, above 0 to the right of it
+        padding_value: the value of Out off the diagonal
+        name: beginning of the names of its variables
+    Returns:
+        Out: [n + |offset|, n + |offset|], or the length of the diagonal.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> vector = pm.layers.data("vector", [4])
+        >>> pm.layers.diag(vector).shape
+        (4, 4)
+    """
+
+def dist(x: Variable, y: Variable, *, p: float=2.0, name: str | None=None) -> Variable:
+    """Out = (sum of |x - y|^p)^(1/p) over all elements.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        p: the order; inf, -inf: the largest, the smallest difference; 0: the number of nonzero differences
+        name: beginning of the names of its variables
+    Returns:
+        Out: one number, [].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.dist(x, y).shape
+        ()
+    """
+
+def dot(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = the sum of x y along the last axis. Integers wrap around.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: [size] or [rows, size]
+        y: shape of x
+        name: beginning of the names of its variables
+    Returns:
+        Out: [] or [rows].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.dot(x, y).shape
+        (-1,)
+    """
+
+def elementwise_add(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = x + y. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_add(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_div(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = x / y. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Quotients of integers are truncated towards zero; for integers, y = 0 is an error.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_div(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_floordiv(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = floor(x / y). y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast. For integers, y = 0 is an error.
+
+    Element types: int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> number = pm.layers.data("number", [-1, 8], "int64")
+        >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
+        >>> pm.layers.elementwise_floordiv(number, divisor).shape
+        (-1, 8)
+    """
+
+def elementwise_fmax(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = max(x, y); where one is NaN, the other. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_fmax(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_fmin(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = min(x, y); where one is NaN, the other. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_fmin(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_max(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = max(x, y); NaN in either gives NaN. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_max(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_min(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = min(x, y); NaN in either gives NaN. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_min(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_mod(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = x - y floor(x / y): the remainder, with the sign of y. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. For integers, y = 0 is an error.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> number = pm.layers.data("number", [-1, 8], "int64")
+        >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
+        >>> pm.layers.elementwise_mod(number, divisor).shape
+        (-1, 8)
+    """
+
+def elementwise_mul(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = x y, element by element. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast. x may be selected rows if y has one element: then so is Out, with the same rows.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_mul(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_pow(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = x to the power of y. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast. Products of integers wrap around; an integer to a power below 0 has its fraction cut off, and is 0 for x = 0.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_pow(x, y).shape
+        (-1, 8)
+    """
+
+def elementwise_sub(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = x - y. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.elementwise_sub(x, y).shape
+        (-1, 8)
+    """
+
+def elu(x: Variable, *, alpha: float=1.0, name: str | None=None) -> Variable:
+    """Out = x where x >= 0, else alpha (exp(x) - 1), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        alpha: -alpha is the lower bound of Out
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.elu(x).shape
+        (-1, 8)
+    """
+
+def equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = whether x equals y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal to nothing.
+
+    Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.equal(x, y).shape
+        (-1, 8)
+    """
+
+def equal_all(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x and y have the same shape and all their elements are equal; floating-point numbers less than 1e-8 apart count as equal, NaN as different from every number.
+
+    Element types: bool, int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: any shape, of x's element type
+        name: beginning of the names of its variables
+    Returns:
+        Out: one element, bool.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.equal_all(x, y).shape
+        ()
+    """
+
+def erf(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = erf(x), 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.erf(x).shape
+        (-1, 8)
+    """
+
+def exp(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = e^x, element by element; on overflow, infinity.
+
+    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.exp(x).shape
+        (-1, 8)
+    """
+
+def expm1(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = exp(x) - 1, element by element, also accurate for small x.
+
+    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.expm1(x).shape
+        (-1, 8)
+    """
+
+def floor(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the largest integer that is at most x, element by element; NaN and infinity stay unchanged.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.floor(x).shape
+        (-1, 8)
+    """
+
+def gather_nd(input: Variable, index: Variable, *, name: str | None=None) -> Variable:
+    """The last axis of index, of size k, holds coordinates along input's first k axes; Out = the slices of input at these coordinates. Negative coordinates count from the end; a coordinate out of range is an error.
+
+    Element types: any.
+
+    Args:
+        input: any shape
+        index: [..., k], int32 or int64
+        name: beginning of the names of its variables
+    Returns:
+        Out: index's dimensions except the last, then input's except the first k.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> index = pm.layers.data("index", [-1, 2], "int64")
+        >>> pm.layers.gather_nd(matrix, index).shape
+        (-1,)
+    """
+
+def gather_tree(ids: Variable, parents: Variable, *, name: str | None=None) -> Variable:
+    """Out[t, b, k] = the id at step t of the sequence that ends in beam k at the last step. parents[t, b, k] is the beam at step t - 1 that precedes beam k at step t.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        ids: [steps, batch, beams], int32 or int64
+        parents: shape and element type of ids
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of ids.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> steps = pm.layers.data("steps", [5, 2, 3], "int64")
+        >>> pm.layers.gather_tree(steps, steps).shape
+        (5, 2, 3)
+    """
+
+def gelu(x: Variable, *, approximate: bool=False, name: str | None=None) -> Variable:
+    """Out = x (1 + erf(x / sqrt(2))) / 2, element by element; or, when approximate, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        approximate: whether tanh is replaces erf
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.gelu(x).shape
+        (-1, 8)
+    """
+
+def get_tensor_from_selected_rows(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the values of the selected rows, in their order, not the whole table.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: selected rows
+        name: beginning of the names of its variables
+    Returns:
+        Out: [rows, ...]; operators that read it see as many rows as x can have; rows without a value are zeros.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> ids = pm.layers.data("ids", [-1], "int64")
+        >>> words = pm.layers.embedding(ids, [100, 8], is_sparse=True)
+        >>> ((table, gradient),) = pm.append_backward(pm.layers.mean(words))
+        >>> pm.layers.get_tensor_from_selected_rows(gradient).shape
+        (-1, 8)
+    """
+
+def greater_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = whether x >= y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
+
+    Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.greater_equal(x, y).shape
+        (-1, 8)
+    """
+
+def greater_than(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = whether x > y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
+
+    Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.greater_than(x, y).shape
+        (-1, 8)
+    """
+
+def grid_sampler(x: Variable, grid: Variable, *, mode: str='bilinear', padding_mode: str='zeros', align_corners: bool=True, name: str | None=None) -> Variable:
+    """Output[n, c, i, j] = x[n, c] interpolated at the position (x, y) = grid[n, i, j] (Jaderberg et al. 2015).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [images, channels, height, width], or [images, channels, depth, height, width]
+        grid: [images, output height, output width, 2]: x, y, from -1 to 1 across the image; with depth [..., 3]: x, y, z
+        mode: bilinear: the weighted sum of the surrounding pixels, four or, with depth, eight; nearest: the nearest pixel
+        padding_mode: pixels outside of the image: zeros, the outermost pixels, or the mirrored image
+        align_corners: whether -1 and 1 are the centers of the outermost pixels; otherwise they are their edges
+        name: beginning of the names of its variables
+    Returns:
+        Output: [images, channels, output height, output width], with depth before them.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> grid = pm.layers.data("grid", [-1, 3, 3, 2])
+        >>> pm.layers.grid_sampler(image, grid).shape
+        (-1, 4, 3, 3)
+    """
+
+def hard_shrink(x: Variable, *, threshold: float=0.5, name: str | None=None) -> Variable:
+    """Out = x where |x| > threshold, else 0, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        threshold: values in [-threshold, threshold] become 0
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.hard_shrink(x).shape
+        (-1, 8)
+    """
+
+def hard_sigmoid(x: Variable, *, slope: float=0.2, offset: float=0.5, name: str | None=None) -> Variable:
+    """Out = min(max(slope x + offset, 0), 1), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        slope: factor of x
+        offset: the value of Out for x = 0
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.hard_sigmoid(x).shape
+        (-1, 8)
+    """
+
+def hard_swish(x: Variable, *, threshold: float=6.0, scale: float=6.0, offset: float=3.0, name: str | None=None) -> Variable:
+    """Out = x min(max(x + offset, 0), threshold) / scale, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        threshold: upper bound of x + offset in the factor of x
+        scale: divisor of the factor of x; not 0
+        offset: the factor is 0 where x < -offset
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.hard_swish(x).shape
+        (-1, 8)
+    """
+
+def hinge_loss(logits: Variable, labels: Variable, *, name: str | None=None) -> Variable:
+    """Loss = max(0, 1 - logits (2 labels - 1)) for every element; labels are 0 or 1.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        logits: any shape
+        labels: the same shape
+        name: beginning of the names of its variables
+    Returns:
+        Loss: the same shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> column = pm.layers.data("column", [-1, 1])
+        >>> other = pm.layers.data("other", [-1, 1])
+        >>> pm.layers.hinge_loss(column, other).shape
+        (-1, 1)
+    """
+
+def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Variable:
+    """Out[i, j] = x[i, index[i, j]]. A position out of range is an error.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: [rows, n]
+        index: [rows, m], int32 or int64
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of index.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> index = pm.layers.data("index", [-1, 2], "int64")
+        >>> pm.layers.index_sample(x, index).shape
+        (-1, 2)
+    """
+
+def is_empty(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x has no elements.
+
+    Element types: any.
+
+    Args:
+        x: any shape; only its shape is read
+        name: beginning of the names of its variables
+    Returns:
+        Out: one element, bool.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.is_empty(x).shape
+        ()
+    """
+
+def isfinite(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x is a finite number, element by element. Integers are finite.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x; bool.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.isfinite(x).shape
+        (-1, 8)
+    """
+
+def isinf(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x is infinity or minus infinity, element by element. Integers are finite.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x; bool.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.isinf(x).shape
+        (-1, 8)
+    """
+
+def isnan(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x is NaN, element by element. Integers are never NaN.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x; bool.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.isnan(x).shape
+        (-1, 8)
+    """
+
+def kldiv_loss(x: Variable, target: Variable, *, reduction: str='mean', name: str | None=None) -> Variable:
+    """Loss = target (log target - x) where target is above 0, else 0: the Kullback-Leibler divergence of probabilities exp(x) from target, reduced according to `reduction`.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape: logarithms of probabilities
+        target: shape of x: probabilities
+        reduction: none: a loss for each element; sum; mean: sum / number of elements; batchmean: sum / first dimension
+        name: beginning of the names of its variables
+    Returns:
+        Loss: []; shape of x without reduction.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.kldiv_loss(x, y).shape
+        ()
+    """
+
+def kron(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out[i m + j] = x[i] y[j] along each axis, where m is the size of y; the tensor with fewer axes gets axes of 1 in front. Integers wrap around.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: the sizes of x times those of y.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.kron(matrix, matrix).shape
+        (16, 16)
+    """
+
+def l1_norm(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the sum of the absolute values of all elements of x.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: [].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.l1_norm(x).shape
+        ()
+    """
+
+def leaky_relu(x: Variable, *, alpha: float=0.02, name: str | None=None) -> Variable:
+    """Out = x where x > 0, else alpha x, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        alpha: factor of negative elements
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.leaky_relu(x).shape
+        (-1, 8)
+    """
+
+def less_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = whether x <= y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
+
+    Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.less_equal(x, y).shape
+        (-1, 8)
+    """
+
+def less_than(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = whether x < y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
+
+    Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.less_than(x, y).shape
+        (-1, 8)
+    """
+
+def log(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the natural logarithm of x, element by element; -inf for 0, NaN for a negative number.
+
+    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.log(x).shape
+        (-1, 8)
+    """
+
+def log10(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = log10(x), the logarithm to the base 10, element by element.
+
+    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.log10(x).shape
+        (-1, 8)
+    """
+
+def log1p(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = log(1 + x), element by element, also accurate for small x.
+
+    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.log1p(x).shape
+        (-1, 8)
+    """
+
+def log2(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = log2(x), the logarithm to the base 2, element by element.
+
+    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.log2(x).shape
+        (-1, 8)
+    """
+
+def log_softmax(x: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = x - log(sum of exp(x) along the axis): logarithms of probabilities.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        axis: the axis; negative ones count from the end
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.log_softmax(x).shape
+        (-1, 8)
+    """
+
+def logical_and(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x and y are both true, element by element; a number is true unless it is 0. The last axes are aligned; dimensions of 1 are broadcast.
+
+    Element types: bool, int16, int32, int64, float32, float64, int8; computed in a wider one: uint8, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
+        >>> more = pm.layers.data("more", [-1, 8], "bool")
+        >>> pm.layers.logical_and(true_or_false, more).shape
+        (-1, 8)
+    """
+
+def logical_not(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x is not true, element by element; a number is true unless it is 0.
+
+    Element types: bool, int16, int32, int64, float32, float64, int8; computed in a wider one: uint8, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x; bool.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
+        >>> pm.layers.logical_not(true_or_false).shape
+        (-1, 8)
+    """
+
+def logical_or(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether x or y is true, or both, element by element; a number is true unless it is 0. The last axes are aligned; dimensions of 1 are broadcast.
+
+    Element types: bool, int16, int32, int64, float32, float64, int8; computed in a wider one: uint8, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
+        >>> more = pm.layers.data("more", [-1, 8], "bool")
+        >>> pm.layers.logical_or(true_or_false, more).shape
+        (-1, 8)
+    """
+
+def logical_xor(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = whether exactly one of x and y is true, element by element; a number is true unless it is 0. The last axes are aligned; dimensions of 1 are broadcast.
+
+    Element types: bool, int16, int32, int64, float32, float64, int8; computed in a wider one: uint8, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
+        >>> more = pm.layers.data("more", [-1, 8], "bool")
+        >>> pm.layers.logical_xor(true_or_false, more).shape
+        (-1, 8)
+    """
+
+def logsigmoid(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = log(1 / (1 + exp(-x))), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.logsigmoid(x).shape
+        (-1, 8)
+    """
+
+def lookup_table(w: Variable, ids: Variable, *, padding_idx: int=-1, is_sparse: bool=False, name: str | None=None) -> Variable:
+    """Out[i..., :] = w[ids[i..., 0]]; zeros where the id is padding_idx. An id out of range is an error.
+
+    Element types: float32, float64; computed in a wider one: int8, int16, float16, bfloat16.
+
+    Args:
+        w: [height, width]: the table
+        ids: [..., 1], int32 or int64
+        padding_idx: the id for which Out is zeros; -1: none
+        is_sparse: whether the gradient of w is selected rows
+        name: beginning of the names of its variables
+    Returns:
+        Out: [..., width].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> label = pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.lookup_table(matrix, label).shape
+        (-1, 4)
+    """
+
+def mean(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the mean of all elements of x; NaN if there are no elements.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: one element, [].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.mean(x).shape
+        ()
+    """
+
+def merge_selected_rows(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = x with its rows sorted and duplicates merged: the values of equal rows are added.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: selected rows
+        name: beginning of the names of its variables
+    Returns:
+        Out: selected rows of the same table.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> ids = pm.layers.data("ids", [-1], "int64")
+        >>> words = pm.layers.embedding(ids, [100, 8], is_sparse=True)
+        >>> ((table, gradient),) = pm.append_backward(pm.layers.mean(words))
+        >>> pm.layers.merge_selected_rows(gradient).shape
+        (100, 8)
+    """
+
+def mish(x: Variable, *, threshold: float=20.0, name: str | None=None) -> Variable:
+    """Out = x tanh(log(1 + exp(x))), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        threshold: where x is above it, log(1 + exp(x)) is replaced by x
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.mish(x).shape
+        (-1, 8)
+    """
+
+def mul(x: Variable, y: Variable, *, x_num_col_dims: int=1, y_num_col_dims: int=1, name: str | None=None) -> Variable:
+    """Out = x y: the first x_num_col_dims axes of x are flattened to rows and the others to columns; likewise for y.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [rows..., columns...]
+        y: [rows..., columns...] with as many rows as x has columns
+        x_num_col_dims: the number of axes of x that are rows
+        y_num_col_dims: the number of axes of y that are rows
+        name: beginning of the names of its variables
+    Returns:
+        Out: x's rows and y's columns.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> updates = pm.layers.data("updates", [2, 4])
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.mul(updates, matrix).shape
+        (2, 4)
+    """
+
+def mv(x: Variable, vec: Variable, *, name: str | None=None) -> Variable:
+    """Out = x vec.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [rows, columns]
+        vec: [columns]
+        name: beginning of the names of its variables
+    Returns:
+        Out: [rows].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> vector = pm.layers.data("vector", [4])
+        >>> pm.layers.mv(matrix, vector).shape
+        (4,)
+    """
+
+def not_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = whether x differs from y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal to nothing.
+
+    Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: beginning of the names of its variables
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.not_equal(x, y).shape
+        (-1, 8)
+    """
+
+def pixel_shuffle(x: Variable, *, upscale_factor: int=1, data_format: str='NCHW', name: str | None=None) -> Variable:
+    """Out[n, c, y r + i, x r + j] = x[n, (c r + i) r + j, y, x] with r = upscale_factor (Shi et al. 2016).
+
+    Element types: any.
+
+    Args:
+        x: [images, channels r r, height, width], or channels last according to data_format
+        upscale_factor: factor by which height and width grow
+        data_format: whether axis 1 or the last axis has the channels
+        name: beginning of the names of its variables
+    Returns:
+        Out: [images, channels, height r, width r], or channels last.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> pm.layers.pixel_shuffle(image, upscale_factor=2).shape
+        (-1, 1, 12, 12)
+    """
+
+def pixel_unshuffle(x: Variable, *, downscale_factor: int=1, data_format: str='NCHW', name: str | None=None) -> Variable:
+    """Out[n, (c r + i) r + j, y, x] = x[n, c, y r + i, x r + j] with r = downscale_factor.
+
+    Element types: any.
+
+    Args:
+        x: [images, channels, height r, width r], or channels last according to data_format
+        downscale_factor: factor by which height and width shrink
+        data_format: whether axis 1 or the last axis has the channels
+        name: beginning of the names of its variables
+    Returns:
+        Out: [images, channels r r, height, width], or channels last.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> pm.layers.pixel_unshuffle(image, downscale_factor=2).shape
+        (-1, 16, 3, 3)
+    """
+
+def rank_loss(label: Variable, left: Variable, right: Variable, *, name: str | None=None) -> Variable:
+    """Out = log(1 + exp(left - right)) - label (left - right) for every pair: RankNet's loss (Burges et al. 2005).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        label: any shape: 1 where the left one ranks higher, 0 where the right one, 0.5 for a tie
+        left: shape of label: scores
+        right: shape of label: scores
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of label.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> column = pm.layers.data("column", [-1, 1])
+        >>> other = pm.layers.data("other", [-1, 1])
+        >>> pm.layers.rank_loss(column, column, other).shape
+        (-1, 1)
+    """
+
+def reciprocal(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = 1 / x, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.reciprocal(x).shape
+        (-1, 8)
+    """
+
+def relu(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = max(x, 0), element by element; NaN stays NaN.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.relu(x).shape
+        (-1, 8)
+    """
+
+def relu6(x: Variable, *, threshold: float=6.0, name: str | None=None) -> Variable:
+    """Out = min(max(x, 0), threshold), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        threshold: the maximum of Out
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.relu6(x).shape
+        (-1, 8)
+    """
+
+def round(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = x rounded to the nearest integer, halves away from zero, element by element; NaN and infinity stay unchanged.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.round(x).shape
+        (-1, 8)
+    """
+
+def rsqrt(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = 1 / sqrt(x), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.rsqrt(x).shape
+        (-1, 8)
+    """
+
+def scale(x: Variable, *, scale: float=1.0, bias: float=0.0, bias_after_scale: bool=True, name: str | None=None) -> Variable:
+    """Out = scale * x + bias, or scale * (x + bias) when bias_after_scale is false.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape; a tensor or selected rows
+        scale: factor
+        bias: added after, or before, scaling
+        bias_after_scale: whether the bias is added after scaling
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.scale(x, scale=2.0, bias=1.0).shape
+        (-1, 8)
+    """
+
+def scatter(input: Variable, index: Variable, updates: Variable, *, overwrite: bool=True, name: str | None=None) -> Variable:
+    """Out = input with the rows that index names replaced by updates. With overwrite, the last of several updates of one row is written; without it their sum, which also replaces input's own row. An id out of range is an error.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        input: [rows, ...]
+        index: [n], [n, 1] or one number, int32 or int64
+        updates: [n, ...]: a row for each of index
+        overwrite: whether the last update of a row is written; otherwise the sum of all
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of input.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> rows = pm.layers.data("rows", [2], "int64")
+        >>> updates = pm.layers.data("updates", [2, 4])
+        >>> pm.layers.scatter(matrix, rows, updates).shape
+        (4, 4)
+    """
+
+def scatter_nd_add(ref: Variable, index: Variable, updates: Variable, *, name: str | None=None) -> Variable:
+    """The last axis of index, of size k, holds coordinates along ref's first k axes; Out = ref with updates added to the slices at these coordinates; duplicates are summed. A negative coordinate, or one out of range, is an error.
+
+    Element types: int32, int64, float32, float64, uint8; computed in a wider one: int8, int16, float16, bfloat16.
+
+    Args:
+        ref: any shape
+        index: [..., k], int32 or int64
+        updates: index's dimensions except the last, then ref's except the first k
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of ref.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> vector = pm.layers.data("vector", [4])
+        >>> label = pm.layers.data("label", [-1, 1], "int64")
+        >>> deltas = pm.layers.data("deltas", [-1])
+        >>> pm.layers.scatter_nd_add(vector, label, deltas).shape
+        (4,)
+    """
+
+def searchsorted(sorted_sequence: Variable, values: Variable, *, out_int32: bool=False, right: bool=False, name: str | None=None) -> Variable:
+    """Out = for each of values, the number of elements of the sorted sequence that are less or, with `right`, not greater. NaN and infinity are sorted to the end.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        sorted_sequence: [n], or [..., n]: a sorted sequence for each row of values
+        values: any shape, or [..., m]
+        out_int32: whether Out is int32
+        right: whether equal elements are counted too
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of values, int64 or int32.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> vector = pm.layers.data("vector", [4])
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.searchsorted(vector, x).shape
+        (-1, 8)
+    """
+
+def selu(x: Variable, *, scale: float=1.050701, alpha: float=1.673263, name: str | None=None) -> Variable:
+    """Out = scale x where x > 0, else scale alpha (exp(x) - 1), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        scale: factor of all elements
+        alpha: -alpha is the lower bound of Out / scale
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.selu(x).shape
+        (-1, 8)
+    """
+
+def sequence_concat(input: Sequence[Variable], *, name: str | None=None) -> Variable:
+    """Sequence i of Out = sequence i of each input, one after the other.
+
+    Element types: any.
+
+    Args:
+        input: tensors with equal numbers of sequences, with rows of one shape and element type
+        name: beginning of the names of its variables
+    Returns:
+        Out: all rows of the Xs.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_concat([words, words]).shape
+        (-1, 8)
+    """
+
+def sequence_enumerate(input: Variable, win_size: int, *, pad_value: int=0, name: str | None=None) -> Variable:
+    """Row t of Out = input[t], ..., input[t + win_size - 1]; pad_value after the end of the sequence.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        input: sequences of ids, [T, 1] or [T]
+        win_size: the number of ids in a row
+        pad_value: the id after the end of a sequence
+        name: beginning of the names of its variables
+    Returns:
+        Out: [T, win_size], the sequences of input.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> ids = pm.layers.data("ids", [-1, 1], "int64", lod_level=1)
+        >>> pm.layers.sequence_enumerate(ids, win_size=2).shape
+        (-1, 2)
+    """
+
+def sequence_erase(input: Variable, tokens: Sequence[int], *, name: str | None=None) -> Variable:
+    """Out = the sequences of input without the ids in `tokens`. The number of rows depends on data.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        input: sequences of ids, [T, 1] or [T], int32 or int64
+        tokens: the ids to remove
+        name: beginning of the names of its variables
+    Returns:
+        Out: the remaining ids of each sequence; outer lod levels stay unchanged.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> ids = pm.layers.data("ids", [-1, 1], "int64", lod_level=1)
+        >>> pm.layers.sequence_erase(ids, tokens=[0]).shape
+        (-1, 1)
+    """
+
+def sequence_expand(x: Variable, y: Variable, *, ref_level: int=-1, name: str | None=None) -> Variable:
+    """Out = sequence i, or row i, of x repeated n times, where n is the length of sequence i in a level of y's lod. If that level has no sequences, Out is x.
+
+    Element types: any.
+
+    Args:
+        x: rows, or sequences of one level
+        y: sequences; its values are not read
+        ref_level: the level of y's lod with the numbers of repetitions; -1: the last
+        name: beginning of the names of its variables
+    Returns:
+        Out: rows of x; sequences if x has them.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_expand(x, words).shape
+        (-1, 8)
+    """
+
+def sequence_expand_as(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = row i of x repeated n times, where n is the length of sequence i of y.
+
+    Element types: any.
+
+    Args:
+        x: a row for each sequence of y
+        y: sequences of one level; its values are not read
+        name: beginning of the names of its variables
+    Returns:
+        Out: rows of x in the sequences of y.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_expand_as(x, words).shape
+        (-1, 8)
+    """
+
+def sequence_reshape(input: Variable, new_dim: int, *, name: str | None=None) -> Variable:
+    """Out = the elements of each sequence of input in rows of new_dim elements.
+
+    Element types: any.
+
+    Args:
+        input: sequences of rows [T, D]
+        new_dim: the width of Out; must divide the number of elements of each sequence
+        name: beginning of the names of its variables
+    Returns:
+        Out: [T * D / new_dim, new_dim].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_reshape(words, new_dim=4).shape
+        (-1, 4)
+    """
+
+def sequence_reverse(x: Variable, *, name: str | None=None) -> Variable:
+    """Y = x with the rows of each sequence in reverse order.
+
+    Element types: any.
+
+    Args:
+        x: sequences of rows of any shape
+        name: beginning of the names of its variables
+    Returns:
+        Y: shape and sequences of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_reverse(words).shape
+        (-1, 8)
+    """
+
+def sequence_scatter(input: Variable, index: Variable, updates: Variable, *, name: str | None=None) -> Variable:
+    """Out = input, and Out[i, index[j]] += updates[j] for each j in sequence i of index.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        input: [sequences, columns]
+        index: sequences of columns, [T, 1] or [T], int32 or int64
+        updates: shape of index, type of input; its own sequences are not read
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of input.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> ids = pm.layers.data("ids", [-1, 1], "int64", lod_level=1)
+        >>> score = pm.layers.data("score", [-1, 1], lod_level=1)
+        >>> pm.layers.sequence_scatter(matrix, ids, score).shape
+        (4, 4)
+    """
+
+def sequence_slice(input: Variable, offset: Variable, length: Variable, *, name: str | None=None) -> Variable:
+    """Sequence i of Out = length[i] rows of sequence i of input, starting at its row offset[i].
+
+    Element types: any.
+
+    Args:
+        input: sequences of rows of any shape
+        offset: [sequences, 1], int32 or int64
+        length: [sequences, 1], int32 or int64
+        name: beginning of the names of its variables
+    Returns:
+        Out: rows of input; their number depends on data.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> offset = pm.layers.data("offset", [-1, 1], "int64")
+        >>> length = pm.layers.data("length", [-1, 1], "int64")
+        >>> pm.layers.sequence_slice(words, offset, length).shape
+        (-1, 8)
+    """
+
+def sequence_softmax(input: Variable, *, name: str | None=None) -> Variable:
+    """Out = exp(input) / (sum of exp(input) over the sequence), for each sequence of input's last level.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: sequences of numbers, [T, 1] or [T]
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape and sequences of input.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> score = pm.layers.data("score", [-1, 1], lod_level=1)
+        >>> pm.layers.sequence_softmax(score).shape
+        (-1, 1)
+    """
+
+def sequence_unpad(x: Variable, length: Variable, *, name: str | None=None) -> Variable:
+    """Sequence i of Out = the first length[i] rows of x[i]. The number of rows depends on data.
+
+    Element types: any.
+
+    Args:
+        x: [sequences, length, ...]
+        length: [sequences], int32 or int64
+        name: beginning of the names of its variables
+    Returns:
+        Out: [T, ...], or [T, 1] from [sequences, length].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> lengths = pm.layers.data("lengths", [-1], "int64")
+        >>> pm.layers.sequence_unpad(a, lengths).shape
+        (-1, 4)
+    """
+
+def shape(input: Variable, *, name: str | None=None) -> Variable:
+    """Out = the dimensions of input.
+
+    Element types: any.
+
+    Args:
+        input: any shape; only its shape is read
+        name: beginning of the names of its variables
+    Returns:
+        Out: [the number of input's dimensions], int32.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.shape(x).shape
+        (2,)
+    """
+
+def shard_index(input: Variable, index_num: int, nshards: int, shard_id: int, *, ignore_value: int=-1, name: str | None=None) -> Variable:
+    """Each shard holds ceil(index_num / nshards) consecutive indices; Out = the position of each index of input in the shard shard_id, or ignore_value if another shard holds it.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        input: indices from 0 to index_num - 1, [..., 1], int32 or int64
+        index_num: the number of indices
+        nshards: the number of shards
+        shard_id: the number of this shard, from 0
+        ignore_value: the value for indices of other shards
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of input.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> label = pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.shard_index(label, 20, 2, 0).shape
+        (-1, 1)
+    """
+
+def sigmoid(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = 1 / (1 + exp(-x)), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.sigmoid(x).shape
+        (-1, 8)
+    """
+
+def sigmoid_cross_entropy_with_logits(x: Variable, label: Variable, *, pos_weight: Variable | None=None, ignore_index: int=-100, normalize: bool=False, name: str | None=None) -> Variable:
+    """Out = -label log sigmoid(x) - (1 - label) log(1 - sigmoid(x)) for every element, computed as max(x, 0) - x label + log(1 + exp(-|x|)); 0 where the integer part of the label is ignore_index. pos_weight, 1 if omitted, is a factor of log sigmoid(x).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        label: the same shape
+        pos_weight: shape of x: the weight of positive labels
+        ignore_index: labels with this integer part have loss 0
+        normalize: whether to divide by the number of labels that are not ignored
+        name: beginning of the names of its variables
+    Returns:
+        Out: the same shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.sigmoid_cross_entropy_with_logits(x, y).shape
+        (-1, 8)
+    """
+
+def sign(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = 1 where x > 0, -1 where x < 0, 0 where x is 0; NaN stays NaN. Its gradient is 0.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.sign(x).shape
+        (-1, 8)
+    """
+
+def silu(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = x / (1 + exp(-x)), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.silu(x).shape
+        (-1, 8)
+    """
+
+def sin(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = sin(x), x in radians, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.sin(x).shape
+        (-1, 8)
+    """
+
+def sinh(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = sinh(x), the hyperbolic sine, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.sinh(x).shape
+        (-1, 8)
+    """
+
+def size(input: Variable, *, name: str | None=None) -> Variable:
+    """Out = the number of elements of input.
+
+    Element types: any.
+
+    Args:
+        input: any shape; only its shape is read
+        name: beginning of the names of its variables
+    Returns:
+        Out: one number, int64.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.size(x).shape
+        ()
+    """
+
+def softmax(x: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = exp(x) / (sum of exp(x) along the axis): positive numbers that sum to 1.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        axis: the axis; negative ones count from the end
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.softmax(x).shape
+        (-1, 8)
+    """
+
+def softplus(x: Variable, *, beta: float=1.0, threshold: float=20.0, name: str | None=None) -> Variable:
+    """Out = log(1 + exp(beta x)) / beta, element by element; Out = x where beta x > threshold.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        beta: factor of x; not 0
+        threshold: where beta x is above it, Out = x
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.softplus(x).shape
+        (-1, 8)
+    """
+
+def softsign(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = x / (1 + |x|), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.softsign(x).shape
+        (-1, 8)
+    """
+
+def sqrt(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the square root of x, element by element; NaN for a negative number.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.sqrt(x).shape
+        (-1, 8)
+    """
+
+def square(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = x^2, element by element.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.square(x).shape
+        (-1, 8)
+    """
+
+def squared_l2_norm(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the sum of the squares of all elements of x.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: [1].
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.squared_l2_norm(x).shape
+        (1,)
+    """
+
+def stanh(x: Variable, *, scale_a: float=0.67, scale_b: float=1.7159, name: str | None=None) -> Variable:
+    """Out = scale_b tanh(scale_a x), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        scale_a: factor of x
+        scale_b: factor of Out
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.stanh(x).shape
+        (-1, 8)
+    """
+
+def swish(x: Variable, *, beta: float=1.0, name: str | None=None) -> Variable:
+    """Out = x / (1 + exp(-beta x)), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        beta: factor of x inside exp
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.swish(x).shape
+        (-1, 8)
+    """
+
+def tan(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = tan(x), x in radians, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.tan(x).shape
+        (-1, 8)
+    """
+
+def tanh(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = tanh(x), the hyperbolic tangent, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.tanh(x).shape
+        (-1, 8)
+    """
+
+def tanh_shrink(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = x - tanh(x), element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.tanh_shrink(x).shape
+        (-1, 8)
+    """
+
+def teacher_student_sigmoid_loss(input: Variable, label: Variable, *, soft_max_up_bound: float=15.0, soft_max_lower_bound: float=-15.0, name: str | None=None) -> Variable:
+    """With s = log(1 + exp(input)): label below -1: no click and no score, Y = s; below 0: a click, Y = s - input; below 1: no click, and label is the score, Y = 2 s - input label; else a click, and label - 1 is the score, Y = 2 s - input - input (label - 1).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: any shape
+        label: the same shape
+        soft_max_up_bound: from this value of input on, the gradient is 0
+        soft_max_lower_bound: up to this value of input, the gradient is 0
+        name: beginning of the names of its variables
+    Returns:
+        Y: the same shape.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> column = pm.layers.data("column", [-1, 1])
+        >>> other = pm.layers.data("other", [-1, 1])
+        >>> pm.layers.teacher_student_sigmoid_loss(column, other).shape
+        (-1, 1)
+    """
+
+def temporal_shift(x: Variable, seg_num: int, *, shift_ratio: float=0.25, data_format: str='NCHW', name: str | None=None) -> Variable:
+    """With c channels and r = shift_ratio, frame t of a video takes its first c r channels from frame t - 1, the next c r channels from frame t + 1, or zeros if that frame is missing, and keeps the others (Lin et al. 2019).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [videos seg_num, channels, height, width], or channels last
+        seg_num: the number of frames of a video
+        shift_ratio: the fraction of the channels that comes from the previous frame, and from the next one
+        data_format: whether axis 1 or the last axis has the channels
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> pm.layers.temporal_shift(image, seg_num=2).shape
+        (-1, 4, 6, 6)
+    """
+
+def thresholded_relu(x: Variable, *, threshold: float=1.0, name: str | None=None) -> Variable:
+    """Out = x where x > threshold, else 0, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        threshold: elements not above it become 0
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.thresholded_relu(x).shape
+        (-1, 8)
+    """
+
+def trace(x: Variable, *, offset: int=0, axis1: int=0, axis2: int=1, name: str | None=None) -> Variable:
+    """Out = the sum of a diagonal of each matrix that axis1 and axis2 form.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: at least 2 dimensions
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        axis1: the rows of the matrices; negative ones count from the end
+        axis2: the columns of the matrices; negative ones count from the end
+        name: beginning of the names of its variables
+    Returns:
+        Out: the axes of x other than axis1 and axis2.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.trace(matrix).shape
+        ()
+    """
+
+def trunc(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = x rounded towards zero, element by element; NaN and infinity stay unchanged.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: beginning of the names of its variables
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: when shapes or element types do not fit.
+        ProgramError: when an attribute does not.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.trunc(x).shape
+        (-1, 8)
+    """

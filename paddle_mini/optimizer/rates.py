@@ -1,0 +1,121 @@
+# Rates: the learning rate of an optimizer, as a number, a variable or a schedule.
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._core import OpError, ProgramError, Scope, printable
+from ..errors import shown
+from ..guards import default_main_program, default_startup_program
+from ..initializer import Constant
+from ..lr.scheduler import LRScheduler
+from ..roles import LR_SCHEDULE, OPTIMIZE, op_role_guard
+from ..scope import global_scope
+from ..transaction import before_setting
+from ..variable import Parameter, Variable
+from .config import overridden_method
+
+Rate = float | Variable | LRScheduler
+
+
+class Rates:
+    """The part of an Optimizer that is about its learning rate."""
+
+    def __init__(self, learning_rate: Rate):
+        self.learning_rate: Rate = (
+            learning_rate
+            if isinstance(learning_rate, (Variable, LRScheduler))
+            else finite("learning_rate", learning_rate, low=0.0)
+        )
+        self._rates: dict[tuple[int, str], Variable] = {}
+
+    def get_lr(self, scope: Scope | None = None) -> float:
+        """The current learning rate: in this scope, or the global one, where a startup program has set it."""
+        rate = self.learning_rate
+        if isinstance(rate, Variable):
+            raise ProgramError(f"the program computes the learning rate: fetch '{printable(rate.name)}'")
+        if isinstance(rate, LRScheduler):
+            return rate()
+        where = global_scope() if scope is None else scope
+        made = next((var for var in self._rates.values() if var.name in where), None)
+        return rate if made is None else float(where.get(made.name))
+
+    def set_lr(self, value: float, scope: Scope | None = None) -> None:
+        """Sets the learning rate of all steps from now on, in this scope or the global one: after the startup program has
+        run, which sets the rate that the optimizer was made with. It is saved and restored as other variables are.
+
+        ProgramError for a rate that the program or an LRScheduler computes, OpError in a scope without the optimizer's
+        variables.
+        """
+        rate = finite("set_lr", value, low=0.0)
+        if isinstance(self.learning_rate, (Variable, LRScheduler)):
+            raise ProgramError(f"set_lr: the learning rate is {type(self.learning_rate).__name__}, which computes it")
+        where = global_scope() if scope is None else scope
+        for var in self._rates.values():
+            if var.name not in where:
+                raise OpError(f"set_lr: '{printable(var.name)}' has no value in the scope; run the startup program first")
+        for var in self._rates.values():
+            where.set(var.name, np.full(var.shape, rate, var.dtype))
+        if not self._rates:
+            self.learning_rate = rate
+
+    def rate_values(self) -> dict[str, Any]:
+        """The fields of the learning rate."""
+        rate = self.learning_rate
+        if isinstance(rate, LRScheduler):
+            return overridden_method(rate, "config_values", "get_lr", LRScheduler)()
+        if isinstance(rate, Variable):
+            raise ProgramError(
+                f"{type(self).__name__}: the program computes the learning rate '{printable(rate.name)}', which an "
+                "object of the C library can't; give a number or an LRScheduler"
+            )
+        return {"lr_policy": "Const", "const_lr": {"learning_rate": rate}}
+
+    def rate_of(self, parameter: Parameter) -> Variable:
+        """The learning rate for a parameter: the optimizer's, times the parameter's own factor."""
+        rate = self.rate_of_program(parameter.dtype)
+        if parameter.learning_rate == 1.0:
+            return rate
+        program = default_main_program()
+        name = program.new_name("tmp")
+        with op_role_guard(OPTIMIZE | LR_SCHEDULE):
+            program.current_block().append_op("scale", {"X": rate}, {"Out": name}, {"scale": parameter.learning_rate})
+        return program.current_block().var(name)
+
+    def rate_of_program(self, dtype: str) -> Variable:
+        """The optimizer's learning rate, for parameters of this dtype."""
+        rate = self.learning_rate
+        if isinstance(rate, Variable):
+            return rate
+        main = default_main_program()
+        made = self._rates.get((id(main), dtype))
+        if made is None or made.block.program is not main:
+            made = new_state("learning_rate", [], dtype, rate() if isinstance(rate, LRScheduler) else rate)
+            if isinstance(rate, LRScheduler):
+                before_setting(main.schedules, made.name)
+                main.schedules[made.name] = rate
+            before_setting(self._rates, (id(main), dtype))
+            self._rates[id(main), dtype] = made
+        return made
+
+
+def finite(what: str, value: Any, low: float = -math.inf, below: float = math.inf) -> float:
+    """The number as a float; ProgramError if it is not a number, not finite, or not in [low, below)."""
+    if isinstance(value, numbers.Real) and math.isfinite(value) and low <= float(value) < below:
+        return float(value)
+    limits = f", at least {low:g}" * (low > -math.inf) + f" and below {below:g}" * (below < math.inf)
+    raise ProgramError(f"{what} is {shown(value)}, it must be a finite number{limits}")
+
+
+def new_state(key: str, shape: Any, dtype: str, value: float) -> Variable:
+    if dtype not in dtypes.FLOAT_NAMES:
+        raise ProgramError(f"'{key}' would be {dtype}; optimizers change floats")
+    main, startup = default_main_program(), default_startup_program()
+    name = main.new_name(key)
+    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
+    Constant(value)(startup.global_block().create_var(name, **facts), startup.global_block())
+    return main.global_block().create_var(name, **facts)

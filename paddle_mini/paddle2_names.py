@@ -1,0 +1,115 @@
+# The tables of names of PaddlePaddle 2.x that are others here; docs/howto.md shows them.
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_REDUCTIONS = "reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
+_POOLS = "pool2d pool3d max_pool2d_with_index"
+
+# PaddlePaddle 2's name of an argument, the name here, and the functions for which both mean the same ("": all that
+# have the second and not the first).
+ARGUMENTS: tuple[tuple[str, str, str], ...] = (
+    ("weight_attr", "param_attr", ""),
+    ("activation", "act", ""),
+    ("data_format", "data_layout", "affine_channel batch_norm group_norm"),
+    ("sparse", "is_sparse", "embedding"),
+    ("keepdim", "keep_dim", _REDUCTIONS),
+    ("axis", "dim", f"{_REDUCTIONS} split"),
+    ("axis", "axes", "squeeze unsqueeze"),
+    ("x", "input", f"{_REDUCTIONS} argsort assign concat embedding fc gather one_hot split squeeze strided_slice topk unsqueeze"),
+    ("num_classes", "depth", "one_hot"),
+    ("fill_value", "value", "fill_constant full_like"),
+    ("negative_slope", "alpha", "leaky_relu"),
+    ("kernel_size", "filter_size", "conv2d conv2d_transpose conv3d"),
+    ("out_channels", "num_filters", "conv2d conv2d_transpose conv3d"),
+    ("parameters", "parameter_list", ""),
+    ("weight_decay", "regularization", ""),
+)
+
+# Arguments of PaddlePaddle 2 without one of the same meaning, by function ("": any), with advice.
+DIFFERENT_ARGUMENTS: Mapping[tuple[str, str], str] = {
+    ("dropout", "p"): "it is dropout_prob; PaddlePaddle 2 scales in training: dropout_implementation='upscale_in_train'",
+    ("dropout", "mode"): "it is dropout_implementation='upscale_in_train' or 'downgrade_in_infer'",
+    ("dropout", "training"): "it is is_test, the opposite; clone(for_test=True) sets it",
+    ("batch_norm", "training"): "it is is_test, the opposite; clone(for_test=True) sets it",
+    ("cross_entropy", "use_softmax"): "cross_entropy takes probabilities; softmax_with_cross_entropy takes logits",
+    ("cross_entropy", "reduction"): "it returns the loss of each row: layers.mean, or reduce_sum, of it",
+    ("expand", "shape"): "expand repeats by expand_times; broadcast_to takes a shape",
+    ("layer_norm", "normalized_shape"): "it is begin_norm_axis, the first axis that is normalized",
+    ("embedding", "num_embeddings"): "it is size=[num_embeddings, embedding_dim]",
+    ("embedding", "embedding_dim"): "it is size=[num_embeddings, embedding_dim]",
+    **{(pool, "kernel_size"): "it is pool_size, with pool_stride=1 unless given" for pool in _POOLS.split()},
+    **{(pool, "stride"): "it is pool_stride" for pool in _POOLS.split()},
+    **{(pool, "padding"): "it is pool_padding" for pool in _POOLS.split()},
+    ("", "multi_precision"): "optimizers change parameters in their own element type",
+    ("", "use_cudnn"): "kernels are chosen by the place",
+}
+
+_SAME_LAYERS = (  # names and arguments agree
+    "batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose conv3d crf_decoding embedding fc group_norm "
+    "instance_norm layer_norm prelu row_conv sequence_concat sequence_conv sequence_enumerate sequence_expand "
+    "sequence_expand_as sequence_first_step sequence_last_step sequence_pad sequence_pool sequence_reshape sequence_reverse "
+    "sequence_scatter sequence_slice sequence_softmax sequence_unpad switch_case while_loop StaticRNN"
+)
+_SAME_FUNCTIONS = (
+    "celu elu gelu hinge_loss label_smooth log_loss log_softmax maxout mish one_hot pixel_shuffle pixel_unshuffle relu relu6 "
+    "selu sigmoid silu softmax softplus softsign softshrink square_error_cost swish tanh temporal_shift"
+)
+_OF_STATIC = (
+    "Executor ParamAttr Program Variable append_backward default_main_program default_startup_program device_guard "
+    "global_scope gradients program_guard scope_guard"
+)
+
+MODULES = ("static", "static.nn", "nn", "nn.functional", "nn.initializer")
+
+# A path below paddle in PaddlePaddle 2, and the path below paddle_mini of what means the same.
+OBJECTS: Mapping[str, str] = {
+    **{f"static.{name}": name for name in _OF_STATIC.split()},
+    **{f"static.{name}": f"layers.{name}" for name in "accuracy auc create_global_var create_parameter data".split()},
+    **{f"static.{name}": f"io.{name}" for name in "load_inference_model save save_inference_model".split()},
+    **{f"static.nn.{name}": f"layers.{name}" for name in _SAME_LAYERS.split()},
+    **{f"nn.functional.{name}": f"layers.{name}" for name in _SAME_FUNCTIONS.split()},
+    "nn.functional.hardswish": "layers.hard_swish",
+    "nn.functional.tanhshrink": "layers.tanh_shrink",
+    "nn.functional.log_sigmoid": "layers.logsigmoid",
+    "nn.ClipGradByGlobalNorm": "clip.GradientClipByGlobalNorm",
+    "nn.ClipGradByNorm": "clip.GradientClipByNorm",
+    "nn.ClipGradByValue": "clip.GradientClipByValue",
+    "nn.initializer.Assign": "initializer.NumpyArrayInitializer",
+    "nn.initializer.Constant": "initializer.Constant",
+    "ParamAttr": "ParamAttr",
+}
+
+# Paths of PaddlePaddle 2 without anything of the same meaning, with advice.
+WITHOUT: Mapping[str, str] = {
+    "static.InputSpec": "layers.data declares what is fed",
+    "static.load": "io.load(program, prefix, scope) takes a scope where PaddlePaddle takes an executor",
+    "static.CompiledProgram": "an Executor plans every program that it runs",
+    "static.cpu_places": "CPUPlace() is the CPU with all its cores",
+    "nn.Layer": "programs are built by functions: a function that calls layers.* is a layer",
+    "nn.Linear": "layers.fc makes the parameters and their product",
+    "nn.Conv2D": "layers.conv2d makes the filter and the convolution",
+    "nn.Embedding": "layers.embedding makes the table and the look-up",
+    "nn.BatchNorm2D": "layers.batch_norm makes the parameters and the operator",
+    "nn.LayerNorm": "layers.layer_norm makes the parameters and the operator",
+    "nn.Dropout": "layers.dropout(x, dropout_prob, dropout_implementation='upscale_in_train')",
+    "nn.Sequential": "call one layer function with the result of the other",
+    "nn.CrossEntropyLoss": "layers.softmax_with_cross_entropy takes logits; layers.mean of it is the loss",
+    "nn.MSELoss": "layers.mean(layers.square_error_cost(input, label))",
+    "nn.functional.cross_entropy": "layers.softmax_with_cross_entropy takes logits; layers.mean of it is the loss",
+    "nn.functional.mse_loss": "layers.mean(layers.square_error_cost(input, label))",
+    "nn.functional.dropout": "layers.dropout(x, dropout_prob, dropout_implementation='upscale_in_train')",
+    "nn.functional.leaky_relu": "layers.leaky_relu(x, alpha=0.01): the default here is 0.02",
+    "nn.functional.hardsigmoid": "layers.hard_sigmoid(x, slope=1 / 6): the default here is 0.2",
+    "nn.functional.linear": "layers.matmul(x, weight) + bias; layers.fc makes the parameters",
+    "nn.initializer.Normal": "initializer.Normal(loc, scale)",
+    "nn.initializer.Uniform": "initializer.Uniform(low, high)",
+    "nn.initializer.XavierNormal": "initializer.Xavier(uniform=False)",
+    "nn.initializer.XavierUniform": "initializer.Xavier(uniform=True)",
+    "nn.initializer.KaimingNormal": "initializer.MSRA(uniform=False)",
+    "nn.initializer.KaimingUniform": "initializer.MSRA(uniform=True)",
+    "to_tensor": "layers.assign(array) makes a variable of an array; arrays are fed as they are",
+    "enable_static": "programs are always static here",
+    "no_grad": "variable.stop_gradient = True, or clone(for_test=True)",
+    "set_device": "Executor(CUDAPlace(0)) runs on a device",
+}

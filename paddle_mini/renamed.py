@@ -1,0 +1,112 @@
+# Names of PaddlePaddle 2.x that are others here: each is accepted where it means the same, and otherwise answered with the
+# right name. The tables are in paddle2_names.py.
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import Any, TypeVar
+
+from .errors import near
+from .paddle2_names import ARGUMENTS, DIFFERENT_ARGUMENTS, MODULES, OBJECTS, WITHOUT
+from .transaction import replace_function
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def other_names(function: str, parameters: Iterable[str]) -> dict[str, str]:
+    """Other names for the parameters of a function, each with the parameter that it means."""
+    own = set(parameters)
+    return {
+        other: name
+        for other, name, functions in ARGUMENTS
+        if name in own and other not in own and (not functions or function in functions.split())
+    }
+
+
+def takes_other_names(function: F, called: str | None = None) -> F:
+    """Wraps a function so that it also takes the other names of its arguments; TypeError with advice for a keyword that
+    it does not have. called: its name in errors."""
+    name = called or function.__name__
+
+    @functools.cache  # at the first call with keywords: an import would take longer by the signatures of all layers
+    def known() -> dict[str, None] | None:
+        parameters = inspect.signature(function).parameters.values()
+        return None if any(one.kind is one.VAR_KEYWORD for one in parameters) else {one.name: None for one in parameters}
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        own = known() if kwargs else None
+        if own is not None and not kwargs.keys() <= own.keys():
+            kwargs = _renamed(name, kwargs, own)
+        return function(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -> dict[str, Any]:
+    others = other_names(function, known)
+    result: dict[str, Any] = {}
+    for name, value in kwargs.items():
+        meant = name if name in known else others.get(name)
+        if meant is None:
+            advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
+            own = [one for one in known if one != "self"]
+            hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own)}"
+            raise TypeError(f"{function}() has no argument '{name}'{hint}")
+        if meant in result or (meant != name and meant in kwargs):
+            raise TypeError(f"{function}() got both '{meant}' and '{name}', which mean the same")
+        result[meant] = value
+    return result
+
+
+def make_take_other_names(namespace: dict[str, Any], names: Iterable[str]) -> None:
+    """Wraps these functions of a module; classes in it stay as they are."""
+    for name in names:
+        if inspect.isfunction(namespace[name]):
+            replace_function(namespace, name, takes_other_names(namespace[name]))
+
+
+def make_method_take_other_names(kind: type, name: str) -> None:
+    """Wraps this method of a class; errors give the class for a constructor."""
+    method = vars(kind)[name]
+    setattr(kind, name, takes_other_names(method, kind.__name__ if name == "__init__" else name))
+
+
+class OtherNames:
+    """A module of PaddlePaddle 2.x, such as static or nn.functional, with what has the same meaning here."""
+
+    def __init__(self, path: str):
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        return found(f"{self._path}.{name}")
+
+    def __dir__(self) -> list[str]:
+        begin = self._path + "."
+        return sorted({path[len(begin) :].split(".")[0] for path in (*MODULES, *OBJECTS) if path.startswith(begin)})
+
+    def __repr__(self) -> str:
+        return f"<PaddlePaddle 2's names in {self._path}>"
+
+
+def found(path: str) -> Any:
+    """The object for a path below paddle; AttributeError with advice where nothing means the same."""
+    if path in MODULES:
+        return OtherNames(path)
+    here = OBJECTS.get(path)
+    if here is not None:
+        home, _, name = here.rpartition(".")
+        return getattr(_package(home), name)
+    advice = WITHOUT.get(path)
+    if advice is None and path in _package("layers").__all__:
+        advice = f"it is layers.{path}"
+    hint = f"; {advice}" if advice else near(path, [*_package("").__all__, *MODULES, *OBJECTS])
+    raise AttributeError(f"paddle_mini has no '{path}'{hint}")
+
+
+def _package(home: str) -> ModuleType:
+    root = __package__
+    return importlib.import_module(f"{root}.{home}" if home else root)

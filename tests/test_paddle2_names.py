@@ -1,0 +1,96 @@
+"""Names of PaddlePaddle 2.x: accepted where they mean the same, and answered with the right name where they do not."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+from paddle_mini import paddle2_names, renamed
+from programs import run
+
+L = pm.layers
+
+
+def test_arguments_of_the_same_meaning():
+    x = L.data("x", [-1, 4])
+    out = L.fc(x=x, size=3, weight_attr=pm.ParamAttr("w", pm.initializer.Constant(-1.0)), bias_attr=False, activation="relu")
+    (value,) = run(out, x=-np.ones((2, 4), "float32"))
+    assert value.tolist() == [[4.0] * 3] * 2
+    assert L.reduce_sum(x=x, axis=1, keepdim=True).shape == (-1, 1)
+    assert [part.shape for part in L.split(x=x, num_or_sections=2, axis=1)] == [(-1, 2), (-1, 2)]
+    assert L.squeeze(L.unsqueeze(x, axis=2), axis=2).shape == (-1, 4)
+    assert L.full_like(x, fill_value=2.0).shape == (-1, 4)
+    op = L.leaky_relu(x, negative_slope=0.5).block.ops[-1]
+    assert op.attr("alpha") == 0.5
+
+
+def test_arguments_of_optimizers():
+    def program(**arguments):
+        main, startup = pm.Program(), pm.Program()
+        with pm.program_guard(main, startup):
+            x = L.data("x", [-1, 4])
+            loss = L.mean(L.fc(L.fc(x, 3, param_attr="w"), 1, param_attr="v"))
+            minimize = {name: arguments.pop(name) for name in ("minimize_parameters",) if name in arguments}
+            pm.optimizer.Adam(0.1, **arguments).minimize(loss, **{name[9:]: value for name, value in minimize.items()})
+        return main.to_bytes()
+
+    assert program(weight_decay=0.1, parameters=["w"]) == program(regularization=0.1, parameter_list=["w"]) != program()
+    assert program(minimize_parameters=["w"]) == program(parameter_list=["w"])
+    assert pm.optimizer.AdamW(0.1, weight_decay=0.2).weight_decay == 0.2  # its own argument
+    assert pm.optimizer.AdamW(0.1, weight_decay=0.2).regularization is None
+
+
+@pytest.mark.parametrize(
+    "call, advice",
+    [
+        (lambda x: L.relu(x, alfa=3), "relu\\(\\) has no argument 'alfa'; it has x, name"),
+        (lambda x: L.fc(x, 3, activatoin="relu"), "fc\\(\\) has no argument 'activatoin'; did you mean 'activation'"),
+        (lambda x: L.fc(x, 3, act="relu", activation="relu"), "both 'act' and 'activation'"),
+        (lambda x: L.fc(x, 3, weight_attr=None, param_attr=None), "both 'param_attr' and 'weight_attr'"),
+        (lambda x: L.dropout(x, p=0.5), "dropout_prob; .*upscale_in_train"),
+        (lambda x: L.cross_entropy(x, x, use_softmax=True), "softmax_with_cross_entropy takes logits"),
+        (lambda x: L.pool2d(x, kernel_size=2), "it is pool_size"),
+        (lambda x: L.relu(x, use_cudnn=False), "kernels are chosen by the place"),
+        (lambda x: pm.optimizer.Adam(betta1=0.9), "Adam\\(\\) has no argument 'betta1'; did you mean 'beta1'"),
+        (lambda x: pm.optimizer.SGD(multi_precision=True), "no argument 'multi_precision'; optimizers change"),
+        (lambda x: pm.optimizer.ParameterAverage(pm.optimizer.SGD(), window_sise=3), "did you mean 'window_size'"),
+    ],
+)
+def test_other_arguments_are_a_type_error_with_advice(call, advice):
+    before = pm.default_main_program().to_bytes()
+    x = L.data("x", [-1, 4])
+    after = pm.default_main_program().to_bytes()
+    with pytest.raises(TypeError, match=advice):
+        call(x)
+    assert before != after == pm.default_main_program().to_bytes()
+
+
+def test_every_row_of_the_tables_leads_somewhere():
+    for path in paddle2_names.OBJECTS:
+        assert renamed.found(path) is not None
+        assert not any(path == other for other in paddle2_names.WITHOUT)
+    for _, name, functions in paddle2_names.ARGUMENTS:
+        for function in functions.split():
+            assert name in inspect.signature(getattr(L, function)).parameters, (name, function)
+    for function, other in paddle2_names.DIFFERENT_ARGUMENTS:
+        assert not function or other not in inspect.signature(getattr(L, function)).parameters, (function, other)
+
+
+def test_modules_of_paddlepaddle_2():
+    assert pm.static.nn.fc is L.fc and pm.static.Program is pm.Program and pm.nn.functional.relu is L.relu
+    assert pm.nn.ClipGradByGlobalNorm is pm.clip.GradientClipByGlobalNorm
+    assert "fc" in dir(pm.static.nn) and "nn" in dir(pm.static) and repr(pm.static.nn)
+    for path, advice in (
+        ("nn.Linear", "'nn.Linear'; layers.fc makes"),
+        ("nn.functional.cross_entropy", "softmax_with_cross_entropy takes logits"),
+        ("to_tensor", "layers.assign"),
+        ("static.nn.fcc", "did you mean 'static.nn.fc'"),
+        ("Excutor", "did you mean 'Executor'"),
+        ("matmul", "it is layers.matmul"),
+    ):
+        value = pm
+        with pytest.raises(AttributeError, match=advice):
+            for name in path.split("."):
+                value = getattr(value, name)
+    assert not hasattr(pm, "__wrapped__")
