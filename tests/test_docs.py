@@ -140,3 +140,12 @@ def test_lives_in_one_process_with_other_users_of_protobuf(module):
     for first, second in (("import paddle_mini as pm", f"import {module}"), (f"import {module}", "import paddle_mini as pm")):
         done = subprocess.run([sys.executable, "-c", f"{first}; {second}; {use}"], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_names_in_documents_exist():
+    """Each pm.a.b of a document, but for members of objects, which begin with a class."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for path in re.findall(r"\bpm\.([A-Za-z_][\w.]*\w)", page.read_text()):
+            found = pm
+            for name in path.split("."):
+                found = getattr(found, name)  # an AttributeError names the name

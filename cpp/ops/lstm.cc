@@ -149,10 +149,8 @@ struct LstmGradKernel : Kernel {
     if (x_gradient) batches.scatter(context, to_gates.data(), 4 * size, x_gradient.data());
     if (bias_gradient) to_bias(context);
     if (weight_gradient) {
-      Gemm<T> gemm;
-      gemm.transpose_a = true;
-      gemm.m = size, gemm.n = 4 * size, gemm.k = hidden.shape()[0];
-      gemm.run(context, last.data(), to_gates.data(), weight_gradient.data());
+      GemmSizes<T> sizes{true, false, size, 4 * size, hidden.shape()[0]};
+      Gemm<T>(sizes, context.threads).run(context, last.data(), to_gates.data(), weight_gradient.data());
     }
   }
 

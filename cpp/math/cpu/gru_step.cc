@@ -96,12 +96,10 @@ void GruStep<T>::run_gradient(KernelContext& context, int64_t m, const T* packed
 template <class T>
 void GruStep<T>::weight_gradient(KernelContext& context, int64_t rows, const T* gate_gradients, const T* last,
                                  const T* reset, T* to) const {
-  Gemm<T> gemm;
-  gemm.transpose_a = true;
-  gemm.m = size, gemm.n = 2 * size, gemm.k = rows, gemm.ldb = 3 * size;
-  gemm.run(context, last, gate_gradients, to);
-  gemm.n = size;
-  gemm.run(context, reset, gate_gradients + 2 * size, to + 2 * size * size);
+  GemmSizes<T> of_gates{true, false, size, 2 * size, rows, 0, 3 * size}, of_candidate = of_gates;
+  of_candidate.n = size;
+  Gemm<T>(of_gates, context.threads).run(context, last, gate_gradients, to);
+  Gemm<T>(of_candidate, context.threads).run(context, reset, gate_gradients + 2 * size, to + 2 * size * size);
 }
 
 template struct GruStep<float>;

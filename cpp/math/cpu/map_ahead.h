@@ -17,7 +17,7 @@ inline void ask_ahead(const T* at) {
 template <class T, class F, class... Inputs>
 void map_ahead(KernelContext& context, int64_t n, F f, T* out, const Inputs*... in) {
   constexpr int64_t step = Vec<T>::size;
-  LoopSize size = map_loop::size_of_loop<T, Inputs...>(n - n % step);
+  LoopSize size = map_loop::size_of_loop(n - n % step, out, in...);
   parallel_for(context, size, [&](int64_t begin, int64_t end) {
     F g = f;
 #pragma GCC unroll 2
