@@ -32,9 +32,10 @@ void define_claims(py::module_& m) {
       "For (name, by, keep) of a scope: inside its `with` block no other thread can apply averages to "
       "these names or change them; ScopeInUse when one of them is claimed already. `by` may be given values there.")
       .def(py::init([](std::shared_ptr<Scope> scope, const ExchangeTriples& triples) {
+             py::gil_scoped_release release;  // no call_guard: pybind11 would change its table of instances in it
              return std::make_unique<Claim>(std::move(scope), exchanges_of(triples), user_wants_to_stop);
            }),
-           py::arg("scope"), py::arg("triples"), WithoutGil())
+           py::arg("scope"), py::arg("triples"))
       .def(
           "__enter__", [](Claim& self) -> Claim& { return self; }, py::return_value_policy::reference)
       .def("__exit__",

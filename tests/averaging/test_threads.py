@@ -1,6 +1,8 @@
 """Threads that apply averages, train and change a scope: each call is right, or raises ScopeInUse before any change."""
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -207,3 +209,28 @@ def test_several_names_are_set_all_or_none():
         with pytest.raises(pm.ScopeInUse):
             pm.io.set_state(model.main, state, model.scope)
         assert_same_bits(model.everything(), before)
+
+
+MANY_CLAIMS = """
+import sys, threading
+import paddle_mini as pm
+from paddle_mini import _core
+sys.setswitchinterval(1e-5)
+def claims():
+    scope, held = pm.Scope(), []
+    for _ in range(60000):
+        held.append(_core.Claim(scope, []))
+        if len(held) > 300:
+            held.clear()
+callers = [threading.Thread(target=claims) for _ in range(6)]
+for caller in callers:
+    caller.start()
+for caller in callers:
+    caller.join()
+"""
+
+
+def test_threads_that_make_handles_at_once():
+    """In a process of its own: it would crash if handles were registered without the GIL."""
+    ran = subprocess.run([sys.executable, "-c", MANY_CLAIMS], capture_output=True, text=True, timeout=300)
+    assert (ran.returncode, ran.stderr) == (0, "")
