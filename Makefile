@@ -84,11 +84,17 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 	$(call say,running the tests of GPUs on the emulation)
 	@PM_CUDA_LIBRARY="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/paddle_mini/libpaddle_mini_cuda_on_host.so" $(PY) -m pytest tests/gpu --numprocesses auto --maxprocesses 8 --dist worksteal
 
-# Device queues, and threads that share a scope, under ThreadSanitizer; takes some minutes.
+# Races between threads, under ThreadSanitizer: every kernel with split loops, fused operators, the pool, executors in
+# several threads, devices, and replicas. CONTRIBUTING.md says how long it takes.
+# Excluded: tests of signals, and of processes that fork or have limits, which ThreadSanitizer does not support; random
+# delays of devices, which take long.
+TSAN_TESTS ?= tests/executor/test_same_bits.py tests/golden/test_golden.py tests/executor/test_fuse.py \
+	tests/executor/test_threads.py tests/executor/test_thread_pool.py tests/averaging/test_threads.py \
+	tests/devices/test_offload.py tests/devices/test_failures.py tests/devices/test_parallel.py tests/devices/test_parallel_failures.py
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
 	$(call sanitized,tsan)
-	@$(PY) tests/staged.py --preload libtsan.so build/tsan tests/devices/test_offload.py tests/devices/test_failures.py tests/executor/test_threads.py tests/executor/test_thread_pool.py tests/averaging/test_threads.py -k "not seed and not process and not interrupted and not forked and not system"
+	@$(PY) tests/staged.py --preload libtsan.so build/tsan $(TSAN_TESTS) -k "not seed and not process and not interrupt and not forked and not system"
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
 # Excluded: tests that install the C library and use their own sanitizers, and tests of memory limits and interrupts.

@@ -33,9 +33,10 @@ def environment(package, preload=None):
         ]
         variables.update(
             LD_PRELOAD=" ".join(libraries),
-            TSAN_OPTIONS="exitcode=66 history_size=4",
+            TSAN_OPTIONS=f"exitcode=66 history_size=4 suppressions={ROOT / 'tests/tsan.supp'}",
             ASAN_OPTIONS="detect_leaks=0 allocator_may_return_null=1",
             UBSAN_OPTIONS="print_stacktrace=1",
+            OPENBLAS_NUM_THREADS="1",  # NumPy's products: ThreadSanitizer does not see what orders their threads
         )
     return variables
 
