@@ -86,8 +86,8 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 
 # Races between threads, under ThreadSanitizer: every kernel with split loops, fused operators, the pool, executors in
 # several threads, devices, and replicas. CONTRIBUTING.md says how long it takes.
-# Excluded: tests of signals, and of processes that fork or have limits, which ThreadSanitizer does not support; random
-# delays of devices, which take long.
+# Excluded by their names: tests of signals, and of processes that fork or have limits, which ThreadSanitizer does not
+# support.
 TSAN_TESTS ?= tests/executor/test_same_bits.py tests/golden/test_golden.py tests/executor/test_fuse.py \
 	tests/executor/test_threads.py tests/executor/test_thread_pool.py tests/averaging/test_threads.py \
 	tests/devices/test_offload.py tests/devices/test_failures.py tests/devices/test_parallel.py tests/devices/test_parallel_failures.py
