@@ -30,10 +30,10 @@ class Row(NamedTuple):
 class Settings(NamedTuple):
     rounds: int
     cpus: int | str  # a CPU's number, or several in taskset's notation
-    threads: int = 1  # of each runtime
+    threads: int = 1  # for each runtime
 
     def suffix(self) -> str:
-        """Of the names of results that are not of one thread."""
+        """The end of the name of a file of results: none for one thread."""
         return "" if self.threads == 1 else f"-{self.threads}-threads"
 
 

@@ -38,7 +38,7 @@ def public_names(module: Any) -> list[str]:
 def signature_of(thing: Any) -> str:
     try:
         return str(inspect.signature(thing))
-    except ValueError:  # of the C++ module; its docstring begins with it
+    except ValueError:  # a function of the C++ module; its docstring begins with it
         return ""
 
 

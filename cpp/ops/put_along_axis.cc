@@ -62,7 +62,7 @@ struct Putting {
   }
 };
 
-// What the gradients of the numbers that are combined to one element have in common. Multiply: the number of zeros and
+// Facts that the gradients of all numbers combined to one element share. Multiply: the number of zeros and
 // the product of the others; amin, amax: how many equal the result, and share its gradient; mean: how many there are.
 template <class T>
 struct PutGroup {

@@ -89,7 +89,7 @@ class Loader:
     ProgramError for arguments of the wrong kind, and for the second epoch of an iterator, which can be read once. An error
     of a function, or while a sample is read, is a ProgramError with the index of the sample in the data.
 
-    >>> loader = Loader((np.arange(5), 2 * np.arange(5))).batch(2)
+    >>> loader = pm.data.Loader((np.arange(5), 2 * np.arange(5))).batch(2)
     >>> [x.tolist() for x, y in loader]
     [[0, 1], [2, 3], [4]]
     """

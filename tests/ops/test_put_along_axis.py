@@ -12,7 +12,7 @@ FOLDS = {"add": np.sum, "mul": np.prod, "multiply": np.prod, "amin": np.min, "am
 def folded(reduce, numbers):
     if reduce == "assign":
         return numbers[-1]
-    if reduce == "mean":  # of integers: rounded towards 0
+    if reduce == "mean":  # integers are rounded towards 0
         return np.sum(numbers) / len(numbers)
     return FOLDS[reduce](numbers)
 

@@ -1,6 +1,7 @@
 // Folds to the largest or smallest element; equal elements share the gradient: reduce_max, reduce_amax, ...
 #pragma once
 
+#include "math/number.h"
 #include "ops/family/extremes.h"
 
 namespace paddle_mini {
