@@ -4,13 +4,15 @@
 #
 # Prints one row for each workload: milliseconds with one thread, and the ratio of one thread's time to that of each other
 # number. Each is the median of rounds in which every number of threads has its turn, so that a busy machine slows all of
-# them alike. The last row counts to a number in processes of their own: what the machine itself gains at that time.
+# them alike. Two more rows show what the machine itself gains at that time: executors with one thread each, in as many
+# Python threads, each with a model of its own; and processes that count to a number.
 from __future__ import annotations
 
 import argparse
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -46,6 +48,24 @@ def scaling(run: Callable[[int], float], counts: Sequence[int], seconds: float) 
     return {count: statistics.median(values) for count, values in times.items()}
 
 
+def executors_at_once(counts: Sequence[int], seconds: float) -> dict[int, float]:
+    """Median seconds until each of that many executors has run ten steps of mlp, divided by their number."""
+    pm.set_num_threads(1)
+    runs = [ours.mlp() for _ in range(max(counts))]
+    times: dict[int, list[float]] = {count: [] for count in counts}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times[counts[0]]) < 5:
+        for count in counts:
+            threads = [threading.Thread(target=run, args=(10,)) for run in runs[:count]]
+            begin = time.perf_counter()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            times[count].append((time.perf_counter() - begin) / count)
+    return {count: statistics.median(values) for count, values in times.items()}
+
+
 def counting(processes: int) -> float:
     """Seconds until that many processes have counted to a number."""
     children = [subprocess.Popen([sys.executable, "-c", COUNTING], stdin=subprocess.PIPE) for _ in range(processes)]
@@ -68,6 +88,8 @@ def main() -> None:
         found = scaling(WORKLOADS[name](), arguments.threads, arguments.seconds)
         ratios = "".join(f"{found[first] / found[count]:8.2f}" for count in others)
         print(f"{name:12}{found[first] * 1e3:14.4f}{ratios}", flush=True)
+    found = executors_at_once(arguments.threads, arguments.seconds)
+    print(f"{'executors':12}{'':14}" + "".join(f"{found[first] / found[count]:8.2f}" for count in others), flush=True)
     alone = statistics.median(counting(first) for _ in range(3)) / first
     ratios = "".join(f"{alone * count / statistics.median(counting(count) for _ in range(3)):8.2f}" for count in others)
     print(f"{'processes':12}{'':14}{ratios}")
