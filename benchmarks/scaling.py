@@ -80,11 +80,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How much faster a step is with more threads.")
     parser.add_argument("--seconds", type=float, default=8, help="of each workload")
     parser.add_argument("--threads", type=lambda text: [int(word) for word in text.split(",")], default=numbers_of_threads())
-    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS), choices=list(WORKLOADS))
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=" ".join(WORKLOADS))
     arguments = parser.parse_args()
+    unknown = set(arguments.workloads) - set(WORKLOADS)
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: workloads are {', '.join(WORKLOADS)}")
     first, *others = arguments.threads
     print(f"{'':12}{f'{first} thread, ms':>14}" + "".join(f"{count:>8}" for count in others))
-    for name in arguments.workloads:
+    for name in arguments.workloads or WORKLOADS:
         found = scaling(WORKLOADS[name](), arguments.threads, arguments.seconds)
         ratios = "".join(f"{found[first] / found[count]:8.2f}" for count in others)
         print(f"{name:12}{found[first] * 1e3:14.4f}{ratios}", flush=True)
