@@ -10,7 +10,7 @@ RUN apt-get update && apt-get install --yes --no-install-recommends python3 pyth
 COPY --from=build /source/dist/*.whl /tmp/
 RUN python3 -m venv /opt/paddle_mini && /opt/paddle_mini/bin/pip install --no-cache-dir /tmp/*.whl && rm /tmp/*.whl
 ENV PATH=/opt/paddle_mini/bin:$PATH
-RUN useradd --create-home user
+RUN useradd --create-home --home-dir /work user
 USER user
-WORKDIR /home/user
+WORKDIR /work
 CMD ["paddle-mini", "doctor"]

@@ -83,7 +83,7 @@ class Batches:
         batches = iter(self._data.prefetch(1, workers=0) if isinstance(self._data, Loader) else self._opened(self._first))
         first = next(batches, None)
         if first is None:
-            raise ProgramError(f"{self.what}: there is no batch in it")
+            raise ProgramError(f"{self.what} has no batches")
         if self.is_one_pass:
             self._data = chain([first], batches)
         self.feed(0, first)

@@ -74,7 +74,7 @@ class _Monitor(Callback):
     def on_fit_begin(self, trainer: Trainer, columns: Sequence[str]) -> None:
         if self.monitor not in columns:
             raise ProgramError(
-                f"{type(self).__name__}: there is no value {shown(self.monitor)}{near(self.monitor, columns)}; there are "
+                f"{type(self).__name__}: no value is named {shown(self.monitor)}{near(self.monitor, columns)}; there are "
                 f"{listed(columns)}"
             )
         self.best = None

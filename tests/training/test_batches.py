@@ -140,9 +140,9 @@ WRONG = {
     "dtype": ([{**DATA, "label": DATA["x"][:, :1]}], "data: batch 0: 'label' is an array of float32, the program wants int64"),
     "strings": ({**DATA, "x": np.full((ROWS, INPUTS), "a")}, "data: 'x' is an array of <U1, the program wants float32"),
     "rows": ({**DATA, "x": DATA["x"][1:]}, "data: the arrays have different numbers of rows: {'x': 39, 'label': 40}"),
-    "no rows": ({name: array[:0] for name, array in DATA.items()}, "data: there is no batch in it"),
-    "no batches": ([], "data: there is no batch in it"),
-    "no batches of a loader": (pm.data.Loader(DATA).batch(64, drop_last=True), "data: there is no batch in it"),
+    "no rows": ({name: array[:0] for name, array in DATA.items()}, "data has no batches"),
+    "no batches": ([], "data has no batches"),
+    "no batches of a loader": (pm.data.Loader(DATA).batch(64, drop_last=True), "data has no batches"),
     "not data": (7, "data is 7: give arrays, a Loader, an iterable of batches or a function that returns one"),
 }
 

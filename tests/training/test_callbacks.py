@@ -108,9 +108,9 @@ def test_unknown_values_are_refused_before_anything_changes():
     ops = len(of.main.global_block().ops)
     with pytest.raises(pm.ProgramError) as refused:
         fit(of, pm.training.EarlyStopping("vall_loss"))
-    assert str(refused.value) == "EarlyStopping: there is no value 'vall_loss'; did you mean 'loss'?; there are loss, accuracy"
+    assert str(refused.value) == "EarlyStopping: no value is named 'vall_loss'; did you mean 'loss'?; there are loss, accuracy"
     assert len(of.main.global_block().ops) == ops and not of.scope.names() and of.planned == 0
-    with pytest.raises(pm.ProgramError, match="BestCheckpoint: there is no value 'val_loss'; did you mean 'loss'"):
+    with pytest.raises(pm.ProgramError, match="BestCheckpoint: no value is named 'val_loss'; did you mean 'loss'"):
         fit(of, pm.training.BestCheckpoint("folder"))
     with pytest.raises(pm.ProgramError, match="EvaluateAverages: there is no validation data|the program has no averages"):
         fit(of, pm.training.EvaluateAverages())
