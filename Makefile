@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test lint format fuzz test-paddle test-ray build cuda cuda-on-host stub docs test-gpu-on-host tsan asan bench wheel clean check-tools
+.PHONY: demo experiments test lint format fuzz test-paddle test-ray build cuda cuda-on-host stub docs test-gpu-on-host tsan asan bench wheel release clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -21,9 +21,10 @@ test: build $(VENV)/.test
 	$(call say,running the tests)
 	@$(PY) -m pytest $(if $(TESTS),$(TESTS),--numprocesses auto --maxprocesses 8 --dist loadfile)
 
-# Checks style and types; `make format` fixes what the tools can fix automatically.
+# Checks style and types; `make format` fixes what the tools can fix automatically. mypy reads the types of the optional
+# libraries too, so the tests' packages must be installed.
 SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.cu' '*.h'
-lint: $(VENV)/.lint
+lint: $(VENV)/.lint $(VENV)/.test
 	$(call say,checking style and types)
 	@$(VENV)/bin/ruff check --quiet
 	@$(VENV)/bin/ruff format --check
@@ -119,7 +120,7 @@ $(VENV)/.installed: pyproject.toml | check-tools
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+$(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(call say,installing what the $* needs)
 	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*?)\]", t, re.M).group(1))))')
 	@touch $@
@@ -136,6 +137,10 @@ check-tools:
 bench: build
 	$(call say,measuring beside the peers (their environments are made the first time))
 	@$(PY) benchmarks/run.py
+
+# Everything that a release consists of, checked and tried, in dist; RELEASE has options (docs/versions.md).
+release: $(VENV)/.release
+	@PYTHONPATH=python $(PY) -m release $(RELEASE)
 
 # Kernels for every CPU level; takes some minutes.
 wheel: $(VENV)/.installed

@@ -1,4 +1,4 @@
-"""Writes docs/operators.md from the records of the operators."""
+"""Writes docs/operators.md from the records of the operators; measures new ones for tests/parallel_sizes.json."""
 
 import json
 import pathlib
@@ -9,6 +9,7 @@ from paddle_mini import _core
 TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
 
+import parallel_sizes  # noqa: E402
 from facts import facts_of_ops  # noqa: E402
 
 TYPES = {
@@ -77,7 +78,7 @@ def coverage():
     """One line an operator: what it is defined for, and what its tests ask."""
     yield "| operator | element types | devices | threads | gradient | tests |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    sizes = json.loads((TESTS / "parallel_sizes.json").read_text())
+    sizes = json.loads(parallel_sizes.FILE.read_text())
     golden, plain = golden_cases(), [op for op in _core.op_types() if not op.endswith(("_grad", "_grad2"))]
     files = {path.stem[len("test_") :]: path.read_text() for path in (TESTS / "ops").glob("test_*.py")}
     for op_type in plain:
@@ -102,7 +103,8 @@ def text():
         "",
         "Ports and attributes of every operator, from its schema. Made by `docs/make_operators.py`.",
         "",
-        "The harness (`tests/harness.py`) asks of each case: values against NumPy for every float type, `infer` against the "
+        "The harness (`paddle_mini/testing/harness.py`) asks of each case: values against NumPy for every float type, "
+        "`infer` against the "
         "result, a round trip through bytes, outputs written over inputs, dimensions of 0 and 1, scalars, indices out of range, "
         "axes counted from the end, and refusals.",
         "",
@@ -119,4 +121,5 @@ def text():
 
 
 if __name__ == "__main__":
+    parallel_sizes.update()
     pathlib.Path(__file__).with_name("operators.md").write_text(text())

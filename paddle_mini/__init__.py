@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import averaging, clip, devices, initializer, io, layers, lr, nets, optimizer, regularizer, renamed, unique_name
+from . import averaging, clip, devices, initializer, layers, lr, nets, optimizer, regularizer, renamed, unique_name
 from ._core import DeviceError, Error, OpError, ProgramError, ScopeInUse, ShapeError
 from .averaging import epochs, fraction, samples, steps
 from .backward import append_backward, gradients
@@ -32,20 +32,26 @@ from .threads import num_threads, set_num_threads
 from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
-    from . import cluster, data, loggers, training
+    from . import cluster, data, io, loggers, onnx, training
+    from .inspection.difference import diff
     from .inspection.finite import check_finite
     from .inspection.profiler import profile
     from .inspection.summary import summary
+    from .own_operators import load_op
+    from .predictor import Predictor
     from .training import Trainer, fit
 
 __version__ = "0.1.0"
 
 # Names whose modules are imported when they are used: import paddle_mini stays fast.
-_LAZY_MODULES = {"cluster", "data", "loggers", "training"}
+_LAZY_MODULES = {"cluster", "data", "io", "loggers", "onnx", "training"}
 _LAZY = {
+    "Predictor": ".predictor",
     "Trainer": ".training",
     "check_finite": ".inspection.finite",
+    "diff": ".inspection.difference",
     "fit": ".training",
+    "load_op": ".own_operators",
     "profile": ".inspection.profiler",
     "summary": ".inspection.summary",
 }
@@ -69,6 +75,7 @@ __all__ = [
     "Operator",
     "ParamAttr",
     "Parameter",
+    "Predictor",
     "Program",
     "ProgramError",
     "Scope",
@@ -87,6 +94,7 @@ __all__ = [
     "default_startup_program",
     "device_guard",
     "devices",
+    "diff",
     "epochs",
     "fit",
     "fraction",
@@ -95,10 +103,12 @@ __all__ = [
     "initializer",
     "io",
     "layers",
+    "load_op",
     "loggers",
     "lr",
     "nets",
     "num_threads",
+    "onnx",
     "op_role_guard",
     "optimizer",
     "profile",

@@ -4,25 +4,25 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FiniteCheck', 'OpError', 'Profile', 'Program', 'ProgramError', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'alter_schema', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FiniteCheck', 'OpError', 'Profile', 'Program', 'ProgramError', 'ReplicaTurn', 'ReplicaTurns', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
-    pass
+    ...
 
 class ProgramError(Error):
-    pass
+    ...
 
 class ShapeError(Error):
-    pass
+    ...
 
 class OpError(Error):
-    pass
+    ...
 
 class ScopeInUse(OpError):
-    pass
+    ...
 
 class DeviceError(Error):
-    pass
+    ...
 
 class ScopeHold:
 
@@ -49,7 +49,7 @@ class Scope:
     def exchange(self, triples: collections.abc.Sequence[tuple[str, str, str]]) -> None:
         ...
 
-    def get(self, name: str) -> typing.Any:
+    def get(self, name: str, copy: bool=True) -> typing.Any:
         ...
 
     def get_rows(self, name: str) -> tuple:
@@ -113,6 +113,22 @@ class Claim:
 class Program:
 
     def __init__(self, arg0: bytes) -> None:
+        ...
+
+class ReplicaTurn:
+
+    def __enter__(self) -> None:
+        ...
+
+    def __exit__(self, *args) -> None:
+        ...
+
+class ReplicaTurns:
+
+    def __init__(self, places: collections.abc.Sequence[str]) -> None:
+        ...
+
+    def turn(self) -> ReplicaTurn:
         ...
 
 class Communicator:
@@ -197,6 +213,9 @@ class DeviceMemory:
 def alter_schema(type: str, fact: str, value: typing.Any) -> typing.Any:
     ...
 
+def as_array(value: typing.Any, what: str, dtype: typing.Any=None, bits: bool=True) -> numpy.ndarray:
+    ...
+
 def check_op(arg0: dict, arg1: dict) -> tuple:
     ...
 
@@ -261,6 +280,9 @@ def gradient(arg0: dict) -> list:
     ...
 
 def kernel_library() -> dict:
+    ...
+
+def load_operators(path: str, type: str) -> None:
     ...
 
 def load_parameters(arg0: Scope, arg1: str, arg2: bytes, arg3: collections.abc.Sequence[str], arg4: typing.SupportsInt | typing.SupportsIndex | None) -> None:

@@ -32,6 +32,12 @@ def append_backward(loss: Variable, parameter_list: Names = None, no_grad_set: N
     whose stop_gradient is set.
     Returns (parameter, gradient) in the order the parameters were created.
     Raises ProgramError where an operator on the way has no gradient, saying why.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> loss = pm.layers.mean(pm.layers.fc(x, 1, bias_attr=False))
+        >>> (weight, gradient), = pm.append_backward(loss)
+        >>> gradient.shape
+        (8, 1)
     """
     block = _block_of(loss)
     chosen = None if parameter_list is None else _names_of(parameter_list)
@@ -62,6 +68,12 @@ def gradients(
 
     target_gradients: the gradient of each target, of its shape; None: ones.
     Returns one variable for each input: None where the targets do not depend on it.
+    no_grad_set: as of append_backward.
+    Example:
+        >>> x = pm.layers.data("x", [3])
+        >>> slope, = pm.gradients(x * x, x)
+        >>> pm.Executor().run(feed={"x": np.array([1, 2, 3], "float32")}, fetch_list=[slope])[0]
+        array([2., 4., 6.], dtype=float32)
     """
     target_list, input_list = _as_list(targets), _as_list(inputs)
     seeds = [None] * len(target_list) if target_gradients is None else _as_list(target_gradients)

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 class Block:
     """Operators in the order they run, and the variables they name. Inner blocks, of loops and
-    branches, see the variables of their parents."""
+    branches, see the variables of their parents.
+
+    program, index, parent_index: the program, the position of the block in it, and that of the block around it, -1 for the
+    first one. Program.create_block makes blocks.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> block = pm.default_main_program().global_block()
+        >>> y = pm.layers.relu(x)
+        >>> [op.type for op in block.ops], block.var("x").shape
+        (['relu'], (-1, 8))
+    """
 
     def __init__(self, program: Program, index: int, parent_index: int = -1):
         self.program = program
@@ -180,6 +190,7 @@ class Block:
         return var
 
     def describe(self) -> dict[str, Any]:
+        """The block as the bindings read it: a dict with its operators and variables."""
         return {
             "unknown": b"",
             **self._other,

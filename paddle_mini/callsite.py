@@ -6,15 +6,13 @@ import linecache
 import os
 import re
 import sys
-import sysconfig
-import traceback
 import warnings
 
 from ._core import printable
 
 # contextlib runs the end of a `with` between this package's lines.
 _INSIDE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
-_INSTALLED = re.compile(rf"{re.escape(sysconfig.get_path('stdlib'))}/|.*/(site|dist)-packages/")
+INSTALLED = re.compile(rf"{re.escape(os.path.dirname(os.__file__))}/|.*/(site|dist)-packages/")
 _FRAME = re.compile(r'\s*File "(?P<path>[^"]*)", line (?P<line>\d+)')
 
 
@@ -58,8 +56,10 @@ def added_at(callstack: list[str]) -> str:
 def raised_at(error: BaseException) -> str:
     """The last line of an error: "\\n  at train.py:12: rows = open(path)": the user's innermost line, which is outside
     this package and, if present, outside all installed packages; or ""."""
+    import traceback  # only errors need it: import paddle_mini stays fast
+
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((*_INSIDE, "<"))]
-    own = [frame for frame in frames if not _INSTALLED.match(frame.filename)]
+    own = [frame for frame in frames if not INSTALLED.match(frame.filename)]
     if not frames:
         return ""
     last = (own or frames)[-1]

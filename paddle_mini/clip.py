@@ -1,4 +1,7 @@
 # Gradient clipping: operators between backward and the optimizer that keep gradients small.
+"""An object of these classes is the argument grad_clip of an optimizer. Names that begin with Clip are
+those of PaddlePaddle 2."""
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -10,11 +13,25 @@ from .block import Block
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
 
+__all__ = [
+    "ClipGradByGlobalNorm",
+    "ClipGradByNorm",
+    "ClipGradByValue",
+    "GradientClip",
+    "GradientClipByGlobalNorm",
+    "GradientClipByNorm",
+    "GradientClipByValue",
+]
+
 Pairs = list[tuple[Parameter, Variable]]
 
 
 class GradientClip(ABC):
-    """Called with (parameter, gradient) pairs, appends operators and returns the pairs to use."""
+    """Called with (parameter, gradient) pairs, appends operators and returns the pairs to use.
+
+    Example:
+        >>> optimizer = pm.optimizer.SGD(0.1, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0))
+    """
 
     def __call__(self, pairs: Pairs) -> Pairs:
         """Does not clip parameters whose need_clip is False."""
@@ -35,7 +52,11 @@ class GradientClip(ABC):
 
 
 class GradientClipByValue(GradientClip):
-    """Clips each element of a gradient to [min, max]; min=None: −max."""
+    """Clips each element of a gradient to [min, max]; min=None: −max.
+
+    Example:
+        >>> optimizer = pm.optimizer.SGD(0.1, grad_clip=pm.clip.GradientClipByValue(0.5))
+    """
 
     def __init__(self, max: float, min: float | None = None):
         self.max = float(max)
@@ -59,7 +80,18 @@ class GradientClipByValue(GradientClip):
 
 
 class GradientClipByNorm(GradientClip):
-    """Each gradient g whose norm is above clip_norm becomes g · clip_norm / ‖g‖."""
+    """Each gradient g whose norm is above clip_norm becomes g · clip_norm / ‖g‖.
+
+    Example:
+        >>> w = pm.layers.create_parameter([2], attr=pm.initializer.Constant(0.0))
+        >>> clipped = pm.optimizer.SGD(1.0, grad_clip=pm.clip.GradientClipByNorm(5.0))
+        >>> ops, gradients = clipped.minimize(pm.layers.reduce_sum(w * pm.layers.assign(np.array([-6, -8], "float32"))))
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0]
+        array([3., 4.], dtype=float32)
+    """
 
     def __init__(self, clip_norm: float):
         self.clip_norm = _positive("GradientClipByNorm", clip_norm)
@@ -76,6 +108,8 @@ class GradientClipByGlobalNorm(GradientClip):
     taken as one vector; so their direction stays.
 
     Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks", ICML 2013.
+    Example:
+        >>> optimizer = pm.optimizer.Adam(0.001, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0))
     """
 
     def __init__(self, clip_norm: float):

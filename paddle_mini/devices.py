@@ -1,4 +1,6 @@
 # Devices: how much memory they have in use, how many GPUs there are, and what emulated ones are like.
+"""Places, such as CUDAPlace(0), are arguments of executors; this module reports about their devices."""
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -8,10 +10,18 @@ from ._core import ProgramError
 from .errors import shown
 from .place import Place
 
+__all__ = ["MemoryUse", "Place", "emulate", "gpu_count", "memory_use"]
+
 
 class MemoryUse(NamedTuple):
     """Bytes of a device's memory. in_use: of live allocations; reserved: allocated on the device, including those
-    cached for the next allocation; peak: the most ever in use; total: that it has."""
+    cached for the next allocation; peak: the most ever in use; total: that it has.
+
+    Example:
+        >>> use = pm.devices.memory_use(pm.EmulatedPlace(0))
+        >>> use.in_use <= use.total
+        True
+    """
 
     in_use: int
     reserved: int
@@ -21,7 +31,14 @@ class MemoryUse(NamedTuple):
 
 def memory_use(place: Place, forget_peak: bool = False) -> MemoryUse:
     """The memory of a device that is in use. forget_peak: resets the peak afterwards. DeviceError for the CPU, whose
-    memory is not counted, and for devices that do not exist."""
+    memory is not counted, and for devices that do not exist.
+
+    place: the device.
+    Example:
+        >>> pm.devices.emulate(9, memory=1 << 20)
+        >>> pm.devices.memory_use(pm.EmulatedPlace(9)).total
+        1048576
+    """
     use = MemoryUse(**_core.device_memory(place.name))
     if forget_peak:
         _core.forget_peak(place.name)
@@ -29,7 +46,11 @@ def memory_use(place: Place, forget_peak: bool = False) -> MemoryUse:
 
 
 def gpu_count() -> int:
-    """The number of usable GPUs; `paddle-mini doctor` reports why others are not usable."""
+    """The number of usable GPUs; `paddle-mini doctor` reports why others are not usable.
+
+    Example:
+        >>> place = pm.CUDAPlace(0) if pm.devices.gpu_count() else pm.CPUPlace()
+    """
     return _core.gpu_count()
 
 
@@ -48,6 +69,10 @@ def emulate(
     every transfer takes besides. memory: bytes that it has. staging: bytes of the host for values that pass to it piece by
     piece. delays: seed of random pauses of up to most_delay seconds before everything that its queues and the host's do:
     what is ordered only by luck shows.
+    Example:
+        >>> pm.devices.emulate(9, bandwidth=12e9, latency=1e-5, memory=1 << 30)
+        >>> pm.Executor(pm.EmulatedPlace(9)).run(fetch_list=[pm.layers.ones([2])])[0]
+        array([1., 1.], dtype=float32)
     """
     if bandwidth is not None and not bandwidth > 0:
         raise ProgramError(f"bandwidth is {shown(bandwidth)}, it must be above 0")

@@ -5,12 +5,14 @@ import os
 
 VARIABLES = {
     "PM_CPU": "v2, v3 or v4: the kernel library for this level of CPUs; by default the best that runs",
-    "PM_LOG": "infer, widen, place, transfer, fuse, plan: tables of the executor, on standard error"
+    "PM_LOG": "stages of the executor, such as infer,fuse,plan (docs/design.md): their tables, on standard error"
     "; run, runs: times of operators, at exit or after each run",
     "PM_NUM_THREADS": "the number of threads that operators use on the CPU; by default the CPUs that the process may use",
     "PM_FUSE": "0: operators are not fused: each runs over its whole variables",
     "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",
     "PM_FILL": "a byte, such as 0x55, that new memory is filled with; by default it stays as it comes",
+    "PM_CXX": "the C++ compiler that pm.load_op runs; by default c++, g++ or clang++",
+    "PM_OPERATORS": "the folder of the libraries that pm.load_op has compiled; by default ~/.cache/paddle_mini/operators",
     "PM_DEBUG": "1: the command paddle-mini shows tracebacks",
     "PM_CUDA_LIBRARY": "the file that is loaded as the library of GPU kernels; its code runs in the process",
     "PM_CUBLAS": "the file that is loaded as cuBLAS; its code runs in the process",

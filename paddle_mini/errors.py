@@ -1,7 +1,6 @@
 # Additions to error messages: the most similar name, the operator, the user's line.
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
@@ -44,6 +43,8 @@ def near(name: str, names: Any) -> str:
     """ "; did you mean 'x'?" if a similar name exists."""
     if len(name) > _LONGEST:
         return ""
+    import difflib  # only errors need it: import paddle_mini stays fast
+
     close = difflib.get_close_matches(
         name, [text for text in map(str, islice(names, _MOST_COMPARED)) if len(text) <= _LONGEST], n=1
     )

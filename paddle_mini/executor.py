@@ -8,8 +8,9 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from . import _core
-from ._core import Error, ProgramError, ShapeError, printable
+from ._core import Error, ProgramError, printable
 from .errors import listed, near, shown
+from .feeds import converted, numpy_dtype, short
 from .guards import default_main_program
 from .place import CPUPlace, Place
 from .program import Program
@@ -23,7 +24,19 @@ Fetches = Sequence[Variable | str] | Variable | str | None
 
 def seed(number: int) -> None:
     """Seeds the random generators of all existing and future executors: the
-    same programs then give the same bits again."""
+    same programs then give the same bits again.
+
+    number: an integer from 0 on, below 2**64; ProgramError for any other value.
+
+    Example:
+        >>> values = pm.layers.uniform_random([3])
+        >>> pm.seed(7)
+        >>> first, = pm.Executor().run(fetch_list=[values])
+        >>> pm.seed(7)
+        >>> second, = pm.Executor().run(fetch_list=[values])
+        >>> bool((first == second).all())
+        True
+    """
     if not isinstance(number, numbers.Integral) or not 0 <= number < 2**64:
         raise ProgramError(f"seed {shown(number)} is not an integer in [0, 2**64)")
     now = state()
@@ -45,6 +58,13 @@ class Executor:
 
     On a device run returns when the values of fetch_list are there. Other work of the program, such as averages on the
     CPU, may continue asynchronously; scope.get and all other accesses to the scope wait for it.
+    Example:
+        >>> y = pm.layers.fc(pm.layers.data("x", [-1, 8]), 4)
+        >>> exe = pm.Executor(pm.CPUPlace())
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(feed={"x": np.ones((3, 8), "float32")}, fetch_list=[y])[0].shape
+        (3, 4)
     """
 
     def __init__(
@@ -97,10 +117,11 @@ class Executor:
     ) -> list[Any]:
         """Runs every operator of a program once.
 
-        program: None: the default main program. feed: values by name. Arrays, of other libraries too, must have
-        the dtype of their variable; Python numbers and lists are converted. fetch_list: variables or names whose
-        values come back, in order, as NumPy arrays of their own memory (selected rows as
-        SelectedRows, a tensor array as a list: type checkers take both for arrays); one alone stands for a list of one.
+        program: None: the default main program. feed: values by name. Arrays, of other libraries too (`__dlpack__`,
+        `__array__`), must have the dtype of their variable, and are read where they are if their elements are in C order;
+        bfloat16 may also be given as its bits, in uint16. Python numbers and lists are converted. fetch_list: variables
+        or names whose values come back, in order, as NumPy arrays of their own memory (selected rows as SelectedRows, a
+        tensor array as a list: type checkers take both for arrays); one alone stands for a list of one.
         return_numpy: False: sequences are LoDTensors. scope: where persistable variables live; None: the global scope.
         Raises ShapeError for a value that does not fit, OpError when an operator refuses its data,
         ProgramError when the program or a name is wrong; persistables then are as before the
@@ -122,7 +143,7 @@ class Executor:
             values = tuple(feed.values())
             for value, dtype in zip(values, wanted):
                 if type(value) is not np.ndarray or value.dtype is not dtype:
-                    values = tuple(map(_converted, names, values, wanted))
+                    values = tuple(map(converted, names, values, wanted))
                     break
             if scope is None:
                 scope = global_scope()
@@ -157,14 +178,12 @@ class Executor:
     ) -> str:
         """The plan of run with the same arguments, as a table; needs the values that a run needs.
 
-        stage: whose table: "plan", the steps with their memory; or one before it, in this order: "infer", variables with
-        dtype and shape, and operators; "widen", with casts around operators that run in a wider element type; "place",
-        with the device of each operator; "transfer", with transfers between devices; "fuse", with the operators that run
-        tile by tile with the one before them. ProgramError for another name.
+        stage: whose table: "plan", the steps with their memory; "infer", variables with dtype and shape, and operators; or
+        a pass between the two, such as "fuse" (docs/design.md). ProgramError for another name; it lists all names.
         """
         program = default_main_program() if program is None else program
         signature, names, wanted = _new_call(program, feed or {}, fetch_list)
-        values = tuple(map(_converted, names, (feed or {}).values(), wanted))
+        values = tuple(map(converted, names, (feed or {}).values(), wanted))
         _require_scope(scope)
         return self._core.plan_text(signature, scope if scope is not None else global_scope(), values, stage)
 
@@ -188,7 +207,7 @@ def _new_call(program: Program, feed: Mapping[str, Any], fetch_list: Any) -> Cal
             hint = near(str(name), data or variables)
             raise ProgramError(f"feed '{printable(name)}' is not a variable of the program{hint or _listed(data)}")
     fetches = tuple(_fetch_name(item, variables) for item in fetch_list)
-    wanted = tuple(_numpy_dtype(variables[name].dtype) for name in feed)
+    wanted = tuple(numpy_dtype(variables[name].dtype) for name in feed)
     call = _core.Signature(program.handle(), tuple(feed), fetches), tuple(feed), wanted
     key = (*feed, None, *fetch_list)
     program._calls[key] = call
@@ -210,7 +229,7 @@ def _loop_bound(max_loop_steps: int | None) -> int | None:
         return None
     whole = isinstance(max_loop_steps, numbers.Integral) and not isinstance(max_loop_steps, bool)
     if not whole or not 0 < max_loop_steps < 2**63:
-        raise ProgramError(f"max_loop_steps is {_short(max_loop_steps)}, it must be an integer from 1 on, or None")
+        raise ProgramError(f"max_loop_steps is {short(max_loop_steps)}, it must be an integer from 1 on, or None")
     return int(max_loop_steps)
 
 
@@ -239,53 +258,6 @@ def _listed(data: list[str]) -> str:
     return f"; its data are {listed(data)}" if data else "; it takes no data"
 
 
-def _numpy_dtype(dtype: Any) -> Any:
-    # NumPy has no bfloat16: its bits are fed as uint16.
-    return np.dtype("uint16" if dtype == "bfloat16" else dtype) if isinstance(dtype, str) else None
-
-
-def _converted(name: str, value: Any, dtype: np.dtype) -> Any:
-    """The value as an array of the variable's dtype. Arrays are never converted: a mistake would
-    go unseen, and cost a copy at every run."""
-    if hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
-        value = _array_of(name, value)
-    if isinstance(value, np.ndarray):
-        if isinstance(value, np.ma.MaskedArray):
-            raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
-        if value.dtype != dtype:
-            raise ShapeError(
-                f"feed '{printable(name)}' is an array of {value.dtype}, the program wants {dtype}; "
-                f"pass it as {printable(name)}.astype('{dtype}')"
-            )
-        return value
-    if isinstance(value, LoDTensor):
-        array = _converted(name, value.array, dtype)
-        return (array, value.lod) if value.lod else array
-    try:
-        array = np.asarray(value)
-        accepted = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}[dtype.kind]
-        if array.size and array.dtype.kind not in accepted:
-            raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, the program wants {dtype}")
-        with np.errstate(over="raise"):
-            return np.array(value, dtype)
-    except FloatingPointError:
-        raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, which is beyond {dtype}") from None
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ShapeError(f"feed '{printable(name)}' is {_short(value)}, which is not an array of {dtype}: {error}") from None
-
-
-def _array_of(name: str, value: Any) -> np.ndarray:
-    try:
-        return np.asarray(value)
-    except Error:
-        raise
-    except Exception as error:  # raised by another library, for a tensor on a device or with a gradient
-        raise ShapeError(
-            f"feed '{printable(name)}' is of type {type(value).__name__}, which NumPy can't make an array of: "
-            f"{printable(str(error))}"
-        ) from None
-
-
 def _fetched(value: Any, return_numpy: bool) -> Any:
     if isinstance(value, list):
         return [_fetched(element, return_numpy) for element in value]
@@ -294,7 +266,3 @@ def _fetched(value: Any, return_numpy: bool) -> Any:
     if len(value) == 3:
         return SelectedRows(*value)
     return value[0] if return_numpy else LoDTensor(*value)
-
-
-def _short(value: Any) -> str:
-    return printable(repr(value), 60)

@@ -14,13 +14,25 @@ unique_name.use_programs(state().main._names, state().startup._names)
 
 
 def default_main_program() -> Program:
-    """The program to which layer functions append now."""
+    """The program to which layer functions append now.
+
+    Example:
+        >>> y = pm.layers.relu(pm.layers.data("x", [-1, 8]))
+        >>> len(pm.default_main_program().global_block().ops)
+        1
+    """
     return state().main
 
 
 def default_startup_program() -> Program:
     """The program to which layer functions append the initializers of parameters now. Run it once
-    before the main program."""
+    before the main program.
+
+    Example:
+        >>> y = pm.layers.fc(pm.layers.data("x", [-1, 8]), 4)
+        >>> pm.Executor().run(pm.default_startup_program())
+        []
+    """
     return state().startup
 
 
@@ -32,7 +44,14 @@ def is_default_program(program: Program) -> bool:
 def reset_default_programs() -> None:
     """Makes the default main program and the default startup program new, empty ones: at the top of a notebook's cell
     that builds a network, so that the cell can be run again. Values stay in the scopes until a startup program sets
-    them. ProgramError inside program_guard, whose programs are the caller's."""
+    them. Raises ProgramError inside program_guard, whose programs are the caller's.
+
+    Example:
+        >>> pm.reset_default_programs()
+        >>> y = pm.layers.fc(pm.layers.data("x", [-1, 8]), 4)
+        >>> pm.default_main_program().all_parameters()[0].name
+        'fc_0.w_0'
+    """
     now = state()
     if now.guard_depth:
         raise ProgramError("reset_default_programs inside program_guard: give the guard new programs instead")
@@ -43,7 +62,16 @@ def reset_default_programs() -> None:
 @contextmanager
 def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
     """Layer functions inside append to these programs; without a startup program, to the startup
-    program of outside."""
+    program of outside.
+
+    main_program, startup_program: Programs; None for the latter: that of outside.
+    Example:
+        >>> main, startup = pm.Program(), pm.Program()
+        >>> with pm.program_guard(main, startup):
+        ...     y = pm.layers.fc(pm.layers.data("x", [-1, 8]), 4)
+        >>> len(main.all_parameters())
+        2
+    """
     for program in (main_program, startup_program):
         if program is not None and not isinstance(program, Program):
             raise ProgramError(f"program_guard takes programs, not {type(program).__name__}")

@@ -1,4 +1,6 @@
 # Initializers: operators in the startup program that give a variable its first value.
+"""An object of these classes is the argument initializer of a ParamAttr, or is given as param_attr or bias_attr itself."""
+
 from __future__ import annotations
 
 import math
@@ -15,9 +17,15 @@ from .errors import shown
 from .operator import Operator
 from .variable import Variable
 
+__all__ = ["MSRA", "Constant", "Initializer", "Normal", "NumpyArrayInitializer", "Uniform", "Xavier"]
+
 
 class Initializer(ABC):
-    """Called with a variable and a block, appends the operator that gives the variable a value."""
+    """Called with a variable and a block, appends the operator that gives the variable a value.
+
+    Example:
+        >>> y = pm.layers.fc(pm.layers.data("x", [-1, 8]), 4, param_attr=pm.initializer.Normal(scale=0.02))
+    """
 
     @abstractmethod
     def __call__(self, var: Variable, block: Block) -> Operator:
@@ -25,7 +33,13 @@ class Initializer(ABC):
 
 
 class Constant(Initializer):
-    """Every element is `value`."""
+    """Every element is `value`.
+
+    Example:
+        >>> w = pm.layers.create_parameter([2], attr=pm.initializer.Constant(0.5))
+        >>> pm.Executor().run(pm.default_startup_program(), fetch_list=[w])[0]
+        array([0.5, 0.5], dtype=float32)
+    """
 
     def __init__(self, value: float = 0.0):
         self.value = value
@@ -38,6 +52,10 @@ class Uniform(Initializer):
     """Elements from the uniform distribution over [low, high).
 
     seed 0: the startup program's random_seed if it has one, else the executor's generator.
+    Example:
+        >>> w = pm.layers.create_parameter([1000], attr=pm.initializer.Uniform(-0.1, 0.1, seed=1))
+        >>> bool(abs(pm.Executor().run(pm.default_startup_program(), fetch_list=[w])[0]).max() <= 0.1)
+        True
     """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, seed: int = 0):
@@ -55,6 +73,8 @@ class Normal(Initializer):
     """Elements from the normal distribution with mean `loc` and standard deviation `scale`.
 
     seed: as in Uniform.
+    Example:
+        >>> w = pm.layers.create_parameter([8, 4], attr=pm.initializer.Normal(scale=0.02, seed=1))
     """
 
     def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0):
@@ -74,6 +94,8 @@ class Xavier(Initializer):
 
     Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks",
     AISTATS 2010. fan_in and fan_out: taken from the shape when None. seed: as in Uniform.
+    Example:
+        >>> w = pm.layers.create_parameter([8, 4], attr=pm.initializer.Xavier(uniform=False))
     """
 
     def __init__(self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None, seed: int = 0):
@@ -92,6 +114,9 @@ class MSRA(Initializer):
 
     He et al., "Delving deep into rectifiers", ICCV 2015. fan_in: taken from the shape when None.
     seed: as in Uniform.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 32, 32])
+        >>> h = pm.layers.conv2d(image, 16, 3, act="relu", param_attr=pm.initializer.MSRA(uniform=False))
     """
 
     def __init__(self, uniform: bool = True, fan_in: float | None = None, seed: int = 0):
@@ -103,7 +128,14 @@ class MSRA(Initializer):
 
 
 class NumpyArrayInitializer(Initializer):
-    """The elements of an array, which become part of the startup program."""
+    """The elements of an array, which become part of the startup program.
+
+    value: an array of the shape of the variable; ShapeError for another one.
+    Example:
+        >>> w = pm.layers.create_parameter([2], attr=pm.initializer.NumpyArrayInitializer(np.array([1, 2], "float32")))
+        >>> pm.Executor().run(pm.default_startup_program(), fetch_list=[w])[0]
+        array([1., 2.], dtype=float32)
+    """
 
     def __init__(self, value: Any):
         self.value = np.asarray(value)

@@ -1,4 +1,6 @@
 # Parts of networks that are made of several layers.
+"""Each function calls several layer functions; parameters and errors are theirs."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,6 +14,8 @@ from .errors import shown
 from .layers.attention import join_heads, split_heads
 from .layers.conv import Size
 from .layers.emit import known_dim, layer_name, refuse, require_float, whole
+from .layers.shared_arguments import ARGUMENTS, ERRORS
+from .shared_docs import describe_shared
 from .transaction import make_atomic
 from .variable import Variable
 
@@ -39,6 +43,12 @@ def simple_img_conv_pool(
 
     input: [N, C, H, W] float. Returns [N, num_filters, H', W'].
     LeCun et al., "Gradient-based learning applied to document recognition", 1998.
+    filter_size, conv_stride, conv_padding, conv_dilation, conv_groups, param_attr, bias_attr, act: of layers.conv2d.
+    pool_size, pool_type, pool_stride, pool_padding, global_pooling: of layers.pool2d.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 1, 28, 28])
+        >>> pm.nets.simple_img_conv_pool(image, 20, filter_size=5, pool_size=2, pool_stride=2, act="relu").shape
+        (-1, 20, 12, 12)
     """
     hidden = layers.conv2d(
         input, num_filters, filter_size, conv_stride, conv_padding, conv_dilation, conv_groups, param_attr, bias_attr, act
@@ -66,6 +76,11 @@ def img_conv_group(
     conv_act: after the batch normalization if there is one, else after the convolution. The dropout comes
     after a batch normalization only. Returns [N, conv_num_filter[-1], H', W'].
     Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015.
+    pool_size, pool_stride, pool_type: as in layers.pool2d.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 32, 32])
+        >>> pm.nets.img_conv_group(image, [16, 16], pool_size=2, conv_act="relu", conv_with_batchnorm=True, pool_stride=2).shape
+        (-1, 16, 16, 16)
     """
     if not isinstance(conv_num_filter, (list, tuple, np.ndarray)) or len(conv_num_filter) == 0:
         refuse(ProgramError, f"img_conv_group: conv_num_filter is {shown(conv_num_filter)}, it must be a list of numbers")
@@ -105,6 +120,11 @@ def sequence_conv_pool(
 
     input: sequences of [features] float. Returns [sequences, num_filters].
     Collobert et al., "Natural language processing (almost) from scratch", JMLR 2011.
+    param_attr, bias_attr, act: as in layers.sequence_conv. pool_type: as in layers.sequence_pool.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.nets.sequence_conv_pool(words, num_filters=16, filter_size=3).shape
+        (-1, 16)
     """
     hidden = layers.sequence_conv(
         input, num_filters=num_filters, filter_size=filter_size, param_attr=param_attr, bias_attr=bias_attr, act=act
@@ -117,6 +137,10 @@ def glu(input: Variable, dim: int = -1) -> Variable:
 
     Returns the shape of input with half the elements along dim. Raises ShapeError when they are odd in number.
     Dauphin et al., "Language modeling with gated convolutional networks", ICML 2017.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.nets.glu(x).shape
+        (-1, 4)
     """
     first, second = layers.split(input, 2, dim=dim, name=layer_name("glu"))
     return layers.elementwise_mul(first, layers.sigmoid(second))
@@ -131,6 +155,10 @@ def scaled_dot_product_attention(
     queries [N, q, features], keys [N, k, features], values [N, k, anything], float; features and anything must be
     known. num_heads must divide both. dropout_rate: of the weights, upscale_in_train. Returns [N, q, anything].
     Vaswani et al., "Attention is all you need", 2017.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 5, 16])
+        >>> pm.nets.scaled_dot_product_attention(x, x, x, num_heads=4).shape
+        (-1, 5, 16)
     """
     heads = whole("scaled_dot_product_attention", "num_heads", num_heads)
     for x in (queries, keys, values):
@@ -166,4 +194,5 @@ def _for_each(what: str, value: Any, count: int) -> list[Any]:
     return list(value)
 
 
+describe_shared([globals()[name] for name in __all__], ARGUMENTS, ERRORS)
 make_atomic(globals(), __all__)

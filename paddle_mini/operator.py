@@ -15,7 +15,17 @@ EMPTY_NAME = "@EMPTY@"  # marks a missing variable in a list of names
 
 
 class Operator:
-    """One step of a program. Change it through its methods, so that the program knows."""
+    """One step of a program. Change it through its methods, so that the program knows.
+
+    block: the block that holds it. description: its type, ports, attributes and source lines, as describe() gives them.
+    Block.append_op makes operators.
+    Example:
+        >>> y = pm.layers.leaky_relu(pm.layers.data("x", [-1, 8]), alpha=0.1)
+        >>> op = pm.default_main_program().global_block().ops[0]
+        >>> op.type, op.input("X"), op.attr("alpha")
+        ('leaky_relu', ['x'], 0.10000000149011612)
+        >>> op.set_attr("alpha", 0.2)
+    """
 
     def __init__(self, block: Block, description: dict[str, Any]):
         other = dict(description)
@@ -37,9 +47,11 @@ class Operator:
         return {slot: list(names) for slot, names in self._outputs.items()}
 
     def input(self, port: str) -> list[str]:
+        """The names of the variables of an input port; none if it is not used."""
         return list(self._inputs.get(port, ()))
 
     def output(self, port: str) -> list[str]:
+        """The names of the variables of an output port; none if it is not used."""
         return list(self._outputs.get(port, ()))
 
     @property
@@ -54,9 +66,11 @@ class Operator:
 
     @property
     def attrs(self) -> dict[str, Any]:
+        """The attributes by name: a copy."""
         return {name: value for name, (_, value) in self._attrs.items()}
 
     def attr(self, name: str, default: Any = None) -> Any:
+        """The value of an attribute; default if the operator does not have it."""
         return self._attrs[name][1] if name in self._attrs else default
 
     def set_attr(self, name: str, value: Any) -> None:
@@ -86,6 +100,7 @@ class Operator:
 
     @property
     def callstack(self) -> list[str]:
+        """The lines of the user's program that appended the operator, the innermost first."""
         return list(self.attr("op_callstack") or ())
 
     @property
@@ -94,6 +109,7 @@ class Operator:
         return next(i for i, op in enumerate(self.block.ops) if op is self)
 
     def describe(self) -> dict[str, Any]:
+        """The operator as the bindings read it: a dict with its type, ports and attributes."""
         attrs = [(name, attr_type, value) for name, (attr_type, value) in self._attrs.items()]
         return {
             "is_target": False,

@@ -1,7 +1,6 @@
 # DataParallel: one training program on several devices of one machine, each with its part of every batch.
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,13 +9,12 @@ import numpy as np
 
 from . import _core, dtypes
 from ._core import Error, OpError, ProgramError, ShapeError, printable
-from .device_turns import turn
 from .errors import shown
 from .executor import Executor
 from .guards import default_main_program
 from .optimizer.replica_mean import ReplicaMean
 from .optimizer.wrapper import OptimizerWrapper
-from .place import CPUPlace, Place
+from .place import Place
 from .program import Program
 from .replica_threads import ReplicaThreads
 from .roles import LOSS, OPTIMIZE
@@ -29,14 +27,6 @@ _SUM = "c_allreduce_sum"
 class DataParallel:
     """Replicas of a training program, each on a place, with its own scope and thread.
 
-        replicas = pm.DataParallel([pm.EmulatedPlace(0), pm.EmulatedPlace(1)])
-        with pm.program_guard(main, startup):
-            ...
-            replicas.wrap(pm.optimizer.SGD(0.1)).minimize(loss)
-        replicas.run(startup)
-        losses, = replicas.run(main, feed={"x": rows}, fetch_list=[loss])     # one loss a replica
-        pm.io.save_parameters(main, "model", replicas.scopes[0])
-
     places: at least one, no two of them the same. allow_cpu_fallback: as of Executor. Each replica computes the
     gradients for its rows; all take the step with their mean, which is the gradient for the whole batch where the loss
     is a mean over rows. Parameters, what the optimizer keeps, and averages stay the same bits on all replicas: save,
@@ -44,6 +34,16 @@ class DataParallel:
     statistics, is each replica's own, and so are averages of that (ParameterAverage, buffers="average"). Operators
     whose seed is 0 draw from a generator that replica r begins with pm.seed's number + r; with a seed of their own they
     draw the same everywhere.
+    Example:
+        >>> replicas = pm.DataParallel([pm.EmulatedPlace(0), pm.EmulatedPlace(1)])
+        >>> loss = pm.layers.mean(pm.layers.fc(pm.layers.data("x", [-1, 2]), 1))
+        >>> ops, gradients = replicas.wrap(pm.optimizer.SGD(0.1)).minimize(loss)
+        >>> replicas.run(pm.default_startup_program())
+        []
+        >>> losses, = replicas.run(feed={"x": np.ones((4, 2), "float32")}, fetch_list=[loss])
+        >>> len(losses)  # one for each replica
+        2
+        >>> pm.io.save_parameters("model.pdiparams", pm.default_main_program(), replicas.scopes[0])
     """
 
     def __init__(self, places: Sequence[Place], allow_cpu_fallback: bool = False):
@@ -59,7 +59,7 @@ class DataParallel:
             _Replica(place, allow_cpu_fallback, self._threads.communicator, rank) for rank, place in enumerate(places)
         ]
         self._alone = Executor(places[0], allow_cpu_fallback=allow_cpu_fallback)
-        self._turn, self._running = threading.RLock(), False
+        self._turns = _core.ReplicaTurns([place.name for place in places])
         self._known: weakref.WeakKeyDictionary[Program, Any] = weakref.WeakKeyDictionary()
 
     def wrap(self, optimizer: Any) -> OptimizerWrapper:
@@ -87,27 +87,19 @@ class DataParallel:
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
             raise ProgramError(f"run takes a Program, not {type(program).__name__}")
-        with self._turn:
-            if self._running:
-                raise OpError("these replicas run a program already: a signal handler can't begin another run")
-            self._running = True
-            try:
+        try:
+            with self._turns.turn():
                 if self._sums(program):
                     feeds = self._shares(program, feed or {})
-                    with turn(place.name for place in self.places if not isinstance(place, CPUPlace)):
-                        by_rank = self._threads.run(
-                            lambda rank: self._executors[rank].run(
-                                program, feeds[rank], fetch_list, self.scopes[rank], return_numpy
-                            )
-                        )
+                    by_rank = self._threads.run(
+                        lambda rank: self._executors[rank].run(program, feeds[rank], fetch_list, self.scopes[rank], return_numpy)
+                    )
                     return [list(values) for values in zip(*by_rank)]
                 values = self._alone.run(program, feed, fetch_list, self.scopes[0], return_numpy)
                 self._copy(_written(program))
                 return [[value] for value in values]
-            except Error as error:
-                raise error.with_traceback(None) from None
-            finally:
-                self._running = False
+        except Error as error:
+            raise error.with_traceback(None) from None
 
     def copy_from_first(self) -> None:
         """Copies all values of the first replica's scope to the others, after parameters were loaded into it."""

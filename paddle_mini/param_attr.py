@@ -17,6 +17,11 @@ class ParamAttr:
     trainable: False: the parameter keeps its value.
     do_model_average: whether averaging of parameters takes it; `average` is another name.
     need_clip: whether gradient clipping takes its gradient.
+    Example:
+        >>> frozen = pm.ParamAttr("embedding", pm.initializer.Normal(scale=0.1), trainable=False)
+        >>> words = pm.layers.embedding(pm.layers.data("ids", [-1, 5], "int64"), [100, 8], param_attr=frozen)
+        >>> [parameter.name for parameter in pm.default_main_program().all_parameters()]
+        ['embedding']
     """
 
     def __init__(

@@ -3,7 +3,12 @@ from __future__ import annotations
 
 
 class Place:
-    """A device by its name, "cpu", "gpu:0" or "emulated:0": the strings of PaddlePaddle's op_device."""
+    """A device by its name, "cpu", "gpu:0" or "emulated:0": the strings of PaddlePaddle's op_device.
+
+    Example:
+        >>> pm.devices.Place("cpu") == pm.CPUPlace()
+        True
+    """
 
     def __init__(self, name: str):
         self.name = name
@@ -19,7 +24,12 @@ class Place:
 
 
 class CPUPlace(Place):
-    """The CPU."""
+    """The CPU.
+
+    Example:
+        >>> pm.CPUPlace().name
+        'cpu'
+    """
 
     def __init__(self) -> None:
         super().__init__("cpu")
@@ -29,7 +39,12 @@ class CPUPlace(Place):
 
 
 class CUDAPlace(Place):
-    """The graphics card number `index`."""
+    """The graphics card number `index`.
+
+    Example:
+        >>> pm.CUDAPlace(1).name
+        'gpu:1'
+    """
 
     def __init__(self, index: int = 0):
         super().__init__(f"gpu:{index}")
@@ -40,7 +55,13 @@ class CUDAPlace(Place):
 
 class EmulatedPlace(Place):
     """The emulated accelerator number `index`: with its own memory, queue and link to the host, emulated on the CPU
-    (see emulate). For tests of everything that is about devices, on machines without one."""
+    (see emulate). For tests of everything that is about devices, on machines without one.
+
+    Example:
+        >>> exe = pm.Executor(pm.EmulatedPlace(0))
+        >>> exe.run(fetch_list=[pm.layers.ones([2]) * 3.0])[0]
+        array([3., 3.], dtype=float32)
+    """
 
     def __init__(self, index: int = 0):
         super().__init__(f"emulated:{index}")

@@ -22,6 +22,14 @@ class Program:
 
     It is PaddlePaddle's ProgramDesc: to_bytes() is what PaddlePaddle reads and writes.
     print(program) shows one line an operator.
+    Example:
+        >>> main, startup = pm.Program(), pm.Program()
+        >>> with pm.program_guard(main, startup):
+        ...     y = pm.layers.relu(pm.layers.data("x", [-1, 8]))
+        >>> [op.type for op in main.global_block().ops]
+        ['relu']
+        >>> pm.Program.from_bytes(main.to_bytes()).global_block().var(y.name).shape
+        (-1, 8)
     """
 
     def __init__(self) -> None:
@@ -58,9 +66,11 @@ class Program:
             self._calls = {}
 
     def global_block(self) -> Block:
+        """The outermost block, which a run begins with."""
         return self.blocks[0]
 
     def block(self, index: int) -> Block:
+        """The block at this position."""
         return self.blocks[index]
 
     def current_block(self) -> Block:
@@ -229,9 +239,9 @@ class Program:
     def to_dot(self, path: str | os.PathLike[str] | None = None) -> str:
         """The program as a graph in the language of Graphviz; also written to a file if there is a path.
 
-        import paddle_mini as pm
-        y = pm.layers.fc(pm.layers.data("x", shape=[-1, 2]), 3)
-        text = pm.default_main_program().to_dot("program.dot")  # `dot -Tsvg program.dot` draws it
+        Example:
+            >>> y = pm.layers.relu(pm.layers.data("x", [-1, 2]))
+            >>> text = pm.default_main_program().to_dot("program.dot")  # `dot -Tsvg program.dot` draws it
         """
         from .inspection.dot import dot_text
 

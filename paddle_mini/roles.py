@@ -32,7 +32,16 @@ def device() -> str:
 @contextmanager
 def op_role_guard(role: int, role_var: Sequence[Any] = ()) -> Iterator[None]:
     """Operators appended inside have this op_role, and serve these variables (parameter,
-    gradient, parameter, gradient, …)."""
+    gradient, parameter, gradient, …).
+
+    role: 0 forward, 1 backward, 2 optimizer, 16 learning-rate schedule, 256 loss.
+    role_var: these variables, or their names.
+    Example:
+        >>> with pm.op_role_guard(2):
+        ...     counter = pm.layers.increment(pm.layers.create_global_var([1], 0.0))
+        >>> pm.default_main_program().global_block().ops[0].attr("op_role")
+        2
+    """
     now = state()
     before = now.role, now.role_var
     now.role, now.role_var = role, [getattr(var, "name", var) for var in role_var]
@@ -45,7 +54,15 @@ def op_role_guard(role: int, role_var: Sequence[Any] = ()) -> Iterator[None]:
 @contextmanager
 def device_guard(device: str | None = None) -> Iterator[None]:
     """Operators appended inside run on this device: "cpu", "gpu", "gpu:1", "emulated:0"; None: on the place of
-    the executor. It is the operator's attribute op_device."""
+    the executor. It is the operator's attribute op_device.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> with pm.device_guard("cpu"):
+        ...     y = pm.layers.relu(x)
+        >>> pm.default_main_program().global_block().ops[0].attr("op_device")
+        'cpu'
+    """
     name = "" if device is None else device
     kind, _, index = name.partition(":")
     if kind not in ("", "cpu", "gpu", "emulated") or (index and (kind == "cpu" or not index.isdigit())):

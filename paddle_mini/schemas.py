@@ -34,6 +34,11 @@ def _op_types() -> frozenset[str]:
     return frozenset(_core.op_types())
 
 
+def operators_were_added() -> None:
+    """Forgets what depends on the list of operators; schemas never change."""
+    _op_types.cache_clear()
+
+
 @cache
 def defaults(op_type: str) -> Mapping[str, Any]:
     return {attr["name"]: attr["default"] for attr in op_schema(op_type)["attrs"] if not attr["required"]}

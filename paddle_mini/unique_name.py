@@ -3,6 +3,8 @@
 # Names count up within a program and its startup program, so the same code gives the same names
 # whenever it runs, and a saved parameter finds its variable again. Two models with one startup
 # program never share a name.
+"""The same code gives the same names whenever it runs, so that a saved parameter finds its variable again."""
+
 from __future__ import annotations
 
 import re
@@ -13,6 +15,8 @@ from itertools import islice
 from .thread_state import state
 from .transaction import before_setting
 
+__all__ = ["generate", "guard"]
+
 Counters = dict[str, int]
 
 _NUMBER = re.compile(r"_(\d+)(?=\.|_|@|$)")
@@ -20,7 +24,12 @@ _MOST_NUMBERS = 16  # in one name: a file may contain names that consist of numb
 
 
 def generate(key: str, *others: Counters) -> str:
-    """The next name for `key`: fc_0, fc_1, … `others` are counters that must agree too."""
+    """The next name for `key`: fc_0, fc_1, … `others` are counters that must agree too.
+
+    Example:
+        >>> pm.unique_name.generate("fc"), pm.unique_name.generate("fc")
+        ('fc_0', 'fc_1')
+    """
     now = state()
     counters = (now.guard_names,) if now.guard_names is not None else now.names + others
     number = max(counter.get(key, 0) for counter in counters)
@@ -33,7 +42,16 @@ def generate(key: str, *others: Counters) -> str:
 @contextmanager
 def guard(counters: Counters | None = None) -> Iterator[Counters]:
     """Restarts the numbering of names inside, for all programs: to build a network again over
-    the parameters of the first."""
+    the parameters of the first. counters: continues these, as the guard gives them; None: new ones.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> for network in range(2):
+        ...     with pm.unique_name.guard():
+        ...         y = pm.layers.fc(x, 4)
+        >>> [parameter.name for parameter in pm.default_main_program().all_parameters()]
+        ['fc_0.w_0', 'fc_0.b_0']
+    """
     inside = {} if counters is None else counters
     before = switch(inside)
     try:

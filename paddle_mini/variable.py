@@ -19,6 +19,15 @@ class Variable:
 
     `+ - * / // % ** @`, `< <= > >=`, unary minus and x[...] append operators to the block that is being
     built; `==` asks whether two are the same variable, layers.equal whether their elements are equal.
+    block, name, dtype, shape: its block, its name, its element type such as "float32", and its dimensions. kind: the type of
+    the value in the file format, 7 for a tensor. lod_level: levels of sequences in its rows. persistable: whether its value
+    outlives a run. need_check_feed: whether it is data. stop_gradient: whether append_backward stops here. Layer functions and
+    Block.create_var make variables.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = (x[:, :4] * 2.0 + 1.0) / pm.layers.reduce_sum(x)
+        >>> y.shape, y.dtype
+        ((-1, 4), 'float32')
     """
 
     def __init__(
@@ -110,6 +119,7 @@ class Variable:
         self.shape_known = True
 
     def describe(self) -> dict[str, Any]:
+        """The variable as the bindings read it: a dict."""
         return {
             **self._other,
             "name": self.name,
@@ -125,6 +135,7 @@ class Variable:
 
     @staticmethod
     def from_description(block: Block, description: dict[str, Any]) -> Variable:
+        """The Variable or Parameter of a dict that describe() has returned."""
         other = dict(description)
         kind = Parameter if other.get("is_parameter") else Variable
         var = kind.__new__(kind)
@@ -196,6 +207,13 @@ class Parameter(Variable):
 
     What the file format has no field for (learning_rate, regularizer, do_model_average, need_clip)
     lives in Python only.
+    block, name, dtype, shape: as of Variable; all dimensions are known. trainable: whether optimizers change it.
+    Example:
+        >>> y = pm.layers.fc(pm.layers.data("x", [-1, 8]), 4, bias_attr=False)
+        >>> weight, = pm.default_main_program().all_parameters()
+        >>> weight.trainable = False
+        >>> weight.shape, weight.persistable
+        ((8, 4), True)
     """
 
     def __init__(self, block: Block, name: str, dtype: str, shape: Any, trainable: bool = True, **training: Any):
@@ -215,10 +233,12 @@ class Parameter(Variable):
         self.need_clip = need_clip
 
     def copy_training(self, other: Parameter) -> None:
+        """Takes over from another parameter what the file format has no field for."""
         self.set_training(other.learning_rate, other.regularizer, other.do_model_average, other.need_clip)
 
     @property
     def trainable(self) -> bool:
+        """Whether optimizers change it; may be set."""
         return not self.stop_gradient
 
     @trainable.setter

@@ -51,8 +51,19 @@ void define_errors(py::module_& m) {
       },
       py::arg("name"), py::arg("limit") = 200,
       "A name as messages show it: control characters as '?', and at most so many bytes.");
-  for (const char* name : {"Error", "ProgramError", "ShapeError", "OpError", "ScopeInUse", "DeviceError"}) {
+  const std::pair<const char*, const char*> docs[] = {
+      {"Error",
+       "The base class of all errors of paddle_mini. docs/errors.md lists messages, their causes and remedies."},
+      {"ProgramError",
+       "A program, file or argument is invalid: bytes, structure, an unknown name, a missing port, a wrong attribute."},
+      {"ShapeError", "Two shapes or dtypes disagree: of variables, fed values, or values in a file."},
+      {"OpError", "An operator can't compute with its data: an id out of range, a variable without a value."},
+      {"ScopeInUse", "Another use of the scope must end first. It is raised before anything is changed."},
+      {"DeviceError", "A device or its kernel is missing, or memory is exhausted."},
+  };
+  for (auto [name, doc] : docs) {
     m.attr(name).attr("__module__") = "paddle_mini";
+    m.attr(name).attr("__doc__") = doc;
   }
 }
 

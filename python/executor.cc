@@ -2,6 +2,7 @@
 #include "executor/executor.h"
 
 #include "core/cpu_count.h"
+#include "core/replica_turns.h"
 
 #include "module.h"
 
@@ -78,6 +79,12 @@ std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& sign
   return run.plan_text(tensors, stage, user_wants_to_stop);
 }
 
+std::vector<Place> places_of(const std::vector<std::string>& names) {
+  std::vector<Place> places;
+  for (const std::string& name : names) places.push_back(parse_place(name));
+  return places;
+}
+
 }  // namespace
 
 bool user_wants_to_stop() {
@@ -92,11 +99,29 @@ void define_executor(py::module_& m) {
         ProgramDesc desc = decode_program(static_cast<std::string>(bytes));
         return std::make_shared<VerifiedProgram>(verify(desc, manager().operators()));
       }));
+  using Turn = ReplicaTurns::Turn;
+  // A class of C++, because an interrupt may come between any two steps of a context manager of Python.
+  py::class_<Turn>(m, "ReplicaTurn", "The result of ReplicaTurns.turn().")
+      .def("__enter__", [](const Turn&) {})
+      .def("__exit__", [](Turn& self, const py::args&) { self.end(); });
+  py::class_<ReplicaTurns, std::shared_ptr<ReplicaTurns>>(
+      m, "ReplicaTurns", "Gives the runs of a group of replicas the devices that they need, one run at a time.")
+      .def(py::init([](const std::vector<std::string>& places) {
+             return std::make_shared<ReplicaTurns>(manager(), places_of(places));
+           }),
+           py::arg("places"))
+      .def(
+          "turn",
+          [](std::shared_ptr<ReplicaTurns> turns) {
+            py::gil_scoped_release release;
+            return std::make_unique<Turn>(std::move(turns), user_wants_to_stop);
+          },
+          "Waits until no other thread has a turn with one of these devices. The turn ends with its `with` block. "
+          "ScopeInUse where this thread has one already.");
   py::class_<ThreadCommunicator, std::shared_ptr<ThreadCommunicator>>(
       m, "Communicator", "All-reduce and barriers among replicas that run in threads of this process.")
       .def(py::init([](const std::vector<std::string>& names) {
-             std::vector<Place> places;
-             for (const std::string& name : names) places.push_back(parse_place(name));
+             std::vector<Place> places = places_of(names);
              return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), manager().sums_among(places));
            }),
            py::arg("places"))
@@ -112,7 +137,8 @@ void define_executor(py::module_& m) {
            }),
            py::arg("program"), py::arg("feeds"), py::arg("fetches"));
   using WithoutGil = py::call_guard<py::gil_scoped_release>;
-  py::class_<Executor>(m, "Executor")
+  // Its end waits for what devices still do for it. That may follow a sum of replicas whose threads need the GIL.
+  py::class_<Executor>(m, "Executor", py::release_gil_before_calling_cpp_dtor())
       .def(py::init([](const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
                        const std::optional<std::shared_ptr<ThreadCommunicator>>& communicator, int rank,
                        int64_t max_loop_steps, int threads) {

@@ -45,10 +45,11 @@ def core_text():
 def layers_text():
     """With docstrings: an editor cannot ask a function that is made at run time."""
     lines = ["# Made by `make stub`.", "from collections.abc import Sequence", "from ..variable import Variable"]
-    for name, function in vars(ops).items():
-        if inspect.isfunction(function) and function.__module__ == ops.__name__:
-            doc = textwrap.indent(f'"""{inspect.getdoc(function)}\n"""', "    ")
-            lines += ["", f"def {name}{unquoted(inspect.signature(function))}:", doc]
+    lines += ["", f"__all__ = {ops.__all__!r}"]
+    for name in ops.__all__:
+        function = getattr(ops, name)
+        doc = textwrap.indent(f'"""{inspect.getdoc(function)}\n"""', "    ")
+        lines += ["", f"def {name}{unquoted(inspect.signature(function))}:", doc]
     return "\n".join(lines) + "\n"
 
 

@@ -72,6 +72,7 @@ DeviceManager& manager();
 void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Python exceptions
 void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
 void define_operators(py::module_& m); // operators.cc: schemas, checks, gradients
+void define_arrays(py::module_& m);    // arrays.cc: arrays of other libraries
 void define_scope(py::module_& m);     // scope.cc
 void define_claims(py::module_& m);   // claims.cc: averages applied to parameters
 void define_executor(py::module_& m);  // executor.cc
@@ -115,15 +116,21 @@ class InScope {
 using ExchangeTriples = std::vector<std::tuple<std::string, std::string, std::string>>;
 std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples);
 
-// scope.cc: NumPy arrays.
+// scope.cc: sequences.
+Lod lod_from_python(const py::object& value, const std::string& name);
+void check_lod(const Lod& lod, const Shape& shape, const std::string& name);
+
+// arrays.cc: NumPy arrays.
 py::dtype numpy_dtype(DType dtype);
 DType dtype_from_numpy(const py::dtype& dtype, const std::string& what);
 DType dtype_from_name(const std::string& name);
-Lod lod_from_python(const py::object& value, const std::string& name);
-void check_lod(const Lod& lod, const Shape& shape, const std::string& name);
 Tensor view_of(const py::array& array,
                const std::string& what);  // views a C-contiguous array, which it does not keep alive
+py::array as_array(const py::object& value, const std::string& what, const py::object& dtype = py::none(),
+                   bool bits = true);
 py::array copy_to_numpy(const Tensor& tensor);
 py::object variable_to_python(const Variable& variable);  // array, or (rows, values, height)
+// A read-only array in the memory of the variable, which keeps its value. The caller uses the scope.
+py::array view_of_value(Scope& scope, const std::string& name, const Variable& variable);
 
 }  // namespace paddle_mini::python

@@ -1,4 +1,4 @@
-// Python interface of scopes, and conversion of NumPy arrays.
+// Python interface of scopes.
 #include "core/scope.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ const Variable& at(const Scope& scope, const std::string& name) {
   return *variable;
 }
 
-// Converts a value by NumPy: arrays, including those of other libraries, keep their element type; numbers and lists
-// take that of the scope's tensor with this name, if it exists.
+// Arrays, including those of other libraries, keep their element type; numbers and lists take that of the scope's
+// tensor with this name, if it exists.
 py::array array_from_python(Scope& scope, const std::string& name, const py::object& value) {
   auto numpy = py::module_::import("numpy");
   std::string shown = "'" + printable(name) + "'";
@@ -29,21 +29,14 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
     const Variable* there = scope.find(name);
     if (there && there->has_value() && there->kind == VarKind::Tensor) dtype = numpy_dtype(there->tensor.dtype);
   }
-  try {
-    py::object array = numpy.attr("asarray")(value, dtype);
-    require<ShapeError>(py::isinstance<py::array>(array), shown, " is of type ",
-                        py::type::of(value).attr("__name__").cast<std::string>(), ", which is not an array");
-    return numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape")).cast<py::array>();
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_Exception) ||
-        py::isinstance(error.value(), py::module_::import("paddle_mini._core").attr("Error")))
-      throw;
-    fail<ShapeError>(shown, " is of type ", py::type::of(value).attr("__name__").cast<std::string>(),
-                     ", which can't be converted to an array: ", printable(py::str(error.value()).cast<std::string>()));
-  }
+  py::array array = as_array(value, shown, dtype);
+  return numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape")).cast<py::array>();
 }
 
-void set(Scope& scope, const std::string& name, const py::object& value, const py::object& lod) {
+void set(Scope& scope, const std::string& name, const py::object& value, py::object lod) {
+  bool may_have_lod = lod.is_none() && !py::isinstance<py::array>(value);
+  if (may_have_lod && py::isinstance(value, py::module_::import("paddle_mini.scope").attr("LoDTensor")))
+    lod = value.attr("lod");
   py::array array = array_from_python(scope, name, value);
   Tensor tensor = view_of(array, name);
   if (!lod.is_none()) tensor.lod = lod_from_python(lod, name);
@@ -114,46 +107,6 @@ void synchronize(Scope& scope) { InScope use(scope, Access::Change); }
 
 }  // namespace
 
-DType dtype_from_name(const std::string& name) {
-  for (int32_t number = 0; number <= 22; ++number) {
-    if (is_dtype(number) && name == name_of(static_cast<DType>(number))) return static_cast<DType>(number);
-  }
-  fail<ProgramError>("'", printable(name), "' is not an element type");
-}
-
-py::dtype numpy_dtype(DType dtype) {
-  // NumPy has no bfloat16: its bits are passed as uint16.
-  return py::dtype(dtype == DType::BFloat16 ? "uint16" : name_of(dtype));
-}
-
-DType dtype_from_numpy(const py::dtype& dtype, const std::string& what) {
-  struct Row {
-    char kind;
-    py::ssize_t size;
-    DType dtype;
-  };
-  static constexpr Row kTable[] = {{'f', 4, DType::Float32}, {'i', 8, DType::Int64}, {'f', 8, DType::Float64},
-                                   {'i', 4, DType::Int32},   {'b', 1, DType::Bool},  {'u', 1, DType::UInt8},
-                                   {'f', 2, DType::Float16}, {'i', 2, DType::Int16}, {'i', 1, DType::Int8},
-                                   {'u', 2, DType::BFloat16}};
-  bool native = dtype.byteorder() == '=' || dtype.byteorder() == '|';
-  for (const Row& row : kTable) {
-    if (native && dtype.kind() == row.kind && dtype.itemsize() == row.size) return row.dtype;
-  }
-  fail<ShapeError>("'", printable(what), "' is an array of ", py::str(dtype).cast<std::string>(),
-                   ", which is not a supported element type");
-}
-
-Tensor view_of(const py::array& array, const std::string& what) {
-  Tensor tensor;
-  tensor.dtype = dtype_from_numpy(array.dtype(), what);
-  require<ShapeError>(array.ndim() <= Shape::kMaxRank, "'", printable(what), "' has ", array.ndim(),
-                      " dimensions; at most ", Shape::kMaxRank, " are supported");
-  for (py::ssize_t i = 0; i < array.ndim(); ++i) tensor.shape.push_back(array.shape(i));
-  tensor.data = const_cast<void*>(array.data());
-  return tensor;
-}
-
 Lod lod_from_python(const py::object& value, const std::string& name) {
   try {
     return value.cast<Lod>();
@@ -176,35 +129,35 @@ void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
   }
 }
 
-py::array copy_to_numpy(const Tensor& tensor) {
-  py::array array(numpy_dtype(tensor.dtype), tensor.shape.vector());
-  if (tensor.bytes()) std::memcpy(array.mutable_data(), on_host(tensor).data, tensor.bytes());
-  return array;
-}
-
-py::object variable_to_python(const Variable& variable) {
-  py::array values = copy_to_numpy(variable.tensor);
-  if (!variable.is_rows()) return std::move(values);
-  py::array_t<int64_t> rows(static_cast<py::ssize_t>(variable.rows.size()), variable.rows.data());
-  return py::make_tuple(rows, values, variable.height);
-}
-
 void define_scope(py::module_& m) {
   py::class_<Hold>(m, "ScopeHold", "The result of Scope.reading and Scope.editing.")
       .def("__enter__", &Hold::enter)
       .def("__exit__", [](Hold& self, const py::args&) { self.exit(); });
-  py::class_<Scope, std::shared_ptr<Scope>>(m, "Scope", "Named values that outlive a run, such as parameters.")
+  py::class_<Scope, std::shared_ptr<Scope>>(m, "Scope",
+                                            "Named values that outlive a run, such as parameters.\n\n"
+                                            "Example:\n"
+                                            "    >>> scope = pm.Scope()\n"
+                                            "    >>> scope.set(\"w\", np.ones((2, 3), \"float32\"))\n"
+                                            "    >>> scope.get(\"w\").shape, \"w\" in scope\n"
+                                            "    ((2, 3), True)")
       .def(py::init<>())
       .def("set", &set, py::arg("name"), py::arg("array"), py::arg("lod") = py::none(),
-           "Gives the variable a copy of the array; numbers and lists take the element type that it has. `lod` lists "
-           "offsets of sequences, one list a level.")
+           "Gives the variable a copy of the array, of any library; numbers and lists take the element type that it "
+           "has. "
+           "`lod` lists offsets of sequences, one list a level; None: those of a LoDTensor.")
       .def(
           "get",
-          [](Scope& scope, const std::string& name) {
+          [](Scope& scope, const std::string& name, bool copy) {
             InScope use(scope, Access::Read);
-            return variable_to_python(at(scope, name));
+            const Variable& variable = at(scope, name);
+            return copy ? variable_to_python(variable) : view_of_value(scope, name, variable);
           },
-          py::arg("name"), "A copy of the value as a NumPy array.")
+          py::arg("name"), py::arg("copy") = true,
+          "A copy of the value as a NumPy array; OpError if the variable is not in the scope. copy=False: a read-only "
+          "array in the memory of the value, which keeps "
+          "this value: a run, or set, that changes the variable gives it other memory first. DeviceError for a value "
+          "on "
+          "a device.")
       .def("set_rows", &set_rows, py::arg("name"), py::arg("rows"), py::arg("values"), py::arg("height"),
            "Gives the variable selected rows: rows[i] of a table of `height` rows has values[i].")
       .def("get_rows", &get_rows, py::arg("name"), "(rows, values, height) of selected rows, copied.")
@@ -214,21 +167,21 @@ void define_scope(py::module_& m) {
             InScope use(scope, Access::Read);
             return at(scope, name).tensor.lod;
           },
-          py::arg("name"))
+          py::arg("name"), "The offsets of the sequences in the rows of the value, one list a level.")
       .def(
           "info",
           [](Scope& scope, const std::string& name) {
             InScope use(scope, Access::Read);
             return info_to_python(at(scope, name).info());
           },
-          py::arg("name"))
+          py::arg("name"), "A dict with dtype, shape, lod_level and kind, the type of the value in the file format.")
       .def(
           "erase",
           [](Scope& scope, const std::string& name) {
             InScope use(scope, Access::Edit);
             scope.erase(name);
           },
-          py::arg("name"))
+          py::arg("name"), "Removes the variable, if it is in the scope.")
       .def(
           "exchange",
           [](Scope& scope, const ExchangeTriples& triples) {
@@ -281,11 +234,13 @@ void define_scope(py::module_& m) {
           "once; "
           "ScopeInUse, before anything is changed, when one of them can't be set. Runs of this thread are refused "
           "inside.")
-      .def("names",
-           [](Scope& scope) {
-             InScope use(scope, Access::Read);
-             return scope.names();
-           })
+      .def(
+          "names",
+          [](Scope& scope) {
+            InScope use(scope, Access::Read);
+            return scope.names();
+          },
+          "The names of all variables.")
       .def("__contains__", [](Scope& scope, const std::string& name) {
         InScope use(scope, Access::Read);
         const Variable* variable = scope.find(name);

@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 
 from harness import FACTS, Facts, Reference, dtypes_to_test
-from one_op import OneOp, Rows, array, array_of, cast, each
 from paddle_mini import _core
 from paddle_mini.schemas import defaults, op_schema
+from paddle_mini.testing.one_op import OneOp, Rows, array, array_of, cast, each
 from tensor_attrs import CASES
 
 Case = tuple[str, dict[str, Any], dict[str, Any], dict[str, int]]  # type, inputs, attrs, {output: number of variables}

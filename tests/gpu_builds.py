@@ -24,7 +24,7 @@ import pickle, sys
 said = open(sys.argv[1], "rb")
 sys.path[:] = pickle.load(said)
 import paddle_mini as pm
-from one_op import OneOp
+from paddle_mini.testing.one_op import OneOp
 for op_type, inputs, attrs, counts in pickle.load(said):
     OneOp(op_type, inputs, attrs, counts, aliased=False, place=pm.CUDAPlace(0)).run()
 """

@@ -4,8 +4,8 @@ import re
 import numpy as np
 
 import paddle_mini as pm
-from one_op import generator
 from paddle_mini.optimizer.config import config_class
+from paddle_mini.testing.one_op import generator
 
 ROWS, WIDTH = 7, 5
 # An optimizer of each kind, and for each number of arrays that it stores: fields of its message.

@@ -23,6 +23,46 @@ OPTIMIZERS = {
     "RMSProp": lambda **k: O.RMSProp(0.05, momentum=0.5, **k),
     "SGD": lambda **k: O.SGD(0.2, **k),
 }
+# For each argument a value that differs from its default; None: a function of the parameter.
+ARGUMENTS = {
+    "Adadelta": {"epsilon": 0.25, "rho": 0.5},
+    "Adagrad": {"epsilon": 0.25, "initial_accumulator_value": 0.5},
+    "Adam": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125, "lazy_mode": True},
+    "AdamW": {
+        "beta1": 0.25,
+        "beta2": 0.5,
+        "epsilon": 0.125,
+        "weight_decay": 0.75,
+        "lazy_mode": True,
+        "lr_ratio": None,
+        "apply_decay_param_fun": None,
+    },
+    "Adamax": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125},
+    "DecayedAdagrad": {"decay": 0.25, "epsilon": 0.5},
+    "Dpsgd": {"clip": 2.0, "batch_size": 4.0, "sigma": 0.5, "seed": 7},
+    "Ftrl": {"l1": 0.25, "l2": 0.5, "lr_power": -0.75},
+    "Lamb": {
+        "lamb_weight_decay": 0.75,
+        "beta1": 0.25,
+        "beta2": 0.5,
+        "epsilon": 0.125,
+        "always_adapt": True,
+        "exclude_from_weight_decay_fn": None,
+    },
+    "LarsMomentum": {
+        "momentum": 0.25,
+        "lars_coeff": 0.5,
+        "lars_weight_decay": 0.75,
+        "epsilon": 0.125,
+        "rescale_grad": 2.0,
+        "exclude_from_weight_decay": None,
+    },
+    "Momentum": {"momentum": 0.25, "use_nesterov": True},
+    "ProximalAdagrad": {"l1": 0.25, "l2": 0.5, "initial_accumulator_value": 0.75},
+    "ProximalGD": {"l1": 0.25, "l2": 0.5},
+    "RMSProp": {"rho": 0.25, "epsilon": 0.5, "momentum": 0.75, "centered": True},
+    "SGD": {},
+}
 # Rows of the table, one list per batch.
 SPARSE = [[3, 1, 3, 0], [1, 1, 2, 6], [5, 5, 5, 5], [0, 1, 2, 3]]
 

@@ -1,7 +1,8 @@
 """Writes tests/parallel_sizes.json: from about how many elements on the CPU kernel of each operator uses several threads.
 
 Runs the cases of each operator's test with inputs tiled to a large size, while loops of any length are split, and asks the
-pool for the expected time of the longest loop that was split (cpp/core/parallel.h).
+pool for the expected time of the longest loop that was split (cpp/core/parallel.h). Arguments: the operators to measure; all by
+default. docs/make_operators.py measures new ones.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import json
 import math
 import pathlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Container, Iterator
 from typing import Any
 
 import numpy as np
 
 import paddle_mini as pm
 from facts import all_facts, cases_of, listed
-from one_op import OneOp, Rows, array_of, each
 from paddle_mini import _core
+from paddle_mini.testing.one_op import OneOp, Rows, array_of, each
 from split_loops import threads
 
 FILE = pathlib.Path(__file__).with_suffix(".json")
@@ -96,5 +98,12 @@ def measured() -> Iterator[str]:
     return iter(sorted(set(all_facts()) - LEFT_OUT))
 
 
+def update(again: Container[str] = ()) -> None:
+    """Measures the operators that the file does not have, and those of `again`; removes those that no longer exist."""
+    stored = json.loads(FILE.read_text())
+    wanted = {name: size_of(name) if name in again or name not in stored else stored[name] for name in measured()}
+    FILE.write_text(json.dumps(wanted, indent=1) + "\n")
+
+
 if __name__ == "__main__":
-    FILE.write_text(json.dumps({op_type: size_of(op_type) for op_type in measured()}, indent=1) + "\n")
+    update(sys.argv[1:] or list(measured()))

@@ -14,8 +14,8 @@ import harness
 import paddle_mini as pm
 from facts import GATHER_ND, Case, all_facts, cases_of, gradient_cases, listed
 from harness import dtypes_to_test
-from one_op import OneOp, Rows, array_of, with_array
 from paddle_mini.schemas import op_schema
+from paddle_mini.testing.one_op import OneOp, Rows, array_of, with_array
 
 BY_CHANCE = {"dpsgd", "dropout", "gaussian_random", "truncated_gaussian_random", "uniform_random"}  # other numbers in each run
 LARGE = 5_003  # elements: three tiles, the last one short

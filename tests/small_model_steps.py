@@ -82,6 +82,24 @@ class Descent:
         return {name: self.rule(p, found[name] + self.regularization * p, self.kept[name], self.t) for name, p in values.items()}
 
 
+class Free:
+    """Schedule-Free by its definition: x, y and z, of which `values` is y."""
+
+    def __init__(self, values, rule, beta=0.9, regularization=0.0, clip=None):
+        self.x = self.z = self.values = values
+        self.rule, self.beta, self.descent = rule, beta, Descent(None, regularization, clip)
+        self.most = self.sum = 0.0
+
+    def step(self, found, rate):
+        self.descent.rule = self.rule(rate)
+        self.z = self.descent.step(self.z, found)
+        self.most = max(self.most, rate)
+        self.sum += self.most**2
+        part = self.most**2 / self.sum if self.sum else 1.0
+        self.x = {name: x + part * (self.z[name] - x) for name, x in self.x.items()}
+        self.values = {name: z + self.beta * (self.x[name] - z) for name, z in self.z.items()}
+
+
 def assert_model_has(model, expected, dtype):
     for name, value in expected.items():
         found, tolerance = model.scope.get(name), TOLERANCE[dtype]

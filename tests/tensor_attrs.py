@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from numeric_gradients import analytic_gradients
-from one_op import OneOp, array, ints
 from paddle_mini import _core
+from paddle_mini.testing.numeric_gradients import analytic_gradients
+from paddle_mini.testing.one_op import OneOp, array, ints
 
 i32 = lambda *v: np.array(v, "int32")
 i64 = lambda *v: np.array(v, "int64")

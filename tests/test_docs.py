@@ -1,6 +1,7 @@
 """Claims of the documents: commands exist, the program in the README runs, the list of operators matches the schemas."""
 
 import importlib.util
+import inspect
 import os
 import pathlib
 import re
@@ -119,6 +120,11 @@ def test_the_list_of_messages_is_new():
     assert docs_module("make_messages").page(text) == text, "run .venv/bin/python docs/make_messages.py"
 
 
+def test_the_table_of_onnx_operators_is_new():
+    text = (ROOT / "docs/onnx.md").read_text()
+    assert docs_module("make_onnx").page(text) == text, "run .venv/bin/python docs/make_onnx.py"
+
+
 def test_versions_agree():
     versions = re.findall(
         r'^(?:version = "|project\(paddle_mini VERSION )([0-9.]+)',
@@ -140,6 +146,12 @@ def test_lives_in_one_process_with_other_users_of_protobuf(module):
     for first, second in (("import paddle_mini as pm", f"import {module}"), (f"import {module}", "import paddle_mini as pm")):
         done = subprocess.run([sys.executable, "-c", f"{first}; {second}; {use}"], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_has_every_public_module():
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed: make docs installs it")
+    modules = {f"paddle_mini.{name}" for name in pm.__all__ if inspect.ismodule(getattr(pm, name))}
+    assert set(docs_module("site").MODULES) == {"paddle_mini", *modules}
 
 
 def test_names_in_documents_exist():

@@ -12,7 +12,7 @@ SOURCES = [
     path
     for folder in ("cpp", "python", "paddle_mini")
     for path in (ROOT / folder).rglob("*")
-    if path.suffix in (".h", ".cc", ".cu", ".py")
+    if path.suffix in (".h", ".cc", ".cu", ".py") and path.parent.name != "release"  # which is not installed
 ]
 
 

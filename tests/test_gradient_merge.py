@@ -1,14 +1,11 @@
 """GradientMerge: k runs equal one run of a batch k times as large, and between steps nothing changes."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import paddle_mini as pm
 from optimizers import OPTIMIZERS, SPARSE, Table, assert_close
+from pm_run_calls import done, training
 from programs import op_types
 from small_model import SmallModel, assert_same_bits, batch, data
 
@@ -212,28 +209,7 @@ def test_bytes_and_pm_run_take_the_same_steps(tmp_path, wrap):
     for number in range(6):
         assert model.step(number).tobytes() == again.step(number).tobytes()
     assert_same_bits(again.everything(), model.everything())
-    done = subprocess.run(
-        [
-            Path(sys.executable).parent / "pm_run",
-            tmp_path / "train.pdmodel",
-            "--params",
-            tmp_path / "train.pdiparams",
-            "--feed",
-            f"x={tmp_path / 'x.npy'}",
-            "--feed",
-            f"label={tmp_path / 'label.npy'}",
-            "--steps",
-            "6",
-            "--batch",
-            "8",
-            "--save-params",
-            tmp_path / "after.pdiparams",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=20,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    done(*training(tmp_path), "--steps", 6, "--batch", 8, "--save-params", tmp_path / "after.pdiparams")
     scope = pm.Scope()
     pm.io.load_parameters(tmp_path / "after.pdiparams", model.main, scope)
     assert_same_bits({name: scope.get(name) for name in model.scope.names()}, model.everything())

@@ -13,8 +13,8 @@ import bfloat16
 import paddle_mini as pm
 from facts import all_facts, cases_of
 from loops import doubled_in_a_loop
-from one_op import OneOp, Rows, array_of, ints, run_op, with_array
 from paddle_mini.schemas import op_schema
+from paddle_mini.testing.one_op import OneOp, Rows, array_of, ints, run_op, with_array
 
 TABLE = json.loads((pathlib.Path(__file__).parent / "element_types.json").read_text())
 

@@ -1,6 +1,5 @@
 """One definition rule: a qualified name of C++ is defined in one source, so that libraries may be linked in any way."""
 
-import os
 import pathlib
 import re
 import subprocess
@@ -62,39 +61,42 @@ def test_a_file_for_each_device_counts_as_one():
     assert without_device(ROOT / "cpp/ops/adam.cc") != without_device(ROOT / "cpp/ops/adamw.cc")
 
 
-def source_of(path):
-    """The source of an object file. None for files that CMake makes of several, or to identify a compiler."""
-    parts = re.fullmatch(r"(.*?)CMakeFiles/[^/]+\.dir/(.*)\.o", path)
-    if parts is None:
-        return None
-    folder, name = parts.groups()
-    name = (
-        re.sub(r"_on_host\.cc$", ".cu", name)
-        if folder == "cuda/" and "/" not in name and not (ROOT / "cpp/cuda" / name).exists()
-        else name
+def compiled(build):
+    """The object files that build.ninja names, with the source of each. Others in the folder are of an older build, or of a
+    build inside of it. Sources that the build generates are left out, and objects that are older than their source."""
+    named = re.findall(
+        r"^build ((?:\$.|[^\s:])+\.o): (?:CXX|CUDA)_COMPILER\S* ((?:\$.|\S)+)", (build / "build.ninja").read_text(), re.M
     )
-    for home in (ROOT, ROOT / "cpp" / folder, ROOT / "cpp/math/gpu"):
-        source = pathlib.Path(os.path.normpath(home / name.replace("__", "..")))
-        if source.exists():
-            return source
-    return None
+    found = {}
+    for pair in named:
+        name, source = (re.sub(r"\$(.)", r"\1", path) for path in pair)
+        path, source = build / name, pathlib.Path(source).resolve()
+        if source.parent == build / "cuda":  # the copies of math/gpu that the emulation compiles
+            source = ROOT / "cpp/math/gpu" / source.name.replace("_on_host.cc", ".cu")
+        ours = source.is_relative_to(ROOT) and not source.is_relative_to(build)
+        if ours and source.exists() and path.exists() and path.stat().st_mtime >= source.stat().st_mtime:
+            found[str(path)] = source
+    return found
 
 
-def test_objects_that_cmake_makes_for_itself_have_no_source():
-    assert source_of("CMakeFiles/4.4.4/CompilerIdCUDA/tmp/CMakeCUDACompilerId.o") is None
-    assert source_of("CMakeFiles/paddle_mini.dir/cpp/core/op_schema.cc.o") == ROOT / "cpp/core/op_schema.cc"
+def test_only_objects_of_this_build_are_read(tmp_path):
+    relu, gemm = ROOT / "cpp/ops/relu.cc", ROOT / "cpp/math/gpu/gemm.cu"
+    for name in ("relu.cc.o", "renamed.cc.o", "gemm_on_host.cc.o", "table.cc.o"):
+        (tmp_path / name).touch()
+    (tmp_path / "build.ninja").write_text(
+        f"build relu.cc.o: CXX_COMPILER__kernels_Release {relu} || order\n"
+        f"build gemm_on_host.cc.o: CXX_COMPILER__emulation_Release {tmp_path}/cuda/gemm_on_host.cc\n"
+        f"build table.cc.o: CXX_COMPILER__kernels_Release {tmp_path}/table.cc\n"
+        f"build not_compiled_yet.cc.o: CXX_COMPILER__kernels_Release {relu}\n"
+        "build all.o: CUSTOM_COMMAND relu.cc.o\n"
+    )
+    assert compiled(tmp_path) == {f"{tmp_path}/relu.cc.o": relu, f"{tmp_path}/gemm_on_host.cc.o": gemm}
 
 
 def conflicts(build):
     """Functions and tables of paddle_mini that objects of two sources define, and one entry for all others: inline
     functions and templates are defined wherever they are used, in the same way."""
-    others = {cache.parent.name for cache in build.glob("*/CMakeCache.txt")}  # builds with sanitizers have the same names again
-    objects = {}
-    for path in build.rglob("*.o"):
-        if "CMakeFiles" in path.parts and path.relative_to(build).parts[0] not in others:
-            source = source_of(str(path.relative_to(build)))
-            if source and path.stat().st_mtime >= source.stat().st_mtime:
-                objects[str(path)] = without_device(source)
+    objects = {path: without_device(source) for path, source in compiled(build).items()}
     listed = subprocess.run(["nm", "-A", "-P", "-g", "--defined-only", *objects], capture_output=True, text=True)
     sources, strong = {}, set()
     for line in listed.stdout.splitlines():
@@ -107,7 +109,7 @@ def conflicts(build):
 
 def test_each_function_is_defined_in_one_source():
     build = ROOT / "build"
-    if not (build / "CMakeFiles").exists():
+    if not (build / "build.ninja").exists():
         pytest.skip("it was built elsewhere")
     count, twice = conflicts(build)
     names = subprocess.run(["c++filt", *twice], capture_output=True, text=True).stdout.split("\n") if twice else []

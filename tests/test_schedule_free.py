@@ -8,28 +8,10 @@ from optimizers import Table, gets_no_second_optimizer, goes_on_from_a_checkpoin
 from paddle_mini.averaging import Uniform
 from paddle_mini.optimizer.wrapper import chain
 from small_model import SmallModel, assert_same_bits, batch
-from small_model_steps import NAMES, TOLERANCE, Descent, adam, assert_model_has, gradients, merged, of, sgd
+from small_model_steps import NAMES, TOLERANCE, Free, adam, assert_model_has, gradients, merged, of, sgd
 
 O = pm.optimizer
 ScheduleFree, GradientMerge, LossScaling = O.ScheduleFree, O.GradientMerge, O.LossScaling
-
-
-class Free:
-    """Schedule-Free by its definition: x, y and z, of which `values` is y."""
-
-    def __init__(self, values, rule, beta=0.9, regularization=0.0, clip=None):
-        self.x = self.z = self.values = values
-        self.rule, self.beta, self.descent = rule, beta, Descent(None, regularization, clip)
-        self.most = self.sum = 0.0
-
-    def step(self, found, rate):
-        self.descent.rule = self.rule(rate)
-        self.z = self.descent.step(self.z, found)
-        self.most = max(self.most, rate)
-        self.sum += self.most**2
-        part = self.most**2 / self.sum if self.sum else 1.0
-        self.x = {name: x + part * (self.z[name] - x) for name, x in self.x.items()}
-        self.values = {name: z + self.beta * (self.x[name] - z) for name, z in self.z.items()}
 
 
 def averages(free, model):

@@ -76,7 +76,8 @@ DeviceLibrary* DeviceManager::gpu_library() {
   std::string path =
       named && *named ? named : kernels_.path.substr(0, kernels_.path.rfind('/')) + "/libpaddle_mini_cuda.so";
   if (access(path.c_str(), R_OK) != 0) {
-    gpu_trouble_ = "this build has no kernels for GPUs (" + path + "); make cuda builds them";
+    gpu_trouble_ =
+        "this build has no kernels for GPUs (" + path + "); make cuda or the wheel paddle_mini_cuda13 adds them";
     return nullptr;
   }
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -3,13 +3,16 @@
 
 #include "core/emulated_device.h"
 #include "core/kernel_library.h"
+#include "core/operator_library.h"
+#include "core/session_lock.h"
 
 namespace paddle_mini {
 
-// A device and one queue for each direction of transfers.
+// A device and one queue for each direction of transfers. replicas: used by one group of replicas at a time.
 struct DeviceQueues {
   std::shared_ptr<Device> device;
   ThreadQueue to_host, to_device;
+  SessionLock replicas;
 };
 
 class DeviceManager {
@@ -20,6 +23,10 @@ class DeviceManager {
 
   const KernelLibrary& kernels() const { return kernels_; }
   const OpTable& operators() const { return kernels_.operators; }
+  // Adds the operators of a library to those of the process; see core/operator_library.h.
+  void load_operators(const std::string& path, const std::string& type) {
+    add_operator_library(kernels_.operators, path, type);
+  }
   // A queue for the CPU operators of programs that run on several devices. Each executor has its own: replicas that
   // wait for each other must not share a queue.
   std::shared_ptr<ThreadQueue> new_host_queue();

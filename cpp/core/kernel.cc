@@ -43,6 +43,13 @@ Variable* KernelInit::scratch(DType dtype, int64_t count) {
   return &scratches_->back();
 }
 
+std::shared_ptr<PackedStore::Copy> KernelInit::packed(const char* port, const char* order, std::vector<int64_t> sizes,
+                                                      size_t bytes) const {
+  const Variable* variable = input(port);
+  if (!constants_ || !constants_->variables.count(variable)) return nullptr;
+  return constants_->store->at({variable, order, std::move(sizes)}, bytes);
+}
+
 Variable* checked_port(Variable* variable, const char* port, DType dtype) {
   require<ProgramError>(variable != nullptr, "port ", port, " is missing");
   require<ShapeError>(variable->tensor.dtype == dtype, port, " is ", name_of(variable->tensor.dtype), ", expected ",

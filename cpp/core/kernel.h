@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/infer.h"
+#include "core/packed_store.h"
 #include "core/place.h"
 #include "core/target.h"
 
@@ -41,6 +43,7 @@ struct KernelContext {
   void* stream = nullptr;     // on a GPU: the stream of its launches
   Fault* fault = nullptr;     // on a GPU: one for the whole run, read when the host waits for the checks
   unsigned long long step = 0;  // number of the running step
+  uint64_t values_version = 0;  // Scope::values_version; 0: not known
   Communicator* communicator = nullptr;  // if the executor is one of several replicas
   int rank = 0;                          // its rank
   int threads = 1;                       // at most this many for one loop (core/parallel.h)
@@ -64,6 +67,12 @@ struct KernelContext {
     now.swap(pending);
     for (auto& kind : now) kind->launch(*this);
   }
+};
+
+// Inputs that the program never writes, and the store of their packed copies.
+struct ConstantInputs {
+  std::shared_ptr<PackedStore> store;
+  std::set<const Variable*> variables;
 };
 
 class Kernel {
@@ -94,14 +103,14 @@ class KernelInit {
  public:
   // `inputs` and `outputs` hold one list for each slot of the operator, with nullptr for holes.
   KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
-             int threads = 1)
-      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), threads_(threads) {}
+             int threads = 1, const ConstantInputs* constants = nullptr)
+      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), threads_(threads), constants_(constants) {}
 
   // For a kernel inside a kernel, which shares the scratch memory of the outer one.
   KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
              const KernelInit& outer)
       : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_),
-        threads_(outer.threads_) {}
+        threads_(outer.threads_), constants_(outer.constants_) {}
 
   size_t input_count(const char* port) const;
   size_t output_count(const char* port) const;
@@ -115,6 +124,9 @@ class KernelInit {
 
   // Memory of this kernel during run(); its content is lost afterwards.
   Variable* scratch(DType dtype, int64_t count);
+  // Memory for a copy of an input that the program never writes (math/cpu/packed_input.h); nullptr for others.
+  std::shared_ptr<PackedStore::Copy> packed(const char* port, const char* order, std::vector<int64_t> sizes,
+                                            size_t bytes) const;
   std::deque<Variable>& scratches() { return *scratches_; }
   std::shared_ptr<std::deque<Variable>> share_scratches() { return scratches_; }
 
@@ -126,6 +138,7 @@ class KernelInit {
   std::vector<std::vector<Variable*>> inputs_, outputs_;
   std::shared_ptr<std::deque<Variable>> scratches_ = std::make_shared<std::deque<Variable>>();
   int threads_;
+  const ConstantInputs* constants_ = nullptr;
 };
 
 // Ports of a kernel. The constructors throw if the port is absent or has another dtype, so run() need not check.

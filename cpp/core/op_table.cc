@@ -2,11 +2,22 @@
 #include "core/op_table.h"
 
 #include <algorithm>
+#include <mutex>
+#include <shared_mutex>
 
 #include "core/widening.h"
 
 namespace paddle_mini {
 namespace {
+
+// Operators may be added to a table (core/operator_library.h) while other threads read it. Schemas are never removed, so
+// references to them stay valid. One lock serves all tables: they hardly ever change.
+std::shared_mutex& tables_changing() {
+  static std::shared_mutex mutex;
+  return mutex;
+}
+
+using Reading = std::shared_lock<std::shared_mutex>;
 
 // Levenshtein distance with two rows.
 size_t edit_distance(const std::string& a, const std::string& b) {
@@ -28,11 +39,12 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 void OpTable::add(OpSchema schema) {
   schema.check_record();
   std::string type = schema.type();
+  std::unique_lock<std::shared_mutex> changing(tables_changing());
   require<ProgramError>(schemas_.emplace(type, std::move(schema)).second, "operator '", type, "' is defined twice");
 }
 
 void OpTable::check_gradients() const {
-  for (const auto& entry : schemas_) entry.second.check_gradient(*this);
+  for (const std::string& type : types()) at(type).check_gradient(*this);
 }
 
 OpSchema OpTable::gradient_of(const std::string& type) const {
@@ -44,6 +56,7 @@ OpSchema OpTable::gradient_of(const std::string& type) const {
 }
 
 const OpSchema* OpTable::find(const std::string& type) const {
+  Reading reading(tables_changing());
   auto it = schemas_.find(type);
   return it == schemas_.end() ? nullptr : &it->second;
 }
@@ -53,19 +66,22 @@ const OpSchema& OpTable::at(const std::string& type) const {
   if (schema) return *schema;
   std::string nearest;
   size_t best = type.size() <= 64 ? std::max<size_t>(3, type.size() / 3) : 0;
-  for (const auto& entry : schemas_) {
-    size_t distance = best ? edit_distance(type, entry.first) : best;
+  for (const std::string& known : types()) {
+    size_t distance = best ? edit_distance(type, known) : best;
     if (distance < best) {
       best = distance;
-      nearest = entry.first;
+      nearest = known;
     }
   }
   fail<ProgramError>("operator '", printable(type), "' is not known",
-                     nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+                     nearest.empty()
+                         ? "; if a file defines it, load that first: pm.load_op"
+                         : "; did you mean '" + nearest + "'? If a file defines it, load that first: pm.load_op");
 }
 
 std::vector<std::string> OpTable::types() const {
   std::vector<std::string> types;
+  Reading reading(tables_changing());
   for (const auto& entry : schemas_) types.push_back(entry.first);
   return types;
 }

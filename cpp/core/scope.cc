@@ -25,6 +25,7 @@ void Scope::synchronize() {
 bool Scope::Use::try_begin() {
   if (scope_.must_tidy() || !lock_.try_begin(access_)) return false;
   if (scope_.must_tidy()) lock_.end();  // the state has changed since the first check
+  if (lock_.has_begun() && !is_shared(access_)) note_exclusive();
   return lock_.has_begun();
 }
 
@@ -39,6 +40,7 @@ void Scope::Use::begin(bool (*stop)()) {
     lock_.begin(alone == !is_shared(access_) ? access_ : is_run(access_) ? Access::Run : Access::Change, stop);
   } while (!alone && scope_.must_tidy());
   if (!alone) return;
+  note_exclusive();
   scope_.end_left_claims();
   if (!is_run(access_)) scope_.synchronize();
 }
@@ -66,7 +68,8 @@ void Scope::set(const std::string& name, const Tensor& value) {
   require_unclaimed(name);
   Variable* variable = find(name);
   bool fits = variable && variable->has_value() && variable->kind == VarKind::Tensor &&
-              variable->tensor.dtype == value.dtype && variable->tensor.shape == value.shape;
+              variable->tensor.dtype == value.dtype && variable->tensor.shape == value.shape &&
+              !shared_.has(variable->tensor);
   if (!fits) {
     Tensor fresh = new_tensor(value.dtype, value.shape);  // allocates first: it may fail
     variable = &create(name);
@@ -78,6 +81,20 @@ void Scope::set(const std::string& name, const Tensor& value) {
   if (variable->tensor.lod != value.lod) {
     variable->tensor.lod = value.lod;
     changed();
+  }
+}
+
+void Scope::stop_sharing(const std::set<std::string>& names) {
+  if (shared_.empty()) return;
+  for (const std::string& name : names) {
+    Variable* variable = find(name);
+    if (!variable || !shared_.has(variable->tensor)) continue;
+    synchronize();  // steps of devices may still read it
+    Tensor own = new_tensor(variable->tensor.dtype, variable->tensor.shape);
+    own.lod = variable->tensor.lod;
+    copy_bytes(variable->tensor, own);
+    variable->tensor = std::move(own);
+    changed();  // devices have recorded its address
   }
 }
 

@@ -4,11 +4,14 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "core/packed_store.h"
 #include "core/session_lock.h"
+#include "core/shared_values.h"
 #include "core/variable.h"
 
 namespace paddle_mini {
@@ -45,9 +48,15 @@ class Scope {
   Variable& create(const std::string& name);      // the existing one, or a new one without value
   void erase(const std::string& name);            // no-op if absent
 
-  // Sets the variable's value. If kind, dtype and shape are the same, the bytes are copied into the existing memory, so
-  // pointers stay valid.
+  // Sets the variable's value. If kind, dtype and shape are the same, and no reader holds it, the bytes are copied into
+  // the existing memory, so pointers stay valid.
   void set(const std::string& name, const Tensor& value);
+
+  // The bytes of a value on the host, for a reader outside of the scope. They stay as they are while it holds the result:
+  // the variable gets other memory before it is written.
+  std::shared_ptr<const void> share(const Tensor& value) { return shared_.share(value); }
+  // Before these variables are written: gives other memory, with the same bytes, to those that readers hold.
+  void stop_sharing(const std::set<std::string>& names);
 
   // Replaces the values of names, all of them or, on an error, none: `name` gets the value of `by`, which is erased;
   // the old value of `name` is stored as `keep`, or dropped if that is empty. Nothing is copied.
@@ -82,6 +91,9 @@ class Scope {
   uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
   void changed() { ++generation_; }
   uint64_t id() const { return id_; }  // never reused in a process
+  // Another number for each use that may have changed values.
+  uint64_t values_version() const { return values_version_.load(std::memory_order_relaxed); }
+  const std::shared_ptr<PackedStore>& packed() const { return packed_; }
 
  private:
   struct Claim {
@@ -95,7 +107,8 @@ class Scope {
   bool must_tidy() const { return on_devices_ || has_left_; }
   static uint64_t next_id();
   uint64_t id_ = next_id();
-  std::atomic<uint64_t> generation_{1};
+  std::atomic<uint64_t> generation_{1}, values_version_{1};
+  std::shared_ptr<PackedStore> packed_ = std::make_shared<PackedStore>();
   SessionLock lock_;
   Pending* pending_ = nullptr;
   std::exception_ptr late_error_;
@@ -104,6 +117,7 @@ class Scope {
   std::mutex left_mutex_;
   std::vector<uint64_t> left_;  // claims that the next use must end
   std::atomic<bool> has_left_{false};
+  SharedValues shared_;
   std::unordered_map<std::string, std::unique_ptr<Variable>> variables_;
 };
 
@@ -117,6 +131,7 @@ class Scope::Use {
   void end() { lock_.end(); }
 
  private:
+  void note_exclusive() { ++scope_.values_version_; }
   Scope& scope_;
   SessionLock::Use lock_;
   Access access_;

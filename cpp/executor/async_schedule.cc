@@ -42,7 +42,7 @@ void AsyncSchedule::run(InterruptPoller& stop, const std::function<void()>& chec
       checked();
     }
   } catch (...) {
-    drain();
+    drain(true);
     failure_.forget();
     throw;
   }
@@ -97,7 +97,7 @@ void AsyncSchedule::observe(size_t step, std::chrono::steady_clock::time_point b
 void AsyncSchedule::wait_for(const std::vector<int>& steps) {
   for (int step : steps) lanes_[steps_[step].lane].queue->wait(events_[step]);
   if (!failure_.there()) return;
-  drain();
+  drain(true);
   failure_.raise();
 }
 
@@ -117,12 +117,14 @@ void AsyncSchedule::synchronize() {
   failure_.raise();
 }
 
-// Collects errors of the queues themselves; note_failure keeps the first failure.
-void AsyncSchedule::drain() {
+// Waits for the work of this schedule only: later work in a queue may be a sum that waits for a replica whose thread is the
+// calling one. Collects errors of the queues themselves; failure_ keeps the first one.
+void AsyncSchedule::drain(bool in_run) {
   if (lost_devices()) return;
-  for (ScheduleLane& lane : lanes_) {
-    lane.queue->wait(lane.queue->record_event());
-    std::exception_ptr error = lane.queue->take_error();
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    if (in_run) ends_[turn_][i] = lanes_[i].queue->record_event();
+    for (const std::vector<Event>& ends : ends_) lanes_[i].queue->wait(ends[i]);
+    std::exception_ptr error = lanes_[i].queue->take_error();
     if (error) failure_.note(kNoStep, error, run_);
   }
 }

@@ -70,7 +70,7 @@ class AsyncSchedule {
   void observe(size_t step, std::chrono::steady_clock::time_point begin);
   void wait_for(const std::vector<int>& steps);
   void keep_two_runs();
-  void drain();
+  void drain(bool in_run = false);
 
   std::vector<ScheduledStep> steps_;
   std::vector<ScheduleLane> lanes_;

@@ -2,6 +2,7 @@
 #include "executor/executor.h"
 
 #include <random>
+#include <utility>
 
 #include "core/cpu_count.h"
 #include "core/thread_pool.h"
@@ -42,29 +43,33 @@ void Executor::seed(uint64_t seed, Stop stop) {
   alone(stop, [&] { contexts_.seed(seed); });
 }
 
-Executor::Run::Run(Executor& executor, const std::shared_ptr<const Signature>& signature,
-                   const std::shared_ptr<Scope>& scope)
-    : executor_(executor), session_(executor.sessions_.at(signature, scope)), lock_(executor.lock_, "this executor") {}
+Executor::Run::Run(Executor& executor, std::shared_ptr<const Signature> signature, std::shared_ptr<Scope> scope)
+    : executor_(executor), signature_(std::move(signature)), scope_(std::move(scope)),
+      executor_use_(executor.lock_, "this executor") {}
 
 void Executor::Run::begin(Access access, Stop stop) {
-  scope_.emplace(*session_->scope(), access);
-  lock_.begin(Access::Run, stop);
-  scope_->begin(stop);
+  scope_use_.emplace(*scope_, access);
+  executor_use_.begin(Access::Run, stop);
+  session_ = executor_.sessions_.at(signature_, scope_);
+  scope_use_->begin(stop);
 }
 
 void Executor::Run::start(const std::vector<Tensor>& feeds, Stop stop) {
-  session_->signature()->require_feeds(feeds.size());
+  signature_->require_feeds(feeds.size());
   // Programs that only read may run in one scope at the same time, each by an executor of its own; but not where that may
   // move values between devices.
-  bool alone = !session_->signature()->program()->written.empty() || !executor_.placement_.place.is_cpu();
+  bool alone = !signature_->program()->written.empty() || !executor_.placement_.place.is_cpu();
   begin(alone ? Access::Run : Access::ReadingRun, stop);
   executor_.contexts_.begin_run();
   ThreadPool::Caller caller;
+  // Replicas begin together: once one of them has a sum in its device's queue, no other one still has to come out of a
+  // callback that may wait for that queue, such as Python's garbage collection of another executor.
+  executor_.contexts_.agree();
   session_->run(feeds, executor_.contexts_, stop);
 }
 
 std::string Executor::Run::plan_text(const std::vector<Tensor>& feeds, const std::string& stage, Stop stop) {
-  session_->signature()->require_feeds(feeds.size());
+  signature_->require_feeds(feeds.size());
   begin(Access::Run, stop);
   return session_->plan_text(feeds, stage);
 }

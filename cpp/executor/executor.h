@@ -2,19 +2,16 @@
 //
 //   verify    (verify.h)     checks that the program is valid
 //   infer     (infer.h)      kind, dtype, shape and origin of every variable: a Segment
-//   widen     (widen.h)      casts around operators that run in a wider element type
-//   place     (place.h)      the device and the kernel of every operator
-//   transfer  (transfers.h)  transfers between devices
-//   fuse      (fuse.h)       operators that run tile by tile with a preceding one
+//   passes    (passes.cc)    what is changed or added to the Segment: casts, places and kernels, transfers, fused operators
 //   plan      (plan.h)       order of steps, memory, rollback; with several devices, waits between queues
 //   run       (run.cc)       the loop; with several devices, it submits work to their queues (async_schedule.h)
 //
-// The stages between infer and plan are passes: each takes a Segment and returns one (passes.h lists them).
+// Each pass takes a Segment and returns one.
 // verify happens once a program; infer, the passes and plan once for each combination of program, scope,
 // feed shapes, fetches and place. After that a run looks nothing up by name. A program with control
 // operators, or with shapes that depend on data, is planned and run in segments (blocks.h).
-// PM_LOG=infer,widen,place,transfer,fuse,plan prints the tables to standard error; PM_LOG=run the times of operators when
-// the process exits, PM_LOG=runs after each run (run_watch.h).
+// PM_LOG=infer,plan, or names of passes, prints the tables to standard error; PM_LOG=run the times of operators when the
+// process exits, PM_LOG=runs after each run (run_watch.h).
 #pragma once
 
 #include <optional>
@@ -66,8 +63,7 @@ class Executor {
 // they are: copy them, then let it end.
 class Executor::Run {
  public:
-  // Finds or makes the session, without waiting.
-  Run(Executor& executor, const std::shared_ptr<const Signature>& signature, const std::shared_ptr<Scope>& scope);
+  Run(Executor& executor, std::shared_ptr<const Signature> signature, std::shared_ptr<Scope> scope);
 
   // Waits for both locks, then runs the program. It is called once. Throws with the scope as it was before: ProgramError,
   // ShapeError, OpError, DeviceError, ScopeInUse where this thread is inside another run or a written name is claimed,
@@ -82,9 +78,12 @@ class Executor::Run {
   void begin(Access access, Stop stop);
 
   Executor& executor_;
-  std::shared_ptr<Session> session_;
-  SessionLock::Use lock_;
-  std::optional<Scope::Use> scope_;
+  std::shared_ptr<const Signature> signature_;
+  std::shared_ptr<Scope> scope_;
+  SessionLock::Use executor_use_;
+  std::optional<Scope::Use> scope_use_;
+  std::shared_ptr<Session>
+      session_;  // found or made under the executor's lock: to drop an old one may wait for a device
 };
 
 }  // namespace paddle_mini

@@ -107,7 +107,8 @@ class Inference {
     if (held && held->has_value()) {
       if (var.persistable && static_cast<VarKind>(var.kind) == VarKind::Tensor)
         check_against(var, held->info(), "the scope's");
-      return current_[name] = result_.add({name, held->info(), Origin::InScope});
+      bool constant = var.persistable && !program_.written.count(name);
+      return current_[name] = result_.add({name, held->info(), Origin::InScope, {}, constant});
     }
     if (var.need_check_feed) {
       fail<OpError>("feed '", name, "' is missing: data ", Shape(var.dims).str(), " ",

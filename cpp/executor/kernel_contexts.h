@@ -27,7 +27,7 @@ class KernelContexts {
   // Limits how often one operator may run its block; more is an OpError. 0: no limit.
   void limit_loops(int64_t max_steps) { max_loop_steps_ = max_steps; }
   int64_t max_loop_steps() const { return max_loop_steps_; }
-  // Waits until no replica can fail its data checks any more. Throws DeviceError if one has failed.
+  // Waits until all replicas are here: none can fail in what it has done so far. Throws DeviceError if one has failed.
   void agree() {
     if (communicator_) communicator_->barrier(rank_);
   }

@@ -20,7 +20,8 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
   bool on_devices =
       std::any_of(segment_.ops.begin(), segment_.ops.end(), [](const RunOp& op) { return !op.place.is_cpu(); });
   try {
-    steps_ = make_steps(segment_, binding_, placement_.threads);
+    steps_ = make_steps(segment_, binding_, placement_.threads, scope.packed());
+    loops_ = find_step_loops(segment_, steps_);
     temporaries_ = std::make_unique<Temporaries>(segment_, binding_, steps_, std::move(arenas), scope);
     temporaries_->bind();
     undo_plan_ = plan_undo(binding_, undo_, steps_.steps, on_devices, on_devices || placement_.replicated);

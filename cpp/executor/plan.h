@@ -3,6 +3,7 @@
 
 #include "executor/schedule_run.h"
 #include "executor/passes.h"
+#include "executor/step_loops.h"
 #include "executor/undo_plan.h"
 
 namespace paddle_mini {
@@ -54,6 +55,7 @@ class Plan : public Pending {
   UndoLog undo_;
   Binding binding_;
   StepList steps_;
+  std::vector<StepLoop> loops_;  // in the order of their steps
   std::unique_ptr<Temporaries> temporaries_;
   UndoPlan undo_plan_;
   std::unique_ptr<ScheduleRun> schedule_;  // only with several devices

@@ -31,6 +31,8 @@ std::string Plan::str() const {
       out += (schedule_ && op == step.first() ? schedule_->waits_text(i) : "") + "\n";
     }
   }
+  for (const StepLoop& loop : loops_)
+    out += text("one loop: #", loop.first, " to #", loop.last - 1, ", in ", loop.chunks.size() - 1, " chunks\n");
   if (!segment_.whole) out += text("then ", segment_.next, "; what follows is planned when it is reached\n");
   return out;
 }

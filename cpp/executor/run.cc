@@ -61,16 +61,28 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
   InterruptPoller* stop = may_stop ? &state.stop : nullptr;
   RunWatch* watch = state.watch;
   Interruptible interruptible(stop);
-  size_t i = begin;
+  auto loop = std::find_if(loops_.begin(), loops_.end(), [&](const StepLoop& one) { return one.first >= begin; });
+  size_t i = begin, begun = begin;
   try {
     for (; i < end; ++i) {
-      if (watch) run_watched(i, context, *watch);
-      else steps[i].kernel->run(context);
-      if (steps[i].poll && stop && (*stop)()) throw Interrupted("stopped");
+      begun = i + 1;
+      bool poll = steps[i].poll;
+      if (watch) {
+        run_watched(i, context, *watch);
+      } else if (loop != loops_.end() && i == loop->first && loop->last <= end) {
+        begun = loop->last;
+        poll = loop->poll;
+        run_step_loop(*loop, steps, context, i);
+        i = loop->last - 1;
+        ++loop;
+      } else {
+        steps[i].kernel->run(context);
+      }
+      if (poll && stop && (*stop)()) throw Interrupted("stopped");
     }
   } catch (...) {
     std::exception_ptr error = std::current_exception();
-    for (size_t done = std::min(i + 1, end); done-- > 0;) {
+    for (size_t done = begun; done-- > 0;) {
       if (auto* kernel = dynamic_cast<Undoable*>(steps[done].kernel.get())) kernel->undo(context);
     }
     fail_at(steps[i].running(), segment_, error);

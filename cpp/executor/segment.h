@@ -20,6 +20,7 @@ struct RunVariable {
   VarInfo info;
   Origin origin;
   Place place = {};  // the device of its memory; set by add_transfers
+  bool constant = false;  // in the scope, and the program never writes it
 };
 
 // The variables of an operator's input or output slots, as indices into Segment::variables; -1 for a hole.

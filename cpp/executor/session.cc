@@ -35,8 +35,10 @@ std::vector<Feed> Session::described(const std::vector<Tensor>& feeds) const {
 }
 
 void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bool (*stop)()) {
+  contexts.at(Place{}).values_version = scope_->values_version();
   if (scope_->has_claims())
     for (const std::string& name : signature_->program()->written) scope_->require_unclaimed(name);
+  scope_->stop_sharing(signature_->program()->written);
   if (plans_.use_threads(contexts.threads())) {
     scope_->synchronize();
     current_.reset();

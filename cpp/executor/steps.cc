@@ -12,8 +12,12 @@ namespace {
 
 class StepMaker {
  public:
-  StepMaker(const Segment& segment, Binding& binding, int threads)
-      : segment_(segment), binding_(binding), threads_(threads) {}
+  StepMaker(const Segment& segment, Binding& binding, int threads, std::shared_ptr<PackedStore> packed)
+      : segment_(segment), binding_(binding), threads_(threads), constants_{std::move(packed), {}} {
+    for (size_t v = 0; v < segment.variables.size(); ++v) {
+      if (segment.variables[v].constant) constants_.variables.insert(binding.variable(static_cast<int>(v)));
+    }
+  }
 
   StepList run() {
     for (size_t i = 0; i < segment_.ops.size(); ++i) {
@@ -57,7 +61,7 @@ class StepMaker {
   std::unique_ptr<Kernel> make_kernel(const RunOp& op) {
     auto inputs = segment_.infos(op.inputs);
     return with_op_context({op.desc(), op.index, segment_.block, &inputs}, [&] {
-      KernelInit init(op.desc(), binding_.variables(op.inputs), binding_.variables(op.outputs), threads_);
+      KernelInit init(op.desc(), binding_.variables(op.inputs), binding_.variables(op.outputs), threads_, &constants_);
       std::unique_ptr<Kernel> kernel = op.make(init);
       result_.scratches.emplace_back();
       for (Variable& scratch : init.scratches()) result_.scratches.back().push_back(&scratch);
@@ -147,6 +151,7 @@ class StepMaker {
   const Segment& segment_;
   Binding& binding_;
   int threads_;
+  ConstantInputs constants_;
   StepList result_;
   int since_poll_ = 0;
 };
@@ -159,8 +164,8 @@ std::string Step::types() const {
   return types;
 }
 
-StepList make_steps(const Segment& segment, Binding& binding, int threads) {
-  return StepMaker(segment, binding, threads).run();
+StepList make_steps(const Segment& segment, Binding& binding, int threads, std::shared_ptr<PackedStore> packed) {
+  return StepMaker(segment, binding, threads, std::move(packed)).run();
 }
 
 void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error) {

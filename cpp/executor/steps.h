@@ -55,7 +55,8 @@ struct StepList {
 
 // Kernels hold pointers to variables of the binding, and steps hold pointers to operators of the segment, so both must
 // outlive the result.
-StepList make_steps(const Segment& segment, Binding& binding, int threads);
+// packed: for the copies of constants.
+StepList make_steps(const Segment& segment, Binding& binding, int threads, std::shared_ptr<PackedStore> packed);
 
 // Rethrows `error` with the operator, its inputs and the user's source line in its message.
 [[noreturn]] void fail_at(const RunOp& op, const Segment& segment, std::exception_ptr error);

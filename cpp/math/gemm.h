@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+
+#include "core/packed_store.h"
 
 namespace paddle_mini {
 
 struct KernelContext;
+class KernelInit;
 
 // C = alpha op(A) op(B) + beta C with op(A) [m, k], op(B) [k, n], C [m, n]; op optionally transposes. lda, ldb, ldc are
 // row strides as stored. C is not read if beta is 0.
@@ -22,6 +26,8 @@ class Gemm {
  public:
   Gemm() = default;
   Gemm(const GemmSizes<T>& sizes, int threads);  // that run() may use
+  // B is always the whole input `port`. If the program never writes it, it is packed once.
+  Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port);
 
   void run(KernelContext& context, const T* a, const T* b, T* c) const;
   // Batched: this many products, with these strides between them.
@@ -31,6 +37,7 @@ class Gemm {
  private:
   GemmSizes<T> sizes_;
   int64_t high_ = 1, wide_ = 1;  // on a CPU: the rows and columns of tiles into which C is split
+  std::shared_ptr<PackedStore::Copy> packed_b_;  // on a CPU
 };
 
 extern template class Gemm<float>;

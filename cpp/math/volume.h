@@ -25,19 +25,21 @@ struct VolumePatches {
   int64_t channel_step = 0;  // stride between channels of the image
   int64_t pixel_step = 1;    // stride between pixels of a row
 
-  int64_t rows() const { return channels * axes[0].window * axes[1].window * axes[2].window; }
+  int64_t rows() const { return channels * taps(); }
   int64_t outputs() const { return axes[0].out * axes[1].out * axes[2].out; }
   int64_t elements() const { return Shape{rows(), outputs()}.numel(); }
 
+  // Between `images` images, image_size elements apart, and their matrices, one after the other.
   template <class T>
-  void gather(const T* image, T* columns) const;
+  void gather(KernelContext& context, int64_t images, const T* image, int64_t image_size, T* columns) const;
   // col2im: adds to each image element the sum of its copies in the matrix.
   template <class T>
-  void add_back(const T* columns, T* image) const;
+  void add_back(KernelContext& context, int64_t images, const T* columns, T* image, int64_t image_size) const;
 
  private:
+  int64_t taps() const { return axes[0].window * axes[1].window * axes[2].window; }
   template <class F>
-  void each_line(F f) const;
+  void each_line(int64_t row, F f) const;
 };
 
 }  // namespace paddle_mini

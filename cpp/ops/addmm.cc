@@ -20,7 +20,7 @@ struct AddmmKernel : Kernel {
         broadcast(broadcast_maps(input.shape(), out.shape(), "Input")), beta(static_cast<T>(init.attr<float>("Beta"))) {
     int64_t m = x.shape()[0], k = x.shape()[1], n = y.shape()[1];
     T alpha = static_cast<T>(init.attr<float>("Alpha")), added = beta == T(0) ? T(0) : T(1);
-    gemm = {{false, false, m, n, k, 0, 0, 0, alpha, added}, init.threads()};
+    gemm = {{false, false, m, n, k, 0, 0, 0, alpha, added}, init, "Y"};
   }
 
   void run(KernelContext& context) override {
@@ -71,8 +71,8 @@ Shape addmm_shape(const InferContext& c) {
   require_rank(c, "X", 2);
   require_rank(c, "Y", 2);
   const Shape &input = c.shape("Input"), &x = c.shape("X"), &y = c.shape("Y");
-  require<ShapeError>(dims_agree(x[1], y[0]), "X ", x.str(), " has rows of ", x[1], ", Y ", y.str(), " has columns of ",
-                      y[0]);
+  require<ShapeError>(dims_agree(x[1], y[0]), "X ", x.str(), " has ", x[1], " columns, Y ", y.str(), " has ", y[0],
+                      " rows: inner dimensions must be equal");
   Shape out{x[0], y[1]};
   require<ShapeError>(input.rank() == 1 || input.rank() == 2, "Input has shape ", input.str(),
                       ", it must have 1 or 2 dimensions");

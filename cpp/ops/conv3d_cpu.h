@@ -1,6 +1,7 @@
 // CPU kernels of conv3d.
 #pragma once
 
+#include "math/copy.h"
 #include "math/gemm.h"
 
 namespace paddle_mini {
@@ -52,24 +53,24 @@ struct FilteredVolumes {
 
   void run(KernelContext& context, const T* image, const T* filter, T* out) {
     each_group([&](int64_t from, int64_t weights, int64_t to) {
-      patches.gather(image + from, columns.data());
+      patches.gather(context, 1, image + from, 0, columns.data());
       if (input.channels_last) product.run(context, columns.data(), filter + weights, out + to);
       else product.run(context, filter + weights, columns.data(), out + to);
     });
   }
 
   void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* gradient) {
-    std::fill_n(gradient, input.images * image_size, T(0));
+    fill_n(context, gradient, input.images * image_size, T(0));
     each_group([&](int64_t to, int64_t weights, int64_t from) {
       to_input.run(context, filter + weights, out_gradient + from, columns.data());
-      patches.add_back(columns.data(), gradient + to);
+      patches.add_back(context, 1, columns.data(), gradient + to, 0);
     });
   }
 
   void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* gradient) {
-    std::fill_n(gradient, groups * outs * patches.rows(), T(0));
+    fill_n(context, gradient, groups * outs * patches.rows(), T(0));
     each_group([&](int64_t from, int64_t weights, int64_t at) {
-      patches.gather(image + from, columns.data());
+      patches.gather(context, 1, image + from, 0, columns.data());
       to_filter.run(context, out_gradient + at, columns.data(), gradient + weights);
     });
   }

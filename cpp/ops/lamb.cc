@@ -18,8 +18,7 @@ struct LambKernel : Kernel {
   T beta1, beta2, epsilon, decay;
   bool adapts;
   SparseGradient<T> gradient;
-  Scratch<double> squares;
-  double param_squares = 0, direction_squares = 0;
+  Scratch<double> squares;  // sums for the parameter and the direction; on a CPU for each block
 
   explicit LambKernel(KernelInit& init)
       : param(init, "Param"), grad(init, "Grad"), learning_rate(init, "LearningRate"), moment1(init, "Moment1"),
@@ -30,13 +29,15 @@ struct LambKernel : Kernel {
         beta2(static_cast<T>(init.attr<float>("beta2"))), epsilon(static_cast<T>(init.attr<float>("epsilon"))),
         decay(static_cast<T>(init.attr<float>("weight_decay"))),
         adapts(decay > T(0) || init.attr<bool>("always_adapt")), gradient(init, param, grad),
-        squares(init, kOnGpu ? 2 : 0) {}
+        squares(init, kOnGpu ? 2 : 2 * blocks_of(param.numel())) {}
+
+  static int64_t blocks_of(int64_t elements) { return (elements + kBlock - 1) / kBlock; }
 
   void run(KernelContext& context) override;
   // Defined only by the CPU kernels:
   void step(KernelContext& context, const LambStep<T>& s);
-  void moments(KernelContext& context, const LambStep<T>& s, int64_t begin, int64_t count, const T* g);
-  void add_squares(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n);
+  void moments(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t count, const T* g);
+  void write_squares(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t count, double* sums);
   void move(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n, T rate);
 };
 

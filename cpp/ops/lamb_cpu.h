@@ -1,6 +1,8 @@
 // CPU kernels of lamb.
 #pragma once
 
+#include "math/cpu/each_item.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -19,13 +21,27 @@ void LambKernel<T>::run(KernelContext& context) {
   if (beta2_power_out) beta2_power_out[0] = stays ? power2 : beta2 * power2;
 }
 
+// The norms are sums over blocks, added in order, so that they do not depend on threads.
 template <class T>
 void LambKernel<T>::step(KernelContext& context, const LambStep<T>& s) {
-  param_squares = direction_squares = 0;
-  gradient.for_each_row(
-      context, [&](int64_t at, int64_t count, const T* g) { moments(context, s, at, count, g); },
-      [&](int64_t at, int64_t count) { moments(context, s, at, count, nullptr); });
+  if (grad.is_rows()) {
+    gradient.for_each_row(
+        context, [&](int64_t at, int64_t count, const T* g) { moments(context, s, at, count, g); },
+        [&](int64_t at, int64_t count) { moments(context, s, at, count, nullptr); });
+  }
+  const int64_t blocks = blocks_of(param.numel());
+  each_item(context, {blocks, bytes_cost(7.0 * sizeof(T)) * static_cast<double>(kBlock)}, [&](int64_t block) {
+    int64_t at = block * kBlock, count = std::min(kBlock, param.numel() - at);
+    if (!grad.is_rows()) moments(context, s, at, count, grad.data() + at);
+    if (adapts) write_squares(context, s, at, count, squares.data() + 2 * block);
+    else move(context, s, at, count, learning_rate[0]);
+  });
   if (!adapts) return;
+  double param_squares = 0, direction_squares = 0;
+  for (int64_t block = 0; block < blocks; ++block) {
+    param_squares += squares[2 * block];
+    direction_squares += squares[2 * block + 1];
+  }
   T ratio = T(1);
   if (param_squares > 0 && direction_squares > 0) {
     ratio = static_cast<T>(std::sqrt(param_squares) / std::sqrt(direction_squares));
@@ -33,31 +49,27 @@ void LambKernel<T>::step(KernelContext& context, const LambStep<T>& s) {
   move(context, s, 0, param.numel(), learning_rate[0] * ratio);
 }
 
-// Without g, the gradient is 0: a sparse gradient does not name these rows. If the step's length does not depend on
-// norms, this loop also updates the parameters.
+// Without g, the gradient is 0: a sparse gradient does not name these rows.
 template <class T>
-void LambKernel<T>::moments(KernelContext& context, const LambStep<T>& s, int64_t begin, int64_t count, const T* g) {
+void LambKernel<T>::moments(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t count, const T* g) {
   auto idle = [s](auto m, auto v) { return s(m, v, decltype(m)(T(0))); };
-  for (int64_t at = begin; at < begin + count; at += kBlock) {
-    int64_t n = std::min(kBlock, begin + count - at);
-    std::tuple outputs(moment1_out.data() + at, moment2_out.data() + at);
-    const T *m = moment1.data() + at, *v = moment2.data() + at;
-    if (g) map(context, n, s, outputs, m, v, g + (at - begin));
-    else map(context, n, idle, outputs, m, v);
-    if (adapts) add_squares(context, s, at, n);
-    else move(context, s, at, n, learning_rate[0]);
-  }
+  std::tuple outputs(moment1_out.data() + at, moment2_out.data() + at);
+  const T *m = moment1.data() + at, *v = moment2.data() + at;
+  if (g) map(context, count, s, outputs, m, v, g);
+  else map(context, count, idle, outputs, m, v);
 }
 
+// The squares of the parameter and of the direction, summed over some elements.
 template <class T>
-void LambKernel<T>::add_squares(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t n) {
+void LambKernel<T>::write_squares(KernelContext& context, const LambStep<T>& s, int64_t at, int64_t count,
+                                  double* sums) {
   const T *m = moment1_out.data() + at, *v = moment2_out.data() + at;
   auto square = [s](auto p, auto m, auto v) {
     auto d = s.direction(p, m, v);
     return d * d;
   };
-  param_squares += map_sum(context, n, [](auto p) { return p * p; }, param.data() + at);
-  direction_squares += map_sum(context, n, square, param.data() + at, m, v);
+  sums[0] = map_sum(context, count, [](auto p) { return p * p; }, param.data() + at);
+  sums[1] = map_sum(context, count, square, param.data() + at, m, v);
 }
 
 template <class T>

@@ -22,7 +22,7 @@ struct MulKernel : Kernel {
 
   explicit MulKernel(KernelInit& init) : x(init, "X"), y(init, "Y"), out(init, "Out") {
     MatrixSizes size(init, x.shape(), y.shape());
-    product = {{false, false, size.m, size.n, size.k}, init.threads()};
+    product = {{false, false, size.m, size.n, size.k}, init, "Y"};
   }
   void run(KernelContext& context) override { product.run(context, x.data(), y.data(), out.data()); }
 };
@@ -55,8 +55,8 @@ Shape product_shape(InferContext& c) {
   require<ShapeError>(x_rows < x.rank(), "x_num_col_dims is ", x_rows, ", but X has shape ", x.str());
   require<ShapeError>(y_rows < y.rank(), "y_num_col_dims is ", y_rows, ", but Y has shape ", y.str());
   int64_t x_width = x.numel(x_rows, x.rank()), y_height = y.numel(0, y_rows);
-  require<ShapeError>(dims_agree(x_width, y_height), "X ", x.str(), " flattened has rows of ", x_width, ", Y ", y.str(),
-                      " flattened has ", y_height, " rows");
+  require<ShapeError>(dims_agree(x_width, y_height), "X ", x.str(), " flattened has ", x_width, " columns, Y ", y.str(),
+                      " flattened has ", y_height, " rows: inner dimensions must be equal");
   Shape out;
   for (int i = 0; i < x_rows; ++i) out.push_back(x[i]);
   for (int i = y_rows; i < y.rank(); ++i) out.push_back(y[i]);

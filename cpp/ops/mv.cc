@@ -18,7 +18,7 @@ Shape mv_shape(const InferContext& c) {
   require_rank(c, "X", 2);
   require_rank(c, "Vec", 1);
   const Shape &x = c.shape("X"), &vec = c.shape("Vec");
-  require<ShapeError>(dims_agree(x[1], vec[0]), "X ", x.str(), " has rows of ", x[1], ", Vec has ", vec[0],
+  require<ShapeError>(dims_agree(x[1], vec[0]), "X ", x.str(), " has ", x[1], " columns, Vec has ", vec[0],
                       " elements");
   return {x[0]};
 }

@@ -1,87 +1,10 @@
 // rnn: layers of LSTM, GRU or simple recurrent cells over sequences padded to a common length
 #include "core/op_table.h"
-#include "math/map.h"
 #include "math/random.h"
-#include "math/cpu/rnn_layer.h"
+#include "ops/rnn_ports.h"
 
 namespace paddle_mini {
 namespace {
-
-// The sizes of the network and the layout of Reserve. Each layer stores the values that the gradient of each direction
-// reads. Each layer except the last also stores its output and, with dropout, the output after dropout.
-struct Stack {
-  RnnSizes size;
-  int64_t input, layers, directions;
-  float dropout;
-  bool drops;
-
-  Stack(const OpDesc& op, const Shape& x)
-      : size{rnn_mode(attr_of<std::string>(op, "mode")), x[0], x[1], attr_of<int32_t>(op, "hidden_size")}, input(x[2]),
-        layers(attr_of<int32_t>(op, "num_layers")), directions(attr_of<bool>(op, "is_bidirec") ? 2 : 1),
-        dropout(attr_of<float>(op, "dropout_prob")), drops(dropout > 0 && !attr_of<bool>(op, "is_test") && layers > 1) {
-  }
-
-  int64_t states() const { return size.mode == RnnMode::Lstm ? 2 : 1; }
-  int64_t runs() const { return layers * directions; }
-  int64_t width() const { return directions * size.hidden; }
-  int64_t input_of(int64_t layer) const { return layer == 0 ? input : width(); }
-  // Values per row of time and batch.
-  int64_t layer_values() const { return directions * size.kept() + width() * (drops ? 2 : 1); }
-  int64_t values() const { return layers * layer_values() - width() * (drops ? 2 : 1); }
-};
-
-template <class T>
-struct RnnPorts {
-  Stack stack;
-  In<T> x;
-  std::vector<In<T>> first, weights;
-  bool has_lengths;
-  std::unique_ptr<IndexIn> given_lengths;
-  Scratch<int64_t> lengths;
-
-  explicit RnnPorts(KernelInit& init)
-      : stack(init.op(), init.input("Input")->tensor.shape), x(init, "Input"), first(in_list<T>(init, "PreState")),
-        weights(in_list<T>(init, "WeightList")), has_lengths(init.input("SequenceLength") != nullptr),
-        given_lengths(has_lengths ? new IndexIn(init, "SequenceLength") : nullptr),
-        lengths(init, has_lengths ? stack.size.batch : 0) {}
-
-  void read_lengths() const {
-    if (!has_lengths) return;
-    for (int64_t b = 0; b < stack.size.batch; ++b) {
-      lengths[b] = std::clamp<int64_t>((*given_lengths)[b], 0, stack.size.steps);
-    }
-  }
-
-  int64_t state_at(int64_t run) const { return run * stack.size.batch * stack.size.hidden; }
-  T* layer_kept(T* reserve, int64_t layer) const { return reserve + layer * stack.layer_values() * stack.size.rows(); }
-  // The output of a layer other than the last, before and after dropout.
-  T* layer_out(T* reserve, int64_t layer) const {
-    return layer_kept(reserve, layer) + stack.directions * stack.size.kept() * stack.size.rows();
-  }
-  T* dropped(T* reserve, int64_t layer) const {
-    return layer_out(reserve, layer) + (stack.drops ? stack.width() * stack.size.rows() : 0);
-  }
-
-  RnnLayer<T> layer(T* reserve, int64_t layer, int64_t direction) const {
-    int64_t run = layer * stack.directions + direction, biases = 2 * stack.runs();
-    const T* cell = first[stack.states() - 1].data() + state_at(run);
-    return {stack.size,
-            stack.input_of(layer),
-            direction == 1,
-            has_lengths ? lengths.data() : nullptr,
-            {weights[2 * run].data(), weights[2 * run + 1].data(), weights[biases + 2 * run].data(),
-             weights[biases + 2 * run + 1].data()},
-            layer == 0 ? x.data() : dropped(reserve, layer - 1),
-            layer_kept(reserve, layer) + direction * stack.size.kept() * stack.size.rows(),
-            first[0].data() + state_at(run),
-            cell};
-  }
-
-  void drop(int64_t n, const uint8_t* mask, const T* from, T* to) const {
-    T factor = stack.dropout < 1 ? T(1) / (T(1) - static_cast<T>(stack.dropout)) : T(0);
-    for (int64_t i = 0; i < n; ++i) to[i] = mask[i] ? from[i] * factor : T(0);
-  }
-};
 
 template <class T>
 struct RnnKernel : Kernel {
@@ -101,7 +24,7 @@ struct RnnKernel : Kernel {
   }
 
   void run(KernelContext& context) override {
-    const Stack& s = p.stack;
+    const RnnStack& s = p.stack;
     p.read_lengths();
     for (size_t i = 0; i < last.size(); ++i) std::copy_n(p.first[i].data(), last[i].numel(), last[i].data());
     if (s.drops) draw(context);
@@ -151,7 +74,7 @@ struct RnnGradKernel : Kernel {
   }
 
   void run(KernelContext& context) override {
-    const Stack& s = p.stack;
+    const RnnStack& s = p.stack;
     p.read_lengths();
     const T* gradient = out_gradient.data();
     for (int64_t layer = s.layers; layer-- > 0;) {
@@ -166,7 +89,7 @@ struct RnnGradKernel : Kernel {
   static T* data_of(Variable* variable) { return variable ? static_cast<T*>(variable->tensor.data) : nullptr; }
 
   void run_layer(KernelContext& context, int64_t layer, int64_t d, const T* gradient, T* to) {
-    const Stack& s = p.stack;
+    const RnnStack& s = p.stack;
     int64_t run = layer * s.directions + d, count = s.size.batch * s.size.hidden, biases = 2 * s.runs();
     for (int64_t i = 0; i < s.states(); ++i) {
       T* state = states.data() + i * count;
@@ -195,7 +118,7 @@ void require_shape(const VarInfo& info, const VarInfo& x, const Shape& wanted, c
                       wanted.str());
 }
 
-void require_weights(const InferContext& c, const Stack& s) {
+void require_weights(const InferContext& c, const RnnStack& s) {
   int64_t count = static_cast<int64_t>(c.input_count("WeightList")), gates = s.size.gate_width();
   require<ShapeError>(count == 4 * s.runs(), "WeightList has ", count, " tensors, ", s.layers, " layers of ",
                       s.directions, " directions need ", 4 * s.runs());
@@ -206,10 +129,10 @@ void require_weights(const InferContext& c, const Stack& s) {
   }
 }
 
-Stack stack_of(const InferContext& c) {
+RnnStack stack_of(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "Input", 3);
-  Stack s(c.op(), c.shape("Input"));
+  RnnStack s(c.op(), c.shape("Input"));
   Shape state{s.runs(), s.size.batch, s.size.hidden};
   for (const char* port : {"PreState", "State@GRAD"}) {
     size_t count = c.input_count(port);
@@ -229,13 +152,13 @@ Stack stack_of(const InferContext& c) {
   return s;
 }
 
-Shape out_shape(const Stack& s) { return {s.size.steps, s.size.batch, s.width()}; }
-Shape reserve_shape(const Stack& s) {
+Shape out_shape(const RnnStack& s) { return {s.size.steps, s.size.batch, s.width()}; }
+Shape reserve_shape(const RnnStack& s) {
   return {s.size.steps < 0 || s.size.batch < 0 ? -1 : Shape{s.size.steps, s.size.batch, s.values()}.numel()};
 }
 
 void infer_forward(InferContext& c) {
-  Stack s = stack_of(c);
+  RnnStack s = stack_of(c);
   DType dtype = c.input("Input").dtype;
   c.set_output("Out", dtype, out_shape(s));
   c.set_output("Reserve", dtype, reserve_shape(s));
@@ -248,7 +171,7 @@ void infer_forward(InferContext& c) {
 }
 
 void infer_backward(InferContext& c) {
-  Stack s = stack_of(c);
+  RnnStack s = stack_of(c);
   for (const char* port : {"Out", "Out@GRAD"}) require_shape(c.input(port), c.input("Input"), out_shape(s), port);
   require_shape(c.input("Reserve"), c.input("Input"), reserve_shape(s), "Reserve");
   require<ShapeError>(!s.drops || c.has_input("DropoutState"), "DropoutState is missing, but rnn dropped elements");

@@ -13,7 +13,8 @@ from ..program import Program
 from ..roles import device_guard
 from ..scope import global_scope
 from ..variable import Variable
-from .running import AddOp, AveragedParameter, RunningAverage
+from .averaged_parameter import AveragedParameter
+from .running import AddOp, RunningAverage
 from .scheme import Scheme
 from .statistics import Statistics, statistics
 

@@ -15,7 +15,12 @@ from ..errors import shown
 
 @dataclass(frozen=True, repr=False)
 class Length:
-    """A number of steps, or a part of the run so far."""
+    """A number of steps, or a part of the run so far.
+
+    Example:
+        >>> pm.averaging.Length(steps=100.0) == pm.steps(100)
+        True
+    """
 
     steps: float | None = None
     part: float | None = None
@@ -28,22 +33,48 @@ Lengthy = int | float | Length
 
 
 def steps(n: float) -> Length:
-    """n steps of the optimizer: the same as the plain number."""
+    """n steps of the optimizer: the same as the plain number.
+
+    Raises ProgramError for a number that is not above 0.
+    Example:
+        >>> pm.averaging.Exponential(half_life=pm.steps(1000))
+        Exponential(half_life=steps(1000))
+    """
     return Length(steps=_positive("steps", "n", n))
 
 
 def samples(n: float, batch_size: int) -> Length:
-    """The steps of n samples in batches of batch_size, counting merged gradients as one step."""
+    """The steps of n samples in batches of batch_size, counting merged gradients as one step.
+
+    Raises ProgramError for numbers that are not above 0.
+    Example:
+        >>> pm.samples(50000, batch_size=100)
+        steps(500)
+    """
     return Length(steps=_positive("samples", "n", n) / _positive("samples", "batch_size", batch_size))
 
 
 def epochs(n: float, steps_per_epoch: int) -> Length:
-    """The steps of n epochs."""
+    """The steps of n epochs.
+
+    steps_per_epoch: the optimizer's steps in an epoch. Raises ProgramError for numbers that are not above 0.
+    Example:
+        >>> pm.epochs(2, steps_per_epoch=500)
+        steps(1000)
+    """
     return Length(steps=_positive("epochs", "n", n) * _positive("epochs", "steps_per_epoch", steps_per_epoch))
 
 
 def fraction(part: float, total_steps: int | None = None) -> Length:
-    """A fraction of total_steps steps; without total_steps, of the steps so far: an average that grows with the run."""
+    """A fraction of total_steps steps; without total_steps, of the steps so far: an average that grows with the run.
+
+    part: above 0 and below 1. Raises ProgramError for another one.
+    Example:
+        >>> pm.fraction(0.1, total_steps=20000)
+        steps(2000)
+        >>> pm.averaging.Exponential(half_life=pm.fraction(0.05))
+        Exponential(half_life=fraction(0.05))
+    """
     if _positive("fraction", "part", part) >= 1:
         raise ProgramError(f"fraction({shown(part)}): the part is below 1")
     if total_steps is None:

@@ -34,6 +34,11 @@ class LearningRateDecay:
     gradients. shape: the factor over the share, 0 to 1, of the steps from `start` to the end that are done: "linear"
     (which is the uniform mean after `start`), "cosine", "sqrt" (1 - sqrt), or a function on an array that falls within
     0..1.
+    Example:
+        >>> stored = [pm.averaging.Checkpoint(step, {"w": np.full(2, step, "float32")}) for step in (800, 900, 1000)]
+        >>> plan = pm.averaging.synthesize(stored, pm.averaging.LearningRateDecay(start=800))
+        >>> [round(weight, 3) for weight in plan.weights]
+        [0.248, 0.5, 0.252]
     """
 
     start: int

@@ -1,72 +1,22 @@
-# RunningAverage: the state of one averaging scheme in one program, and the operators that update and read it.
+# RunningAverage: one averaging scheme in one program, and the operators that update and read its averages.
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import dtypes, roles
+from .. import roles
 from .._core import ProgramError, printable
 from ..errors import shown
-from ..guards import default_main_program, default_startup_program
-from ..initializer import Constant
-from ..scope import raw_name
+from ..guards import default_main_program
 from ..variable import Variable
+from .averaged_parameter import AveragedParameter, average_dtype, create_average, state
 from .scheme import Scheme
 from .schemes import BiasCorrected
 
-# Sizes of operator average_weight's Counters and State, and of parameter_average's Sums.
-COUNTERS, STATE, SUMS = 5, 7, 4
-
+COUNTERS, STATE = 5, 7  # sizes of operator average_weight's Counters and State
 
 AddOp = Callable[..., Any]
-
-
-@dataclass
-class AveragedParameter:
-    """A parameter, or another variable, with the variables of its average."""
-
-    parameter: Variable
-    average: Variable  # for Latest, the ring of parameters
-    previous: Variable | None = None
-    residue: Variable | None = None
-    block: Variable | None = None  # the sum of the newest steps; for rows the rounding error of the average
-    sums: Variable | None = None  # the sums of the weights in `block`
-    initial: Variable | None = None
-    stamps: Variable | None = None  # for the rows of a table that is averaged lazily
-    source: Variable | None = None  # the averaged variable, if it is not the parameter itself
-
-    @property
-    def pending(self) -> str:
-        """The variable in which the average is computed before it is swapped in."""
-        return f"{self.parameter.name}@AVERAGE"
-
-    @property
-    def raw(self) -> str:
-        """The variable that holds the raw value while the average is swapped in."""
-        return raw_name(self.parameter.name)
-
-    @property
-    def exchange(self) -> tuple[str, str, str]:
-        """The swap for Scope: name, its substitute, the variable that holds its own value meanwhile."""
-        return self.parameter.name, self.pending, self.raw
-
-    def kept(self) -> list[Variable]:
-        """All variables of the average."""
-        parts = (self.average, self.previous, self.residue, self.block, self.sums, self.initial, self.stamps)
-        return [one for one in parts if one is not None]
-
-    @property
-    def is_read_as_it_is(self) -> bool:
-        """Whether the average is one variable like the parameter, so that its name can replace the parameter's."""
-        return (
-            self.previous is None
-            and self.block is None
-            and self.initial is None
-            and self.stamps is None
-            and self.average.shape == self.parameter.shape
-            and self.average.dtype == self.parameter.dtype
-        )
 
 
 @dataclass
@@ -112,28 +62,7 @@ class RunningAverage:
 
     def add(self, parameter: Variable, lazily: bool) -> None:
         """Creates the state of a parameter's average, initialised with the parameter's value."""
-        dtype = average_dtype(parameter)
-
-        def kept(key: str) -> Variable:
-            return like(parameter, key, dtype)
-
-        member = AveragedParameter(
-            parameter,
-            like(parameter, "average", dtype, self.scheme.latest) if self.scheme.latest is not None else kept("average"),
-        )
-        if self.scheme.generations == 2:
-            member.previous = kept("previous_average")
-        if self.scheme.compensated and not lazily:
-            member.residue = state(default_main_program().new_name(f"{parameter.name}_residue"), parameter.shape, dtype)
-        elif self.scheme.latest is None and not self.scheme.plain:
-            main = default_main_program()
-            member.block = state(main.new_name(f"{parameter.name}_average_block"), parameter.shape, dtype)
-            member.sums = None if lazily else state(main.new_name("average_sums"), [SUMS], "float64")
-        if isinstance(self.scheme, BiasCorrected):
-            member.initial = kept("initial")
-        if lazily:
-            member.stamps = state(default_main_program().new_name(f"{parameter.name}_row_stamps"), parameter.shape[:1], "float64")
-        self.members.append(member)
+        self.members.append(create_average(self.scheme, parameter, lazily))
 
     def append_rows(self, before: Callable[[str], AddOp], gradients: dict[str, Variable]) -> None:
         """Before an optimizer changes rows of tables: brings their averages up to date. before(name): adds an operator
@@ -277,37 +206,3 @@ def append_beginning(add: AddOp, members: list[AveragedParameter]) -> None:
     begin.begin()
     begin.append_weight(add)
     begin.append_averages(add)
-
-
-def average_dtype(parameter: Variable) -> str:
-    """The dtype of sums: float32 for 16-bit floats."""
-    return "float32" if parameter.dtype in ("float16", "bfloat16") else parameter.dtype
-
-
-def state(name: str, shape: Any, dtype: str) -> Variable:
-    """A persistable variable, initialised with zeros."""
-    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
-    startup = default_startup_program().global_block()
-    Constant(0.0)(startup.create_var(name, **facts), startup)
-    return default_main_program().global_block().create_var(name, **facts)
-
-
-def like(parameter: Variable, key: str, dtype: str, copies: int | None = None) -> Variable:
-    """A persistable variable, initialised like the parameter, or with so many copies of it."""
-    main, startup = default_main_program(), default_startup_program().global_block()
-    name = main.new_name(f"{parameter.name}_{key}")
-    shape = list(parameter.shape) if copies is None else [copies, *parameter.shape]
-    facts = {"shape": shape, "dtype": dtype, "persistable": True, "stop_gradient": True}
-    begun = startup.create_var(name, **facts)
-    if copies is not None or not startup.has_var(parameter.name):
-        Constant(0.0)(begun, startup)
-    elif dtype == parameter.dtype:
-        startup.append_op("assign", {"X": parameter.name}, {"Out": name})
-    else:
-        startup.append_op(
-            "cast",
-            {"X": parameter.name},
-            {"Out": name},
-            {"in_dtype": dtypes.NUMBERS[parameter.dtype], "out_dtype": dtypes.NUMBERS[dtype]},
-        )
-    return main.global_block().create_var(name, **facts)

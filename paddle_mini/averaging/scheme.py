@@ -11,7 +11,12 @@ from .profiles import cumulative_of
 
 
 class Scheme(ABC):
-    """Base class of averaging schemes."""
+    """Base class of averaging schemes.
+
+    Example:
+        >>> isinstance(pm.averaging.Uniform(), pm.averaging.Scheme)
+        True
+    """
 
     start = 0
     """Initial steps that this scheme skips, for any start_step of ParameterAverage."""

@@ -26,6 +26,8 @@ class Window(Scheme):
 
     size: steps of a generation. Or PaddlePaddle's rule (ModelAverage): a generation of n is complete when n >= min_size
     and n >= min(max_size, rate * steps so far); rate 0.15 keeps the newest 15 % to 30 % of a run, within these limits.
+    Example:
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), pm.averaging.Window(1000))
     """
 
     size: Lengthy | None = None
@@ -60,6 +62,18 @@ class Uniform(Scheme):
 
     compensated: the average is one variable at any time, beside what rounding added to it; as exact, and costs twice the
     memory traffic (docs/averaging.md).
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(0.0))
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(1.0), pm.averaging.Uniform())
+        >>> ops, gradients = average.minimize(-1.0 * w)  # w becomes 1, 2, 3
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> for step in range(3):
+        ...     _ = exe.run()
+        >>> with average.apply(exe):
+        ...     print(pm.global_scope().get(w.name))
+        [2.]
     """
 
     compensated: bool = False
@@ -70,7 +84,11 @@ class Uniform(Scheme):
 
 @dataclass(frozen=True, repr=False)
 class Tail(Scheme):
-    """The mean over all steps after the first `start` ones (suffix averaging). Two floats a parameter."""
+    """The mean over all steps after the first `start` ones (suffix averaging). Two floats a parameter.
+
+    Example:
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), pm.averaging.Tail(start=1000))
+    """
 
     start: Lengthy = 0  # type: ignore[assignment]
 
@@ -86,6 +104,8 @@ class Latest(Scheme):
     """The mean of the k latest parameters, taken every `every` steps (LAWA, Kaddour 2022). k floats a parameter.
 
     every: None: that of ParameterAverage; a number overrides that of ParameterAverage.
+    Example:
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), pm.averaging.Latest(5, every=200))
     """
 
     k: int
@@ -100,10 +120,12 @@ class Latest(Scheme):
 
     @property
     def latest(self) -> int | None:  # type: ignore[override]
+        """k: the number of stored parameters."""
         return self.k
 
     @property
     def own_every(self) -> int | None:  # type: ignore[override]
+        """Its every; None: that of ParameterAverage."""
         return self.every  # type: ignore[return-value]
 
     def attrs(self, every: int) -> dict[str, Any]:
@@ -113,7 +135,11 @@ class Latest(Scheme):
 @dataclass(frozen=True, repr=False)
 class Polynomial(Scheme):
     """The weight of step s is about s^eta: a tail average without a chosen begin (Shamir and Zhang 2013). Two floats a
-    parameter; eta=3 is close to the mean of the last half."""
+    parameter; eta=3 is close to the mean of the last half.
+
+    Example:
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), pm.averaging.Polynomial(eta=3.0))
+    """
 
     eta: float = 3.0
 
@@ -131,6 +157,8 @@ class Power(Scheme):
 
     Give gamma, or relative_width: the standard deviation of the weights as part of the run, such as 0.1. What two of
     these have kept, averaging.synthesize turns into any other. Two floats a parameter.
+    Example:
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), pm.averaging.Power(relative_width=0.1))
     """
 
     gamma: float | None = None
@@ -148,6 +176,7 @@ class Power(Scheme):
 
     @property
     def exponent(self) -> float:
+        """gamma, given or computed from relative_width."""
         return gamma_of(float(self.relative_width or 0)) if self.gamma is None else float(self.gamma)
 
     def attrs(self, every: int) -> dict[str, Any]:
@@ -165,6 +194,11 @@ class Exponential(Scheme):
     either the correction divides by the product of the decays that were used. Two floats a parameter.
     compensated: the average is one variable at any time, beside what rounding added to it; as exact, and costs twice the
     memory traffic (docs/averaging.md).
+    Example:
+        >>> pm.averaging.Exponential(0.999)
+        Exponential(0.999)
+        >>> pm.averaging.Exponential(half_life=pm.epochs(2, steps_per_epoch=500))
+        Exponential(half_life=steps(1000))
     """
 
     decay: float | None = None
@@ -219,7 +253,11 @@ class Exponential(Scheme):
 class BiasCorrected(Scheme):
     """An exponential average plus a falling part of what the parameters have moved since the beginning, which makes up
     for its lag (BEMA, Block and Zhang 2025): t steps after the first update the weight is (rho + gamma t)^-kappa, and
-    (rho + gamma t)^-eta of the way is added. Best with every=400 or so. Three floats a parameter."""
+    (rho + gamma t)^-eta of the way is added. Best with every=400 or so. Three floats a parameter.
+
+    Example:
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), pm.averaging.BiasCorrected(), every=400)
+    """
 
     kappa: float = 0.5
     eta: float = 0.2

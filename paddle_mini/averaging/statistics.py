@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._core import Scope
-from .running import AveragedParameter, RunningAverage
+from .averaged_parameter import AveragedParameter
+from .running import RunningAverage
 from .schemes import Exponential, Latest, Window
 
 

@@ -42,6 +42,9 @@ class Checkpoint:
     .pdiparams with its program), or a dict of arrays by name. average: None: the parameters as they were after that
     step; or the scheme of the average that the file holds, with ParameterAverage's every and start_step. program: that
     of a .pdiparams file; None: the .pdmodel file beside it.
+    Example:
+        >>> pm.averaging.Checkpoint(step=1000, source={"w": np.ones(2, "float32")}, average=pm.averaging.Uniform()).label()
+        'arrays of step 1000'
     """
 
     step: int
@@ -62,9 +65,11 @@ class Checkpoint:
             raise ProgramError(f"Checkpoint: program is {type(self.program).__name__}, it must be a Program")
 
     def profile(self, steps: np.ndarray) -> np.ndarray:
+        """The share of the parameters up to each of these steps in the stored ones, 0 to 1."""
         return share(self.average, self.step, steps, self.every, self.start_step)
 
     def label(self) -> str:
+        """The name of the source in messages."""
         return f"arrays of step {self.step}" if isinstance(self.source, Mapping) else os.fspath(self.source)
 
 
@@ -78,6 +83,14 @@ class Plan:
     independent around one point, as a share of the true average's distance from that point (the relative profile error
     of Karras et al. 2024). Training lies between the two: it moves, and it shakes. amplification: the sum of the
     weights' absolute values, by which the rounding of the files is multiplied at most.
+    tolerance: as of synthesize.
+    Example:
+        >>> stored = [pm.averaging.Checkpoint(step, {"w": np.full(2, step, "float32")}) for step in (100, 200)]
+        >>> plan = pm.averaging.synthesize(stored, pm.averaging.Tail(100))
+        >>> plan.step, round(sum(plan.weights), 6)
+        (200, 1.0)
+        >>> plan.state()["w"].shape
+        (2,)
     """
 
     checkpoints: tuple[Checkpoint, ...]
@@ -135,6 +148,11 @@ def synthesize(
     checkpoint's; checkpoints after it are left out. dtype: the coarsest one of the files. ProgramError when
     the rounding of dtype times the plan's amplification is above `tolerance`, when plan.error is above `max_error`,
     when two checkpoints are the same, and when nothing is known up to `step`.
+    Example:
+        >>> stored = [pm.averaging.Checkpoint(step, {"w": np.full(2, step, "float32")}) for step in (100, 200, 300)]
+        >>> plan = pm.averaging.synthesize(stored, pm.averaging.Exponential(half_life=50))
+        >>> plan.state()["w"].dtype, plan.error < 1
+        (dtype('float32'), True)
     """
     given = _checked(checkpoints, target)
     newest = max(checkpoint.step for checkpoint in given)

@@ -5,6 +5,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
 import paddle_mini as pm
@@ -12,23 +13,28 @@ import paddle_mini as pm
 from ..environment import value_of
 from ..errors import printable_lines
 from ..termination import exit_status, sigterm_heeded
-from .checkpoint import add_checkpoint
-from .doctor import add_doctor
-from .launch import add_launch
 from .options import EPILOG
-from .prefix import add_prefix
-from .run import add_run
-from .show import add_show
-from .train import add_train
-from .verify import add_verify
 
-SUBCOMMANDS = (add_train, add_run, add_show, add_doctor, add_prefix, add_launch, add_checkpoint, add_verify)
-"""Each function adds one subcommand to the parser, in the order of the help text."""
+SUBCOMMANDS = {
+    "train": "train a program that save_program wrote",
+    "run": "run a program once",
+    "bench": "measure how long a run of a program takes",
+    "show": "print a program and what it consists of",
+    "convert": "write the parameters of one file to another, in the format that its name says",
+    "doctor": "what this build is, what it runs on and why",
+    "new-op": "write the C++ file of an operator, and its test",
+    "prefix": "where the optimizers' C library is, for pkg-config and CMake",
+    "launch": "run a script as a job of several trainers and parameter servers",
+    "checkpoint": "list, verify or convert the checkpoints of a cluster's servers",
+    "verify": "compare files with their checksums",
+}
+"""The help of each subcommand; add_arguments() of its module, which has its name with _ for -, adds the arguments."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Executes a command line; returns the exit status."""
-    arguments = _parser().parse_args(words)
+    words = sys.argv[1:] if words is None else words
+    arguments = _parser(words).parse_args(words)
     try:
         with sigterm_heeded():
             status = arguments.command(arguments)
@@ -52,12 +58,15 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable_lines(message))
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Knows the arguments of the subcommands among the words: to import the modules of all would take longer than most run."""
     parser = _Parser(
         "paddle-mini", epilog=EPILOG, description="Trains, runs and shows programs saved as PREFIX.pdmodel and PREFIX.pdiparams."
     )
     parser.add_argument("--version", action="version", version=f"paddle_mini {pm.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in SUBCOMMANDS:
-        add(commands)
+    for name, text in SUBCOMMANDS.items():
+        command = commands.add_parser(name, help=text)
+        if name in words:
+            import_module(f".{name.replace('-', '_')}", __name__).add_arguments(command)
     return parser

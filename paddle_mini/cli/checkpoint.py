@@ -14,11 +14,11 @@ from ..cluster.servers.server_checkpoint import Found, blocks, found, verified
 from ..errors import printable_lines
 from ..io.regular_files import path_of
 from ..io.state import save_state
+from .options import add_json, print_json
 
 
-def add_checkpoint(commands: Any) -> None:
-    """Adds the command and its actions to a parser's subcommands."""
-    parser = commands.add_parser("checkpoint", help="list, verify or convert the checkpoints of a cluster's servers")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the actions."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     for name, does, text in (
         ("list", _list, "one line a checkpoint, newest first"),
@@ -28,24 +28,31 @@ def add_checkpoint(commands: Any) -> None:
         action = actions.add_parser(name, help=text)
         action.add_argument("directory", type=Path, metavar="DIR", help="of the job")
         action.set_defaults(command=does)
-        if name == "convert":
+        if name != "convert":
+            add_json(action)
+        else:
             action.add_argument("out", type=Path, metavar="FILE", help=".pdparams or .safetensors")
             action.add_argument("--average", type=int, metavar="K", help="one of the averages, from 0")
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    for checkpoint in _some(arguments.directory):
+    checkpoints = _some(arguments.directory)
+    if arguments.json:
+        return print_json([_facts(checkpoint) for checkpoint in checkpoints])
+    for checkpoint in checkpoints:
         print(_line(checkpoint))
+    return None
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    damaged = 0
-    for checkpoint in _some(arguments.directory):
-        trouble = _trouble(checkpoint)
-        damaged += trouble is not None
-        print(f"{_line(checkpoint)}  {printable_lines(trouble or 'whole')}")
+    troubles = [(checkpoint, _trouble(checkpoint)) for checkpoint in _some(arguments.directory)]
+    if arguments.json:
+        print_json([{**_facts(checkpoint), "damage": trouble} for checkpoint, trouble in troubles])
+    else:
+        for checkpoint, trouble in troubles:
+            print(f"{_line(checkpoint)}  {printable_lines(trouble or 'whole')}")
     read_parameters(os.fspath(arguments.directory))  # every server needs an intact one
-    return 1 if damaged else 0
+    return 1 if any(trouble is not None for _, trouble in troubles) else 0
 
 
 def _convert(arguments: argparse.Namespace) -> None:
@@ -61,6 +68,12 @@ def _some(directory: Path) -> list[Found]:
     if not checkpoints:
         raise StorageError(f"no checkpoints of servers in '{directory}'")
     return checkpoints
+
+
+def _facts(checkpoint: Found) -> dict[str, Any]:
+    facts = checkpoint.facts
+    named = {name: facts.get(name) for name in ("servers", "job", "number", "version", "timestamp")}
+    return {"path": checkpoint.path, "server": checkpoint.server, **named, "bytes": os.path.getsize(checkpoint.path)}
 
 
 def _line(checkpoint: Found) -> str:

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,15 +14,15 @@ import paddle_mini as pm
 from .. import _core
 from .._core import printable
 from ..environment import described
+from .options import add_json, print_json
 
 
-def add_doctor(commands: Any) -> None:
-    """Adds the command to a parser's subcommands."""
-    doctor = commands.add_parser("doctor", help="what this build is, what it runs on and why")
-    doctor.set_defaults(command=_doctor)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_json(parser)
+    parser.set_defaults(command=_doctor)
 
 
-def _doctor(_: argparse.Namespace) -> None:
+def _doctor(arguments: argparse.Namespace) -> None:
     library = _core.kernel_library()
     beside = Path(sys.executable).parent / "pm_run"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -39,14 +38,17 @@ def _doctor(_: argparse.Namespace) -> None:
         ("CPU", f"{cores} cores, runs {' '.join(_core.cpu_levels())}"),
         ("threads", threads),
         ("kernels", f"{library['level']}: {library['reason']}"),
-        ("", library["path"]),
+        ("library", library["path"]),
         ("operators", str(len(_core.op_types()))),
         ("cuda", _core.gpu_text()),
         ("memory", f"{memory:.1f} GiB"),
         ("pm_run", str(beside) if beside.exists() else shutil.which("pm_run") or "not found"),
     ]
+    if arguments.json:
+        return print_json({**dict(facts), "environment": {name: value for name, value, _ in described()}})
     for name, fact in facts:
         print(f"{name:12}{fact}")
     print("environment")
     for name, value, does in described():
         print(f"  {name:16}{f'={printable(value)}' if value else 'not set'}  ({does})")
+    return None

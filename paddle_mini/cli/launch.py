@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ..cluster.errors import ClusterError
 from ..cluster.job import ENGINES, run
@@ -22,13 +21,10 @@ _OWN = ("job", "trainers", "servers", "mode", "run")
 """Settings whose options are declared below, or that have no option."""
 
 
-def add_launch(commands: Any) -> None:
-    """Adds the command to a parser's subcommands."""
-    parser = commands.add_parser(
-        "launch",
-        help="run a script as a job of several trainers and parameter servers",
-        description="Each trainer runs SCRIPT, which calls paddle_mini.cluster.join() and trains with what that "
-        "returns. Options that are not explained here are those of paddle_mini.cluster.run().",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Each trainer runs SCRIPT, which calls paddle_mini.cluster.join() and trains with what that "
+        "returns. Options that are not explained here are those of paddle_mini.cluster.run()."
     )
     parser.add_argument("--trainers", type=int, default=1, metavar="N")
     parser.add_argument("--servers", type=int, default=argparse.SUPPRESS, metavar="N")

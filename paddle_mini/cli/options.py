@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import argparse
+import json
+from typing import Any
 
 from .._core import printable
 from ..io.model import prefix_of
+from ..json_values import json_value
 
 EPILOG = (
     "Exit status: 0 done, 1 a program, a file or the data is wrong, 2 the command line is wrong, 130 stopped, 143 by SIGTERM. "
@@ -31,6 +34,15 @@ def add_program_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many steps each loop of a program may take in one run (default: no bound)",
     )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead")
+
+
+def print_json(value: Any) -> None:
+    """NaN and infinities are strings, as JSON has no numbers for them."""
+    print(json.dumps(json_value(value), indent=1))
 
 
 def pair(word: str) -> tuple[str, str]:

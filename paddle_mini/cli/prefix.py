@@ -3,21 +3,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from .. import _core
 
 
-def add_prefix(commands: Any) -> None:
-    """Adds the command to a parser's subcommands."""
-    prefix = commands.add_parser(
-        "prefix",
-        help="where the optimizers' C library is, for pkg-config and CMake",
-        description="Prints the directory that has the C library's header and files for builds: "
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Prints the directory that has the C library's header and files for builds: "
         'PKG_CONFIG_PATH="$(paddle-mini prefix)/lib/pkgconfig", or cmake '
-        '-DCMAKE_PREFIX_PATH="$(paddle-mini prefix)".',
+        '-DCMAKE_PREFIX_PATH="$(paddle-mini prefix)".'
     )
-    prefix.set_defaults(command=_prefix)
+    parser.set_defaults(command=_prefix)
 
 
 def _prefix(_: argparse.Namespace) -> None:

@@ -10,16 +10,16 @@ import numpy as np
 import paddle_mini as pm
 
 from .._core import printable
-from .options import EPILOG, add_program_options
+from .options import EPILOG, add_json, add_program_options, print_json
 from .programs import fetches_of, read_feeds, short
 
 
-def add_run(commands: Any) -> None:
-    """Adds the command to a parser's subcommands."""
-    run = commands.add_parser("run", help="run a program once", epilog=EPILOG)
-    add_program_options(run)
-    run.add_argument("--out", type=Path, metavar="DIR", help="write what is fetched to DIR/NAME.npy")
-    run.set_defaults(command=_run)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add_program_options(parser)
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write what is fetched to DIR/NAME.npy")
+    add_json(parser)
+    parser.set_defaults(command=_run)
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -30,12 +30,19 @@ def _run(arguments: argparse.Namespace) -> None:
         raise pm.ProgramError("the program has no fetch operators: name its outputs with --fetch")
     exe = pm.Executor(pm.CPUPlace(), max_loop_steps=arguments.max_loop_steps)
     values = exe.run(program, read_feeds(arguments.feed), fetches, scope)
-    for name, value in zip(fetches, values):
-        array = value.to_dense() if isinstance(value, pm.SelectedRows) else value
-        print(f"{printable(name)} {list(array.shape)} {array.dtype}  {short(array)}")
+    arrays = [value.to_dense() if isinstance(value, pm.SelectedRows) else np.asarray(value) for value in values]
+    if arguments.json:
+        print_json({name: _facts(array) for name, array in zip(fetches, arrays)})
+    for name, array in zip(fetches, arrays):
+        if not arguments.json:
+            print(f"{printable(name)} {list(array.shape)} {array.dtype}  {short(array)}")
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
             np.save(arguments.out / f"{_file_name(name)}.npy", array)
+
+
+def _facts(array: np.ndarray) -> dict[str, Any]:
+    return {"shape": list(array.shape), "dtype": str(array.dtype), "values": array.tolist()}
 
 
 def _file_name(name: str) -> str:

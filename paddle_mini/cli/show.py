@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,15 +13,12 @@ import paddle_mini as pm
 from .._core import printable
 from ..callsite import place_of
 from ..io.model import prefix_of
-from ..json_values import json_value
 from ..show import provenance_text
-from .options import shape
+from .options import print_json, shape
 from .programs import fetches_of, read_program
 
 
-def add_show(commands: Any) -> None:
-    """Adds the command to a parser's subcommands."""
-    show = commands.add_parser("show", help="print a program and what it consists of")
+def add_arguments(show: argparse.ArgumentParser) -> None:
     show.add_argument("prefix", type=prefix_of, metavar="PREFIX", help="PREFIX or PREFIX.pdmodel")
     show.add_argument(
         "--plan",
@@ -42,12 +38,10 @@ def _show(arguments: argparse.Namespace) -> None:
     program = read_program(arguments.prefix)
     if arguments.netron:
         return _show_in_netron(arguments.prefix + ".pdmodel")
-    if arguments.dot or arguments.json:
-        print(
-            program.to_dot() if arguments.dot else json.dumps(json_value(_facts(program)), indent=1),
-            end="" if arguments.dot else "\n",
-        )
-        return None
+    if arguments.json:
+        return print_json(_facts(program))
+    if arguments.dot:
+        return print(program.to_dot(), end="")
     print(program)
     print()
     ops = Counter(op.type for block in program.blocks for op in block.ops)

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,8 @@ from .options import EPILOG, add_program_options, integer, positive
 from .programs import fetches_of, read_feeds, read_program, short
 
 
-def add_train(commands: Any) -> None:
-    """Adds the command to a parser's subcommands."""
-    train = commands.add_parser("train", help="train a program that save_program wrote", epilog=EPILOG)
+def add_arguments(train: argparse.ArgumentParser) -> None:
+    train.epilog = EPILOG
     add_program_options(train)
     train.add_argument(
         "--startup",

@@ -5,7 +5,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import _core
 from .._core import Error, ProgramError, printable
@@ -19,18 +19,16 @@ from ..io.parameters import Path, parameter_names
 from ..io.regular_files import path_of
 from ..io.values import naming
 from ..program import Program
+from .options import add_json, print_json
 
 UNPROTECTED = 3
 """The exit status if no file is damaged, but one has no checksum."""
 
 
-def add_verify(commands: Any) -> None:
-    """Adds the command to a parser's subcommands."""
-    parser = commands.add_parser(
-        "verify",
-        help="compare files with their checksums",
-        epilog="Exit status: 0 all are as they were written, 1 one is damaged or can't be read, 2 the command line is wrong, "
-        "3 none is damaged, but one has no checksum.",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = (
+        "Exit status: 0 all are as they were written, 1 one is damaged or can't be read, 2 the command line is wrong, "
+        "3 none is damaged, but one has no checksum."
     )
     parser.add_argument(
         "files",
@@ -38,14 +36,18 @@ def add_verify(commands: Any) -> None:
         metavar="FILE",
         help="a program, parameters, a state, a checkpoint's or a model's folder, a checkpoint of a server, coordinator.json",
     )
+    add_json(parser)
     parser.set_defaults(command=_verify)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
     all_found = [verify(path) for path in arguments.files]
-    for found in all_found:
-        result = found.damage or ("whole: " if found.protected else "") + found.fact
-        print(f"{printable(found.path)}: {printable_lines(result)}")
+    if arguments.json:
+        print_json([found._asdict() for found in all_found])
+    else:
+        for found in all_found:
+            result = found.damage or ("whole: " if found.protected else "") + found.fact
+            print(f"{printable(found.path)}: {printable_lines(result)}")
     if any(found.damage for found in all_found):
         return 1
     return 0 if all(found.protected for found in all_found) else UNPROTECTED

@@ -1,4 +1,7 @@
 # Distributed training with several trainers and parameter servers.
+"""run() starts the trainers and servers of a job; in the function of a trainer, join() returns its Trainer, whose run() takes the
+place of Executor.run. docs/cluster.md describes modes, checkpoints and failures."""
+
 from .errors import (
     AlreadyInitialised,
     ClusterError,

@@ -26,7 +26,7 @@ class AlreadyInitialised(ClusterError):
 
 
 class NotElected(ClusterError):
-    """Only an elected trainer may do this."""
+    """No number is free: all trainers, or all servers, of the job have joined."""
 
     kind = "not_elected"
 

@@ -46,7 +46,12 @@ class JobResult(NamedTuple):
     """returned: the result of each trainer's function. counts: pushes, each at each server: "sent", of which "applied"
     and "dropped"; "repeated", which were received again and not applied again; "lost", which were applied and then lost
     when a server restarted from an older checkpoint, without those of restarted trainers. servers: the final status of
-    each server."""
+    each server.
+
+    Example:
+        >>> pm.cluster.JobResult([0.5, 0.4], {"sent": 200, "applied": 200}, []).counts["sent"]
+        200
+    """
 
     returned: list[Any]
     counts: dict[str, int]
@@ -106,12 +111,19 @@ def run(
     server, or, in collective mode, of one trainer. A job with the same name resumes from it. None: a temporary one.
     restarts: how often a trainer that dies is restarted. lease: seconds without a message after which a trainer is
     lost. timeout: seconds in which a server must be back. wait_timeout: seconds for which a trainer waits for the
-    others. task_timeout: seconds for a task of Trainer.batches.
+    others. task_timeout: seconds for a task of Trainer.batches. These are `settings`, given by name.
     on_status(snapshot) is called with a Snapshot of the job every status_seconds, by another thread, and at the end.
     tensorboard: a directory to which the same figures are written as scalars (pip install 'paddle_mini[cluster]').
 
     TrainerFailed, from the exception of the function, when it raises in a trainer; StorageError for a directory that
     can't be used, or in which another job runs. Ctrl-C and SIGTERM stop a job, with checkpoints as at its end.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.SGD(0.1).minimize(w)
+        >>> pm.Executor().run(pm.default_startup_program())
+        []
+        >>> pm.cluster.join().run(fetch_list=[w])[0]
+        array([0.9], dtype=float32)
     """
     if _thread.job is not None:
         raise Malformed(
@@ -155,6 +167,16 @@ def join(main_program: Program | None = None, exe: Executor | None = None, scope
     None: the global one. Returns when all parameters are on their servers, with the values of one of the trainers; in
     collective mode, when this trainer has the common state. ProgramError for a program that servers don't support;
     Malformed for a second call, as a trainer trains one program.
+    exe: runs the program; None: a new Executor.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.SGD(0.1).minimize(w)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> trainer = pm.cluster.join(exe=exe)
+        >>> trainer.run(fetch_list=[w])[0]
+        array([0.9], dtype=float32)
     """
     main = default_main_program() if main_program is None else main_program
     own_exe, own_scope = Executor() if exe is None else exe, global_scope() if scope is None else scope
@@ -178,6 +200,14 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
     those of the trainer that saves, as batch normalization's statistics always are. Outside of a job the only trainer
     saves. Call it after join(). The trainer stays elected while it saves. StaleToken: the coordinator received nothing
     from it for `seconds`, and another trainer was elected since, whose model is the one to use.
+    directory: is made.
+    Example:
+        >>> y = pm.layers.fc(pm.layers.data("x", [-1, 2]), 1)
+        >>> ops, gradients = pm.optimizer.SGD(0.1).minimize(pm.layers.mean(y))
+        >>> pm.Executor().run(pm.default_startup_program())
+        []
+        >>> trainer = pm.cluster.join()
+        >>> folder = pm.cluster.save_model("models", ["x"], [y])
     """
     trainer = _thread.job.trainer if _thread.job is not None else _thread.alone
     if trainer is None:

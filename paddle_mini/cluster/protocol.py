@@ -8,30 +8,9 @@ import numpy as np
 
 from .._core import printable
 from ..errors import shown
+from . import replies
 from .errors import Malformed, NotFinite
 from .messages import Request
-from .replies import (
-    Arrived,
-    Checkpointed,
-    Compared,
-    Done,
-    HeartbeatReply,
-    Initialiser,
-    JobMembers,
-    JobStatus,
-    Mean,
-    Pulled,
-    Pushed,
-    ReducerStatus,
-    RendezvousJoined,
-    RendezvousLeft,
-    Saver,
-    ServerStatus,
-    StoredState,
-    Task,
-    TaskEnded,
-    Welcome,
-)
 from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, State, StepId
 from .wire import Arrays
 
@@ -39,7 +18,7 @@ from .wire import Arrays
 
 
 @dataclass
-class Join(Request[Welcome], service="coordinator"):
+class Join(Request[replies.Welcome], service="coordinator"):
     """A trainer joins. key: its unique name for this incarnation; trainer: its previous number."""
 
     key: str
@@ -47,7 +26,7 @@ class Join(Request[Welcome], service="coordinator"):
 
 
 @dataclass
-class Register(Request[Welcome], service="coordinator"):
+class Register(Request[replies.Welcome], service="coordinator"):
     """A server joins. token: of the initialiser of its parameters."""
 
     key: str
@@ -57,27 +36,27 @@ class Register(Request[Welcome], service="coordinator"):
 
 
 @dataclass
-class Heartbeat(FromMember, Request[HeartbeatReply], service="coordinator"):
+class Heartbeat(FromMember, Request[replies.HeartbeatReply], service="coordinator"):
     """Renews the lease of a member."""
 
 
 @dataclass
-class Leave(FromMember, Request[Done], service="coordinator"):
+class Leave(FromMember, Request[replies.Done], service="coordinator"):
     """A member leaves."""
 
 
 @dataclass
-class View(Request[JobMembers], service="coordinator"):
+class View(Request[replies.JobMembers], service="coordinator"):
     """The members of the job."""
 
 
 @dataclass
-class BeginInit(FromTrainer, Request[Initialiser], service="coordinator"):
+class BeginInit(FromTrainer, Request[replies.Initialiser], service="coordinator"):
     """Whether this trainer must initialise servers; waits while another trainer does."""
 
 
 @dataclass
-class EndInit(FromTrainer, Request[Done], service="coordinator"):
+class EndInit(FromTrainer, Request[replies.Done], service="coordinator"):
     """These servers are initialised."""
 
     token: int
@@ -85,7 +64,7 @@ class EndInit(FromTrainer, Request[Done], service="coordinator"):
 
 
 @dataclass
-class AskSave(FromTrainer, Request[Saver], service="coordinator"):
+class AskSave(FromTrainer, Request[replies.Saver], service="coordinator"):
     """Whether this trainer is elected to save to a directory; if so, no other one is elected for so many seconds."""
 
     directory: str
@@ -93,7 +72,7 @@ class AskSave(FromTrainer, Request[Saver], service="coordinator"):
 
 
 @dataclass
-class SetData(Request[Done], service="coordinator"):
+class SetData(Request[replies.Done], service="coordinator"):
     """Defines the data set: chunks for trainers to read, in tasks of so many chunks."""
 
     chunks: list[Any]
@@ -101,7 +80,7 @@ class SetData(Request[Done], service="coordinator"):
 
 
 @dataclass
-class GetTask(FromTrainer, Request[Task], service="coordinator"):
+class GetTask(FromTrainer, Request[replies.Task], service="coordinator"):
     """A task of a pass over the data. serial: of the request; increases."""
 
     pass_number: int
@@ -109,7 +88,7 @@ class GetTask(FromTrainer, Request[Task], service="coordinator"):
 
 
 @dataclass
-class EndTask(FromTrainer, Request[TaskEnded], service="coordinator"):
+class EndTask(FromTrainer, Request[replies.TaskEnded], service="coordinator"):
     """A task is done, or failed."""
 
     task: int
@@ -118,7 +97,7 @@ class EndTask(FromTrainer, Request[TaskEnded], service="coordinator"):
 
 
 @dataclass
-class JoinRendezvous(FromTrainer, Request[RendezvousJoined], service="coordinator"):
+class JoinRendezvous(FromTrainer, Request[replies.RendezvousJoined], service="coordinator"):
     """Collective mode: the trainer joins and gets the common state. serial: of the request; increases. has: the state
     that it has; lost: the key of a state that servers have lost; layout: digest of its variables."""
 
@@ -129,7 +108,7 @@ class JoinRendezvous(FromTrainer, Request[RendezvousJoined], service="coordinato
 
 
 @dataclass
-class StateStored(FromTrainer, Request[Done], service="coordinator"):
+class StateStored(FromTrainer, Request[replies.Done], service="coordinator"):
     """Collective mode: the trainer has stored its state on the servers, under this key."""
 
     serial: int
@@ -138,7 +117,7 @@ class StateStored(FromTrainer, Request[Done], service="coordinator"):
 
 
 @dataclass
-class Arrive(FromTrainer, Request[Arrived], service="coordinator"):
+class Arrive(FromTrainer, Request[replies.Arrived], service="coordinator"):
     """Collective mode: the trainer has arrived at a step. has_gradient: servers have its gradient."""
 
     serial: int
@@ -147,7 +126,7 @@ class Arrive(FromTrainer, Request[Arrived], service="coordinator"):
 
 
 @dataclass
-class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], service="coordinator"):
+class LeaveRendezvous(FromTrainer, Request[replies.RendezvousLeft], service="coordinator"):
     """Collective mode: the trainer leaves. done: it has finished the work of the last trainer."""
 
     serial: int
@@ -156,7 +135,7 @@ class LeaveRendezvous(FromTrainer, Request[RendezvousLeft], service="coordinator
 
 
 @dataclass
-class GetJobStatus(Request[JobStatus], service="coordinator", name="status"):
+class GetJobStatus(Request[replies.JobStatus], service="coordinator", name="status"):
     """The status of the job. after: events_end of the previous reply, so that each event is sent once."""
 
     after: int = 0
@@ -166,7 +145,7 @@ class GetJobStatus(Request[JobStatus], service="coordinator", name="status"):
 
 
 @dataclass
-class Init(Request[Done], service="server"):
+class Init(Request[replies.Done], service="server"):
     """Blocks from the initialiser with this token, and an array of values for each. A newer token starts over."""
 
     token: int
@@ -179,7 +158,7 @@ class Init(Request[Done], service="server"):
 
 
 @dataclass
-class FinishInit(Request[Done], service="server"):
+class FinishInit(Request[replies.Done], service="server"):
     """The initialiser has sent all blocks, so many."""
 
     token: int
@@ -187,7 +166,7 @@ class FinishInit(Request[Done], service="server"):
 
 
 @dataclass
-class Push(FromTrainer, Request[Pushed], service="server"):
+class Push(FromTrainer, Request[replies.Pushed], service="server"):
     """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the
     parameters that they were computed from; pass_number: over the data. NotFinite if a value is not finite."""
 
@@ -218,7 +197,7 @@ class PushDelta(Push, service="server"):
 
 
 @dataclass
-class Pull(Request[Pulled], service="server"):
+class Pull(Request[replies.Pulled], service="server"):
     """Copies of blocks, and of rows of tables, whose indices are the arrays; all of one version. Waits for min_version.
     average: the index of an average to pull in place of the values."""
 
@@ -234,14 +213,14 @@ class Pull(Request[Pulled], service="server"):
 
 
 @dataclass
-class Compare(Request[Compared], service="server"):
+class Compare(Request[replies.Compared], service="server"):
     """The parameters that the server trains with another configuration."""
 
     blocks: list[BlockDigest]
 
 
 @dataclass
-class SetMembers(Request[Done], service="server", name="members"):
+class SetMembers(Request[replies.Done], service="server", name="members"):
     """Sets the trainers, from this membership on."""
 
     membership: int
@@ -253,14 +232,14 @@ class SetMembers(Request[Done], service="server", name="members"):
 
 
 @dataclass
-class Checkpoint(Request[Checkpointed], service="server"):
+class Checkpoint(Request[replies.Checkpointed], service="server"):
     """Writes a checkpoint now. timestamp: nanoseconds since 1970, the same for all servers of a request."""
 
     timestamp: int | None = None
 
 
 @dataclass
-class GetServerStatus(Request[ServerStatus], service="server", name="status"):
+class GetServerStatus(Request[replies.ServerStatus], service="server", name="status"):
     """State and counts of the server; also before it is initialised."""
 
 
@@ -268,7 +247,7 @@ class GetServerStatus(Request[ServerStatus], service="server", name="status"):
 
 
 @dataclass
-class Add(FromTrainer, Request[Done], service="reducer"):
+class Add(FromTrainer, Request[replies.Done], service="reducer"):
     """A trainer's gradient for a step. serial: increases within an incarnation."""
 
     serial: int
@@ -277,7 +256,7 @@ class Add(FromTrainer, Request[Done], service="reducer"):
 
 
 @dataclass
-class GetMean(Request[Mean], service="reducer", name="mean"):
+class GetMean(Request[replies.Mean], service="reducer", name="mean"):
     """The mean of these trainers' gradients, in their order."""
 
     step_id: StepId
@@ -289,7 +268,7 @@ class GetMean(Request[Mean], service="reducer", name="mean"):
 
 
 @dataclass
-class PutState(Request[Done], service="reducer"):
+class PutState(Request[replies.Done], service="reducer"):
     """A share of a trainer's state, under a key."""
 
     key: str
@@ -299,12 +278,12 @@ class PutState(Request[Done], service="reducer"):
 
 
 @dataclass
-class GetState(Request[StoredState], service="reducer"):
+class GetState(Request[replies.StoredState], service="reducer"):
     """The share of the state with this key."""
 
     key: str
 
 
 @dataclass
-class GetReducerStatus(Request[ReducerStatus], service="reducer", name="status"):
+class GetReducerStatus(Request[replies.ReducerStatus], service="reducer", name="status"):
     """Counts of the gradients that the server has averaged."""

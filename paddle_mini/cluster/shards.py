@@ -30,7 +30,14 @@ BLOCK = 8192
 
 class ParameterInfo(NamedTuple):
     """Description of a parameter for sharding. dtype: "float32" or "float64". sparse: a table with sparse gradients.
-    whole: its optimizer needs the norm of the whole gradient."""
+    whole: its optimizer needs the norm of the whole gradient.
+
+    name, shape: those of the parameter.
+    Example:
+        >>> table = pm.cluster.ParameterInfo("words", (100000, 64), "float32", sparse=True)
+        >>> table.units, table.unit_bytes
+        (100000, 256)
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -45,15 +52,24 @@ class ParameterInfo(NamedTuple):
 
     @property
     def unit_shape(self) -> tuple[int, ...]:
+        """The shape of a unit: of a row of a table; () for other parameters."""
         return self.shape[1:] if self.sparse else ()
 
     @property
     def unit_bytes(self) -> int:
+        """The bytes of a unit."""
         return prod(self.unit_shape) * np.dtype(self.dtype).itemsize
 
 
 class Block(NamedTuple):
-    """Rows of a table, or elements of a flattened dense parameter, in [begin, end), and their server."""
+    """Rows of a table, or elements of a flattened dense parameter, in [begin, end), and their server.
+
+    number: its index among the blocks of its parameter, from 0.
+    Example:
+        >>> info = pm.cluster.ParameterInfo("w", (256, 128), "float32")
+        >>> [(block.begin, block.end) for block in pm.cluster.plan_shards([info], servers=2)]
+        [(0, 16384), (16384, 32768)]
+    """
 
     parameter: str
     number: int
@@ -87,7 +103,14 @@ def check_block(info: ParameterInfo, block: Block) -> None:
 
 def plan_shards(infos: Iterable[ParameterInfo], servers: int) -> list[Block]:
     """The blocks of all parameters, sorted by name and number. Malformed for fewer than one server, for a repeated
-    name, and for an invalid description."""
+    name, and for an invalid description.
+
+    infos: descriptions of the parameters, in any order. servers: their number.
+    Example:
+        >>> infos = [pm.cluster.ParameterInfo(name, (100, 100), "float32") for name in ("a", "b")]
+        >>> [(block.parameter, block.server) for block in pm.cluster.plan_shards(infos, servers=2)]
+        [('a', 0), ('b', 1)]
+    """
     if isinstance(servers, bool) or not isinstance(servers, int) or servers < 1:
         raise Malformed(f"servers is {shown(servers)}, it must be an integer, at least 1")
     sizes: dict[str, int] = {}

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core import ProgramError, ShapeError, printable
+from .._core import ProgramError, ShapeError, as_array, printable
 from ..errors import listed, shown
+from ..scope import LoDTensor
 
 
 class Rows(Sequence[Any]):
@@ -16,7 +17,7 @@ class Rows(Sequence[Any]):
     def __init__(self, arrays: Mapping[str, Any] | Sequence[Any]):
         self._names = list(arrays) if isinstance(arrays, Mapping) else None
         held = arrays.values() if isinstance(arrays, Mapping) else arrays
-        self._arrays = [np.asarray(array) for array in held]
+        self._arrays = [_array(array) for array in held]
         lengths = [len(array) if array.ndim else None for array in self._arrays]
         if not lengths or None in lengths or len(set(lengths)) != 1:
             names = self._names or range(len(lengths))
@@ -80,8 +81,14 @@ class Collate:
             raise ProgramError(f"Loader: a sample of the batch has no {shown(key)}, the first one has: {shown(sample)}") from None
 
 
+def _array(value: Any) -> np.ndarray:
+    if isinstance(value, LoDTensor) and value.lod:
+        raise ShapeError("Loader: a LoDTensor is a batch, not a sample: give its sequences, and batch(feeder=DataFeeder([...]))")
+    return as_array(value, "Loader: a value", bits=False)
+
+
 def _stacked(what: str, values: list[Any]) -> np.ndarray:
-    arrays = [np.asarray(value) for value in values]
+    arrays = [_array(value) for value in values]
     shapes = sorted({array.shape for array in arrays})
     if len(shapes) > 1:
         raise ShapeError(
@@ -92,7 +99,7 @@ def _stacked(what: str, values: list[Any]) -> np.ndarray:
 
 
 def _padded(key: Any, values: list[Any], fill: Any) -> np.ndarray:
-    arrays = [np.asarray(value) for value in values]
+    arrays = [_array(value) for value in values]
     tails = {array.shape[1:] for array in arrays if array.ndim and len(array)} or {arrays[0].shape[1:]}
     if len(tails) > 1 or not all(array.ndim for array in arrays):
         raise ShapeError(

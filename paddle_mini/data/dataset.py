@@ -13,7 +13,15 @@ UNKNOWN = "<unk>"
 
 class DataSet(NamedTuple):
     """Samples to train and to test with, tuples in the order that the module of the data set documents; and, by
-    name, the numbers that stand for words: 0, 1, 2, ..."""
+    name, the numbers that stand for words: 0, 1, 2, ...
+
+    vocabularies: a dict from words to numbers for each name.
+    Example:
+        >>> digits = pm.data.mnist.synthetic(train=100, test=10)
+        >>> image, label = digits.train[0]
+        >>> image.shape, len(digits.test)
+        ((1, 28, 28), 10)
+    """
 
     train: Sequence[Sample]
     test: Sequence[Sample]

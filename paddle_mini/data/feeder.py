@@ -32,6 +32,12 @@ class DataFeeder:
     A variable without lod gets its values stacked: a value has the shape of the variable without its first
     dimension, or as many elements in any shape where that is known. A variable with lod_level 1 takes a
     sequence of such values from each row; with lod_level 2 a sequence of sequences; it gets a LoDTensor.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 1], "int64", lod_level=1)
+        >>> label = pm.layers.data("label", [-1, 1], "int64")
+        >>> feed = pm.data.DataFeeder([words, label]).feed([([5, 9], 0), ([3, 1, 4], 1)])
+        >>> feed["words"].lod, feed["label"].shape
+        ([[0, 2, 5]], (2, 1))
     """
 
     def __init__(self, feed_list: Sequence[Variable | str], program: Program | None = None):

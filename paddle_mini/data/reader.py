@@ -14,7 +14,12 @@ Item = TypeVar("Item")
 
 def batch(samples: Iterable[Item], batch_size: int, drop_last: bool = False) -> Iterator[list[Item]]:
     """Lists of batch_size samples. The last one may be shorter; drop_last: it is left out then.
-    Raises ProgramError when batch_size is less than 1."""
+    Raises ProgramError when batch_size is less than 1.
+
+    Example:
+        >>> list(pm.data.batch(range(5), 2))
+        [[0, 1], [2, 3], [4]]
+    """
     require_positive("batch", "batch_size", batch_size)
     return _batches(samples, batch_size, drop_last)
 
@@ -33,7 +38,12 @@ def _batches(samples: Iterable[Item], size: int, drop_last: bool) -> Iterator[li
 def shuffle(samples: Iterable[Item], buffer_size: int, seed: int | Sequence[int]) -> Iterator[Item]:
     """The samples in another order: each buffer_size of them are read, and given in an order by chance.
     With a buffer as large as the data every order is as likely. The same seed gives the same order.
-    Raises ProgramError when buffer_size is less than 1."""
+    Raises ProgramError when buffer_size is less than 1.
+
+    Example:
+        >>> sorted(pm.data.shuffle(range(5), buffer_size=5, seed=0))
+        [0, 1, 2, 3, 4]
+    """
     require_positive("shuffle", "buffer_size", buffer_size)
     return _shuffled(samples, buffer_size, np.random.default_rng(seed))
 

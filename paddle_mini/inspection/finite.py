@@ -16,13 +16,10 @@ def check_finite(infinities: bool = True) -> Iterator[None]:
     A run reads each output once more and keeps a copy of each persistable variable that it changes; on a device it also copies
     the outputs to the host and waits for each operator. Outside, runs cost what they cost before. One check at a time:
     ProgramError inside another one. Operators that are meant to find NaN, such as those of LossScaling, need training without it.
-
-    import numpy as np
-    import paddle_mini as pm
-    x = pm.layers.data("x", shape=[-1, 2])
-    y = pm.layers.log(x)
-    with pm.check_finite():
-        pm.Executor().run(feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])  # zeros would be an OpError that names log
+    Example:
+        >>> y = pm.layers.log(pm.layers.data("x", [-1, 2]))
+        >>> with pm.check_finite():  # with zeros in x, run would raise an OpError that names log
+        ...     out = pm.Executor().run(feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])
     """
     check = _core.FiniteCheck(infinities)
     check.start()

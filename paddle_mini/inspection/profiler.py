@@ -63,7 +63,7 @@ class Profile:
     """Result of pm.profile(): the table and the trace of the runs inside `with`."""
 
     def __init__(self, most_events: int = 1_000_000):
-        """most_events: how many executions of operators the trace keeps, 40 bytes each; the table counts all."""
+        """The recorder of profile(), with its argument."""
         if isinstance(most_events, bool) or not isinstance(most_events, int) or most_events < 0:
             raise ProgramError(f"profile(most_events={printable(repr(most_events), 60)}) is not an integer from 0 on")
         self._core = _core.Profile(most_events)
@@ -160,15 +160,14 @@ def profile(most_events: int = 1_000_000) -> Profile:
     ProgramError inside another one. An operator costs about 0.3 us more inside and nothing outside; runs on
     devices wait for each operator.
 
-    import numpy as np
-    import paddle_mini as pm
-    y = pm.layers.fc(pm.layers.data("x", shape=[-1, 64]), 32)
-    exe = pm.Executor()
-    exe.run(pm.default_startup_program())
-    with pm.profile() as p:
-        exe.run(feed={"x": np.ones((8, 64), "float32")}, fetch_list=[y])
-    print(p.table())
-    p.save_trace("trace.json")
+    most_events: how many executions of operators the trace keeps, 40 bytes each; the table counts all.
+    Returns the recorder, with table() and save_trace(path).
+    Example:
+        >>> y = pm.layers.relu(pm.layers.data("x", [-1, 64]))
+        >>> with pm.profile() as profile:
+        ...     out = pm.Executor().run(feed={"x": np.ones((8, 64), "float32")}, fetch_list=[y])
+        >>> table = profile.table()  # print(table) shows a row for each operator
+        >>> profile.save_trace("trace.json")
     """
     return Profile(most_events)
 

@@ -1,61 +1,39 @@
-# CheckpointManager: writes, rotates and restores the checkpoints in a folder.
+# CheckpointManager: saves when that is due, and restores.
 from __future__ import annotations
 
-import fcntl
 import json
 import numbers
 import os
-import re
-import secrets
 import time
 import warnings
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from .._core import OpError, ProgramError, Scope, printable
+from .._core import ProgramError, Scope, printable
 from ..errors import shown
 from ..executor import Executor
 from ..program import Program
 from ..scope import global_scope
 from ..termination import heed_sigterm
-from .checkpoint_files import (
-    FILES,
-    held_names,
-    naming_failures,
-    program_sum,
-    put_back,
-    read_checkpoint,
-    read_manifest,
-    require_fit,
-    schedule_states,
-    write_checkpoint,
-)
+from .background import BackgroundCall
+from .checkpoint_files import held_names, program_sum, put_back, read_checkpoint, require_fit, schedule_states
+from .checkpoint_folder import CheckpointFolder, Found
+from .checkpoint_values import copied, values_of
 from .parameters import Path
-from .regular_files import open_regular, path_of, sync_directory
+from .regular_files import path_of
 from .values import naming
-
-# checkpoint-NUMBER-step-STEP: the number rises with every save, also when training went back to an earlier step.
-_NAME = re.compile(r"checkpoint-([0-9]{6,})-step-(0|[1-9][0-9]*)")
-
-# Locked during a save. It holds a random id that the folder's manifests repeat: checkpoints that were copied here from
-# another folder are read but never removed.
-_OWNER = ".checkpoints"
-_OWNER_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class Restored(NamedTuple):
-    """The checkpoint that CheckpointManager.restore has loaded."""
+    """The checkpoint that CheckpointManager.restore has loaded: step and data as they were saved, and path, its folder.
+
+    Example:
+        >>> pm.io.Restored(200, {"epoch": 3}, "run/checkpoint-000001-step-200").data
+        {'epoch': 3}
+    """
 
     step: int
     data: Any
-    path: str
-
-
-class _Found(NamedTuple):
-    number: int
-    step: int
     path: str
 
 
@@ -71,25 +49,49 @@ class CheckpointManager:
 
     directory: made by the first save. keep: how many checkpoints stay; older ones of this directory go after a
     newer one is on the disk. every_steps, every_seconds: when save() does something; both None: each time.
+    background: save() copies the values, which takes as much memory again, and a thread writes them while training continues. The
+    next call of the manager, or wait(), waits for it and raises its error.
+
+    Example:
+        >>> loss = pm.layers.mean(pm.layers.fc(pm.layers.data("x", [-1, 8]), 1))
+        >>> ops, gradients = pm.optimizer.Adam(0.001).minimize(loss)
+        >>> main, exe = pm.default_main_program(), pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> with pm.io.CheckpointManager("run", keep=2, every_steps=100) as manager:
+        ...     path = manager.save(200, main, exe, data={"epoch": 3})
+        ...     print(manager.restore(main, exe).data)
+        {'epoch': 3}
     """
 
-    def __init__(self, directory: Path, keep: int = 3, every_steps: int | None = None, every_seconds: float | None = None):
+    def __init__(
+        self,
+        directory: Path,
+        keep: int = 3,
+        every_steps: int | None = None,
+        every_seconds: float | None = None,
+        background: bool = False,
+    ):
         if not isinstance(directory, (str, os.PathLike)):
             raise ProgramError(f"CheckpointManager: directory is {shown(directory)}, it must be a path")
-        self.directory = os.path.abspath(path_of(directory))
+        self._folder = CheckpointFolder(os.path.abspath(path_of(directory)))
+        self.directory = self._folder.path
         self.keep = _whole("keep", keep, 1)
         self.every_steps = None if every_steps is None else _whole("every_steps", every_steps, 1)
         real = isinstance(every_seconds, numbers.Real) and not isinstance(every_seconds, bool)
         if every_seconds is not None and not (real and every_seconds > 0):
             raise ProgramError(f"CheckpointManager: every_seconds is {shown(every_seconds)}, it must be a number above 0")
-        self.every_seconds = every_seconds
+        self.every_seconds, self.background = every_seconds, background
+        self._pending: BackgroundCall | None = None
         self._last_step, self._last_time = 0, time.monotonic()
         self._leave = weakref.finalize(self, heed_sigterm())
         self._leave.atexit = False
 
     def close(self) -> None:
-        """SIGTERM ends the process again, unless another manager is open. This one saves and restores as before."""
+        """SIGTERM ends the process again, unless another manager is open. This one saves and restores as before. Raises the error
+        of a save in the background that has failed."""
         self._leave()
+        self.wait()
 
     def __enter__(self) -> CheckpointManager:
         return self
@@ -113,25 +115,23 @@ class CheckpointManager:
         step = _whole("step", step, 0)
         if not force and not self._is_due(step):
             return None
+        self.wait()
         facts = {"step": step, "data": _plain_data(data), "schedules": schedule_states(program), "program": program_sum(program)}
         names = held_names(program, scope)
-        with naming_failures(f"can't save a checkpoint in '{self.directory}'"), self._owned() as owner:
-            self._remove_hidden(owner)
-            number = 1 + max((int(name[1]) for name in self._names()), default=0)
-            path = os.path.join(self.directory, f"checkpoint-{number:06d}-step-{step}")
-            hidden = self._hidden(owner)
-            os.mkdir(hidden)
-            try:
-                write_checkpoint(hidden, {"folder": owner, "number": number, **facts}, names, scope, exe)
-                os.rename(hidden, path)
-            except BaseException:
-                with suppress(OSError):  # the first error is raised; the next save removes the remaining files
-                    self._remove_hidden(owner)
-                raise
-            sync_directory(self.directory)
-            self._last_step, self._last_time = step, time.monotonic()
-            self._rotate(owner)
+        with values_of(names, scope, exe) as values:
+            if not self.background:
+                path = self._folder.write(step, facts, values, self.keep)
+            else:
+                path, values = self._folder.next_path(step), copied(values)
+                self._pending = BackgroundCall(lambda: self._folder.write(step, facts, values, self.keep))
+        self._last_step, self._last_time = step, time.monotonic()
         return path
+
+    def wait(self) -> None:
+        """Returns when no save is in progress, and raises the error of the last one. Without background it has no effect."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.wait()
 
     def restore(self, program: Program, exe: Executor, scope: Scope | None = None, step: int | None = None) -> Restored:
         """Restores the newest checkpoint, or the newest of a step, instead of running the startup program.
@@ -142,8 +142,9 @@ class CheckpointManager:
         scope, executor or schedules changes.
         """
         scope = _require(program, exe, scope)
+        self.wait()
         damaged = []
-        for found in reversed(self._found()):
+        for found in reversed(self._folder.found()):
             if step is not None and found.step != step:
                 continue
             try:
@@ -171,11 +172,13 @@ class CheckpointManager:
 
     def steps(self) -> list[int]:
         """The steps of all checkpoints, ascending, by their names: restore() detects damaged ones."""
-        return sorted({found.step for found in self._found()})
+        self.wait()
+        return sorted({found.step for found in self._folder.found()})
 
     def latest(self) -> int | None:
         """The last saved step, by its name; None without checkpoints."""
-        return next((found.step for found in reversed(self._found())), None)
+        self.wait()
+        return next((found.step for found in reversed(self._folder.found())), None)
 
     def _is_due(self, step: int) -> bool:
         if self.every_steps is None and self.every_seconds is None:
@@ -184,80 +187,10 @@ class CheckpointManager:
         by_steps = self.every_steps is not None and step // self.every_steps != self._last_step // self.every_steps
         return by_steps or (self.every_seconds is not None and time.monotonic() - self._last_time >= self.every_seconds)
 
-    @contextmanager
-    def _owned(self) -> Iterator[str]:
-        """Creates the folder and locks it for one save; returns its id."""
-        if not os.path.isdir(self.directory):
-            os.makedirs(self.directory)
-            sync_directory(os.path.dirname(self.directory))
-        path = os.path.join(self.directory, _OWNER)
-        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise OpError(f"another process is saving a checkpoint in '{self.directory}'") from None
-            try:
-                owner = os.read(descriptor, 64).decode("ascii", "replace")
-                if not _OWNER_ID.fullmatch(owner):  # a new file, or an incomplete one
-                    owner = secrets.token_hex(16)
-                    os.ftruncate(descriptor, 0)
-                    os.pwrite(descriptor, owner.encode("ascii"), 0)
-                    os.fsync(descriptor)
-                yield owner
-            finally:
-                fcntl.flock(descriptor, fcntl.LOCK_UN)  # else a forked child would keep the lock
-        finally:
-            os.close(descriptor)
 
-    def _hidden(self, owner: str) -> str:
-        return os.path.join(self.directory, f".checkpoint-{owner}-{secrets.token_hex(8)}")
-
-    def _remove_hidden(self, owner: str) -> None:
-        """Removes files of interrupted saves, and folders that _rotate renamed. The caller holds the lock of the
-        folder."""
-        with os.scandir(self.directory) as entries:
-            hidden = [entry.path for entry in entries if re.fullmatch(f"\\.checkpoint-{owner}-[0-9a-f]{{16}}", entry.name)]
-        for path in filter(_holds_only_our_files, hidden):
-            for name in os.listdir(path):
-                os.unlink(os.path.join(path, name))
-            os.rmdir(path)
-
-    def _rotate(self, owner: str) -> None:
-        """Renames old checkpoints before it removes them, so that no incomplete one is visible."""
-        old = [found.path for found in self._found() if self._is_own(found, owner)][: -self.keep]
-        for path in old:
-            os.rename(path, self._hidden(owner))
-        if old:
-            sync_directory(self.directory)
-            self._remove_hidden(owner)
-
-    def _is_own(self, found: _Found, owner: str) -> bool:
-        """Whether this folder's manager wrote it under this name and no file was added."""
-        try:
-            facts = read_manifest(found.path)
-        except ProgramError:
-            return False
-        return (facts.get("folder"), facts.get("number")) == (owner, found.number) and _holds_only_our_files(found.path)
-
-    def _names(self) -> list[re.Match[str]]:
-        with naming_failures(f"can't read '{self.directory}'"), suppress(FileNotFoundError):
-            return [match for match in map(_NAME.fullmatch, os.listdir(self.directory)) if match]
-        return []
-
-    def _found(self) -> list[_Found]:
-        """Directories with the name of a checkpoint, in the order they were saved."""
-        found = [_Found(int(name[1]), int(name[2]), os.path.join(self.directory, name[0])) for name in self._names()]
-        return sorted(each for each in found if os.path.isdir(each.path) and not os.path.islink(each.path))
-
-
-def _require_step(step: Any, found: _Found) -> None:
+def _require_step(step: Any, found: Found) -> None:
     if step != found.step:
         raise ProgramError(f"'{found.path}' is of step {shown(step)}, which differs from its name")
-
-
-def _holds_only_our_files(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path) and FILES.issuperset(os.listdir(path))
 
 
 def _require(program: Any, exe: Any, scope: Any) -> Scope:

@@ -27,6 +27,7 @@ from ..errors import shown
 from ..executor import Executor
 from ..program import Program
 from ..scope import raw_name
+from .checkpoint_values import Values
 from .regular_files import open_regular, sync_directory
 from .values import Lod, check_names, element_type, naming, set_values, zeros_of_averages
 
@@ -140,28 +141,21 @@ def schedule_states(program: Program) -> dict[str, Any]:
     return states
 
 
-def write_checkpoint(
-    folder: str, facts: Mapping[str, Any], names: tuple[list[str], list[str]], scope: Scope, exe: Executor
-) -> None:
+def write_checkpoint(folder: str, facts: Mapping[str, Any], values: Values) -> None:
     """Fills an empty folder; all of it is on the disk afterwards. facts: step, data, schedules, program and what
-    else the manifest shall hold. names: the result of held_names."""
-    tensors, rows = names
+    else the manifest shall hold."""
     files: dict[str, NewFile] = {}
     about_rows: dict[str, Any] = {}
-    random = exe.random_state()
-    with scope.reading():  # the values of one step
-        with NewFile(folder, VARIABLES) as file:
-            tensor_bytes = {name: file.write(_core.tensor_bytes(scope.get(name), scope.lod(name))) for name in tensors}
-            files[VARIABLES] = file
-        if rows:
-            with NewFile(folder, ROWS) as file:
-                for name in rows:
-                    numbers, values, table = scope.get_rows(name)
-                    sizes = [file.write(_core.tensor_bytes(array, [])) for array in (numbers, values)]
-                    about_rows[name] = {"height": table, "bytes": sizes}
-                files[ROWS] = file
+    with NewFile(folder, VARIABLES) as file:
+        tensor_bytes = {name: file.write(data) for name, data in values.tensors}
+        files[VARIABLES] = file
+    if values.has_rows:
+        with NewFile(folder, ROWS) as file:
+            for name, height, arrays in values.rows:
+                about_rows[name] = {"height": height, "bytes": [file.write(data) for data in arrays]}
+            files[ROWS] = file
     with NewFile(folder, RANDOM) as file:
-        file.write(random.encode("ascii"))
+        file.write(values.random.encode("ascii"))
         files[RANDOM] = file
     manifest = {
         "format": FORMAT,

@@ -42,6 +42,16 @@ def save_inference_model(
     model_filename or params_filename: prefix is a folder, which is made, as PaddlePaddle 1.x writes it:
     the program in model_filename (None: __model__), the parameters in params_filename (None: each in a
     file of its name).
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_inference_model("model/linear", [x], [y])
+        >>> program, feeds, fetches = pm.io.load_inference_model("model/linear")
+        >>> feeds
+        ['x']
     """
     program = program_to_save(feed_vars, fetch_vars, program)
     feeds, fetches = ([name_of(var) for var in vars] for vars in (feed_vars, fetch_vars))
@@ -88,6 +98,17 @@ def load_inference_model(
 
     prefix may be a folder as PaddlePaddle 1.x writes it; the other names are those of save_inference_model.
     check=False takes parameters that are not those saved with the program, as another tool may have changed them.
+    model_filename, params_filename: the files in a folder, as of save_inference_model. Returns these three.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_inference_model("model/linear", [x], [y])
+        >>> program, feeds, fetches = pm.io.load_inference_model("model/linear")
+        >>> exe.run(program, {"x": np.ones((3, 8), "float32")}, fetches)[0].shape
+        (3, 4)
     """
     path = prefix_of(prefix) + ".pdmodel"
     if model_filename or params_filename or (os.path.isdir(prefix) and not os.path.exists(path)):
@@ -134,7 +155,18 @@ def prefix_of(path: Path) -> str:
 
 def save_program(prefix: Path, program: Program, scope: Scope | None = None) -> None:
     """Writes a whole program, for training too, its persistable variables, and PREFIX.pdiparams.info, where the program
-    was loaded with it: all files, or none. The folder is made."""
+    was loaded with it: all files, or none. The folder is made.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_program("model/training", pm.default_main_program())
+        >>> pm.io.load_program("model/training").global_block().var("weight").shape
+        (8, 4)
+    """
     prefix = prefix_of(prefix)
     info = parameter_info_file(prefix, program, parameter_names(program))
     _save(prefix + ".pdmodel", prefix + ".pdiparams", program, scope, [info])
@@ -155,7 +187,19 @@ def _save(
 
 def load_program(prefix: Path, scope: Scope | None = None, check: bool = True) -> Program:
     """Reads what save_program or save_inference_model wrote; the variables go to the scope. check: as of
-    load_inference_model."""
+    load_inference_model.
+
+    Returns the program.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_program("model/training", pm.default_main_program())
+        >>> [op.type for op in pm.io.load_program("model/training").global_block().ops]
+        ['mul', 'elementwise_add']
+    """
     program, checksum = _program_in(prefix_of(prefix) + ".pdmodel")
     _load_values(prefix, program, scope, checksum if check else None)
     return program
@@ -168,7 +212,19 @@ def _load_values(prefix: Path, program: Program, scope: Scope | None, checksum: 
 
 
 def read_program(prefix: Path) -> Program:
-    """The program in prefix.pdmodel, without its parameters; ProgramError if the file does not exist."""
+    """The program in prefix.pdmodel, without its parameters; ProgramError if the file does not exist.
+
+    Returns the program.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_inference_model("model/linear", [x], [y])
+        >>> pm.io.read_program("model/linear").all_parameters()[0].name
+        'weight'
+    """
     return _program_in(prefix_of(prefix) + ".pdmodel")[0]
 
 

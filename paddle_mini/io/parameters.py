@@ -27,6 +27,14 @@ def save_parameters(path: Path, program: Program, scope: Scope | None = None) ->
 
     The file is there whole or as it was before. A model beside it, PREFIX.pdmodel beside PREFIX.pdiparams, then has the
     checksum of these parameters. OpError when a variable has no value, ProgramError when the file can't be written.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_parameters("linear.pdiparams", pm.default_main_program())
+        >>> pm.io.load_parameters("linear.pdiparams", pm.default_main_program())
     """
     names, scope = parameter_names(program), global_scope() if scope is None else scope
     require_values(names, scope)
@@ -56,6 +64,14 @@ def load_parameters(path: Path, program: Program, scope: Scope | None = None, ch
     for a file that is cut off, damaged or of another program, ShapeError for a value that does not
     fit its variable.
     check: ProgramError when they are not the parameters that a model beside them was saved with.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_parameters("linear.pdiparams", pm.default_main_program())
+        >>> pm.io.load_parameters("linear.pdiparams", pm.default_main_program())
     """
     load_checked(path, program, scope, _core.checksum_beside(os.fspath(path)) if check else None)
 

@@ -27,6 +27,15 @@ def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndar
     """A copy of each persistable variable of the program, by name; bfloat16 as its bits in uint16.
 
     OpError when one has no value, or has sequence offsets, which a state does not hold (save_vars does).
+    Returns a dict of arrays.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.get_state(pm.default_main_program())["weight"].shape
+        (8, 4)
     """
     scope = global_scope() if scope is None else scope
     names = parameter_names(program)
@@ -44,9 +53,20 @@ def set_state(
 ) -> tuple[list[str], list[str]]:
     """Gives the program's persistable variables the arrays of these names.
 
+    state: an array of the variable's dtype and shape for each name; bfloat16 as its bits in uint16.
     strict: ProgramError when a variable has no array or an array no variable. Otherwise these two lists of
     names are returned and what has both is set. ShapeError when dtype or shape is not the variable's.
     Nothing is set on an error.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> state = {"weight": np.zeros((8, 4), "float32")}
+        >>> missing, unused = pm.io.set_state(pm.default_main_program(), state, strict=False)
+        >>> len(missing), unused
+        (1, [])
     """
     names = parameter_names(program)
     if not isinstance(state, Mapping):
@@ -72,7 +92,16 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
     """Writes a dict of arrays: a safetensors file where the path ends with .safetensors (uint16 there is
     bfloat16), otherwise what paddle.load and paddle.static.load read (.pdparams, .pdopt). The folder is made.
 
-    The file is replaced atomically. ProgramError for a value that is not an array of an element type.
+    state: arrays by name. The file is replaced atomically. ProgramError for a value that is not an array of an element type.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_state("linear.safetensors", pm.io.get_state(pm.default_main_program()))
+        >>> pm.io.load_state("linear.safetensors")["weight"].shape
+        (8, 4)
     """
     arrays = {}
     for name, value in state.items():
@@ -92,6 +121,16 @@ def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
     No code in the file is run: it may hold arrays, and numbers, strings, lists and dicts as optimizers write
     them; ProgramError for all else, and for a file that is cut off or damaged. PaddlePaddle's layers write
     arrays by structure ("0.weight"); variable_names=True: under the names of the variables (linear_0.w_0).
+    Returns a dict of arrays, numbers, strings, lists and dicts by name.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save(pm.default_main_program(), "model/linear")
+        >>> pm.io.load_state("model/linear.pdparams")["weight"].shape
+        (8, 4)
     """
     path = os.fspath(path)
     if path.endswith(".pdiparams"):
@@ -117,7 +156,18 @@ def _state_of_model(path: str) -> dict[str, Any]:
 
 def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
     """Writes prefix.pdparams (parameters), prefix.pdopt (all other persistable variables) and prefix.pdmodel (the
-    program), as paddle.static.save does. Each file is there whole or as it was before."""
+    program), as paddle.static.save does. Each file is there whole or as it was before.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save(pm.default_main_program(), "model/linear")
+        >>> pm.io.load(pm.default_main_program(), "model/linear")
+        ([], [])
+    """
     prefix = state_prefix(prefix)
     state = get_state(program, scope)
     parameters = {parameter.name for parameter in program.all_parameters()}
@@ -129,7 +179,17 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
 
 def load(program: Program, prefix: Path, scope: Scope | None = None, strict: bool = True) -> tuple[list[str], list[str]]:
     """Reads prefix.pdparams and, if the program has persistable variables that are not parameters,
-    prefix.pdopt. Returns and raises as set_state; strict=False does without a .pdopt file."""
+    prefix.pdopt. Returns and raises as set_state; strict=False does without a .pdopt file.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save(pm.default_main_program(), "model/linear")
+        >>> missing, unused = pm.io.load(pm.default_main_program(), "model/linear")
+    """
     prefix = state_prefix(prefix)
     state = load_state(prefix + ".pdparams", variable_names=True)
     others = set(parameter_names(program)) - {parameter.name for parameter in program.all_parameters()}

@@ -34,6 +34,14 @@ def save_vars(
     one after the other. executor may be None: values are the scope's. Each file is there whole or as it
     was before. OpError when a variable has no value, before anything is written; ProgramError when a
     file can't be written or a name would leave the folder.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_vars(None, "folder", vars=["weight"])
+        >>> pm.io.load_vars(None, "folder", vars=["weight"])
     """
     names = _names(main_program, vars, predicate)
     scope = global_scope() if scope is None else scope
@@ -60,6 +68,15 @@ def load_vars(
 
     All files are read and held against the program before the scope is changed: ProgramError for a file
     that is missing, cut off, longer than its tensor or damaged, ShapeError for a value that does not fit.
+    vars, predicate: which variables, as of save_vars.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_vars(None, "folder", vars=["weight"])
+        >>> pm.io.load_vars(None, "folder", vars=["weight"])
     """
     program = default_main_program() if main_program is None else main_program
     load_checked_vars(dirname, program, _names(program, vars, predicate), filename, scope, None)
@@ -94,28 +111,66 @@ def load_checked_vars(
 def save_params(
     executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
 ) -> None:
-    """save_vars of the program's parameters."""
+    """save_vars of the program's parameters.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_params(None, "folder", filename="parameters")
+    """
     save_vars(executor, dirname, main_program, None, _is_parameter, filename, scope)
 
 
 def load_params(
     executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
 ) -> None:
-    """load_vars of the program's parameters."""
+    """load_vars of the program's parameters.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_params(None, "folder")
+        >>> pm.io.load_params(None, "folder")
+    """
     load_vars(executor, dirname, main_program, None, _is_parameter, filename, scope)
 
 
 def save_persistables(
     executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
 ) -> None:
-    """save_vars of all persistable variables: parameters, accumulators of optimizers, learning rates, averages."""
+    """save_vars of all persistable variables: parameters, accumulators of optimizers, learning rates, averages.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_persistables(None, "folder")
+    """
     save_vars(executor, dirname, main_program, None, None, filename, scope)
 
 
 def load_persistables(
     executor: Any, dirname: Path, main_program: Program | None = None, filename: str | None = None, scope: Scope | None = None
 ) -> None:
-    """load_vars of all persistable variables."""
+    """load_vars of all persistable variables.
+
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.fc(x, 4, param_attr="weight")
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> pm.io.save_persistables(None, "folder", filename="all")
+        >>> pm.io.load_persistables(None, "folder", filename="all")
+    """
     load_vars(executor, dirname, main_program, None, None, filename, scope)
 
 

@@ -15,6 +15,10 @@ def maxout(x: Variable, groups: int, axis: int = 1, name: str | None = None) -> 
 
     x: [N, C, H, W] float, groups divides C; or any rank, with the channels along the axis. Returns x's shape with
     C / groups channels. Goodfellow et al., "Maxout Networks", ICML 2013.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 16, 8, 8])
+        >>> pm.layers.maxout(image, groups=2).shape
+        (-1, 8, 8, 8)
     """
     return emit("maxout", {"X": x}, {"groups": groups, "axis": from_front(x, axis)}, name=name)
 
@@ -25,6 +29,11 @@ def prelu(x: Variable, mode: str, param_attr: Any = None, data_format: str = "NC
 
     x: float; what α depends on must be known. Returns the shape of x. α begins with 0.25.
     He et al., "Delving deep into rectifiers", ICCV 2015.
+    mode: one of these. data_format: "NCHW", or "NHWC" with the channels last.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.prelu(image, "channel").shape
+        (-1, 3, 8, 8)
     """
     require_float("prelu", x)
     if mode == "all":

@@ -85,7 +85,18 @@ def array_length(array: Variable) -> Variable:
 
 def tensor_array_to_tensor(input: Variable, axis: int = 0, use_stack: bool = False) -> tuple[Variable, Variable]:
     """(the elements of an array joined along the axis, or stacked along a new one; the size of each
-    along it, int32 [n])."""
+    along it, int32 [n]).
+
+    input: a tensor array. use_stack: along a new axis.
+    Returns these two variables.
+    Example:
+        >>> x, array = pm.layers.ones([2, 3]), pm.layers.create_array("float32")
+        >>> for step in range(4):
+        ...     array = pm.layers.array_write(x, pm.layers.fill_constant([1], "int64", step), array)
+        >>> out, sizes = pm.layers.tensor_array_to_tensor(array)
+        >>> [value.shape for value in pm.Executor().run(fetch_list=[out, sizes])]
+        [(8, 3), (4,)]
+    """
     require_variable("tensor_array_to_tensor", input)
     dims = list(input.shape)
     place = axis + len(dims) + use_stack if axis < 0 else axis

@@ -10,12 +10,13 @@ from ..param_attr import ParamAttr
 from ..variable import Variable
 from .cut import slice, split
 from .emit import at_users_line, known_dim, layer_name, refuse, require_float, require_variable, whole
+from .fill import fill_constant, full_like
 from .linear import fc, matmul
 from .ops import elementwise_add, equal, scale, softmax
 from .random import dropout
 from .rearrange import reshape, transpose, unsqueeze
 from .select import triu
-from .tensor import cast, fill_constant, full_like
+from .tensor import cast
 
 # Added to a score it leaves a weight of 0; −inf would leave NaN where all keys are hidden.
 HIDDEN = -1e9
@@ -37,6 +38,10 @@ def dot_product_attention(
     that can be broadcast to it; about −1e9 hides a key. causal: query i sees the keys up to i.
     dropout_rate: of the weights, upscale_in_train. Returns [..., q, anything].
     Vaswani et al., "Attention is all you need", 2017.
+    Example:
+        >>> q, k = pm.layers.data("q", [-1, 5, 16]), pm.layers.data("k", [-1, 9, 16])
+        >>> pm.layers.dot_product_attention(q, k, k).shape
+        (-1, 5, 16)
     """
     require_float("dot_product_attention", queries)
     prefix = layer_name("dot_product_attention", name)
@@ -72,6 +77,10 @@ def multi_head_attention(
     Returns [N, q, d_model]. Projections of one input are one weight [features, d_model · inputs], in the order
     queries, keys, values; each part begins with Xavier, biases with zeros; bias_attr=False: none. param_attr and
     bias_attr are for all of them and have no name. Vaswani et al., "Attention is all you need", 2017.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 5, 16])
+        >>> pm.layers.multi_head_attention(x, num_heads=4, causal=True).shape
+        (-1, 5, 16)
     """
     inputs = [queries, queries if keys is None else keys]
     inputs.append(inputs[1] if values is None else values)
@@ -97,7 +106,15 @@ def multi_head_attention(
 
 def padding_mask(ids: Variable, padding_idx: int = 0, name: str | None = None) -> Variable:
     """The mask for attention that hides the keys whose id is padding_idx: ids [N, k] int64 or int32 give
-    [N, 1, 1, k] float32."""
+    [N, 1, 1, k] float32.
+
+    Returns −1e9 where a key is hidden, and 0 elsewhere.
+    Example:
+        >>> ids = pm.layers.data("ids", [-1, 5], "int64")
+        >>> x = pm.layers.embedding(ids, [1000, 16])
+        >>> pm.layers.multi_head_attention(x, num_heads=4, attn_mask=pm.layers.padding_mask(ids)).shape
+        (-1, 5, 16)
+    """
     require_variable("padding_mask", ids)
     prefix = layer_name("padding_mask", name)
     hidden = cast(equal(ids, fill_constant([1], ids.dtype, padding_idx, name=prefix), name=prefix), "float32", name=prefix)

@@ -27,6 +27,16 @@ def beam_search(
     is. ids, scores: [n, k], candidates for the next word; ids None: the column numbers. Level `level` of the sequences
     of scores groups the prefixes by source. is_accumulated: scores include those of the prefix; else they are
     probabilities. The results have two levels: the prefixes of each source, and the continuations of each prefix.
+    Returns these two variables, or three.
+    Example:
+        >>> ids = pm.layers.data("ids", [-1, 1], "int64", lod_level=2)
+        >>> before = pm.layers.data("before", [-1, 1], lod_level=2)  # the score of each prefix
+        >>> words = pm.layers.softmax(pm.layers.fc(pm.layers.embedding(ids, [100, 8]), 100))
+        >>> best, candidates = pm.layers.topk(words, 4)
+        >>> scores = pm.layers.lod_reset(pm.layers.log(best) + before, before)
+        >>> chosen, chosen_scores = pm.layers.beam_search(ids, before, candidates, scores, beam_size=4, end_id=1)
+        >>> chosen.dtype
+        'int64'
     """
     attrs = {
         "level": level,
@@ -54,6 +64,15 @@ def beam_search_decode(
     levels of sequences: the sentences of each source, the words of each sentence.
 
     ids, scores: tensor arrays: what beam_search gave at each step.
+    beam_size, end_id: as of beam_search. Returns these two variables.
+    Example:
+        >>> word = pm.layers.data("word", [-1, 1], "int64", lod_level=2)  # the choice of beam_search
+        >>> score = pm.layers.data("score", [-1, 1], lod_level=2)
+        >>> step = pm.layers.zeros([1], "int64")
+        >>> ids, scores = pm.layers.array_write(word, step), pm.layers.array_write(score, step)
+        >>> sentences, word_scores = pm.layers.beam_search_decode(ids, scores, beam_size=4, end_id=1)
+        >>> sentences.dtype
+        'int64'
     """
     for array in (ids, scores):
         require_variable("beam_search_decode", array)

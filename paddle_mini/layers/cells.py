@@ -10,18 +10,30 @@ from ..param_attr import ParamAttr
 from ..variable import Variable
 from .cut import slice, split
 from .emit import create_parameter, known_dim, layer_name
+from .fill import fill_constant_batch_size_like
 from .linear import matmul
 from .ops import elementwise_add, elementwise_mul, sigmoid, tanh
 from .rearrange import squeeze, transpose, unsqueeze
 from .recurrence import StaticRNN
 from .sequence import sequence_mask
 from .structure import flatten_structure, map_structure
-from .tensor import concat, fill_constant_batch_size_like
+from .tensor import concat
 
 
 class RNNCell(ABC):
     """One step: call(inputs, states) gives (output, new states). A cell makes its parameters once, at its
-    first step, and uses them wherever it is called again."""
+    first step, and uses them wherever it is called again.
+
+    inputs: [N, width]. states: [N, width] each, as state_shape nests their widths.
+    Example:
+        >>> class Sum(pm.layers.RNNCell):
+        ...     state_shape = 8
+        ...     def call(self, inputs, states):
+        ...         return inputs + states, inputs + states
+        >>> outputs, last = pm.layers.rnn(Sum(), pm.layers.data("x", [-1, 5, 8]))
+        >>> outputs.shape
+        (-1, 5, 8)
+    """
 
     @abstractmethod
     def call(self, inputs: Variable, states: Any) -> tuple[Variable, Any]:
@@ -49,6 +61,12 @@ class GRUCell(RNNCell):
     """u, r = σ([x, h] W + b);  c = tanh([x, r h] W' + b');  h ← u h + (1 − u) c.
 
     hidden_size: width of h. Cho et al., "Learning phrase representations using RNN encoder–decoder", 2014.
+    dtype: the element type of its parameters. States are [N, hidden_size].
+    Example:
+        >>> x, state = pm.layers.data("x", [-1, 5, 8]), pm.layers.data("state", [-1, 16])
+        >>> outputs, last = pm.layers.rnn(pm.layers.GRUCell(16), x, state)
+        >>> outputs.shape
+        (-1, 5, 16)
     """
 
     def __init__(
@@ -84,6 +102,13 @@ class LSTMCell(RNNCell):
     """i, j, f, o = [x, h] W + b;  c ← c σ(f + forget_bias) + σ(i) tanh(j);  h = tanh(c) σ(o).
 
     States are [h, c]. Hochreiter and Schmidhuber, "Long short-term memory", 1997.
+    hidden_size: width of h and c. dtype: the element type of its parameters.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 5, 8])
+        >>> h, c = pm.layers.data("h", [-1, 16]), pm.layers.data("c", [-1, 16])
+        >>> outputs, (last_h, last_c) = pm.layers.rnn(pm.layers.LSTMCell(16), x, [h, c])
+        >>> last_h.shape
+        (-1, 16)
     """
 
     def __init__(
@@ -143,6 +168,12 @@ def rnn(
     inputs [N, T, width], or [T, N, width] with time_major. sequence_length [N], int32 or int64: rows keep
     their state from there on. is_reverse: the last step first. Returns (outputs of every step, in the
     order of inputs; the last states).
+    initial_states: those before the first step, [N, width] each; None: zeros.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 5, 8])
+        >>> outputs, (h, c) = pm.layers.rnn(pm.layers.LSTMCell(16), x)
+        >>> outputs.shape, h.shape
+        ((-1, 5, 16), (-1, 16))
     """
     steps = inputs if time_major else transpose(inputs, [1, 0, 2])
     if initial_states is None:

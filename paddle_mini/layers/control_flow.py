@@ -14,8 +14,9 @@ from ..guards import default_main_program
 from ..transaction import transaction
 from ..variable import Variable
 from .emit import block, emit, layer_name, refuse, require_variable
+from .fill import fill_constant
 from .structure import flatten_structure, map_structure, require_same_structure, require_variables
-from .tensor import assign, cast, fill_constant
+from .tensor import assign, cast
 
 
 @contextmanager
@@ -44,14 +45,18 @@ def _require_condition(layer: str, condition: Variable) -> None:
 
 
 class While:
-    """A loop over a block that changes outer variables:
-
-        loop = layers.While(condition)
-        with loop.block():
-            ...                                        # must assign to the condition
-            layers.assign(i < n, condition)
+    """A loop over a block that changes outer variables.
 
     condition: one bool. is_test: keep nothing for a gradient. while_loop is the same with functions.
+    Example:
+        >>> i, n = pm.layers.zeros([1], "int64"), pm.layers.fill_constant([1], "int64", 3)
+        >>> condition = i < n
+        >>> loop = pm.layers.While(condition)
+        >>> with loop.block():
+        ...     _ = pm.layers.increment(i)
+        ...     _ = pm.layers.assign(i < n, condition)  # a loop must assign to its condition
+        >>> pm.Executor().run(fetch_list=[i])[0]
+        array([3])
     """
 
     def __init__(self, condition: Variable, is_test: bool = False):
@@ -61,6 +66,7 @@ class While:
 
     @contextmanager
     def block(self) -> Iterator[Block]:
+        """Operators appended inside form the block."""
         with inner_block(self._complete) as inside:
             yield inside
 
@@ -95,6 +101,11 @@ def while_loop(
     change from step to step. Tensor arrays are changed by array_write and given back as they are.
     Returns the last loop_vars. The variables passed in stay as they are.
     Raises ProgramError if the results of body do not match its arguments.
+    Example:
+        >>> i, total = pm.layers.zeros([1], "int64"), pm.layers.zeros([1])
+        >>> i, total = pm.layers.while_loop(lambda i, total: i < 4, lambda i, total: [i + 1, total + 0.5], [i, total])
+        >>> pm.Executor().run(fetch_list=[total])[0]
+        array([2.], dtype=float32)
     """
     if not callable(cond) or not callable(body):
         refuse(ProgramError, "while_loop: cond and body must be functions")
@@ -128,11 +139,15 @@ def _become(old: Variable, new: Variable) -> None:
 
 
 class ConditionalBlock:
-    """A block that runs if a condition holds:
+    """A block that runs if a condition holds. condition: one bool.
 
-    branch = layers.ConditionalBlock(condition)
-    with branch.block():
-        layers.assign(a, out)
+    Example:
+        >>> loss, worst = pm.layers.fill_constant([1], "float32", 2.0), pm.layers.zeros([1])
+        >>> branch = pm.layers.ConditionalBlock(loss > worst)
+        >>> with branch.block():
+        ...     _ = pm.layers.assign(loss, worst)
+        >>> pm.Executor().run(fetch_list=[worst])[0]
+        array([2.], dtype=float32)
     """
 
     def __init__(self, condition: Variable):
@@ -141,6 +156,7 @@ class ConditionalBlock:
 
     @contextmanager
     def block(self) -> Iterator[Block]:
+        """Operators appended inside form the block."""
         with inner_block(self._complete) as inside:
             yield inside
 
@@ -165,6 +181,12 @@ def cond(
 
     pred: one bool. Both functions give Variables nested alike, of the same dtypes, or None.
     Raises ProgramError when they do not.
+    true_fn, false_fn: functions without arguments; None: nothing. Returns Variables nested as those of the functions.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 2])
+        >>> y = pm.layers.cond(pm.layers.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: x - 1.0)
+        >>> pm.Executor().run(feed={"x": np.ones((1, 2), "float32")}, fetch_list=[y])[0]
+        array([[2., 2.]], dtype=float32)
     """
     _require_condition("cond", pred)
     name = layer_name("cond", name)
@@ -215,7 +237,18 @@ def _select(which: Variable, yes: Variable, no: Variable, name: str) -> Variable
 def case(
     pred_fn_pairs: Sequence[tuple[Variable, Callable[[], Any]]], default: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
-    """The result of the function of the first pred that is true; else of default(), or of the last function."""
+    """The result of the function of the first pred that is true; else of default(), or of the last function.
+
+    pred_fn_pairs: pairs of a variable, one bool, and a function without arguments.
+    Returns what that function returns.
+    Example:
+        >>> step = pm.layers.data("step", [1], "int64")
+        >>> rate = pm.layers.case(
+        ...     [(step < 100, lambda: pm.layers.fill_constant([1], "float32", 0.1))],
+        ...     default=lambda: pm.layers.fill_constant([1], "float32", 0.01))
+        >>> pm.Executor().run(feed={"step": np.array([500])}, fetch_list=[rate])[0]
+        array([0.01], dtype=float32)
+    """
     pairs = list(pred_fn_pairs)
     if not pairs or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         refuse(ProgramError, "case: pred_fn_pairs must be a list of (bool Variable, function)")
@@ -238,7 +271,12 @@ def switch_case(
     index that is not there.
 
     branch_index: one int32 or int64. branch_fns: a dict {index: function}, a list of (index, function)
-    or a list of functions.
+    or a list of functions. Returns what that function returns.
+    Example:
+        >>> index, x = pm.layers.data("index", [1], "int64"), pm.layers.ones([2])
+        >>> y = pm.layers.switch_case(index, {0: lambda: x * 2.0, 7: lambda: x * 3.0}, default=lambda: x * 0.0)
+        >>> pm.Executor().run(feed={"index": np.array([7])}, fetch_list=[y])[0]
+        array([3., 3.], dtype=float32)
     """
     require_variable("switch_case", branch_index)
     functions = (

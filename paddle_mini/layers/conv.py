@@ -40,6 +40,10 @@ def conv2d(
     W [num_filters, C / groups, height, width] begins normal with standard deviation
     √(2 / (height·width·C)) (He et al., ICCV 2015), b [num_filters] with zeros; bias_attr=False: no bias.
     Raises ShapeError when a dimension does not fit.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 32, 32])
+        >>> pm.layers.conv2d(image, num_filters=16, filter_size=3, padding=1, act="relu").shape
+        (-1, 16, 32, 32)
     """
     require_float("conv2d", input)
     channels = known_dim(input, _channel_axis(data_format), "conv2d")
@@ -82,6 +86,11 @@ def conv2d_transpose(
     H' = (H − 1) · stride − paddings + dilation · (height − 1) + 1, or output_size, at most stride − 1 more.
     W [C, num_filters / groups, height, width] begins with Xavier, b [num_filters] with zeros;
     bias_attr=False: no bias. Zeiler et al., "Deconvolutional Networks", CVPR 2010.
+    padding: as in conv2d, and subtracted from the result.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 8, 16, 16])
+        >>> pm.layers.conv2d_transpose(image, num_filters=3, filter_size=4, stride=2, padding=1).shape
+        (-1, 3, 32, 32)
     """
     require_float("conv2d_transpose", input)
     channels = known_dim(input, 1, "conv2d_transpose")
@@ -131,6 +140,11 @@ def pool2d(
     pool_padding: as in conv2d. global_pooling: the window is the whole image. ceil_mode: a last
     window that is not full counts. exclusive: the mean leaves padding out.
     Returns [N, C, H', W']. Raises ShapeError when a window does not fit.
+    pool_type: "max" or "avg".
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 32, 32])
+        >>> pm.layers.pool2d(image, pool_size=2, pool_type="max", pool_stride=2).shape
+        (-1, 3, 16, 16)
     """
     _channel_axis(data_format)
     if pool_type not in ("max", "avg"):
@@ -163,6 +177,12 @@ def max_pool2d_with_index(
 
     input: [N, C, H, W] float. Arguments are as in pool2d; adaptive: pool_size is that of the result, as in
     adaptive_pool2d. Returns ([N, C, H', W'], int32 of this shape: −1 where a window sees only padding).
+    pool_stride, pool_padding, global_pooling: as in pool2d.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 32, 32])
+        >>> values, index = pm.layers.max_pool2d_with_index(image, pool_size=2, pool_stride=2)
+        >>> values.shape, index.dtype
+        ((-1, 3, 16, 16), 'int32')
     """
     attrs = {
         "ksize": sizes(pool_size, "pool_size"),
@@ -180,6 +200,11 @@ def adaptive_pool2d(input: Variable, pool_size: Size, pool_type: str = "max", na
     """Adaptive pooling: the maximum ("max") or the mean ("avg") of each of pool_size nearly equal parts of an image.
 
     input: [N, C, H, W] float. Returns [N, C, *pool_size].
+    pool_type: "max" or "avg".
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 30, 50])
+        >>> pm.layers.adaptive_pool2d(image, [7, 7], "avg").shape
+        (-1, 3, 7, 7)
     """
     if pool_type not in ("max", "avg"):
         refuse(ProgramError, f"adaptive_pool2d: pool_type is {shown(pool_type)}, it must be 'max' or 'avg'")

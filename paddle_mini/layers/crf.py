@@ -22,6 +22,11 @@ def linear_chain_crf(
     Returns [sequences, 1]. The weight [tags + 2, tags] begins with Xavier: row 0 scores the first tag, row 1 the last,
     the others [from, to]; give it a name in param_attr, for crf_decoding.
     Lafferty, McCallum and Pereira, ICML 2001. Raises OpError at a run when a label is not a tag.
+    Example:
+        >>> scores = pm.layers.data("scores", [-1, 7], lod_level=1)
+        >>> label = pm.layers.data("label", [-1, 1], "int64", lod_level=1)
+        >>> pm.layers.linear_chain_crf(scores, label, param_attr="transitions").shape
+        (-1, 1)
     """
     require_float("linear_chain_crf", input)
     tags, prefix = known_dim(input, -1, "linear_chain_crf"), layer_name("linear_chain_crf", name)
@@ -37,7 +42,13 @@ def crf_decoding(
     else 0.
 
     input, label, length: as in linear_chain_crf. param_attr: the name that its weight has there, or a ParamAttr with
-    it. Raises ProgramError when the program has no such parameter.
+    it. Raises ProgramError when the program has no such parameter. Returns these tags.
+    Example:
+        >>> scores = pm.layers.data("scores", [-1, 7], lod_level=1)
+        >>> label = pm.layers.data("label", [-1, 1], "int64", lod_level=1)
+        >>> loss = pm.layers.mean(pm.layers.linear_chain_crf(scores, label, param_attr="transitions"))
+        >>> pm.layers.crf_decoding(scores, param_attr="transitions").dtype
+        'int64'
     """
     with at_users_line():
         weight_name = ParamAttr.of(param_attr).name
@@ -78,6 +89,13 @@ def chunk_eval(
     input, label: tags, sequences [T, 1] or, with seq_length, [sequences, longest]; int32 or int64. chunk_scheme:
     "IOB", "IOE", "IOBES" or "plain"; tag = type · (tags of the scheme) + tag of the scheme in this order, and the
     greatest tag is outside. excluded_chunk_types: types that are not counted.
+    num_chunk_types: types of chunks, without the tag for outside.
+    Returns three float32 and three int64 variables, [1] each.
+    Example:
+        >>> tags, label = (pm.layers.data(name, [-1, 1], "int64", lod_level=1) for name in ("tags", "label"))
+        >>> precision, recall, f1, *counts = pm.layers.chunk_eval(tags, label, chunk_scheme="IOB", num_chunk_types=3)
+        >>> f1.shape
+        (1,)
     """
     attrs = {
         "chunk_scheme": chunk_scheme,

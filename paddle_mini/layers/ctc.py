@@ -26,6 +26,11 @@ def warpctc(
     with lengths [sequences, longest]; int32 or int64, never `blank`. input_length, label_length: [sequences], int64;
     they must be given together. norm_by_times: the gradient is divided by the number of steps. Returns [sequences, 1].
     Graves et al., "Connectionist Temporal Classification", ICML 2006.
+    Example:
+        >>> logits = pm.layers.data("logits", [-1, 30], lod_level=1)
+        >>> label = pm.layers.data("label", [-1, 1], "int64", lod_level=1)
+        >>> pm.layers.warpctc(logits, label).shape
+        (-1, 1)
     """
     _both_or_none("warpctc", input_length, label_length)
     inputs = {"Logits": input, "Label": label, "LogitsLength": input_length, "LabelLength": label_length}
@@ -41,6 +46,11 @@ def ctc_greedy_decoder(
     input: scores, sequences [T, classes]; with input_length, [sequences, longest, classes].
     Returns sequences [L, 1], int64; with input_length, ([sequences, longest] filled up with padding_value,
     lengths [sequences, 1]).
+    blank: the class of the blank.
+    Example:
+        >>> scores = pm.layers.data("scores", [-1, 30], lod_level=1)
+        >>> pm.layers.ctc_greedy_decoder(scores, blank=0).dtype
+        'int64'
     """
     require_variable("ctc_greedy_decoder", input)
     prefix = layer_name("ctc_greedy_decoder", name)
@@ -76,6 +86,12 @@ def edit_distance(
     input, label: sequences [T, 1], or with lengths [sequences, longest]; int32 or int64. normalized: divided by
     the length of label. ignored_tokens: are taken out of both first; not with lengths.
     Levenshtein 1966. Raises OpError at a run when a label to divide by is empty.
+    input_length, label_length: [sequences], int64. Returns these two variables.
+    Example:
+        >>> found, label = (pm.layers.data(name, [-1, 1], "int64", lod_level=1) for name in ("found", "label"))
+        >>> distance, count = pm.layers.edit_distance(found, label, normalized=False)
+        >>> distance.shape
+        (-1, 1)
     """
     _both_or_none("edit_distance", input_length, label_length)
     prefix = layer_name("edit_distance", name)

@@ -11,7 +11,15 @@ from .rearrange import listed
 
 
 def split(input: Variable, num_or_sections: int | Sequence[int], dim: int = -1, name: str | None = None) -> list[Variable]:
-    """The parts along an axis: so many equal ones, or parts of these lengths, of which one may be -1."""
+    """The parts along an axis: so many equal ones, or parts of these lengths, of which one may be -1.
+
+    input: any shape. num_or_sections: a number of equal parts, or the list of lengths. dim: the axis.
+    Returns a list of these parts.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> [part.shape for part in pm.layers.split(x, [2, -1], dim=1)]
+        [(-1, 2), (-1, 6)]
+    """
     if isinstance(num_or_sections, (list, tuple, np.ndarray)):
         count, attrs = len(num_or_sections), {"sections": num_or_sections, "num": 0}
     else:
@@ -61,7 +69,14 @@ def unbind(input: Variable, axis: int = 0, name: str | None = None) -> list[Vari
 
 
 def slice(input: Variable, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: str | None = None) -> Variable:
-    """The part from starts up to ends, not included, along axes; negative positions count from the end."""
+    """The part from starts up to ends, not included, along axes; negative positions count from the end.
+
+    input: any shape. Returns that part, with all axes.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.slice(x, axes=[1], starts=[-3], ends=[8]).shape
+        (-1, 3)
+    """
     attrs = {
         "axes": from_front(input, axes),
         "starts": starts,
@@ -108,7 +123,14 @@ def strided_slice(
 
 def crop(x: Variable, shape: Variable | Sequence[int], offsets: Sequence[int] | None = None, name: str | None = None) -> Variable:
     """The block of x that has this shape and begins at offsets, or at x's beginning. shape: numbers, or a
-    variable whose shape it is."""
+    variable whose shape it is.
+
+    x: any shape. Returns a tensor of this shape.
+    Example:
+        >>> x = pm.layers.data("x", [4, 8])
+        >>> pm.layers.crop(x, [2, 3], offsets=[1, 4]).shape
+        (2, 3)
+    """
     given = {"Y": shape} if isinstance(shape, Variable) else {}
     attrs = {"offsets": listed(offsets), "shape": [] if given else shape}
     return emit("crop", {"X": x, **given}, attrs, name=name)

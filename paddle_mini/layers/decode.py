@@ -11,13 +11,14 @@ from .arrays import array_write, tensor_array_to_tensor
 from .cells import RNNCell
 from .control_flow import while_loop
 from .emit import emit, known_dim, refuse, require_variable, whole
+from .fill import fill_constant, fill_constant_batch_size_like
 from .metric import topk
 from .ops import elementwise_add, equal, gather_tree, log_softmax, logical_and, logical_not, logical_or
 from .rearrange import expand, reshape, transpose, unsqueeze
 from .reduce import reduce_all
 from .select import gather
 from .structure import map_structure
-from .tensor import assign, cast, fill_constant, fill_constant_batch_size_like
+from .tensor import assign, cast
 
 IMPOSSIBLE = -1e9  # log-probability of words that can't be chosen
 
@@ -28,6 +29,13 @@ class BeamSearchDecoder:
     cell: an RNNCell, or what is called like one. start_token, end_token: word numbers.
     embedding_fn: word numbers [m] to inputs of the cell [m, width]. output_fn: outputs of the cell to scores
     of each word [m, vocabulary], before softmax; None: the outputs themselves.
+    Example:
+        >>> embed = lambda ids: pm.layers.embedding(ids, [100, 8], param_attr="words")
+        >>> score = lambda hidden: pm.layers.fc(hidden, 100, param_attr="scores", bias_attr=False)
+        >>> decoder = pm.layers.BeamSearchDecoder(pm.layers.GRUCell(8), 0, 1, beam_size=4, embedding_fn=embed, output_fn=score)
+        >>> words, log_probabilities = pm.layers.dynamic_decode(decoder, pm.layers.data("state", [-1, 8]), max_step_num=20)
+        >>> words.dtype
+        'int64'
     """
 
     def __init__(
@@ -100,6 +108,17 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
 
     inits: the cell's states at the beginning, [n, width] each. Returns (word numbers int64 [n, steps, beam],
     the best beam first; logarithms of their probabilities [n, beam]).
+    decoder: a BeamSearchDecoder.
+    Example:
+        >>> embed = lambda ids: pm.layers.embedding(ids, [100, 8], param_attr="words")
+        >>> score = lambda hidden: pm.layers.fc(hidden, 100, param_attr="scores", bias_attr=False)
+        >>> decoder = pm.layers.BeamSearchDecoder(pm.layers.GRUCell(8), 0, 1, 4, embed, score)
+        >>> words, log_probabilities = pm.layers.dynamic_decode(decoder, pm.layers.ones([2, 8]), max_step_num=20)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[log_probabilities])[0].shape
+        (2, 4)
     """
     if not isinstance(decoder, BeamSearchDecoder):
         refuse(ProgramError, f"dynamic_decode: {shown(decoder)} is not a BeamSearchDecoder")

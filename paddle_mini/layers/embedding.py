@@ -30,6 +30,11 @@ def embedding(
     padding_idx: this id gives zeros; negative ones count from the end of the table. Its row gets no
     gradient, except, as in PaddlePaddle, with is_sparse.
     Returns [..., width].
+    dtype: the element type of the table.
+    Example:
+        >>> ids = pm.layers.data("ids", [-1, 20], "int64")
+        >>> pm.layers.embedding(ids, size=[10000, 64], is_sparse=True).shape
+        (-1, 20, 64)
     """
     if np.shape(size) != (2,):
         refuse(ProgramError, f"embedding: size is {shown(size)}, it must be [rows, width]")

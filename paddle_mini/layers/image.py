@@ -28,6 +28,11 @@ def resize_bilinear(
     input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or
     this multiple of input's, rounded down. align_corners: the centers of the corner pixels lie over each
     other; else align_mode 0 lays centers of pixels over each other, 1 their corners.
+    Returns images of that size.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.resize_bilinear(image, scale=2.0).shape
+        (-1, 3, 16, 16)
     """
     attrs: dict[str, Any] = {"interp_method": "bilinear", "align_corners": align_corners, "align_mode": align_mode}
     attrs.update(_size("resize_bilinear", out_shape, scale, data_format))
@@ -74,6 +79,11 @@ def pad2d(
     input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". mode: "constant": pad_value; "reflect":
     the image mirrored at its outermost pixels; "replicate" (or "edge"): these pixels; "circular": the
     image from its other end.
+    Returns [N, C, H + top + bottom, W + left + right].
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.pad2d(image, [1, 1, 2, 2], mode="reflect").shape
+        (-1, 3, 10, 12)
     """
     if data_format not in ("NCHW", "NHWC"):
         refuse(ProgramError, f"pad2d: data_format is {shown(data_format)}, it must be 'NCHW' or 'NHWC'")
@@ -97,7 +107,11 @@ def unfold(
     """The patches of images, one per column: [N, C · height · width, patches].
 
     x: [N, C, H, W] float. kernel_sizes, strides, dilations: one number, or [height, width]. paddings: zeros
-    around the image: one number, [height, width], or [above, left, below, right].
+    around the image: one number, [height, width], or [above, left, below, right]. Returns that shape.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.unfold(image, 3).shape
+        (-1, 27, 36)
     """
     return emit("unfold", {"X": x}, _patches(kernel_sizes, strides, paddings, dilations), name=name)
 
@@ -112,7 +126,15 @@ def fold(
     name: str | None = None,
 ) -> Variable:
     """Images of output_sizes whose pixels are the sums over the patches that hold them: the transpose of
-    unfold, with its arguments."""
+    unfold, with its arguments.
+
+    x: [N, C · height · width, patches] float. kernel_sizes, strides, paddings, dilations: as in unfold. Returns
+    [N, C, *output_sizes].
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.fold(pm.layers.unfold(image, 2, strides=2), 8, 2, strides=2).shape
+        (-1, 3, 8, 8)
+    """
     attrs = {"output_sizes": sizes(output_sizes, "output_sizes"), **_patches(kernel_sizes, strides, paddings, dilations)}
     return emit("fold", {"X": x}, attrs, name=name)
 

@@ -21,8 +21,8 @@ from ..roles import LR_SCHEDULE, op_role_guard
 from ..variable import Variable
 from . import ops
 from .emit import create_state, emit, refuse, whole
+from .fill import fill_constant
 from .tensor import cast as cast_to
-from .tensor import fill_constant
 
 COUNTER = "@LR_DECAY_COUNTER@"
 
@@ -105,7 +105,13 @@ def polynomial_decay(
     learning_rate: float, decay_steps: float, end_learning_rate: float = 0.0001, power: float = 1.0, cycle: bool = False
 ) -> Variable:
     """(η − end)(1 − min(t, S) / S)^power + end with S = decay_steps and end = end_learning_rate; with
-    `cycle`, S is the next multiple of decay_steps instead, so the rate rises again and again."""
+    `cycle`, S is the next multiple of decay_steps instead, so the rate rises again and again.
+
+    learning_rate: η. Returns one float32 element.
+    Example:
+        >>> pm.layers.polynomial_decay(0.1, decay_steps=1000, end_learning_rate=0.001, power=2.0).shape
+        (1,)
+    """
     rate = _rate("polynomial_decay", learning_rate)
     end = _rate("polynomial_decay", end_learning_rate, "end_learning_rate")
     power = _number("polynomial_decay", "power", power)
@@ -121,7 +127,13 @@ def polynomial_decay(
 @_schedule
 def piecewise_decay(boundaries: Sequence[int], values: Sequence[float]) -> Variable:
     """values[i] while boundaries[i − 1] ≤ t < boundaries[i]: one value more than boundaries. The variable
-    is persistable and called learning_rate."""
+    is persistable and called learning_rate.
+
+    Returns the variable: one float32 element.
+    Example:
+        >>> pm.layers.piecewise_decay(boundaries=[1000, 2000], values=[0.1, 0.01, 0.001]).shape
+        (1,)
+    """
     if not isinstance(boundaries, (list, tuple)) or not isinstance(values, (list, tuple)):
         refuse(ProgramError, "piecewise_decay: boundaries and values must be lists")
     steps = [whole("piecewise_decay", "boundaries", step, low=0) for step in boundaries]
@@ -139,6 +151,10 @@ def noam_decay(d_model: int, warmup_steps: int, learning_rate: float = 1.0) -> V
     """η d_model^−½ min(t^−½, t warmup_steps^−1.5), t from 1.
 
     Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 5.3.
+    learning_rate: η. Returns one float32 element.
+    Example:
+        >>> pm.layers.noam_decay(d_model=512, warmup_steps=4000).shape
+        (1,)
     """
     rate = _rate("noam_decay", learning_rate) * whole("noam_decay", "d_model", d_model) ** -0.5
     slope = whole("noam_decay", "warmup_steps", warmup_steps) ** -1.5
@@ -151,6 +167,10 @@ def cosine_decay(learning_rate: float, step_each_epoch: float, epochs: float) ->
     """η (cos(⌊t / step_each_epoch⌋ π / epochs) + 1) / 2.
 
     Loshchilov and Hutter, "SGDR", ICLR 2017, without restarts.
+    learning_rate: η. step_each_epoch: runs in an epoch. epochs: half the period. Returns one float32 element.
+    Example:
+        >>> pm.layers.cosine_decay(0.1, step_each_epoch=100, epochs=30).shape
+        (1,)
     """
     rate = _rate("cosine_decay", learning_rate)
     turn = math.pi / _positive("cosine_decay", "epochs", epochs)
@@ -163,7 +183,12 @@ def linear_lr_warmup(learning_rate: float | Variable, warmup_steps: int, start_l
     """start_lr + (end_lr − start_lr) t / warmup_steps while t < warmup_steps, then learning_rate: a number,
     or the variable of another schedule. The variable is persistable and called learning_rate_warmup.
 
-    Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 2.2.
+    Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 2.2. Returns the variable: one float32 element.
+    Example:
+        >>> decay = pm.layers.exponential_decay(0.1, decay_steps=1000, decay_rate=0.5)
+        >>> rate = pm.layers.linear_lr_warmup(decay, warmup_steps=100, start_lr=0.0, end_lr=0.1)
+        >>> rate.name
+        'learning_rate_warmup'
     """
     steps = whole("linear_lr_warmup", "warmup_steps", warmup_steps)
     start, end = _rate("linear_lr_warmup", start_lr, "start_lr"), _rate("linear_lr_warmup", end_lr, "end_lr")
@@ -182,7 +207,13 @@ def linear_lr_warmup(learning_rate: float | Variable, warmup_steps: int, start_l
 @_schedule
 def pow2_decay_with_linear_warmup(warmup_steps: int, total_steps: int, base_lr: float, end_lr: float) -> Variable:
     """Rises in a line to base_lr within warmup_steps runs, then falls in a parabola to end_lr at
-    total_steps: one operator, with a separate counter. The variable is persistable."""
+    total_steps: one operator, with a separate counter. The variable is persistable.
+
+    Returns the variable: one float32 element.
+    Example:
+        >>> pm.layers.pow2_decay_with_linear_warmup(warmup_steps=100, total_steps=1000, base_lr=0.1, end_lr=0.001).shape
+        (1,)
+    """
     layer, main = "pow2_decay_with_linear_warmup", default_main_program()
     warmup = whole(layer, "warmup_steps", warmup_steps, low=0)
     attrs = {

@@ -27,6 +27,10 @@ def fc(
     param_attr may be a list, one for each.
     Returns [rows..., size]. W [features, size] begins with Xavier, b [size] with zeros.
     Raises ShapeError when features are not known.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.fc(x, 10, act="softmax", param_attr=pm.initializer.Normal(scale=0.1)).shape
+        (-1, 10)
     """
     inputs = input if isinstance(input, (list, tuple)) else [input]
     if not inputs:
@@ -57,6 +61,10 @@ def matmul(
     x [..., m, k], y [..., k, n], float. transpose_x, transpose_y: the last two axes change places
     first. With alpha other than 1, the axes before them must be alike, or missing in x or y.
     Returns [..., m, n]. Raises ShapeError when the inner dimensions differ.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 4, 8]), pm.layers.data("y", [-1, 5, 8])
+        >>> pm.layers.matmul(x, y, transpose_y=True).shape
+        (-1, 4, 5)
     """
     if alpha != 1.0:
         return emit(
@@ -78,6 +86,10 @@ def bilinear_tensor_product(
 
     x [batch, m], y [batch, n], float; m and n must be known. Returns [batch, size]. W [size, m, n] begins
     with Xavier, bias [1, size] with zeros; bias_attr=False: no bias.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 8]), pm.layers.data("y", [-1, 5])
+        >>> pm.layers.bilinear_tensor_product(x, y, size=3).shape
+        (-1, 3)
     """
     require_float("bilinear_tensor_product", x)
     require_float("bilinear_tensor_product", y)
@@ -95,6 +107,11 @@ def einsum(equation: str, *operands: Variable, name: str | None = None) -> Varia
 
     A label twice in one operand is its diagonal, "..." stands for any axes. Raises ProgramError when the
     equation and the operands do not fit.
+    operands: any shapes, of one element type. Returns a tensor with an axis for each label of the result.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 3, 8]), pm.layers.data("y", [8, 5])
+        >>> pm.layers.einsum("bij,jk->bik", x, y).shape
+        (-1, 3, 5)
     """
     caches = {port: len(operands) for port in ("InnerCache", "XShape")}  # required by PaddlePaddle
     return emit("einsum", {"Operands": operands}, {"equation": equation}, name=name, outputs={"Out": 1, **caches})
@@ -105,6 +122,10 @@ def cos_sim(X: Variable, Y: Variable, name: str | None = None) -> Variable:
 
     X [n, width]; Y [n, width], or [1, width] for all rows. Returns [n, 1]. Made of operators that PaddlePaddle 2.x
     has; programs of 1.x hold an operator cos_sim.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 8]), pm.layers.data("y", [-1, 8])
+        >>> pm.layers.cos_sim(x, y).shape
+        (-1, 1)
     """
     require_float("cos_sim", X)
     require_float("cos_sim", Y)

@@ -19,6 +19,10 @@ def cross_entropy(
     Returns [..., 1]. For logits, softmax_with_cross_entropy is faster and exact where a probability
     is tiny; a warning is issued if input must be logits, such as the output of fc without activation.
     Raises OpError at a run when a label is not a class.
+    Example:
+        >>> x, label = pm.layers.data("x", [-1, 8]), pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.cross_entropy(pm.layers.fc(x, 10, act="softmax"), label).shape
+        (-1, 1)
     """
     prefix = name or layer_name("cross_entropy")
     inputs = {"X": input, "Label": label}
@@ -84,6 +88,12 @@ def softmax_with_cross_entropy(
     give 0. axis: that of the classes.
     Returns Loss [..., 1], or (Loss, softmax) with return_softmax.
     Raises OpError at a run when a label is not a class.
+    numeric_stable_mode: ignored; the greatest logit is always subtracted.
+    Example:
+        >>> logits, label = pm.layers.data("logits", [-1, 10]), pm.layers.data("label", [-1, 1], "int64")
+        >>> loss, softmax = pm.layers.softmax_with_cross_entropy(logits, label, return_softmax=True)
+        >>> loss.shape, softmax.shape
+        ((-1, 1), (-1, 10))
     """
     attrs = {"soft_label": soft_label, "ignore_index": ignore_index, "numeric_stable_mode": numeric_stable_mode, "axis": axis}
     outputs = emit_all(
@@ -113,13 +123,26 @@ def huber_loss(input: Variable, label: Variable, delta: float, name: str | None 
     """½ r² where |r| ≤ delta, else delta (|r| − ½ delta), for r = label − input: the shape of input.
 
     Huber, "Robust Estimation of a Location Parameter", 1964.
+    input, label: any shape, float. delta: where the square becomes a line. Returns that shape.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 1]), pm.layers.data("y", [-1, 1])
+        >>> pm.layers.huber_loss(x, y, delta=1.0).shape
+        (-1, 1)
     """
     return emit("huber_loss", {"X": input, "Y": label}, {"delta": delta}, name=name)
 
 
 def log_loss(input: Variable, label: Variable, epsilon: float = 1e-4, name: str | None = None) -> Variable:
     """−label log(input + epsilon) − (1 − label) log(1 − input + epsilon), for probabilities: the shape of
-    input."""
+    input.
+
+    input, label: any shape, float.
+    Returns that shape.
+    Example:
+        >>> x, label = pm.layers.data("x", [-1, 1]), pm.layers.data("label", [-1, 1])
+        >>> pm.layers.log_loss(pm.layers.sigmoid(x), label).shape
+        (-1, 1)
+    """
     return emit("log_loss", {"Predicted": input, "Labels": label}, {"epsilon": epsilon}, name=name)
 
 
@@ -136,6 +159,10 @@ def nll_loss(
     input: [N, classes] or [N, classes, H, W] float. label: [N] or [N, H, W] int64; where it is
     ignore_index, it counts nothing. weight: [classes]. reduction: "mean": the sum by the sum of the
     weights; "sum"; "none". Returns [], or the shape of label with "none".
+    Example:
+        >>> x, label = pm.layers.data("x", [-1, 10]), pm.layers.data("label", [-1], "int64")
+        >>> pm.layers.nll_loss(pm.layers.log_softmax(x), label, reduction="none").shape
+        (-1,)
     """
     return emit(
         "nll_loss",
@@ -150,6 +177,11 @@ def label_smooth(label: Variable, prior_dist: Variable | None = None, epsilon: f
 
     label: [..., classes] float, as one_hot gives. prior_dist: [1, classes]; None: all classes alike.
     Szegedy et al., "Rethinking the Inception Architecture", CVPR 2016.
+    Returns the shape of label.
+    Example:
+        >>> label = pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.label_smooth(pm.layers.one_hot(label, 10), epsilon=0.1).shape
+        (-1, 1, 10)
     """
     return emit("label_smooth", {"X": label, "PriorDist": prior_dist}, {"epsilon": epsilon}, name=name)
 
@@ -172,6 +204,10 @@ def hsigmoid(
     to the row's class, ended by −1, and path_code, of the same shape, which child comes next, 0 or 1.
     Returns [rows, 1]. W [nodes, width] begins with Xavier, the bias [nodes, 1] with zeros, nodes being
     num_classes − 1 without is_custom; bias_attr=False: no bias. Morin and Bengio, AISTATS 2005.
+    Example:
+        >>> x, label = pm.layers.data("x", [-1, 8]), pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.hsigmoid(x, label, num_classes=1000).shape
+        (-1, 1)
     """
     require_float("hsigmoid", input)
     classes, width = whole("hsigmoid", "num_classes", num_classes, low=2), known_dim(input, 1, "hsigmoid")

@@ -10,7 +10,7 @@ from ..initializer import Initializer, Uniform
 from ..param_attr import ParamAttr
 from ..variable import Variable
 from .emit import create_parameter, emit_all, known_dim, layer_name, refuse, require_float, whole
-from .tensor import fill_constant_batch_size_like
+from .fill import fill_constant_batch_size_like
 
 _GRU_ACTIVATIONS = ["identity", "sigmoid", "tanh", "relu"]  # gru_unit knows them by number
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -39,6 +39,12 @@ def dynamic_lstm(
     "relu" or "identity". dtype: that of input. Returns two [T, width]. The weight [width, 4 · width] begins with
     Xavier, the bias [1, 4 · width], or [1, 7 · width] with peepholes, with zeros.
     Hochreiter and Schmidhuber 1997; Gers and Schmidhuber, "Recurrent nets that time and count", 2000.
+    gate_activation, cell_activation, candidate_activation: those of gates, output and candidate.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> hidden, cell = pm.layers.dynamic_lstm(pm.layers.fc(words, 4 * 16), size=4 * 16)
+        >>> hidden.shape
+        (-1, 16)
     """
     width = _width("dynamic_lstm", input, size, 4)
     if (h_0 is None) != (c_0 is None):
@@ -84,6 +90,11 @@ def dynamic_gru(
     origin_mode: the update gate is the share of the state before, as in the paper; else that of the candidate.
     Returns [T, size]. The weight [size, 3 · size] begins with Xavier, the bias [1, 3 · size] with zeros.
     Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNLP 2014.
+    gate_activation, candidate_activation: "sigmoid", "tanh", "relu" or "identity".
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.dynamic_gru(pm.layers.fc(words, 3 * 16), size=16).shape
+        (-1, 16)
     """
     _width("dynamic_gru", input, 3 * whole("dynamic_gru", "size", size), 3)
     prefix = layer_name("gru", name)
@@ -118,6 +129,12 @@ def gru_unit(
 
     input: [batch, size], size = 3 · width, as in dynamic_gru; hidden: the state before, [batch, width].
     bias_attr=False: no bias. Returns [batch, width] twice and [batch, size].
+    activation, gate_activation: of candidate and gates, as in dynamic_gru. origin_mode: as in dynamic_gru.
+    Example:
+        >>> x, state = pm.layers.data("x", [-1, 8]), pm.layers.data("state", [-1, 16])
+        >>> state, reset, gates = pm.layers.gru_unit(pm.layers.fc(x, 3 * 16), state, size=3 * 16)
+        >>> state.shape
+        (-1, 16)
     """
     width = _width("gru_unit", input, size, 3)
     for argument, value in (("activation", activation), ("gate_activation", gate_activation)):
@@ -157,6 +174,14 @@ def lstm(
     """A stack of LSTM layers over padded sequences: (outputs, last states, last cells); see stacked_rnn.
 
     max_len: ignored; input determines the number of steps. seed: −1: not fixed.
+    init_h, init_c: [layers · directions, batch, hidden_size]. hidden_size, num_layers, dropout_prob, is_bidirec,
+    default_initializer: as in stacked_rnn.
+    Returns [steps, batch, directions · hidden_size], and states like init_h and init_c.
+    Example:
+        >>> x, start = pm.layers.data("x", [20, -1, 8]), pm.layers.data("start", [2, -1, 16])
+        >>> outputs, h, c = pm.layers.lstm(x, start, start, max_len=20, hidden_size=16, num_layers=2)
+        >>> outputs.shape
+        (20, -1, 16)
     """
     outputs, states = stacked_rnn(
         input,
@@ -198,6 +223,12 @@ def stacked_rnn(
     steps are padding, and give zeros. seed: 0: not fixed.
     Returns [steps, batch, directions · hidden_size], and states like `initial`. All weights begin with
     U(−1/√hidden_size, 1/√hidden_size) unless param_attr or default_initializer says otherwise.
+    num_layers: layers in the stack.
+    Example:
+        >>> x = pm.layers.data("x", [20, -1, 8])
+        >>> outputs, (last,) = pm.layers.stacked_rnn(x, hidden_size=16, mode="GRU", is_bidirec=True)
+        >>> outputs.shape
+        (20, -1, 32)
     """
     require_float("stacked_rnn", input)
     if mode not in _GATES:

@@ -10,6 +10,10 @@ def accuracy(input: Variable, label: Variable, k: int = 1, name: str | None = No
     """The fraction of rows whose label is among the k greatest scores.
 
     input: [rows, classes] float. label: [rows, 1] int64. Returns one float32 element.
+    Example:
+        >>> x, label = pm.layers.data("x", [-1, 10]), pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.accuracy(pm.layers.softmax(x), label, k=5).dtype
+        'float32'
     """
     prefix = layer_name("accuracy", name)
     values, indices = topk(input, k, name=prefix)
@@ -22,7 +26,16 @@ def topk(
     input: Variable, k: int, axis: int = -1, largest: bool = True, sorted: bool = True, name: str | None = None
 ) -> tuple[Variable, Variable]:
     """The k greatest (or least) elements along an axis: (values, int64 indices), each with k
-    elements along it. Raises ShapeError when the axis has fewer than k elements."""
+    elements along it. Raises ShapeError when the axis has fewer than k elements.
+
+    input: any shape. largest: False: the least ones. sorted: ignored; they are always in order.
+    Returns these two variables.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 10])
+        >>> values, indices = pm.layers.topk(x, k=3)
+        >>> values.shape, indices.dtype
+        ((-1, 3), 'int64')
+    """
     outputs = emit_all(
         "top_k_v2", {"X": input}, {"k": k, "axis": axis, "largest": largest, "sorted": sorted}, name=name or layer_name("topk")
     )
@@ -44,6 +57,11 @@ def auc(
     label: [rows, 1] int64, 0 or 1. slide_steps: of the last so many runs; 0: of all runs.
     Returns (one float64 element, [counts of positives, counts of negatives]); the counts are kept
     between runs: set them to zeros to restart. Raises OpError at a run for a score outside [0, 1].
+    Example:
+        >>> x, label = pm.layers.data("x", [-1, 2]), pm.layers.data("label", [-1, 1], "int64")
+        >>> area, (positives, negatives) = pm.layers.auc(pm.layers.softmax(x), label)
+        >>> area.dtype
+        'float64'
     """
     bins = whole("auc", "num_thresholds", num_thresholds) + 1
     steps = whole("auc", "slide_steps", slide_steps, low=0)

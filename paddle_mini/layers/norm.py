@@ -33,6 +33,11 @@ def batch_norm(
     Returns the shape of input. scale [C] begins with ones, bias [C] with zeros, the moving mean with
     zeros and the moving variance with ones.
     Ioffe and Szegedy, "Batch Normalization", ICML 2015.
+    moving_mean_name, moving_variance_name: names of the moving statistics, to share them; None: new ones.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.batch_norm(pm.layers.conv2d(image, 16, 3, bias_attr=False), act="relu").shape
+        (-1, 16, 6, 6)
     """
     require_float("batch_norm", input)
     channels = known_dim(input, len(input.shape) - 1 if data_layout == "NHWC" else 1, "batch_norm")
@@ -77,6 +82,10 @@ def layer_norm(
     input: [rows..., features...] float; its features must be known. Returns the shape of input. scale
     [features] begins with ones, shift [features] with zeros; False: neither, as param_attr=False and
     bias_attr=False do too. Ba, Kiros and Hinton, "Layer Normalization", 2016.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 5, 16])
+        >>> pm.layers.layer_norm(x, begin_norm_axis=2).shape
+        (-1, 5, 16)
     """
     require_float("layer_norm", input)
     begin = whole("layer_norm", "begin_norm_axis", begin_norm_axis)
@@ -106,6 +115,11 @@ def group_norm(
     input: [N, C, ...] float, or [N, ..., C] with data_layout="NHWC"; C must be known. Returns the shape of
     input. scale [C] begins with ones, bias [C] with zeros; param_attr=False, bias_attr=False: none.
     Wu and He, "Group Normalization", ECCV 2018.
+    groups: how many; C is a multiple.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 16, 8, 8])
+        >>> pm.layers.group_norm(image, groups=4).shape
+        (-1, 16, 8, 8)
     """
     require_float("group_norm", input)
     channels = known_dim(input, len(input.shape) - 1 if data_layout == "NHWC" else 1, "group_norm")
@@ -121,7 +135,11 @@ def instance_norm(
     """Y = scale · (X − mean) / √(variance + ε) + bias, with mean and variance of each channel of each image.
 
     input: [N, C, ...] float; C must be known. The rest is as in group_norm.
-    Ulyanov et al., "Instance Normalization", 2016.
+    Ulyanov et al., "Instance Normalization", 2016. Returns the shape of input.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.instance_norm(image).shape
+        (-1, 3, 8, 8)
     """
     require_float("instance_norm", input)
     channels = known_dim(input, 1, "instance_norm")
@@ -134,6 +152,10 @@ def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: st
     """scale · x + bias, with a number of each for every channel.
 
     x: [N, C, ...], or [N, ..., C] with data_layout="NHWC". scale, bias: [C]. Returns the shape of x.
+    Example:
+        >>> image, factor = pm.layers.data("image", [-1, 3, 8, 8]), pm.layers.data("factor", [3])
+        >>> pm.layers.affine_channel(image, factor, pm.layers.zeros([3])).shape
+        (-1, 3, 8, 8)
     """
     return emit("affine_channel", {"X": x, "Scale": scale, "Bias": bias}, {"data_layout": data_layout}, name=name)
 
@@ -151,6 +173,11 @@ def lrn(
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC".
     Krizhevsky et al., "ImageNet classification with deep convolutional neural networks", NIPS 2012.
+    Returns the shape of input.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 16, 8, 8])
+        >>> pm.layers.lrn(image).shape
+        (-1, 16, 8, 8)
     """
     return emit("lrn", {"X": input}, {"n": n, "k": k, "alpha": alpha, "beta": beta, "data_format": data_format}, name=name)
 

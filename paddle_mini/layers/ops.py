@@ -137,3 +137,6 @@ temporal_shift = layer("temporal_shift")
 thresholded_relu = layer("thresholded_relu")
 trace = layer("trace", Input="x")
 trunc = layer("trunc")
+
+# All layers of this file; layer itself is defined elsewhere.
+__all__ = [name for name, value in list(globals().items()) if getattr(value, "__module__", None) == __name__]

@@ -2,6 +2,8 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'asin', 'asinh', 'atan', 'atanh', 'bce_loss', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'diag', 'dist', 'dot', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'exp', 'expm1', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'hinge_loss', 'index_sample', 'is_empty', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'less_equal', 'less_than', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logsigmoid', 'lookup_table', 'mean', 'merge_selected_rows', 'mish', 'mul', 'mv', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'round', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'softmax', 'softplus', 'softsign', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'trunc']
+
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element.
 
@@ -9,12 +11,12 @@ def abs(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.abs(x).shape
@@ -28,12 +30,12 @@ def acos(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.acos(x).shape
@@ -47,12 +49,12 @@ def acosh(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.acosh(x).shape
@@ -70,12 +72,12 @@ def addmm(input: Variable, x: Variable, y: Variable, *, beta: float=1.0, alpha: 
         y: [k, columns]
         beta: factor of input; if it is 0, input is not read
         alpha: factor of the product
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [rows, columns].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.addmm(matrix, matrix, matrix).shape
@@ -89,12 +91,12 @@ def asin(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.asin(x).shape
@@ -108,12 +110,12 @@ def asinh(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.asinh(x).shape
@@ -127,12 +129,12 @@ def atan(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.atan(x).shape
@@ -146,12 +148,12 @@ def atanh(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.atanh(x).shape
@@ -166,12 +168,12 @@ def bce_loss(x: Variable, label: Variable, *, name: str | None=None) -> Variable
     Args:
         x: any shape
         label: the same shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the same shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> column = pm.layers.data("column", [-1, 1])
         >>> other = pm.layers.data("other", [-1, 1])
@@ -187,12 +189,12 @@ def bitwise_and(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: a shape that can be broadcast with x's
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> number = pm.layers.data("number", [-1, 8], "int64")
         >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
@@ -207,12 +209,12 @@ def bitwise_not(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> number = pm.layers.data("number", [-1, 8], "int64")
         >>> pm.layers.bitwise_not(number).shape
@@ -227,12 +229,12 @@ def bitwise_or(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: a shape that can be broadcast with x's
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> number = pm.layers.data("number", [-1, 8], "int64")
         >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
@@ -248,12 +250,12 @@ def bitwise_xor(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: a shape that can be broadcast with x's
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> number = pm.layers.data("number", [-1, 8], "int64")
         >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
@@ -269,12 +271,12 @@ def bmm(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: [matrices, m, k]
         y: [matrices, k, n]
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [matrices, m, n].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> a = pm.layers.data("a", [-1, 3, 4])
         >>> b = pm.layers.data("b", [-1, 4, 5])
@@ -290,12 +292,12 @@ def bpr_loss(input: Variable, label: Variable, *, name: str | None=None) -> Vari
     Args:
         input: [..., classes]: scores
         label: int64, [..., 1]: classes
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Y: [..., 1].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> label = pm.layers.data("label", [-1, 1], "int64")
@@ -312,12 +314,12 @@ def brelu(x: Variable, *, t_min: float=0.0, t_max: float=24.0, name: str | None=
         x: any shape
         t_min: the minimum of Out
         t_max: the maximum of Out
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.brelu(x).shape
@@ -331,12 +333,12 @@ def ceil(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.ceil(x).shape
@@ -351,12 +353,12 @@ def celu(x: Variable, *, alpha: float=1.0, name: str | None=None) -> Variable:
     Args:
         x: any shape
         alpha: -alpha is the lower bound of Out; not 0
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.celu(x).shape
@@ -372,12 +374,12 @@ def channel_shuffle(x: Variable, *, groups: int=1, data_format: str='NCHW', name
         x: [images, channels, height, width], or channels last according to data_format
         groups: the number of groups of channels
         data_format: whether axis 1 or the last axis has the channels
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> image = pm.layers.data("image", [-1, 4, 6, 6])
         >>> pm.layers.channel_shuffle(image, groups=2).shape
@@ -393,12 +395,12 @@ def clip(x: Variable, min: float, max: float, *, name: str | None=None) -> Varia
         x: any shape; a tensor or selected rows
         min: lower bound
         max: upper bound
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.clip(x, min=-1.0, max=1.0).shape
@@ -413,12 +415,12 @@ def clip_by_norm(x: Variable, max_norm: float, *, name: str | None=None) -> Vari
     Args:
         x: any shape; a tensor or selected rows
         max_norm: the largest norm that stays unchanged
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> vector = pm.layers.data("vector", [4])
         >>> pm.layers.clip_by_norm(vector, max_norm=1.0).shape
@@ -434,12 +436,12 @@ def continuous_value_model(input: Variable, cvm: Variable, *, use_cvm: bool=True
         input: [rows, 2 + width]: shows and clicks, then an embedding
         cvm: [rows, 2]: the values of these columns in the gradient
         use_cvm: whether Y keeps the two columns
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Y: [rows, 2 + width], or [rows, width].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> clicks = pm.layers.data("clicks", [-1, 2])
@@ -454,12 +456,12 @@ def cos(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.cos(x).shape
@@ -473,12 +475,12 @@ def cosh(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.cosh(x).shape
@@ -494,12 +496,12 @@ def cross(x: Variable, y: Variable, *, axis: int=9, name: str | None=None) -> Va
         x: any shape with an axis of 3
         y: shape of x
         axis: the axis of the vectors; negative: from the end; 9: the first of size 3
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> a = pm.layers.data("a", [-1, 3, 4])
         >>> pm.layers.cross(a, a, axis=1).shape
@@ -514,12 +516,12 @@ def cumprod(x: Variable, dim: int, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         dim: the axis; negative ones count from the end
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.cumprod(x, dim=1).shape
@@ -535,12 +537,12 @@ def diag(x: Variable, *, offset: int=0, padding_value: float=0.0, name: str | No
         x: [n] or [rows, columns]; [] counts as [1]
         offset: index of the diagonal: 0 for the main one, above 0 to the right of it
         padding_value: the value of Out off the diagonal
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [n + |offset|, n + |offset|], or the length of the diagonal.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> vector = pm.layers.data("vector", [4])
         >>> pm.layers.diag(vector).shape
@@ -556,12 +558,12 @@ def dist(x: Variable, y: Variable, *, p: float=2.0, name: str | None=None) -> Va
         x: any shape
         y: a shape that can be broadcast with x's
         p: the order; inf, -inf: the largest, the smallest difference; 0: the number of nonzero differences
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: one number, [].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -577,12 +579,12 @@ def dot(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: [size] or [rows, size]
         y: shape of x
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [] or [rows].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -599,12 +601,12 @@ def elementwise_add(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -621,12 +623,12 @@ def elementwise_div(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -643,12 +645,12 @@ def elementwise_floordiv(x: Variable, y: Variable, *, axis: int=-1, name: str | 
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> number = pm.layers.data("number", [-1, 8], "int64")
         >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
@@ -665,12 +667,12 @@ def elementwise_fmax(x: Variable, y: Variable, *, axis: int=-1, name: str | None
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -687,12 +689,12 @@ def elementwise_fmin(x: Variable, y: Variable, *, axis: int=-1, name: str | None
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -709,12 +711,12 @@ def elementwise_max(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -731,12 +733,12 @@ def elementwise_min(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -753,12 +755,12 @@ def elementwise_mod(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> number = pm.layers.data("number", [-1, 8], "int64")
         >>> divisor = pm.layers.data("divisor", [-1, 8], "int64")
@@ -775,12 +777,12 @@ def elementwise_mul(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -797,12 +799,12 @@ def elementwise_pow(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -819,12 +821,12 @@ def elementwise_sub(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -840,12 +842,12 @@ def elu(x: Variable, *, alpha: float=1.0, name: str | None=None) -> Variable:
     Args:
         x: any shape
         alpha: -alpha is the lower bound of Out
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.elu(x).shape
@@ -861,12 +863,12 @@ def equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> V
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -882,12 +884,12 @@ def equal_all(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: any shape, of x's element type
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: one element, bool.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -902,12 +904,12 @@ def erf(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.erf(x).shape
@@ -921,12 +923,12 @@ def exp(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.exp(x).shape
@@ -940,12 +942,12 @@ def expm1(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.expm1(x).shape
@@ -959,12 +961,12 @@ def floor(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.floor(x).shape
@@ -979,12 +981,12 @@ def gather_nd(input: Variable, index: Variable, *, name: str | None=None) -> Var
     Args:
         input: any shape
         index: [..., k], int32 or int64
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: index's dimensions except the last, then input's except the first k.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> index = pm.layers.data("index", [-1, 2], "int64")
@@ -1000,12 +1002,12 @@ def gather_tree(ids: Variable, parents: Variable, *, name: str | None=None) -> V
     Args:
         ids: [steps, batch, beams], int32 or int64
         parents: shape and element type of ids
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of ids.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> steps = pm.layers.data("steps", [5, 2, 3], "int64")
         >>> pm.layers.gather_tree(steps, steps).shape
@@ -1020,12 +1022,12 @@ def gelu(x: Variable, *, approximate: bool=False, name: str | None=None) -> Vari
     Args:
         x: any shape
         approximate: whether tanh is replaces erf
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.gelu(x).shape
@@ -1039,12 +1041,12 @@ def get_tensor_from_selected_rows(x: Variable, *, name: str | None=None) -> Vari
 
     Args:
         x: selected rows
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [rows, ...]; operators that read it see as many rows as x can have; rows without a value are zeros.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> ids = pm.layers.data("ids", [-1], "int64")
         >>> words = pm.layers.embedding(ids, [100, 8], is_sparse=True)
@@ -1062,12 +1064,12 @@ def greater_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=No
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -1084,12 +1086,12 @@ def greater_than(x: Variable, y: Variable, *, axis: int=-1, name: str | None=Non
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -1108,12 +1110,12 @@ def grid_sampler(x: Variable, grid: Variable, *, mode: str='bilinear', padding_m
         mode: bilinear: the weighted sum of the surrounding pixels, four or, with depth, eight; nearest: the nearest pixel
         padding_mode: pixels outside of the image: zeros, the outermost pixels, or the mirrored image
         align_corners: whether -1 and 1 are the centers of the outermost pixels; otherwise they are their edges
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Output: [images, channels, output height, output width], with depth before them.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> image = pm.layers.data("image", [-1, 4, 6, 6])
         >>> grid = pm.layers.data("grid", [-1, 3, 3, 2])
@@ -1129,12 +1131,12 @@ def hard_shrink(x: Variable, *, threshold: float=0.5, name: str | None=None) -> 
     Args:
         x: any shape
         threshold: values in [-threshold, threshold] become 0
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.hard_shrink(x).shape
@@ -1150,12 +1152,12 @@ def hard_sigmoid(x: Variable, *, slope: float=0.2, offset: float=0.5, name: str 
         x: any shape
         slope: factor of x
         offset: the value of Out for x = 0
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.hard_sigmoid(x).shape
@@ -1172,12 +1174,12 @@ def hard_swish(x: Variable, *, threshold: float=6.0, scale: float=6.0, offset: f
         threshold: upper bound of x + offset in the factor of x
         scale: divisor of the factor of x; not 0
         offset: the factor is 0 where x < -offset
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.hard_swish(x).shape
@@ -1192,12 +1194,12 @@ def hinge_loss(logits: Variable, labels: Variable, *, name: str | None=None) -> 
     Args:
         logits: any shape
         labels: the same shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Loss: the same shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> column = pm.layers.data("column", [-1, 1])
         >>> other = pm.layers.data("other", [-1, 1])
@@ -1213,12 +1215,12 @@ def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Vari
     Args:
         x: [rows, n]
         index: [rows, m], int32 or int64
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of index.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> index = pm.layers.data("index", [-1, 2], "int64")
@@ -1233,12 +1235,12 @@ def is_empty(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape; only its shape is read
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: one element, bool.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.is_empty(x).shape
@@ -1252,12 +1254,12 @@ def isfinite(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x; bool.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.isfinite(x).shape
@@ -1271,12 +1273,12 @@ def isinf(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x; bool.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.isinf(x).shape
@@ -1290,12 +1292,12 @@ def isnan(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x; bool.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.isnan(x).shape
@@ -1311,12 +1313,12 @@ def kldiv_loss(x: Variable, target: Variable, *, reduction: str='mean', name: st
         x: any shape: logarithms of probabilities
         target: shape of x: probabilities
         reduction: none: a loss for each element; sum; mean: sum / number of elements; batchmean: sum / first dimension
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Loss: []; shape of x without reduction.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -1332,12 +1334,12 @@ def kron(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the sizes of x times those of y.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.kron(matrix, matrix).shape
@@ -1351,12 +1353,12 @@ def l1_norm(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.l1_norm(x).shape
@@ -1371,12 +1373,12 @@ def leaky_relu(x: Variable, *, alpha: float=0.02, name: str | None=None) -> Vari
     Args:
         x: any shape
         alpha: factor of negative elements
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.leaky_relu(x).shape
@@ -1392,12 +1394,12 @@ def less_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None)
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -1414,12 +1416,12 @@ def less_than(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) 
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -1434,12 +1436,12 @@ def log(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.log(x).shape
@@ -1453,12 +1455,12 @@ def log10(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.log10(x).shape
@@ -1472,12 +1474,12 @@ def log1p(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.log1p(x).shape
@@ -1491,12 +1493,12 @@ def log2(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.log2(x).shape
@@ -1511,12 +1513,12 @@ def log_softmax(x: Variable, *, axis: int=-1, name: str | None=None) -> Variable
     Args:
         x: any shape
         axis: the axis; negative ones count from the end
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.log_softmax(x).shape
@@ -1531,12 +1533,12 @@ def logical_and(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: a shape that can be broadcast with x's
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
         >>> more = pm.layers.data("more", [-1, 8], "bool")
@@ -1551,12 +1553,12 @@ def logical_not(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x; bool.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
         >>> pm.layers.logical_not(true_or_false).shape
@@ -1571,12 +1573,12 @@ def logical_or(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: a shape that can be broadcast with x's
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
         >>> more = pm.layers.data("more", [-1, 8], "bool")
@@ -1592,12 +1594,12 @@ def logical_xor(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: any shape
         y: a shape that can be broadcast with x's
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> true_or_false = pm.layers.data("true_or_false", [-1, 8], "bool")
         >>> more = pm.layers.data("more", [-1, 8], "bool")
@@ -1612,12 +1614,12 @@ def logsigmoid(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.logsigmoid(x).shape
@@ -1634,12 +1636,12 @@ def lookup_table(w: Variable, ids: Variable, *, padding_idx: int=-1, is_sparse: 
         ids: [..., 1], int32 or int64
         padding_idx: the id for which Out is zeros; -1: none
         is_sparse: whether the gradient of w is selected rows
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [..., width].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> label = pm.layers.data("label", [-1, 1], "int64")
@@ -1654,12 +1656,12 @@ def mean(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: one element, [].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.mean(x).shape
@@ -1673,12 +1675,12 @@ def merge_selected_rows(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: selected rows
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: selected rows of the same table.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> ids = pm.layers.data("ids", [-1], "int64")
         >>> words = pm.layers.embedding(ids, [100, 8], is_sparse=True)
@@ -1695,12 +1697,12 @@ def mish(x: Variable, *, threshold: float=20.0, name: str | None=None) -> Variab
     Args:
         x: any shape
         threshold: where x is above it, log(1 + exp(x)) is replaced by x
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.mish(x).shape
@@ -1717,12 +1719,12 @@ def mul(x: Variable, y: Variable, *, x_num_col_dims: int=1, y_num_col_dims: int=
         y: [rows..., columns...] with as many rows as x has columns
         x_num_col_dims: the number of axes of x that are rows
         y_num_col_dims: the number of axes of y that are rows
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: x's rows and y's columns.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> updates = pm.layers.data("updates", [2, 4])
         >>> matrix = pm.layers.data("matrix", [4, 4])
@@ -1738,12 +1740,12 @@ def mv(x: Variable, vec: Variable, *, name: str | None=None) -> Variable:
     Args:
         x: [rows, columns]
         vec: [columns]
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [rows].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> vector = pm.layers.data("vector", [4])
@@ -1760,12 +1762,12 @@ def not_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) 
         x: any shape
         y: a shape that can be broadcast with x's
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the broadcast shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -1782,12 +1784,12 @@ def pixel_shuffle(x: Variable, *, upscale_factor: int=1, data_format: str='NCHW'
         x: [images, channels r r, height, width], or channels last according to data_format
         upscale_factor: factor by which height and width grow
         data_format: whether axis 1 or the last axis has the channels
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [images, channels, height r, width r], or channels last.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> image = pm.layers.data("image", [-1, 4, 6, 6])
         >>> pm.layers.pixel_shuffle(image, upscale_factor=2).shape
@@ -1803,12 +1805,12 @@ def pixel_unshuffle(x: Variable, *, downscale_factor: int=1, data_format: str='N
         x: [images, channels, height r, width r], or channels last according to data_format
         downscale_factor: factor by which height and width shrink
         data_format: whether axis 1 or the last axis has the channels
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [images, channels r r, height, width], or channels last.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> image = pm.layers.data("image", [-1, 4, 6, 6])
         >>> pm.layers.pixel_unshuffle(image, downscale_factor=2).shape
@@ -1824,12 +1826,12 @@ def rank_loss(label: Variable, left: Variable, right: Variable, *, name: str | N
         label: any shape: 1 where the left one ranks higher, 0 where the right one, 0.5 for a tie
         left: shape of label: scores
         right: shape of label: scores
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of label.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> column = pm.layers.data("column", [-1, 1])
         >>> other = pm.layers.data("other", [-1, 1])
@@ -1844,12 +1846,12 @@ def reciprocal(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.reciprocal(x).shape
@@ -1863,12 +1865,12 @@ def relu(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.relu(x).shape
@@ -1883,12 +1885,12 @@ def relu6(x: Variable, *, threshold: float=6.0, name: str | None=None) -> Variab
     Args:
         x: any shape
         threshold: the maximum of Out
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.relu6(x).shape
@@ -1902,12 +1904,12 @@ def round(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.round(x).shape
@@ -1921,12 +1923,12 @@ def rsqrt(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.rsqrt(x).shape
@@ -1943,12 +1945,12 @@ def scale(x: Variable, *, scale: float=1.0, bias: float=0.0, bias_after_scale: b
         scale: factor
         bias: added after, or before, scaling
         bias_after_scale: whether the bias is added after scaling
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.scale(x, scale=2.0, bias=1.0).shape
@@ -1965,12 +1967,12 @@ def scatter(input: Variable, index: Variable, updates: Variable, *, overwrite: b
         index: [n], [n, 1] or one number, int32 or int64
         updates: [n, ...]: a row for each of index
         overwrite: whether the last update of a row is written; otherwise the sum of all
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of input.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> rows = pm.layers.data("rows", [2], "int64")
@@ -1988,12 +1990,12 @@ def scatter_nd_add(ref: Variable, index: Variable, updates: Variable, *, name: s
         ref: any shape
         index: [..., k], int32 or int64
         updates: index's dimensions except the last, then ref's except the first k
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of ref.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> vector = pm.layers.data("vector", [4])
         >>> label = pm.layers.data("label", [-1, 1], "int64")
@@ -2012,12 +2014,12 @@ def searchsorted(sorted_sequence: Variable, values: Variable, *, out_int32: bool
         values: any shape, or [..., m]
         out_int32: whether Out is int32
         right: whether equal elements are counted too
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of values, int64 or int32.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> vector = pm.layers.data("vector", [4])
         >>> x = pm.layers.data("x", [-1, 8])
@@ -2034,12 +2036,12 @@ def selu(x: Variable, *, scale: float=1.050701, alpha: float=1.673263, name: str
         x: any shape
         scale: factor of all elements
         alpha: -alpha is the lower bound of Out / scale
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.selu(x).shape
@@ -2053,12 +2055,12 @@ def sequence_concat(input: Sequence[Variable], *, name: str | None=None) -> Vari
 
     Args:
         input: tensors with equal numbers of sequences, with rows of one shape and element type
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: all rows of the Xs.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
         >>> pm.layers.sequence_concat([words, words]).shape
@@ -2074,12 +2076,12 @@ def sequence_enumerate(input: Variable, win_size: int, *, pad_value: int=0, name
         input: sequences of ids, [T, 1] or [T]
         win_size: the number of ids in a row
         pad_value: the id after the end of a sequence
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [T, win_size], the sequences of input.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> ids = pm.layers.data("ids", [-1, 1], "int64", lod_level=1)
         >>> pm.layers.sequence_enumerate(ids, win_size=2).shape
@@ -2094,12 +2096,12 @@ def sequence_erase(input: Variable, tokens: Sequence[int], *, name: str | None=N
     Args:
         input: sequences of ids, [T, 1] or [T], int32 or int64
         tokens: the ids to remove
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the remaining ids of each sequence; outer lod levels stay unchanged.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> ids = pm.layers.data("ids", [-1, 1], "int64", lod_level=1)
         >>> pm.layers.sequence_erase(ids, tokens=[0]).shape
@@ -2115,12 +2117,12 @@ def sequence_expand(x: Variable, y: Variable, *, ref_level: int=-1, name: str | 
         x: rows, or sequences of one level
         y: sequences; its values are not read
         ref_level: the level of y's lod with the numbers of repetitions; -1: the last
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: rows of x; sequences if x has them.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
@@ -2136,12 +2138,12 @@ def sequence_expand_as(x: Variable, y: Variable, *, name: str | None=None) -> Va
     Args:
         x: a row for each sequence of y
         y: sequences of one level; its values are not read
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: rows of x in the sequences of y.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
@@ -2157,12 +2159,12 @@ def sequence_reshape(input: Variable, new_dim: int, *, name: str | None=None) ->
     Args:
         input: sequences of rows [T, D]
         new_dim: the width of Out; must divide the number of elements of each sequence
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [T * D / new_dim, new_dim].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
         >>> pm.layers.sequence_reshape(words, new_dim=4).shape
@@ -2176,12 +2178,12 @@ def sequence_reverse(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: sequences of rows of any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Y: shape and sequences of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
         >>> pm.layers.sequence_reverse(words).shape
@@ -2197,12 +2199,12 @@ def sequence_scatter(input: Variable, index: Variable, updates: Variable, *, nam
         input: [sequences, columns]
         index: sequences of columns, [T, 1] or [T], int32 or int64
         updates: shape of index, type of input; its own sequences are not read
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of input.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> ids = pm.layers.data("ids", [-1, 1], "int64", lod_level=1)
@@ -2220,12 +2222,12 @@ def sequence_slice(input: Variable, offset: Variable, length: Variable, *, name:
         input: sequences of rows of any shape
         offset: [sequences, 1], int32 or int64
         length: [sequences, 1], int32 or int64
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: rows of input; their number depends on data.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
         >>> offset = pm.layers.data("offset", [-1, 1], "int64")
@@ -2241,12 +2243,12 @@ def sequence_softmax(input: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         input: sequences of numbers, [T, 1] or [T]
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape and sequences of input.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> score = pm.layers.data("score", [-1, 1], lod_level=1)
         >>> pm.layers.sequence_softmax(score).shape
@@ -2261,12 +2263,12 @@ def sequence_unpad(x: Variable, length: Variable, *, name: str | None=None) -> V
     Args:
         x: [sequences, length, ...]
         length: [sequences], int32 or int64
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [T, ...], or [T, 1] from [sequences, length].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> a = pm.layers.data("a", [-1, 3, 4])
         >>> lengths = pm.layers.data("lengths", [-1], "int64")
@@ -2281,12 +2283,12 @@ def shape(input: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         input: any shape; only its shape is read
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [the number of input's dimensions], int32.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.shape(x).shape
@@ -2304,12 +2306,12 @@ def shard_index(input: Variable, index_num: int, nshards: int, shard_id: int, *,
         nshards: the number of shards
         shard_id: the number of this shard, from 0
         ignore_value: the value for indices of other shards
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of input.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> label = pm.layers.data("label", [-1, 1], "int64")
         >>> pm.layers.shard_index(label, 20, 2, 0).shape
@@ -2323,12 +2325,12 @@ def sigmoid(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.sigmoid(x).shape
@@ -2346,12 +2348,12 @@ def sigmoid_cross_entropy_with_logits(x: Variable, label: Variable, *, pos_weigh
         pos_weight: shape of x: the weight of positive labels
         ignore_index: labels with this integer part have loss 0
         normalize: whether to divide by the number of labels that are not ignored
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the same shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> y = pm.layers.data("y", [-1, 8])
@@ -2366,12 +2368,12 @@ def sign(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.sign(x).shape
@@ -2385,12 +2387,12 @@ def silu(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.silu(x).shape
@@ -2404,12 +2406,12 @@ def sin(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.sin(x).shape
@@ -2423,12 +2425,12 @@ def sinh(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.sinh(x).shape
@@ -2442,12 +2444,12 @@ def size(input: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         input: any shape; only its shape is read
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: one number, int64.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.size(x).shape
@@ -2462,12 +2464,12 @@ def softmax(x: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     Args:
         x: any shape
         axis: the axis; negative ones count from the end
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.softmax(x).shape
@@ -2483,12 +2485,12 @@ def softplus(x: Variable, *, beta: float=1.0, threshold: float=20.0, name: str |
         x: any shape
         beta: factor of x; not 0
         threshold: where beta x is above it, Out = x
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.softplus(x).shape
@@ -2502,12 +2504,12 @@ def softsign(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.softsign(x).shape
@@ -2521,12 +2523,12 @@ def sqrt(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.sqrt(x).shape
@@ -2540,12 +2542,12 @@ def square(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.square(x).shape
@@ -2559,12 +2561,12 @@ def squared_l2_norm(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: [1].
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.squared_l2_norm(x).shape
@@ -2580,12 +2582,12 @@ def stanh(x: Variable, *, scale_a: float=0.67, scale_b: float=1.7159, name: str 
         x: any shape
         scale_a: factor of x
         scale_b: factor of Out
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.stanh(x).shape
@@ -2600,12 +2602,12 @@ def swish(x: Variable, *, beta: float=1.0, name: str | None=None) -> Variable:
     Args:
         x: any shape
         beta: factor of x inside exp
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.swish(x).shape
@@ -2619,12 +2621,12 @@ def tan(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.tan(x).shape
@@ -2638,12 +2640,12 @@ def tanh(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.tanh(x).shape
@@ -2657,12 +2659,12 @@ def tanh_shrink(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.tanh_shrink(x).shape
@@ -2679,12 +2681,12 @@ def teacher_student_sigmoid_loss(input: Variable, label: Variable, *, soft_max_u
         label: the same shape
         soft_max_up_bound: from this value of input on, the gradient is 0
         soft_max_lower_bound: up to this value of input, the gradient is 0
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Y: the same shape.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> column = pm.layers.data("column", [-1, 1])
         >>> other = pm.layers.data("other", [-1, 1])
@@ -2702,12 +2704,12 @@ def temporal_shift(x: Variable, seg_num: int, *, shift_ratio: float=0.25, data_f
         seg_num: the number of frames of a video
         shift_ratio: the fraction of the channels that comes from the previous frame, and from the next one
         data_format: whether axis 1 or the last axis has the channels
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> image = pm.layers.data("image", [-1, 4, 6, 6])
         >>> pm.layers.temporal_shift(image, seg_num=2).shape
@@ -2722,12 +2724,12 @@ def thresholded_relu(x: Variable, *, threshold: float=1.0, name: str | None=None
     Args:
         x: any shape
         threshold: elements not above it become 0
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.thresholded_relu(x).shape
@@ -2744,12 +2746,12 @@ def trace(x: Variable, *, offset: int=0, axis1: int=0, axis2: int=1, name: str |
         offset: the diagonal's distance to the right of the main one; negative: below it
         axis1: the rows of the matrices; negative ones count from the end
         axis2: the columns of the matrices; negative ones count from the end
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: the axes of x other than axis1 and axis2.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.trace(matrix).shape
@@ -2763,12 +2765,12 @@ def trunc(x: Variable, *, name: str | None=None) -> Variable:
 
     Args:
         x: any shape
-        name: beginning of the names of its variables
+        name: the beginning of the names of its variables; None: that of the layer
     Returns:
         Out: shape of x.
     Raises:
-        ShapeError: when shapes or element types do not fit.
-        ProgramError: when an attribute does not.
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.trunc(x).shape

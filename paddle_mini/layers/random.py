@@ -24,6 +24,11 @@ def dropout(
     seed: the same elements at every run; None: the program's random_seed, or else the executor's
     generator. Returns the shape of x. Program.clone(for_test=True) sets is_test.
     Srivastava et al., "Dropout", JMLR 2014.
+    dropout_implementation: one of these two.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.dropout(x, 0.1, dropout_implementation="upscale_in_train").shape
+        (-1, 8)
     """
     drawn = default_main_program().next_seed() if seed is None else seed
     attrs = {
@@ -42,6 +47,10 @@ def uniform_random(
     """A tensor whose elements are drawn from [min, max), all equally likely.
 
     seed: the same elements at every run; 0: the program's random_seed, or else the executor's generator.
+    shape: all dimensions known. dtype: a float type. Returns a tensor of this shape.
+    Example:
+        >>> pm.layers.uniform_random([2, 3], min=0.0, max=1.0).shape
+        (2, 3)
     """
     return _drawn("uniform_random", shape, dtype, seed, name, min=min, max=max)
 
@@ -49,7 +58,13 @@ def uniform_random(
 def gaussian_random(
     shape: Sequence[int], mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32", name: str | None = None
 ) -> Variable:
-    """A tensor whose elements are drawn from the normal distribution; seed: as in uniform_random."""
+    """A tensor whose elements are drawn from the normal distribution; seed: as in uniform_random.
+
+    shape: all dimensions known. mean, std: of the distribution. dtype: a float type. Returns a tensor of this shape.
+    Example:
+        >>> pm.layers.gaussian_random([2, 3], std=0.1).shape
+        (2, 3)
+    """
     return _drawn("gaussian_random", shape, dtype, seed, name, mean=mean, std=std)
 
 

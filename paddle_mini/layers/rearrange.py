@@ -13,7 +13,15 @@ Axes = int | Sequence[int]
 
 def reshape(x: Variable, shape: Sequence[int], name: str | None = None) -> Variable:
     """The same elements in another shape. 0 keeps x's dimension at that place; -1, once, is what is
-    left over."""
+    left over.
+
+    x: any shape. shape: integers.
+    Returns a tensor of that shape.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 4, 6])
+        >>> pm.layers.reshape(x, [0, 2, -1]).shape
+        (-1, 2, 12)
+    """
     return emit("reshape2", {"X": x}, {"shape": shape}, name=name, outputs={"Out": 1, "XShape": 1})
 
 
@@ -143,7 +151,14 @@ def expand_as(x: Variable, y: Variable, name: str | None = None) -> Variable:
 
 
 def broadcast_to(x: Variable, shape: Sequence[int], name: str | None = None) -> Variable:
-    """x broadcast to a shape: axes of size 1 are repeated, new axes are added in front; -1 keeps x's."""
+    """x broadcast to a shape: axes of size 1 are repeated, new axes are added in front; -1 keeps x's.
+
+    x: any shape. Returns a tensor of that shape.
+    Example:
+        >>> x = pm.layers.data("x", [1, 8])
+        >>> pm.layers.broadcast_to(x, [4, 3, -1]).shape
+        (4, 3, 8)
+    """
     return emit("expand_v2", {"X": x}, {"shape": shape}, name=name)
 
 
@@ -164,7 +179,14 @@ def tile(x: Variable, repeat_times: Sequence[int], name: str | None = None) -> V
 
 
 def pad(x: Variable, paddings: Sequence[int], pad_value: float = 0.0, name: str | None = None) -> Variable:
-    """x with pad_value around it: paddings has the numbers of elements before and after, for each axis."""
+    """x with pad_value around it: paddings has the numbers of elements before and after, for each axis.
+
+    x: any shape. Returns a tensor that is longer by these numbers.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.pad(x, [0, 0, 1, 3]).shape
+        (-1, 12)
+    """
     return emit("pad", {"X": x}, {"paddings": paddings, "pad_value": pad_value}, name=name)
 
 
@@ -202,13 +224,30 @@ def reverse(x: Variable, axis: Axes, name: str | None = None) -> Variable:
 
 def roll(x: Variable, shifts: Axes, axis: Axes | None = None, name: str | None = None) -> Variable:
     """x moved by shifts along the axes, or as one line if axis is None; what leaves at one end comes in at
-    the other."""
+    the other.
+
+    x: any shape, which is that of the result.
+    Returns the shape of x.
+    Example:
+        >>> x = pm.layers.assign(np.array([1, 2, 3, 4]))
+        >>> pm.Executor().run(fetch_list=[pm.layers.roll(x, 1)])[0]
+        array([4, 1, 2, 3])
+    """
     return emit("roll", {"X": x}, {"shifts": listed(shifts), "axis": listed(axis)}, name=name)
 
 
 def meshgrid(input: Sequence[Variable], name: str | None = None) -> list[Variable]:
     """The coordinates of a grid: of lists [n0], [n1], ... as many tensors [n0, n1, ...]; the elements of
-    tensor i are those of list i and change along axis i."""
+    tensor i are those of list i and change along axis i.
+
+    input: the lists.
+    Returns a list of these tensors.
+    Example:
+        >>> rows, columns = pm.layers.meshgrid([pm.layers.arange(2, dtype="float32"), pm.layers.arange(3, dtype="float32")])
+        >>> pm.Executor().run(fetch_list=[columns])[0]
+        array([[0., 1., 2.],
+               [0., 1., 2.]], dtype=float32)
+    """
     count = len(input) if isinstance(input, (list, tuple)) else 1
     return emit_all("meshgrid", {"X": input}, name=name, outputs={"Out": count})["Out"]  # type: ignore[return-value]
 

@@ -13,22 +13,25 @@ from ..transaction import before_changing
 from ..variable import Variable
 from .control_flow import inner_block, step_scopes
 from .emit import block, refuse, require_variable
-from .tensor import assign, fill_constant_batch_size_like
+from .fill import fill_constant_batch_size_like
+from .tensor import assign
 
 
 class StaticRNN:
-    """A recurrence written as one step:
-
-        rnn = layers.StaticRNN()
-        with rnn.step():
-            word = rnn.step_input(words)                  # words [T, N, ...]: word [N, ...]
-            before = rnn.memory(init=state)               # what the step before gave
-            hidden = layers.fc([word, before], size, act="tanh")
-            rnn.update_memory(before, hidden)
-            rnn.step_output(hidden)
-        outputs = rnn()                                   # [T, N, size]
+    """A recurrence written as one step.
 
     reverse: the last step first; outputs stay in the order of the inputs.
+    Example:
+        >>> words, state = pm.layers.data("words", [20, 4, 8]), pm.layers.data("state", [4, 16])
+        >>> rnn = pm.layers.StaticRNN()
+        >>> with rnn.step():
+        ...     word = rnn.step_input(words)  # words [T, N, ...]: word [N, ...]
+        ...     before = rnn.memory(init=state)  # the state after the step before
+        ...     hidden = pm.layers.fc([word, before], 16, act="tanh")
+        ...     rnn.update_memory(before, hidden)
+        ...     rnn.step_output(hidden)
+        >>> rnn().shape
+        (20, 4, 16)
     """
 
     def __init__(self, name: str | None = None, reverse: bool = False):
@@ -102,6 +105,7 @@ class StaticRNN:
         self._outputs.append(assign(o))  # under a separate name, as a state may have this one
 
     def output(self, *outputs: Variable) -> None:
+        """Calls step_output for each."""
         for o in outputs:
             self.step_output(o)
 

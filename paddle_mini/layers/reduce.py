@@ -135,7 +135,15 @@ def reduce_any(input: Variable, dim: Axes = None, keep_dim: bool = False, name: 
 
 def argmax(x: Variable, axis: int | None = 0, keepdim: bool = False, dtype: Any = "int64", name: str | None = None) -> Variable:
     """Where along the axis the greatest element is, the first of equal ones; axis=None: in x as one line.
-    dtype: "int64" or "int32"."""
+    dtype: "int64" or "int32".
+
+    keepdim: whether the axis stays, with one element.
+    x: any shape. Returns positions: the shape of x without the axis.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.argmax(x, axis=1).shape
+        (-1,)
+    """
     return _position("arg_max", x, axis, keepdim, dtype, name or layer_name("argmax"))
 
 
@@ -161,7 +169,15 @@ def cumsum(
     x: Variable, axis: int | None = None, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Variable:
     """The sums of the elements up to each one along the axis; axis=None: of x as one line. exclusive:
-    without the element itself. reverse: from the end."""
+    without the element itself. reverse: from the end.
+
+    x: any shape; that of the result, or [n] with axis=None.
+    Returns the sums, of the element type of x.
+    Example:
+        >>> x = pm.layers.assign(np.array([1, 2, 3]))
+        >>> pm.Executor().run(fetch_list=[pm.layers.cumsum(x, axis=0)])[0]
+        array([1, 3, 6])
+    """
     attrs = {"axis": -1 if axis is None else axis, "flatten": axis is None, "exclusive": exclusive, "reverse": reverse}
     return emit("cumsum", {"X": x}, attrs, name=name)
 
@@ -184,7 +200,15 @@ def logcumsumexp(x: Variable, axis: int | None = None, name: str | None = None) 
 
 def logsumexp(x: Variable, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
     """log Σ exp(x) over axes, exact where exp(x) would overflow; axis=None: over all. keepdim: the axes
-    stay, with one element."""
+    stay, with one element.
+
+    x: any shape, float.
+    Returns the other axes.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.logsumexp(x, axis=1).shape
+        (-1,)
+    """
     axes = _listed(axis)
     return emit("logsumexp", {"X": x}, {"axis": axes or [0], "keepdim": keepdim, "reduce_all": not axes}, name=name)
 
@@ -194,6 +218,11 @@ def norm(x: Variable, p: str | float = "fro", axis: Axes = None, keepdim: bool =
 
     p: a number, ±inf for the greatest and the least |x|, 0 for how many are not 0; or "fro", √(Σ x²), which
     takes several axes too. keepdim: the axes stay, with one element.
+    x: any shape, float. Returns the other axes; none with axis=None.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.norm(x, p=2, axis=1, keepdim=True).shape
+        (-1, 1)
     """
     prefix, axes = layer_name("norm", name), _listed(axis)
     if p == "fro":

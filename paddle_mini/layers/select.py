@@ -6,7 +6,7 @@ from typing import Any
 
 from ..variable import Variable
 from .emit import emit, emit_all, from_front, layer_name, require_variable, whole
-from .tensor import full_like
+from .fill import full_like
 
 
 def gather(input: Variable, index: Variable, axis: int = 0, name: str | None = None) -> Variable:
@@ -14,6 +14,10 @@ def gather(input: Variable, index: Variable, axis: int = 0, name: str | None = N
 
     index: [n] or [n, 1], int32 or int64. Returns the shape of input with n elements along the axis.
     Raises OpError at a run if a position is out of range.
+    Example:
+        >>> x, rows = pm.layers.data("x", [10, 8]), pm.layers.data("rows", [-1], "int64")
+        >>> pm.layers.gather(x, rows).shape
+        (-1, 8)
     """
     return emit("gather", {"X": input, "Index": index}, {"axis": from_front(input, axis)}, name=name)
 
@@ -40,7 +44,11 @@ def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: st
     """x with value added along the axis at the positions in index, as often as they are named.
 
     index: [n], int32 or int64. value: the shape of x with n elements along the axis. Raises OpError at a
-    run if a position is out of range.
+    run if a position is out of range. Returns the shape of x.
+    Example:
+        >>> x, rows, value = pm.layers.data("x", [10, 8]), pm.layers.data("rows", [3], "int64"), pm.layers.data("value", [3, 8])
+        >>> pm.layers.index_add(x, rows, 0, value).shape
+        (10, 8)
     """
     return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": from_front(x, axis)}, name=name)
 
@@ -50,6 +58,10 @@ def take_along_axis(arr: Variable, indices: Variable, axis: int, name: str | Non
 
     indices: arr's shape but for the axis, int32 or int64. Returns the shape of indices. Raises OpError at a
     run if a position is out of range.
+    Example:
+        >>> x, columns = pm.layers.data("x", [-1, 8]), pm.layers.data("columns", [-1, 2], "int64")
+        >>> pm.layers.take_along_axis(x, columns, axis=1).shape
+        (-1, 2)
     """
     return emit("take_along_axis", {"Input": arr, "Index": indices}, {"Axis": from_front(arr, axis)}, name=name)
 
@@ -68,6 +80,11 @@ def put_along_axis(
     values: the shape of indices, or a number. reduce: "assign": of several values for one element the last
     stays; "add", "mul" or "multiply", "mean", "amin", "amax": the sum, product, mean, smallest or largest of the values
     and, with include_self, of the element itself.
+    axis: that of the positions. Returns the shape of arr.
+    Example:
+        >>> x, rows = pm.layers.data("x", [4, 8]), pm.layers.data("rows", [1, 8], "int64")
+        >>> pm.layers.put_along_axis(x, rows, 1.0, axis=0, reduce="add").shape
+        (4, 8)
     """
     require_variable("put_along_axis", arr)
     if not isinstance(values, Variable):
@@ -84,14 +101,26 @@ def multiplex(inputs: Sequence[Variable], index: Variable, name: str | None = No
     """Row i is row i of inputs[index[i]].
 
     inputs: [rows, ...], all of one shape. index: [rows, 1], int32 or int64. Raises OpError at a run when there
-    is out of range.
+    is out of range. Returns that shape.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 8]), pm.layers.data("y", [-1, 8])
+        >>> pm.layers.multiplex([x, y], pm.layers.data("index", [-1, 1], "int64")).shape
+        (-1, 8)
     """
     return emit("multiplex", {"Ids": index, "X": inputs}, name=name)
 
 
 def argsort(input: Variable, axis: int = -1, descending: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
     """The elements along an axis in order, the least first: (values, int64 indices). Of equal ones, that at
-    the lower index comes first."""
+    the lower index comes first.
+
+    input: any shape. descending: the greatest first.
+    Returns two tensors of the shape of input.
+    Example:
+        >>> values, indices = pm.layers.argsort(pm.layers.assign(np.array([3.0, 1.0, 2.0], "float32")))
+        >>> pm.Executor().run(fetch_list=[indices])[0]
+        array([1, 2, 0])
+    """
     outputs = emit_all("argsort", {"X": input}, {"axis": axis, "descending": descending}, name=name)
     outputs["Indices"].stop_gradient = True  # type: ignore[union-attr]
     return outputs["Out"], outputs["Indices"]  # type: ignore[return-value]
@@ -99,7 +128,15 @@ def argsort(input: Variable, axis: int = -1, descending: bool = False, name: str
 
 def tril(x: Variable, diagonal: int = 0, name: str | None = None) -> Variable:
     """x with zeros above the diagonal of each matrix: its last two axes. diagonal: 0 the main one, above 0 to
-    the right of it."""
+    the right of it.
+
+    x: [..., rows, columns]; that is the shape of the result.
+    Returns that shape.
+    Example:
+        >>> pm.Executor().run(fetch_list=[pm.layers.tril(pm.layers.ones([2, 2]))])[0]
+        array([[1., 0.],
+               [1., 1.]], dtype=float32)
+    """
     return emit("tril_triu", {"X": x}, {"diagonal": diagonal, "lower": True}, name=name or layer_name("tril"))
 
 
@@ -143,7 +180,14 @@ def allclose(
 
 
 def where(condition: Variable, x: Variable, y: Variable, name: str | None = None) -> Variable:
-    """x's element where the condition is true, else y's; all three have one shape, condition is bool."""
+    """x's element where the condition is true, else y's; all three have one shape, condition is bool.
+
+    x, y: any element type. Returns their shape.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.where(x > 0.0, x, x * 0.01).shape
+        (-1, 8)
+    """
     return emit("where", {"Condition": condition, "X": x, "Y": y}, name=name)
 
 
@@ -154,6 +198,11 @@ def one_hot(
 
     input: any shape, int32 or int64. Returns [..., depth]. Raises OpError at a run for a position that is
     not in [0, depth), or gives zeros there with allow_out_of_range.
+    dtype: the element type of the result.
+    Example:
+        >>> label = pm.layers.data("label", [-1, 1], "int64")
+        >>> pm.layers.one_hot(label, depth=10).shape
+        (-1, 1, 10)
     """
     attrs = {"depth": whole("one_hot", "depth", depth), "allow_out_of_range": allow_out_of_range, "dtype": dtype}
     out = emit("one_hot_v2", {"X": input}, attrs, name=name or layer_name("one_hot"))

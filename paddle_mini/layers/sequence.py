@@ -23,7 +23,7 @@ from .emit import (
     require_variable,
     whole,
 )
-from .tensor import fill_constant
+from .fill import fill_constant
 
 
 def sequence_pool(
@@ -34,6 +34,10 @@ def sequence_pool(
     input: sequences of rows [T, ...]. pool_type: "sum", "average", "sqrt" (the sum by the root of the length),
     "max", "last" or "first". pad_value: what a sequence without rows gives. Returns [sequences, ...]; of
     sequences of sequences, the inner ones are pooled, and the rows are grouped as they were.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_pool(words, "average").shape
+        (-1, 8)
     """
     if not isinstance(pool_type, str):
         refuse(ProgramError, f"sequence_pool: pool_type is {shown(pool_type)}, it must be a string such as 'sum'")
@@ -91,6 +95,10 @@ def sequence_conv(
     filter_stride: 1. padding: True. padding_start: None: −(filter_size // 2), so that a row is in the middle.
     Returns [T, num_filters]. W [filter_size · D, num_filters] begins with Xavier, b [num_filters] with zeros;
     bias_attr=False: no bias. Raises ProgramError for another stride or no padding.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> pm.layers.sequence_conv(words, num_filters=16, filter_size=3, act="relu").shape
+        (-1, 16)
     """
     require_float("sequence_conv", input)
     filters, size = (
@@ -121,6 +129,10 @@ def row_conv(
 
     input: sequences of rows [T, D], or [batch, T, D], float; D must be known. Returns the shape of input.
     W [future_context_size + 1, D] begins with Xavier. Amodei et al., "Deep Speech 2", 2015.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8], lod_level=1)
+        >>> pm.layers.row_conv(x, future_context_size=2).shape
+        (-1, 8)
     """
     require_float("row_conv", input)
     taps = whole("row_conv", "future_context_size", future_context_size, low=0) + 1
@@ -137,6 +149,12 @@ def sequence_pad(
 
     x: sequences of rows [T, ...]. pad_value: a number, or a Variable of x's dtype: one element, or a row.
     maxlen: None: the length of the longest. Raises OpError at a run when a sequence is longer than maxlen.
+    Returns these two variables.
+    Example:
+        >>> words = pm.layers.data("words", [-1, 8], lod_level=1)
+        >>> padded, lengths = pm.layers.sequence_pad(words, pad_value=0.0, maxlen=20)
+        >>> padded.shape, lengths.shape
+        ((-1, 20, 8), (-1,))
     """
     require_variable("sequence_pad", x)
     prefix = layer_name("sequence_pad", name)
@@ -153,6 +171,12 @@ def sequence_mask(x: Variable, maxlen: int | Variable | None = None, dtype: Any 
 
     x: lengths of any shape, int32 or int64. maxlen: how many positions; None: the largest of x; or a Variable with
     one integer. Returns [..., maxlen].
+    dtype: the element type of the result.
+    Example:
+        >>> mask = pm.layers.sequence_mask(pm.layers.assign(np.array([1, 3])), maxlen=4)
+        >>> pm.Executor().run(fetch_list=[mask])[0]
+        array([[1, 0, 0, 0],
+               [1, 1, 1, 0]])
     """
     given = isinstance(maxlen, Variable)
     max_length = -1 if given or maxlen is None else whole("sequence_mask", "maxlen", maxlen)
@@ -170,7 +194,14 @@ def lod_reset(
     x: Variable, y: Variable | None = None, target_lod: Sequence[int] | None = None, name: str | None = None
 ) -> Variable:
     """x with other sequences: those of y; or, if y has no LoD, the offsets that are its values (int32 or int64);
-    or, without y, the offsets target_lod, such as [0, 2, 5]."""
+    or, without y, the offsets target_lod, such as [0, 2, 5].
+
+    Returns the shape of x.
+    Example:
+        >>> x = pm.layers.lod_reset(pm.layers.ones([5, 8]), target_lod=[0, 2, 5])
+        >>> pm.Executor().run(fetch_list=[x], return_numpy=False)[0].lod
+        [[0, 2, 5]]
+    """
     if (y is None) == (target_lod is None):
         refuse(ProgramError, "lod_reset: give y or target_lod")
     return emit("lod_reset", {"X": x, "Y": y}, {} if target_lod is None else {"target_lod": _offsets(target_lod)}, name=name)
@@ -178,7 +209,14 @@ def lod_reset(
 
 def lod_append(x: Variable, level: Variable | Sequence[int], name: str | None = None) -> Variable:
     """x with one more, innermost, level of sequences, whose y or target_lod in lod_reset is `level`: what was the
-    innermost level then groups these sequences instead of rows, so there must be as many as there were rows."""
+    innermost level then groups these sequences instead of rows, so there must be as many as there were rows.
+
+    Returns the shape of x.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8], lod_level=1)
+        >>> pm.layers.lod_append(x, [0, 1, 3, 5]).lod_level
+        2
+    """
     given = isinstance(level, Variable)
     attrs = {"append": True, **({} if given else {"target_lod": _offsets(level)})}  # type: ignore[arg-type]
     return emit("lod_reset", {"X": x, "Y": level if given else None}, attrs, name=name or layer_name("lod_append"))

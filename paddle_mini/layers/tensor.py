@@ -10,7 +10,7 @@ from .. import dtypes
 from .._core import ProgramError, printable
 from ..errors import shown
 from ..guards import default_main_program
-from ..initializer import constant_attrs, value_attrs
+from ..initializer import value_attrs
 from ..variable import Parameter, Variable
 from . import emit as door
 from .emit import at_users_line, emit, layer_name, refuse, require_variable
@@ -21,6 +21,12 @@ def data(name: str, shape: Sequence[int], dtype: Any = "float32", lod_level: int
 
     shape: with -1, or None, for dimensions that differ from run to run. append_backward stops here;
     set .stop_gradient = False to have a gradient.
+    dtype: the element type of fed values. lod_level: levels of sequences, 0 for plain tensors. Returns
+    the variable.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 2])
+        >>> pm.Executor().run(feed={"x": np.ones((3, 2), "float32")}, fetch_list=[x * 2.0])[0].shape
+        (3, 2)
     """
     if not isinstance(name, str) or not name:
         refuse(ProgramError, f"data: name is {shown(name)}, it must be a string that is not empty")
@@ -45,7 +51,15 @@ def create_parameter(
     is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Parameter:
-    """A new parameter; initialised with Xavier, or zeros with is_bias, unless attr or default_initializer is set."""
+    """A new parameter; initialised with Xavier, or zeros with is_bias, unless attr or default_initializer is set.
+
+    shape: the dimensions, all known. dtype: the element type. attr: a ParamAttr, a name or an initializer. Returns the
+    Parameter, which is one of this name that is there already. Raises ShapeError when that has another shape or dtype.
+    Example:
+        >>> weight = pm.layers.create_parameter([8, 4], attr=pm.ParamAttr("weight", pm.initializer.Normal(scale=0.1)))
+        >>> weight.name, weight.shape
+        ('weight', (8, 4))
+    """
     if name is not None and attr is None:
         attr = name
     return door.create_parameter(
@@ -57,170 +71,30 @@ def create_global_var(
     shape: Sequence[int], value: float, dtype: Any = "float32", persistable: bool = True, name: str | None = None
 ) -> Variable:
     """A variable that outlives runs and that no optimizer changes; the startup program sets every
-    element to `value`."""
+    element to `value`.
+
+    shape, dtype: its dimensions, all known, and its element type. persistable: whether its value outlives a run.
+    Returns the variable.
+    Example:
+        >>> seen = pm.layers.create_global_var([1], 0, dtype="int64", name="rows_seen")
+        >>> seen.persistable
+        True
+    """
     if not persistable:
         refuse(ProgramError, "create_global_var: the startup program can only set what is persistable")
     return door.create_state(name or layer_name("global_var"), shape, dtypes.dtype_name(dtype), value)
 
 
-def fill_constant(shape: Sequence[int], dtype: Any, value: float, name: str | None = None) -> Variable:
-    """A tensor of this shape whose elements are all `value`.
-
-    Args:
-        shape: the dimensions
-        dtype: the element type
-        value: of every element
-    Returns:
-        a tensor of this shape
-    Example:
-        >>> pm.layers.fill_constant([2, 3], "float32", 1.5).shape
-        (2, 3)
-    """
-    with at_users_line():
-        attrs = constant_attrs(dtypes.shape_list(shape), dtypes.dtype_name(dtype), value)
-    out = emit("fill_constant", {}, attrs, name=name)
-    out.stop_gradient = True
-    return out
-
-
-def zeros(shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> Variable:
-    """A tensor of zeros.
-
-    Args:
-        shape: the dimensions
-        dtype: the element type
-    Returns:
-        a tensor of this shape
-    Example:
-        >>> pm.layers.zeros([2, 3]).shape
-        (2, 3)
-    """
-    return fill_constant(shape, dtype, 0.0, name=name)
-
-
-def ones(shape: Sequence[int], dtype: Any = "float32", name: str | None = None) -> Variable:
-    """A tensor of ones.
-
-    Args:
-        shape: the dimensions
-        dtype: the element type
-    Returns:
-        a tensor of this shape
-    Example:
-        >>> pm.layers.ones([2, 3]).shape
-        (2, 3)
-    """
-    return fill_constant(shape, dtype, 1.0, name=name)
-
-
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = "float32", name: str | None = None) -> Variable:
-    """A matrix with 1 on the diagonal and 0 elsewhere. num_columns: None: as many as rows.
-
-    Args:
-        num_rows: rows
-        num_columns: None: as many as rows
-        dtype: the element type
-    Returns:
-        [num_rows, num_columns]
-    Example:
-        >>> pm.layers.eye(3).shape
-        (3, 3)
-    """
-    attrs = {"num_rows": num_rows, "num_columns": -1 if num_columns is None else num_columns, "dtype": dtypes.dtype_name(dtype)}
-    out = emit("eye", {}, attrs, name=name)
-    out.stop_gradient = True
-    return out
-
-
-def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = "int64", name: str | None = None) -> Variable:
-    """start, start + step, start + 2 step, ... up to but without end; arange(n) begins at 0.
-
-    start, end, step: numbers, or variables of this dtype with one element. Returns [n], whose length is known
-    at a run. Raises OpError at a run when step is 0.
-    """
-    prefix = layer_name("arange", name)
-    start, end = (0, start) if end is None else (start, end)
-    ports = {
-        port: value if isinstance(value, Variable) else fill_constant([1], dtype, value, name=prefix)
-        for port, value in (("Start", start), ("End", end), ("Step", step))
-    }
-    out = emit("range", ports, name=prefix)
-    out.stop_gradient = True
-    return out
-
-
-def full_like(x: Variable, value: float, dtype: Any = None, name: str | None = None) -> Variable:
-    """A tensor of x's shape whose elements are all `value`. dtype: None: x's.
-
-    Args:
-        x: any shape
-        value: of every element
-        dtype: None: that of x
-    Returns:
-        the shape of x
-    Example:
-        >>> x = pm.layers.data("x", [-1, 8])
-        >>> pm.layers.full_like(x, 2.0).shape
-        (-1, 8)
-    """
-    attrs = {"value": float(value), "dtype": -1 if dtype is None else dtypes.dtype_name(dtype)}
-    out = emit("fill_any_like", {"X": x}, attrs, name=name)
-    out.stop_gradient = True
-    return out
-
-
-def zeros_like(x: Variable, name: str | None = None) -> Variable:
-    """A tensor of zeros of x's shape and element type.
-
-    Args:
-        x: any shape
-    Returns:
-        the shape and element type of x
-    Example:
-        >>> x = pm.layers.data("x", [-1, 8])
-        >>> pm.layers.zeros_like(x).shape
-        (-1, 8)
-    """
-    return full_like(x, 0.0, name=name)
-
-
-def ones_like(x: Variable, name: str | None = None) -> Variable:
-    """A tensor of ones of x's shape and element type.
-
-    Args:
-        x: any shape
-    Returns:
-        the shape and element type of x
-    Example:
-        >>> x = pm.layers.data("x", [-1, 8])
-        >>> pm.layers.ones_like(x).shape
-        (-1, 8)
-    """
-    return full_like(x, 1.0, name=name)
-
-
-def fill_constant_batch_size_like(
-    input: Variable,
-    shape: Sequence[int],
-    dtype: Any,
-    value: float,
-    input_dim_idx: int = 0,
-    output_dim_idx: int = 0,
-    name: str | None = None,
-) -> Variable:
-    """A tensor of this shape whose elements are all `value`; its dimension output_dim_idx is input's
-    dimension input_dim_idx."""
-    with at_users_line():
-        attrs = constant_attrs(list(shape), dtypes.dtype_name(dtype), value)
-    attrs.update(input_dim_idx=input_dim_idx, output_dim_idx=output_dim_idx)
-    out = emit("fill_constant_batch_size_like", {"Input": input}, attrs, name=name)
-    out.stop_gradient = True
-    return out
-
-
 def assign(input: Any, output: Variable | None = None, name: str | None = None) -> Variable:
     """A copy of a variable, or of a NumPy array, number or list, which becomes part of the program.
-    output: the variable to write; None: a new one."""
+    output: the variable to write; None: a new one.
+
+    input: the value to copy. Returns output, or the new variable, of the shape and element type of input.
+    Example:
+        >>> x = pm.layers.assign(np.array([[1.0, 2.0]], "float32"))
+        >>> x.shape, x.dtype
+        ((1, 2), 'float32')
+    """
     written = {"Out": output if output is not None else 1}
     if isinstance(input, Variable):
         return emit("assign", {"X": input}, name=name, outputs=written)
@@ -283,5 +157,12 @@ def increment(x: Variable, value: float = 1.0, in_place: bool = True, name: str 
 
 
 def sums(input: Sequence[Variable], out: Variable | None = None, name: str | None = None) -> Variable:
-    """The sum of tensors of one shape, element by element. out: the variable to write; None: a new one."""
+    """The sum of tensors of one shape, element by element. out: the variable to write; None: a new one.
+
+    input: the tensors, float or integer. Returns out, or the new variable, of their shape.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 8]), pm.layers.data("y", [-1, 8])
+        >>> pm.layers.sums([x, y, y]).shape
+        (-1, 8)
+    """
     return emit("sum", {"X": input}, name=name or layer_name("sum"), outputs={"Out": 1 if out is None else out})

@@ -13,11 +13,11 @@ from ..variable import Variable
 from .attention import dropped, multi_head_attention, unnamed
 from .embedding import embedding
 from .emit import known_dim, layer_name, refuse, require_float, whole
+from .fill import fill_constant_batch_size_like
 from .linear import fc
 from .norm import layer_norm
 from .ops import elementwise_add, scale
 from .reduce import cumsum
-from .tensor import fill_constant_batch_size_like
 
 
 def feed_forward(
@@ -35,6 +35,10 @@ def feed_forward(
     x: [N, length, features] float. d_inner: outputs of the first product; d_model: of the second; None: features.
     dropout_rate: between them, upscale_in_train. Returns [N, length, d_model]. param_attr and bias_attr are for
     both products and have no name.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 20, 16])
+        >>> pm.layers.feed_forward(x, d_inner=64).shape
+        (-1, 20, 16)
     """
     _require_sequences("feed_forward", x)
     weight, bias = unnamed("feed_forward", param_attr), unnamed("feed_forward", bias_attr)
@@ -67,6 +71,11 @@ def transformer_encoder_layer(
     normalization in the Transformer architecture", ICML 2020). attn_mask, causal: as in dot_product_attention; with
     causal, this is the block of a language model.
     Returns the shape of x. param_attr, bias_attr: as in multi_head_attention, for all products.
+    num_heads: as in multi_head_attention. d_inner, act: as in feed_forward.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 20, 16])
+        >>> pm.layers.transformer_encoder_layer(x, num_heads=4, d_inner=64).shape
+        (-1, 20, 16)
     """
     _require_sequences("transformer_encoder_layer", x)
     prefix = layer_name("transformer_encoder_layer", name)
@@ -127,6 +136,12 @@ def transformer_decoder_layer(
     x: [N, length, features] float. memory: [N, k, any features] float, what the encoder made. memory_mask: for
     the attention to memory; attn_mask and causal: for that to x itself. All else is as in
     transformer_encoder_layer. Returns the shape of x.
+    num_heads, d_inner, dropout_rate, act, attn_dropout_rate, act_dropout_rate, normalize_before, param_attr, bias_attr: as in
+    transformer_encoder_layer.
+    Example:
+        >>> x, memory = pm.layers.data("x", [-1, 20, 16]), pm.layers.data("memory", [-1, 30, 16])
+        >>> pm.layers.transformer_decoder_layer(x, memory, num_heads=4, d_inner=64).shape
+        (-1, 20, 16)
     """
     _require_sequences("transformer_decoder_layer", x)
     prefix = layer_name("transformer_decoder_layer", name)
@@ -189,6 +204,10 @@ def add_learned_positions(x: Variable, max_length: int, param_attr: Any = None, 
     x: [N, length, features] float; features must be known, length need not be. The table [max_length, features]
     begins with Xavier. Returns the shape of x. Raises ShapeError when a known length is above max_length, and
     OpError at a run when another one is.
+    Example:
+        >>> x = pm.layers.embedding(pm.layers.data("ids", [-1, 20], "int64"), [1000, 16])
+        >>> pm.layers.add_learned_positions(x, max_length=512).shape
+        (-1, 20, 16)
     """
     return _with_positions("add_learned_positions", x, max_length, param_attr, name)
 
@@ -197,6 +216,11 @@ def add_sinusoid_positions(x: Variable, max_length: int, name: str | None = None
     """x plus sin(t / 10000^(2i / features)) at feature 2i and the cosine at 2i + 1, for each position t.
 
     Arguments and errors are as in add_learned_positions; the table is a parameter that is not trained.
+    max_length: the positions of the table. Returns the shape of x.
+    Example:
+        >>> x = pm.layers.embedding(pm.layers.data("ids", [-1, 20], "int64"), [1000, 16])
+        >>> pm.layers.add_sinusoid_positions(x, max_length=512).shape
+        (-1, 20, 16)
     """
     _require_sequences("add_sinusoid_positions", x)
     width = known_dim(x, 2, "add_sinusoid_positions")

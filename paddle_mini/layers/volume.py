@@ -33,6 +33,11 @@ def conv3d(
     [num_filters, C / groups, depth, height, width] begins normal with standard deviation
     √(2 / (depth·height·width·C)), b [num_filters] with zeros; bias_attr=False: no bias.
     Raises ShapeError when a dimension does not fit.
+    filter_size, stride, dilation: such sizes. Returns [N, num_filters, D', H', W'].
+    Example:
+        >>> x = pm.layers.data("x", [-1, 3, 8, 16, 16])
+        >>> pm.layers.conv3d(x, num_filters=4, filter_size=3, padding=1).shape
+        (-1, 4, 8, 16, 16)
     """
     require_float("conv3d", input)
     axis = _channel_axis("conv3d", data_format)
@@ -71,6 +76,12 @@ def pool3d(
 
     input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC". Sizes: one number, or
     [depth, height, width]. All else is as in pool2d. Raises ShapeError when a window does not fit.
+    pool_size, pool_type, pool_stride, pool_padding, global_pooling, ceil_mode, exclusive: as in pool2d.
+    Returns [N, C, D', H', W'].
+    Example:
+        >>> x = pm.layers.data("x", [-1, 3, 8, 16, 16])
+        >>> pm.layers.pool3d(x, pool_size=2, pool_type="avg", pool_stride=2).shape
+        (-1, 3, 4, 8, 8)
     """
     _channel_axis("pool3d", data_format)
     if pool_type not in ("max", "avg"):

@@ -2,11 +2,11 @@
 """Every logger has log(values, step) and close(), and is a context manager. Whatever takes a logger takes any object with these
 two methods.
 
-import paddle_mini as pm
-with pm.loggers.CSVLogger("logs/run.csv") as log:
-    for step in range(3):
-        log.log({"loss": 1.0 / (step + 1)}, step)
-pm.loggers.CSVLogger.read("logs/run.csv")  # [{"step": 0.0, "loss": 1.0}, ...]
+>>> with pm.loggers.CSVLogger("logs/run.csv") as log:
+...     for step in range(2):
+...         log.log({"loss": 1.0 / (step + 1)}, step)
+>>> pm.loggers.CSVLogger.read("logs/run.csv")
+[{'step': 0.0, 'loss': 1.0}, {'step': 1.0, 'loss': 0.5}]
 """
 
 from .protocol import Logger

@@ -13,7 +13,17 @@ from ..errors import shown
 
 @runtime_checkable
 class Logger(Protocol):
-    """An object that keeps figures by name, one set for each step."""
+    """An object that keeps figures by name, one set for each step.
+
+    Example:
+        >>> class Print:
+        ...     def log(self, values, step):
+        ...         print(step, values)
+        ...     def close(self):
+        ...         pass
+        >>> isinstance(Print(), pm.loggers.Logger)
+        True
+    """
 
     def log(self, values: Mapping[str, float], step: int) -> None:
         """Keeps the figures of a step. A figure is a number, or an array of one element, such as a fetched loss."""

@@ -18,9 +18,9 @@ class TensorBoardLogger:
     """Writes event files for TensorBoard to a directory. ProgramError where tensorboardX is not installed
     (pip install 'paddle_mini[tensorboard]'). Loggers of one directory add event files to it.
 
-    import paddle_mini as pm
-    with pm.loggers.TensorBoardLogger("logs") as log:
-        log.log({"loss": 0.5}, step=1)  # `tensorboard --logdir logs` shows it
+    Example:
+        >>> with pm.loggers.TensorBoardLogger("logs") as log:  # `tensorboard --logdir logs` shows it
+        ...     log.log({"loss": 0.5}, step=1)
     """
 
     def __init__(self, directory: str | os.PathLike[str]):

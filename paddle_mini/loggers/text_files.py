@@ -70,9 +70,12 @@ class CSVLogger(_LineLogger):
     "inf" and "-inf". A figure that a later call leaves out is an empty cell; a figure without a column is a ProgramError.
     A file that exists is appended to; its columns stay.
 
-    import paddle_mini as pm
-    with pm.loggers.CSVLogger("run.csv") as log:
-        log.log({"loss": 0.5}, step=1)
+    path: the file; its folder is made.
+    Example:
+        >>> with pm.loggers.CSVLogger("run.csv") as log:
+        ...     log.log({"loss": 0.5}, step=1)
+        >>> pm.loggers.CSVLogger.read("run.csv")
+        [{'step': 1.0, 'loss': 0.5}]
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -111,9 +114,12 @@ class JSONLinesLogger(_LineLogger):
     """Appends a JSON object for each call: {"step": 1, "loss": 0.5}. JSON has no NaN and no infinities; they are the strings
     "NaN", "Infinity" and "-Infinity", which float() of Python and Number() of JavaScript convert.
 
-    import paddle_mini as pm
-    with pm.loggers.JSONLinesLogger("run.jsonl") as log:
-        log.log({"loss": 0.5}, step=1)
+    path: the file; its folder is made. A file that exists is appended to.
+    Example:
+        >>> with pm.loggers.JSONLinesLogger("run.jsonl") as log:
+        ...     log.log({"loss": 0.5}, step=1)
+        >>> pm.loggers.JSONLinesLogger.read("run.jsonl")
+        [{'step': 1.0, 'loss': 0.5}]
     """
 
     def log(self, values: Mapping[str, float], step: int) -> None:

@@ -3,6 +3,8 @@
 runs. Classes such as ExponentialDecay are given to an optimizer as learning_rate: they add no
 operator; the Executor writes their rate before each run, and step() moves them on."""
 
+import inspect
+
 from ..layers.learning_rate import (
     cosine_decay,
     exponential_decay,
@@ -14,6 +16,7 @@ from ..layers.learning_rate import (
     polynomial_decay,
     pow2_decay_with_linear_warmup,
 )
+from ..shared_docs import describe_shared
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decays import (
     CosineAnnealingDecay,
@@ -22,13 +25,11 @@ from .decays import (
     LambdaDecay,
     LinearLR,
     MultiplicativeDecay,
-    MultiStepDecay,
     NaturalExpDecay,
     NoamDecay,
-    PiecewiseDecay,
     PolynomialDecay,
-    StepDecay,
 )
+from .piecewise import MultiStepDecay, PiecewiseDecay, StepDecay
 from .plateau import ReduceOnPlateau
 from .scheduler import LRScheduler
 from .swa import SWALR
@@ -64,3 +65,8 @@ __all__ = [
     "polynomial_decay",
     "pow2_decay_with_linear_warmup",
 ]
+
+describe_shared(
+    [value for name in __all__ if inspect.isclass(value := globals()[name]) and value is not LRScheduler],
+    {"learning_rate": "η, the rate that the formula begins from", "last_epoch": "one less than t at the beginning"},
+)

@@ -16,6 +16,11 @@ class OneCycleLR(LRScheduler):
 
     anneal_strategy: along half a cosine ("cos") or a line ("linear"). three_phase: falls as fast as it
     rose to where it began, and then to end_learning_rate. Smith and Topin, "Super-Convergence", 2019.
+    Example:
+        >>> rate = pm.lr.OneCycleLR(0.5, total_steps=1000, phase_pct=0.3)
+        >>> rate.step(299)
+        >>> rate()
+        0.5
     """
 
     def __init__(
@@ -62,6 +67,11 @@ class CyclicLR(LRScheduler):
     times exp_gamma^t. scale_fn: a factor for the height instead, of the number of the cycle, from 1
     (scale_mode="cycle"), or of t ("iterations"). Smith, "Cyclical Learning Rates for Training Neural
     Networks", WACV 2017.
+    Example:
+        >>> rate = pm.lr.CyclicLR(0.1, 0.5, step_size_up=100)
+        >>> rate.step(100)
+        >>> rate()
+        0.5
     """
 
     def __init__(
@@ -105,6 +115,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     each next one T_mult times as long.
 
     Loshchilov and Hutter, "SGDR", ICLR 2017.
+    Example:
+        >>> rate = pm.lr.CosineAnnealingWarmRestarts(0.8, T_0=10, T_mult=2)
+        >>> rate.step(30)
+        >>> rate()
+        0.8
     """
 
     def __init__(self, learning_rate: float, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1):

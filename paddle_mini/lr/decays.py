@@ -2,18 +2,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from .._core import ProgramError
-from ..errors import shown
-from .scheduler import LRScheduler, callable_of, inverse_power, number, policy, rising, segments, whole
+from .scheduler import LRScheduler, callable_of, inverse_power, number, policy, whole
 
 
 class NoamDecay(LRScheduler):
     """η d_model^−½ min(t^−½, t warmup_steps^−1.5): rises in a line, then falls with the root.
 
     Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 5.3. At t = 0 the rate is 0.
+    Example:
+        >>> rate = pm.lr.NoamDecay(d_model=512, warmup_steps=4000)
+        >>> rate.step(4000)
+        >>> round(rate(), 6)
+        0.000699
     """
 
     def __init__(self, d_model: int, warmup_steps: int, learning_rate: float = 1.0, last_epoch: int = -1):
@@ -36,28 +40,15 @@ class NoamDecay(LRScheduler):
         return {"lr_policy": "Noam", "noam_lr": fields}
 
 
-class PiecewiseDecay(LRScheduler):
-    """values[i] while boundaries[i − 1] ≤ t < boundaries[i]: one value more than boundaries."""
-
-    def __init__(self, boundaries: Sequence[int], values: Sequence[float], last_epoch: int = -1):
-        self.boundaries = rising(self, "boundaries", boundaries)
-        if not isinstance(values, (list, tuple)) or len(values) != len(self.boundaries) + 1:
-            raise ProgramError(
-                f"PiecewiseDecay: values is {shown(values)}, it must be a list of "
-                f"{len(self.boundaries) + 1} numbers, one more than boundaries"
-            )
-        self.values = [number(self, "values", value, low=0.0) for value in values]
-        super().__init__(self.values[0], last_epoch)
-
-    def get_lr(self) -> float:
-        return self.values[sum(self.last_epoch >= boundary for boundary in self.boundaries)]
-
-    def config_values(self) -> dict[str, Any]:
-        return segments(self.boundaries, self.values, self.shift)
-
-
 class NaturalExpDecay(LRScheduler):
-    """η exp(−gamma t)."""
+    """η exp(−gamma t).
+
+    Example:
+        >>> rate = pm.lr.NaturalExpDecay(0.8, gamma=0.1)
+        >>> rate.step(3)
+        >>> round(rate(), 4)
+        0.5927
+    """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1):
         self.gamma = number(self, "gamma", gamma, low=0.0)
@@ -72,7 +63,14 @@ class NaturalExpDecay(LRScheduler):
 
 
 class InverseTimeDecay(LRScheduler):
-    """η / (1 + gamma t)."""
+    """η / (1 + gamma t).
+
+    Example:
+        >>> rate = pm.lr.InverseTimeDecay(0.8, gamma=1.0)
+        >>> rate.step(3)
+        >>> rate()
+        0.2
+    """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1):
         self.gamma = number(self, "gamma", gamma, low=0.0)
@@ -87,7 +85,14 @@ class InverseTimeDecay(LRScheduler):
 
 class PolynomialDecay(LRScheduler):
     """(η − end_lr)(1 − min(t, S) / S)^power + end_lr with S = decay_steps; with `cycle`, S is the next
-    multiple of decay_steps instead, so the rate rises again and again."""
+    multiple of decay_steps instead, so the rate rises again and again.
+
+    Example:
+        >>> rate = pm.lr.PolynomialDecay(0.8, decay_steps=100, end_lr=0.0, power=2.0)
+        >>> rate.step(50)
+        >>> rate()
+        0.2
+    """
 
     def __init__(
         self,
@@ -122,7 +127,14 @@ class PolynomialDecay(LRScheduler):
 
 
 class ExponentialDecay(LRScheduler):
-    """η gamma^t."""
+    """η gamma^t.
+
+    Example:
+        >>> rate = pm.lr.ExponentialDecay(0.8, gamma=0.5)
+        >>> rate.step(3)
+        >>> rate()
+        0.1
+    """
 
     def __init__(self, learning_rate: float, gamma: float, last_epoch: int = -1):
         self.gamma = number(self, "gamma", gamma, above=0.0)
@@ -135,45 +147,15 @@ class ExponentialDecay(LRScheduler):
         return policy("Exp", "exp_lr", self.base_lr * self.gamma**self.shift, self.gamma, 1.0)
 
 
-class MultiStepDecay(LRScheduler):
-    """η gamma^n after n of the milestones."""
-
-    def __init__(self, learning_rate: float, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1):
-        self.milestones = rising(self, "milestones", milestones)
-        self.gamma = number(self, "gamma", gamma, above=0.0)
-        super().__init__(learning_rate, last_epoch)
-
-    def get_lr(self) -> float:
-        return self.base_lr * self.gamma ** sum(self.last_epoch >= milestone for milestone in self.milestones)
-
-    def config_values(self) -> dict[str, Any]:
-        rates = [self.base_lr * self.gamma**passed for passed in range(len(self.milestones) + 1)]
-        return segments(self.milestones, rates, self.shift)
-
-
-class StepDecay(LRScheduler):
-    """η gamma^⌊t / step_size⌋."""
-
-    def __init__(self, learning_rate: float, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
-        self.step_size = whole(self, "step_size", step_size)
-        self.gamma = number(self, "gamma", gamma, above=0.0)
-        super().__init__(learning_rate, last_epoch)
-
-    def get_lr(self) -> float:
-        return self.base_lr * self.gamma ** (self.last_epoch // self.step_size)
-
-    def config_values(self) -> dict[str, Any]:
-        fallen, rest = divmod(self.shift, self.step_size)
-        if rest:
-            raise ProgramError(
-                f"StepDecay: the policy DiscExp of the C library falls at updates {self.step_size}, "
-                f"{2 * self.step_size}, …, this schedule at others; write MultiStepDecay"
-            )
-        return policy("DiscExp", "discexp_lr", self.base_lr * self.gamma**fallen, self.gamma, self.step_size)
-
-
 class LambdaDecay(LRScheduler):
-    """η lr_lambda(t)."""
+    """η lr_lambda(t).
+
+    Example:
+        >>> rate = pm.lr.LambdaDecay(0.8, lambda step: 0.5**step)
+        >>> rate.step(3)
+        >>> rate()
+        0.1
+    """
 
     def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1):
         self.lr_lambda = callable_of(self, "lr_lambda", lr_lambda)
@@ -184,7 +166,14 @@ class LambdaDecay(LRScheduler):
 
 
 class MultiplicativeDecay(LRScheduler):
-    """η lr_lambda(1) lr_lambda(2) … lr_lambda(t)."""
+    """η lr_lambda(1) lr_lambda(2) … lr_lambda(t).
+
+    Example:
+        >>> rate = pm.lr.MultiplicativeDecay(0.8, lambda step: 0.5)
+        >>> rate.step()
+        >>> rate()
+        0.4
+    """
 
     def __init__(self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1):
         self.lr_lambda = callable_of(self, "lr_lambda", lr_lambda)
@@ -198,6 +187,11 @@ class CosineAnnealingDecay(LRScheduler):
     """eta_min + (η − eta_min)(1 + cos(π t / T_max)) / 2: falls for T_max steps, rises for as many.
 
     Loshchilov and Hutter, "SGDR", ICLR 2017, without restarts.
+    Example:
+        >>> rate = pm.lr.CosineAnnealingDecay(0.8, T_max=100)
+        >>> rate.step(50)
+        >>> round(rate(), 4)
+        0.4
     """
 
     def __init__(self, learning_rate: float, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
@@ -210,7 +204,14 @@ class CosineAnnealingDecay(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """η times a factor that goes in a line from start_factor to end_factor within total_steps steps."""
+    """η times a factor that goes in a line from start_factor to end_factor within total_steps steps.
+
+    Example:
+        >>> rate = pm.lr.LinearLR(0.8, total_steps=10, start_factor=0.5)
+        >>> rate.step(5)
+        >>> round(rate(), 4)
+        0.6
+    """
 
     def __init__(
         self, learning_rate: float, total_steps: int, start_factor: float = 1.0 / 3, end_factor: float = 1.0, last_epoch: int = -1

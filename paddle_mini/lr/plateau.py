@@ -16,6 +16,12 @@ class ReduceOnPlateau(LRScheduler):
     mode: whether "min" or "max" is better. threshold: by how much, as a share of the best
     (threshold_mode="rel") or as a number ("abs"). cooldown: steps after a fall that do not count.
     min_lr: the least rate. epsilon: a fall that is not larger is left out.
+    Example:
+        >>> rate = pm.lr.ReduceOnPlateau(0.8, factor=0.5, patience=1)
+        >>> for loss in (1.0, 1.0, 1.0):
+        ...     rate.step(loss)
+        >>> rate()
+        0.4
     """
 
     state_keys = ("last_epoch", "last_lr", "best", "num_bad_epochs", "cooldown_counter")

@@ -22,6 +22,15 @@ class LRScheduler(ABC):
 
     learning_rate: the rate that the formula begins from (`base_lr`). last_epoch: one less than t.
     A schedule of your own derives from this and has get_lr().
+    Example:
+        >>> class Halved(pm.lr.LRScheduler):
+        ...     def get_lr(self):
+        ...         return self.base_lr / 2**self.last_epoch
+        >>> rate = Halved(0.8)
+        >>> rate.step()
+        >>> rate(), rate.state_dict()["last_epoch"]
+        (0.4, 1)
+        >>> optimizer = pm.optimizer.SGD(rate)
     """
 
     state_keys: tuple[str, ...] = ("last_epoch", "last_lr")

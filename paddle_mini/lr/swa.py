@@ -18,6 +18,11 @@ class SWALR(LRScheduler):
     Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization", 2018. strategy: "cos", by
     half a period of the cosine, or "linear". Begin the average there: ParameterAverage(..., Tail(start)). For cyclical
     rates take CyclicLR, and Latest(k, every=...) at the ends of the cycles.
+    Example:
+        >>> rate = pm.lr.SWALR(0.1, swa_lr=0.5, start=100, anneal_steps=10)
+        >>> rate.step(110)
+        >>> rate()
+        0.5
     """
 
     def __init__(

@@ -15,6 +15,11 @@ class LinearWarmup(LRScheduler):
     another schedule, which begins its own steps there.
 
     Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 2.2.
+    Example:
+        >>> rate = pm.lr.LinearWarmup(pm.lr.StepDecay(0.8, step_size=30), warmup_steps=10, start_lr=0.0, end_lr=0.8)
+        >>> rate.step(5)
+        >>> rate()
+        0.4
     """
 
     def __init__(

@@ -1,4 +1,11 @@
 # Optimizers, and what is put around them: merging of gradients, scaling of the loss, averaging of parameters.
+"""minimize(loss) appends the gradients and the operators that change the parameters. In the formulas, p is a parameter, g its
+gradient and η the learning rate; letters with an arrow are state that the optimizer keeps for each parameter.
+
+GradientMerge, LossScaling, Lookahead, ScheduleFree and ParameterAverage are given another optimizer. NativeOptimizer is for
+training without programs."""
+
+from ..shared_docs import describe_shared
 from .adagrad import Adadelta, Adagrad, DecayedAdagrad
 from .adam import Adam, AdamW
 from .adamax import Adamax
@@ -63,3 +70,15 @@ __all__ = [
     "SGDOptimizer",
     "ScheduleFree",
 ]
+
+describe_shared(
+    [globals()[name] for name in __all__ if not name.endswith("Error") and name != "Optimizer"],
+    {
+        "learning_rate": "η, as of Optimizer",
+        "beta1": "β₁",
+        "beta2": "β₂",
+        "rho": "ρ",
+        "epsilon": "ε",
+        **dict.fromkeys(("parameter_list", "regularization", "grad_clip", "name"), "as of Optimizer"),
+    },
+)

@@ -19,6 +19,14 @@ class Adagrad(Optimizer):
 
     Duchi, Hazan and Singer, "Adaptive Subgradient Methods", JMLR 2011. Of a sparse gradient only the
     rows it names change.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Adagrad(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.9], dtype=float32)
     """
 
     leaves_other_rows = True
@@ -43,7 +51,17 @@ class Adagrad(Optimizer):
 
 
 class DecayedAdagrad(Optimizer):
-    """m ← decay m + (1 − decay) g²; p ← p − η g / (√m + ε). Dense gradients only."""
+    """m ← decay m + (1 − decay) g²; p ← p − η g / (√m + ε). Dense gradients only.
+
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.DecayedAdagrad(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.553], dtype=float32)
+    """
 
     def __init__(self, learning_rate: Rate, decay: float = 0.95, epsilon: float = 1e-6, **common: Unpack[Common]):
         super().__init__(learning_rate, **common)
@@ -66,6 +84,14 @@ class Adadelta(Optimizer):
     """a ← ρ a + (1 − ρ) g²; u = −√((b + ε) / (a + ε)) g; b ← ρ b + (1 − ρ) u²; p ← p + η u.
 
     Zeiler, "ADADELTA", 2012, where η is 1. Dense gradients only.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Adadelta(1.0).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.996], dtype=float32)
     """
 
     def __init__(self, learning_rate: Rate = 0.001, epsilon: float = 1e-6, rho: float = 0.95, **common: Unpack[Common]):

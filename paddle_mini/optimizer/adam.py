@@ -25,6 +25,14 @@ class Adam(Optimizer):
 
     Kingma and Ba, "Adam", ICLR 2015. lazy_mode: of a sparse gradient only the rows it names change,
     moments too; else the moments of all rows fade.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Adam(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.9], dtype=float32)
     """
 
     def __init__(
@@ -59,6 +67,7 @@ class Adam(Optimizer):
         return {"optimizer": "Adam", "adam": self.moment_values()}
 
     def moment_values(self) -> dict[str, Any]:
+        """The fields of OptimizerConfig (proto/optimizer.proto) for the moments."""
         return {"beta_1": self.beta1, "beta_2": self.beta2, "epsilon": self.epsilon}
 
 
@@ -68,7 +77,15 @@ class AdamW(Adam):
 
     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019.
     apply_decay_param_fun: returns, for the name of a parameter, whether it decays; None: all do.
-    lr_ratio: gives for a parameter the factor of its decay; None: 1. Dense gradients only.
+    lazy_mode: as of Adam. lr_ratio: gives for a parameter the factor of its decay; None: 1. Dense gradients only.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.AdamW(0.1, weight_decay=0.01).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.899], dtype=float32)
     """
 
     def __init__(

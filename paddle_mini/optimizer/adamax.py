@@ -18,6 +18,14 @@ class Adamax(Optimizer):
     """m ← β₁ m + (1 − β₁) g; u ← max(|g|, β₂ u + ε); p ← p − η / (1 − β₁ᵗ) m / u after t steps.
 
     Kingma and Ba, "Adam", ICLR 2015, section 7.1. Dense gradients only.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Adamax(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.9], dtype=float32)
     """
 
     def __init__(

@@ -51,7 +51,17 @@ class AveragedSGD(ParameterAverage):
     Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic Gradient Descent", 2011: one pass then
     comes as near to the solution as the exact minimum of the training loss does. decay: about the smallest curvature
     that matters, such as the strength of the L2 regularization. power: 3/4; 2/3 for least squares. start_step: steps
-    that the average leaves out. common: as of SGD; parameters, place, non_finite: as of ParameterAverage.
+    that the average leaves out. parameters, place, non_finite: as of ParameterAverage.
+    Example:
+        >>> optimizer = pm.optimizer.AveragedSGD(0.1)
+        >>> ops, gradients = optimizer.minimize(pm.layers.mean(pm.layers.fc(pm.layers.data("x", [-1, 8]), 1)))
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(feed={"x": np.ones((4, 8), "float32")})
+        []
+        >>> with optimizer.apply(exe):
+        ...     pass  # evaluate here
     """
 
     def __init__(

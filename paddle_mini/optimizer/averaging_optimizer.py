@@ -2,20 +2,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError, Scope, SwappedValues
 from ..averaging.average_swapper import AverageSwapper
 from ..averaging.batch_norm import batch_statistics, moving_statistics
-from ..averaging.export import save_models
 from ..averaging.scheme import Scheme
 from ..averaging.statistics import Statistics
 from ..executor import Executor
-from ..io.parameters import Path
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable
 from .wrapper import OptimizerWrapper
+
+if TYPE_CHECKING:
+    from ..io.parameters import Path
 
 
 class AveragingOptimizer(OptimizerWrapper):
@@ -110,6 +111,8 @@ class AveragingOptimizer(OptimizerWrapper):
         The model records which average of which training it holds: Program.provenance of what is loaded, also
         `python -m paddle_mini show`.
         """
+        from ..averaging.export import save_models  # with it, the modules of files would be imported by import paddle_mini
+
         save_models(self._made(), prefix, feed_vars, fetch_vars, exe, program, scope, scheme, raw)
 
     def _made(self) -> AverageSwapper:

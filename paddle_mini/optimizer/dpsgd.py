@@ -23,6 +23,14 @@ class Dpsgd(Optimizer):
     one number z is shared by all elements of a parameter, and gradients are clipped as a batch. That is
     less private than the paper. seed: 0: the program's random_seed, or else the executor's generator.
     Dense gradients only.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Dpsgd(0.1, sigma=0.0).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.8], dtype=float32)
     """
 
     def __init__(

@@ -20,6 +20,14 @@ class Ftrl(Optimizer):
 
     McMahan et al., "Ad Click Prediction: a View from the Trenches", KDD 2013. Of a sparse gradient only
     the rows it names change; a dense one works out all, so rows that were never seen become 0.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Ftrl(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.9], dtype=float32)
     """
 
     leaves_other_rows = True

@@ -31,6 +31,14 @@ class GradientMerge(Wrapper):
     Schedules that are in the program count runs, not steps.
     Raises ProgramError for a sparse gradient when the optimizer would leave rows alone that a dense one
     changes: Adam with lazy_mode, Ftrl, and Adagrad with epsilon and beginning 0.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.GradientMerge(pm.optimizer.SGD(0.1), k_steps=2).minimize(w)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> [round(float(exe.run(fetch_list=[w])[0][0]), 3) for run in range(4)]
+        [1.0, 0.9, 0.9, 0.8]
     """
 
     def __init__(self, optimizer: Any, k_steps: int = 1, avg: bool = True):

@@ -25,6 +25,14 @@ class Lamb(Adam):
     is 0, the ratio of the norms is left out unless always_adapt.
     exclude_from_weight_decay_fn: returns for a parameter whether λ is 0. A sparse gradient counts as zeros
     in the rows it does not name.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Lamb(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.9], dtype=float32)
     """
 
     def __init__(

@@ -40,6 +40,14 @@ class Lookahead(OptimizerWrapper):
     Zhang et al., "Lookahead Optimizer: k steps forward, 1 step back", NeurIPS 2019. optimizer: any, GradientMerge and
     LossScaling too; what it keeps, such as moments, stays. The slow parameters cost one float a parameter; evaluate
     and save after a multiple of k steps, when the parameters are the slow ones. ProgramError for sparse gradients.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Lookahead(pm.optimizer.SGD(0.1), k=2, alpha=0.5).minimize(w)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> [round(float(exe.run(fetch_list=[w])[0][0]), 3) for run in range(4)]
+        [0.9, 0.9, 0.8, 0.8]
     """
 
     def __init__(self, optimizer: Any, k: int = 5, alpha: float = 0.5):

@@ -33,6 +33,15 @@ class LossScaling(Wrapper):
     After minimize: `updated`, a variable, bool [1]: whether this run took the step; `loss_scaling`, the
     variable of s: one element of the loss' dtype, persistable as the two counts beside it. The loss itself
     is not scaled. In a run that takes no step parameters and what the optimizer keeps stay the same bits.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> optimizer = pm.optimizer.LossScaling(pm.optimizer.SGD(0.1), init_loss_scaling=1024.0)
+        >>> ops, gradients = optimizer.minimize(w)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w, optimizer.updated, optimizer.loss_scaling])
+        [array([0.9], dtype=float32), array([ True]), array(1024., dtype=float32)]
     """
 
     def __init__(

@@ -21,6 +21,14 @@ class Momentum(Optimizer):
 
     momentum is μ. Sutskever et al., "On the importance of initialization and momentum in deep
     learning", ICML 2013. A sparse gradient counts as zeros in the rows it does not name.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.Momentum(0.1, momentum=0.9).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.8], dtype=float32)
     """
 
     def __init__(self, learning_rate: Rate = 0.001, momentum: float = 0.9, use_nesterov: bool = False, **common: Unpack[Common]):
@@ -52,6 +60,14 @@ class LarsMomentum(Optimizer):
     You, Gitman and Ginsburg, "Large Batch Training of Convolutional Networks", 2017. momentum is μ,
     lars_weight_decay λ. exclude_from_weight_decay: parts of names of parameters whose λ is 0.
     rescale_grad multiplies gradients first. Dense gradients only.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.LarsMomentum(0.1, momentum=0.9, lars_coeff=1.0).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.9], dtype=float32)
     """
 
     def __init__(

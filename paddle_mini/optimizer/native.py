@@ -40,6 +40,12 @@ class NativeOptimizer:
     After an error nothing has changed. ProgramError: a configuration, state or argument is wrong; ShapeError: an array
     has another shape or dtype; NotFiniteError, BusyError; DeviceError: out of memory, or the library is missing.
     Objects are independent of each other, and calls let other threads run.
+    Example:
+        >>> config = pm.optimizer.SGD(0.5).to_config()
+        >>> with pm.optimizer.NativeOptimizer(config, np.ones(3, "float32")) as optimizer:
+        ...     optimizer.update(np.ones(3, "float32"))
+        ...     print(optimizer.parameter())
+        [0.5 0.5 0.5]
     """
 
     def __init__(self, config: Any, parameter: np.ndarray, state: bytes | None = None):

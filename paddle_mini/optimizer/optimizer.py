@@ -108,6 +108,14 @@ class Optimizer(Rates, Minimizer):
     parameter_list: parameters (or their names) to change; None: every trainable one.
     regularization: for parameters without a regularizer of their own; a number means L2Decay.
     grad_clip: a GradientClip. Gradients are clipped first, then regularized.
+    name: the beginning of the names of what it keeps.
+    Example:
+        >>> x, y = pm.layers.data("x", [-1, 8]), pm.layers.data("y", [-1, 1])
+        >>> loss = pm.layers.mean(pm.layers.square_error_cost(pm.layers.fc(x, 1), y))
+        >>> optimizer = pm.optimizer.Adam(0.001, regularization=1e-4, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0))
+        >>> ops, gradients = optimizer.minimize(loss)
+        >>> [parameter.shape for parameter, gradient in gradients]
+        [(8, 1), (1,)]
     """
 
     leaves_other_rows = False

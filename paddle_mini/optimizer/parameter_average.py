@@ -46,6 +46,17 @@ class ParameterAverage(AveragingOptimizer):
     Only steps that change parameters count: not the other runs of GradientMerge, not those that LossScaling leaves out.
     A parameter with a sparse gradient is averaged row by row when its rows change, if the optimizer leaves the other
     rows alone; the result is the same. Averages are float64 for float64 parameters and float32 for all others.
+    Example:
+        >>> loss = pm.layers.mean(pm.layers.fc(pm.layers.data("x", [-1, 8]), 1))
+        >>> average = pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), pm.averaging.Exponential(0.999))
+        >>> ops, gradients = average.minimize(loss)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(feed={"x": np.ones((4, 8), "float32")})
+        []
+        >>> with average.apply(exe):  # parameters are their averages here
+        ...     pm.io.save_parameters("averaged.pdiparams", pm.default_main_program())
     """
 
     def __init__(

@@ -18,6 +18,14 @@ class ProximalGD(Optimizer):
     """q = p − η g; p ← sign(q) max(|q| − η l1, 0) / (1 + η l2). Dense gradients only.
 
     Duchi and Singer, "Efficient Online and Batch Learning Using Forward Backward Splitting", JMLR 2009.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.ProximalGD(0.1, l1=0.5).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.75], dtype=float32)
     """
 
     def __init__(self, learning_rate: Rate, l1: float = 0.0, l2: float = 0.0, **common: Unpack[Common]):
@@ -37,6 +45,14 @@ class ProximalAdagrad(Optimizer):
 
     m begins with initial_accumulator_value; from 0, elements whose gradient is 0 in the first step would
     become NaN. Dense gradients only.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.ProximalAdagrad(0.1, l1=0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.891], dtype=float32)
     """
 
     def __init__(

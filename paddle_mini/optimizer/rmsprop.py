@@ -21,6 +21,14 @@ class RMSProp(Optimizer):
     Tieleman and Hinton, "Neural Networks for Machine Learning", lecture 6.5; centered: Graves,
     "Generating Sequences With Recurrent Neural Networks", 2013, eq. 38–45. momentum is μ. A sparse
     gradient counts as zeros in the rows it does not name.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.RMSProp(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.553], dtype=float32)
     """
 
     def __init__(

@@ -5,7 +5,8 @@ from typing import Any
 
 from .._core import ProgramError
 from ..averaging.average_swapper import AverageSwapper
-from ..averaging.running import AveragedParameter, RunningAverage, append_beginning, like, state
+from ..averaging.averaged_parameter import AveragedParameter, like, state
+from ..averaging.running import RunningAverage, append_beginning
 from ..averaging.scheme import Scheme
 from ..guards import default_main_program
 from ..initializer import Constant
@@ -37,6 +38,17 @@ class ScheduleFree(AveragingOptimizer):
     the square of the largest learning rate so far as part of the sum of all these squares. z and x are kept beside
     the parameters, so that going from one to another and back changes no bit; both begin as the parameters before the
     first step. ProgramError for sparse gradients.
+    Example:
+        >>> loss = pm.layers.mean(pm.layers.fc(pm.layers.data("x", [-1, 8]), 1))
+        >>> optimizer = pm.optimizer.ScheduleFree(pm.optimizer.Adam(0.01, beta1=0.0))
+        >>> ops, gradients = optimizer.minimize(loss)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(feed={"x": np.ones((4, 8), "float32")})
+        []
+        >>> with optimizer.apply(exe):
+        ...     pass  # evaluate here
     """
 
     def __init__(self, optimizer: Any, beta: float = 0.9):

@@ -10,7 +10,17 @@ from .optimizer import Optimizer
 
 
 class SGD(Optimizer):
-    """p ← p − η g. Of a sparse gradient only the rows it names change."""
+    """p ← p − η g. Of a sparse gradient only the rows it names change.
+
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.SGD(0.1).minimize(w * 2.0)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[w])[0].round(3)
+        array([0.8], dtype=float32)
+    """
 
     leaves_other_rows = True
     keeps_nothing = True

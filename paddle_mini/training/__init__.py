@@ -12,9 +12,19 @@ Nothing is hidden: fit calls Executor.run, ParameterAverage.apply, CheckpointMan
 docs/training.md do, in the same order and with the same bits.
 """
 
-from .callbacks import BestCheckpoint, Callback, EarlyStopping, EvaluateAverages, LearningRateLogger
+from .callbacks import BestCheckpoint, Callback, EarlyStopping, EvaluateAverages, Histograms, LearningRateLogger
 from .history import History
 from .one_call import fit
 from .trainer import Trainer
 
-__all__ = ["BestCheckpoint", "Callback", "EarlyStopping", "EvaluateAverages", "History", "LearningRateLogger", "Trainer", "fit"]
+__all__ = [
+    "BestCheckpoint",
+    "Callback",
+    "EarlyStopping",
+    "EvaluateAverages",
+    "Histograms",
+    "History",
+    "LearningRateLogger",
+    "Trainer",
+    "fit",
+]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import ProgramError, ShapeError, printable
+from .._core import ProgramError, ShapeError, as_array, printable
 from ..data.feeder import ACCEPTED, DataFeeder
 from ..data.loader import Loader
 from ..errors import listed, near, shown
@@ -29,10 +29,10 @@ class Batches:
     """Feeds for the data variables of a program.
 
     data: arrays, all of whose rows are one epoch: a dict by the names of the variables, a tuple in their order, one array, or a
-    table with `columns` (pandas); a Loader; or an iterable of batches, or a function, of the epoch or of nothing, that returns
-    one. A batch is a dict, a
-    tuple in the order of the variables, or a table; its values are arrays of any library that NumPy can read. Values are
-    converted as DataFeeder does, and dimensions of 1 are added or removed.
+    table with `columns` (pandas); a Loader; samples by index, without an iterator, as a Dataset of torch; or an iterable of
+    batches, or a function, of the epoch or of nothing, that returns one. A batch is a dict, a tuple in the order of the
+    variables, or a table; its values are arrays of any library that NumPy can read. Values are converted as DataFeeder does,
+    and dimensions of 1 are added or removed.
 
     what: the name of the argument, for messages. seed: of the order of arrays; None: the order they have. steps: batches of an
     epoch; None: as many as there are. first_epoch: the epoch at the beginning of an iterator.
@@ -58,6 +58,8 @@ class Batches:
         if isinstance(data, (Mapping, tuple)):
             data = self._loader(self._named(data, "the data"))
             data = data if seed is None else data.shuffle(seed)
+        if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not hasattr(data, "__iter__"):
+            data = Loader(data) if seed is None else Loader(data).shuffle(seed)
         if isinstance(data, Loader) and not data.is_batched:
             drop_last = any(var.shape[:1] > (0,) for var in self.variables)
             feeder = DataFeeder(self.variables) if any(var.lod_level for var in self.variables) else None
@@ -202,12 +204,7 @@ def fitted(where: str, var: Variable, value: Any, any_rows: bool = False) -> Any
         return value
     name = printable(var.name)
     dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)
-    try:
-        array = np.asarray(value)
-    except Exception as error:  # raised by another library, for a tensor on a device or with a gradient, or for a ragged list
-        raise ShapeError(
-            f"{where}: '{name}' is of type {type(value).__name__}, which NumPy can't make an array of: {printable(str(error))}"
-        ) from None
+    array = as_array(value, f"{where}: '{name}'", bits=var.dtype == "bfloat16")
     if array.size and array.dtype.kind not in ACCEPTED[dtype.kind]:
         raise ShapeError(f"{where}: '{name}' is an array of {array.dtype}, the program wants {dtype}")
     array = array.astype(dtype, copy=False)

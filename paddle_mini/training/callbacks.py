@@ -23,7 +23,7 @@ class Callback:
 
     trainer: has exe, scope, main, test, step, epoch, history, evaluate() and stop(reason).
 
-    >>> class Print(Callback):
+    >>> class Print(pm.training.Callback):
     ...     def on_epoch_end(self, trainer, values):
     ...         print(values["loss"])
     """
@@ -100,6 +100,13 @@ class EarlyStopping(_Monitor):
 
     restore_best: when training ends, for this or another reason, all variables have the values of the best epoch. They are
     kept in memory, or, where fit has checkpoints, in a checkpoint in their folder `best`.
+    monitor: the name of the value. mode: whether "min" or "max" is better; None: "min", for names that end with "loss".
+    min_delta: a value is better only by more than this. Raises ProgramError for another mode, and in fit for another name.
+    Example:
+        >>> stop = pm.training.EarlyStopping("loss", patience=1, min_delta=1e9)
+        >>> history = pm.fit(loss, {"x": inputs, "y": targets}, pm.optimizer.SGD(0.1), epochs=9, callbacks=[stop], progress=False)
+        >>> len(history)
+        2
     """
 
     def __init__(
@@ -162,7 +169,15 @@ def _best(checkpoints: CheckpointManager) -> CheckpointManager:
 
 class BestCheckpoint(_Monitor):
     """Saves a checkpoint of the epoch with the best value into a folder of its own; CheckpointManager(folder).restore(...)
-    reads it. Its `data` is the values of that epoch."""
+    reads it. Its `data` is the values of that epoch.
+
+    monitor, mode, min_delta: as of EarlyStopping.
+    Example:
+        >>> best = pm.training.BestCheckpoint("best", monitor="loss")
+        >>> history = pm.fit(loss, {"x": inputs, "y": targets}, pm.optimizer.SGD(0.1), callbacks=[best], progress=False)
+        >>> pm.io.CheckpointManager("best").restore(loss.block.program, pm.Executor()).data["epoch"]
+        1
+    """
 
     def __init__(
         self, folder: str | os.PathLike[str], monitor: str = "val_loss", mode: str | None = None, min_delta: float = 0.0
@@ -178,7 +193,14 @@ class BestCheckpoint(_Monitor):
 
 
 class LearningRateLogger(Callback):
-    """Adds "learning_rate": the rate of the last step of the epoch."""
+    """Adds "learning_rate": the rate of the last step of the epoch.
+
+    Example:
+        >>> rates = pm.training.LearningRateLogger()
+        >>> history = pm.fit(loss, {"x": inputs, "y": targets}, pm.optimizer.SGD(0.5), callbacks=[rates], progress=False)
+        >>> history["learning_rate"]
+        [0.5]
+    """
 
     def columns(self, trainer: Trainer) -> Sequence[str]:
         return ["learning_rate"]
@@ -191,11 +213,41 @@ class LearningRateLogger(Callback):
         values["learning_rate"] = float(trainer.scope.get(held[0]).reshape(-1)[0]) if held else math.nan
 
 
+class Histograms(Callback):
+    """Writes histograms of parameters, and of their averages where the program has some, at the end of every `every`-th epoch.
+
+    logger: a pm.loggers.TensorBoardLogger, or an object with its log_histograms.
+
+    Example:
+        >>> histograms = pm.training.Histograms(pm.loggers.TensorBoardLogger("runs"), every=2)
+        >>> history = pm.fit(loss, {"x": inputs, "y": targets}, pm.optimizer.SGD(0.1), callbacks=[histograms], progress=False)
+    """
+
+    def __init__(self, logger: Any, every: int = 1):
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise ProgramError(f"Histograms: every is {shown(every)}, it must be an integer, at least 1")
+        if not callable(getattr(logger, "log_histograms", None)):
+            raise ProgramError(f"Histograms: {shown(logger)} has no log_histograms; give it a TensorBoardLogger")
+        self.logger, self.every = logger, every
+
+    def on_epoch_end(self, trainer: Trainer, values: Row) -> None:
+        if values["epoch"] % self.every == 0:
+            averages = trainer.average if trainer.has_averages() else None
+            self.logger.log_histograms(trainer.step, trainer.main, trainer.scope, averages)
+
+
 class EvaluateAverages(Callback):
     """Adds the validation's values with averaged parameters, as "averaged_val_loss". fit has one by itself where the program
     averages and there is validation data.
 
     schemes: which averages; with several the names are "averaged_val_loss[Uniform()]". None: the first.
+    Example:
+        >>> data, both = {"x": inputs, "y": targets}, [pm.averaging.Uniform(), pm.averaging.Exponential(0.9)]
+        >>> trainer = pm.Trainer(loss, pm.optimizer.SGD(0.1), averaging=both)
+        >>> callbacks = [pm.training.EvaluateAverages(both)]
+        >>> history = trainer.fit(data, validation=data, callbacks=callbacks, progress=False)
+        >>> "averaged_val_loss[Uniform()]" in history.columns()
+        True
     """
 
     def __init__(self, schemes: Sequence[Scheme] | None = None):

@@ -15,8 +15,9 @@ class History:
     """One row an epoch: "epoch" and "step", counted from 1, and the values by name.
 
     `stopped`: why training ended before the last epoch; None if it did not.
+    rows: the epochs so far.
 
-    >>> history = History([{"epoch": 1, "step": 40, "loss": 0.5}])
+    >>> history = pm.training.History([{"epoch": 1, "step": 40, "loss": 0.5}])
     >>> history["loss"]
     [0.5]
     """

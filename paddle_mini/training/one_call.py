@@ -35,6 +35,7 @@ def fit(
     progress: bool = True,
     fast_dev_run: bool = False,
     overfit_batches: int = 0,
+    check_finite: bool = False,
     startup: Program | None = None,
     test: Program | None = None,
     exe: Executor | None = None,
@@ -60,7 +61,8 @@ def fit(
     schedule: an LRScheduler takes one step each "step" or "epoch". ReduceOnPlateau: each epoch, with val_loss, else loss.
     progress: a bar at a terminal where tqdm is installed, and a line for each epoch.
     fast_dev_run: one batch of each data, one epoch, without checkpoints and loggers. overfit_batches=n: trains on the first n
-    batches only, in each epoch the same ones.
+    batches only, in each epoch the same ones. check_finite: within pm.check_finite(): the first operator that gives NaN or an
+    infinity is an OpError.
 
     ProgramError or ShapeError, before anything changes, for data that is empty or does not fit the program, unknown values in
     callbacks, and arguments that don't belong together.
@@ -85,4 +87,5 @@ def fit(
         progress,
         fast_dev_run,
         overfit_batches,
+        check_finite,
     )

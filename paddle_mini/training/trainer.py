@@ -13,6 +13,7 @@ from ..averaging.scheme import Scheme
 from ..errors import listed, shown
 from ..executor import Executor
 from ..guards import default_main_program, default_startup_program
+from ..inspection import finite
 from ..io.checkpoint import CheckpointManager
 from ..lr.scheduler import LRScheduler
 from ..optimizer.averaging_optimizer import AveragingOptimizer
@@ -121,6 +122,7 @@ class Trainer:
         progress: bool = True,
         fast_dev_run: bool = False,
         overfit_batches: int = 0,
+        check_finite: bool = False,
     ) -> History:
         """Trains for `epochs` more epochs; see pm.fit for the arguments."""
         _require_counts(
@@ -156,7 +158,9 @@ class Trainer:
             for callback in callbacks:
                 callback.on_fit_begin(self, columns)
             self._build()
-            Loop(self, batches, callbacks, loggers, Progress(progress), schedule, by_epoch=own is not None).run(epochs)
+            loop = Loop(self, batches, callbacks, loggers, Progress(progress), schedule, by_epoch=own is not None)
+            with finite.check_finite() if check_finite else nullcontext():
+                loop.run(epochs)
         finally:
             if own is not None:
                 own.close()
@@ -181,6 +185,10 @@ class Trainer:
         """Ends the running fit() after the current step, or epoch, as if it were the last one."""
         self.history.stopped = reason
 
+    def has_averages(self, scheme: Scheme | None = None) -> bool:
+        """Whether a step has been averaged. Before it the averages are the parameters, and apply() would warn in each epoch."""
+        return self.average is not None and self.average.statistics(self.scope, scheme).updates > 0
+
     def schedules(self) -> list[LRScheduler]:
         """The program's learning-rate schedules."""
         return list({id(one): one for one in self.main.schedules.values() if isinstance(one, LRScheduler)}.values())
@@ -188,9 +196,7 @@ class Trainer:
     def _averaged(self, batches: Batches, scheme: Scheme | None) -> dict[str, float]:
         if self.average is None:
             raise ProgramError("evaluate: the program has no averages")
-        # Before the first averaged step the averages are the parameters, and apply() would warn in each epoch.
-        has_begun = self.average.statistics(self.scope, scheme).updates > 0
-        with self.average.apply(self.exe, self.scope, scheme) if has_begun else nullcontext():
+        with self.average.apply(self.exe, self.scope, scheme) if self.has_averages(scheme) else nullcontext():
             return self._means(batches)
 
     def _means(self, batches: Batches) -> dict[str, float]:

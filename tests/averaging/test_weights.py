@@ -7,7 +7,8 @@ import pytest
 
 import paddle_mini as pm
 from harness import array
-from paddle_mini.averaging.running import COUNTERS, STATE, SUMS
+from paddle_mini.averaging.averaged_parameter import SUMS
+from paddle_mini.averaging.running import COUNTERS, STATE
 from weight_steps import Weights, decay_of, window
 
 

@@ -1,5 +1,6 @@
 """paddle-mini checkpoint: list, verify, convert."""
 
+import json
 import pathlib
 
 import numpy as np
@@ -42,6 +43,13 @@ def test_list(job, call):
     lines = call("list", job).splitlines()
     assert {line.split("  ")[0] for line in lines} == {"server 0 of 2", "server 1 of 2"}
     assert sorted(line.split()[-1] for line in lines) == sorted(path.name for path in job.glob("*.ckpt"))
+
+
+def test_json(job, call):
+    listed = json.loads(call("list", job, "--json"))
+    assert sorted(pathlib.Path(one["path"]).name for one in listed) == sorted(path.name for path in job.glob("*.ckpt"))
+    assert {(one["server"], one["servers"], one["job"]) for one in listed} == {(0, 2, "job"), (1, 2, "job")}
+    assert json.loads(call("verify", job, "--json")) == [{**one, "damage": None} for one in listed]
 
 
 def test_verify(job, call):

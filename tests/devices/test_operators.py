@@ -5,7 +5,7 @@ import pytest
 
 import paddle_mini as pm
 from facts import all_facts, cases_of
-from one_op import OneOp, Rows, array_of
+from paddle_mini.testing.one_op import OneOp, Rows, array_of
 
 # |value - the CPU's| <= tolerance * (1 + |the CPU's|): an emulated device has the CPU's kernels.
 TOLERANCES = {"emulated": {}, "gpu": {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3}}

@@ -175,6 +175,69 @@ def test_threads_take_turns():
     assert_same_bits(model.everything(), other.everything())
 
 
+class CalledByReplicas:
+    """A feed of zeros; `action` is called when replica 1 asks for them, a while after replica 0 has got its own."""
+
+    shape, dtype = (2,), np.dtype("float32")
+
+    def __init__(self, action):
+        self.action = action
+
+    def __array__(self, dtype=None, copy=None):
+        if threading.current_thread().name == "replica":
+            time.sleep(0.2)
+            self.action()
+        return np.zeros(2, "float32")
+
+
+def executor_that_has_run(index):
+    """An executor of one device and its scope, with a parameter."""
+    model = Replicated(0)
+    executor, scope = pm.Executor(device(index)), pm.Scope()
+    executor.run(model.startup, scope=scope)
+    executor.run(model.main, batch(0, "float64", ROWS), [model.loss], scope)
+    return executor, scope, model.main.all_parameters()[0].name
+
+
+@pytest.mark.parametrize("what", ["ends", "is read"])
+def test_another_executor_ends_or_is_read_in_the_thread_of_a_replica(what):
+    """As Python's garbage collection may do. A wait for all work of replica 0's device would be one for a sum that waits
+    for this thread."""
+    replicas, program = pm.DataParallel([device(0), device(1)]), pm.Program()
+    with pm.program_guard(program):
+        rows, zeros = pm.layers.data("rows", shape=[-1, 2]), pm.layers.data("zeros", shape=[2])
+        total = pm.layers.reduce_sum(rows)
+        program.global_block().append_op("c_allreduce_sum", {"X": total}, {"Out": total})
+        shown = pm.layers.elementwise_add(zeros, total)
+    others = [executor_that_has_run(0)]
+    name, scope = others[0][2], others[0][1]
+    called = []
+
+    def action():
+        others.clear() if what == "ends" else scope.get(name)
+        called.append(True)
+
+    feed = {"rows": np.ones((2, 2), "float32"), "zeros": CalledByReplicas(action)}
+    assert [value.tolist() for value in replicas.run(program, feed, [shown])[0]] == [[4, 4], [4, 4]]
+    assert called == [True]
+
+
+def test_executors_end_while_replicas_run_in_another_thread():
+    """The work of such an executor may follow a sum of replicas whose threads need the GIL."""
+    model, other = Replicated(2, hidden=50), Replicated(2, hidden=50)
+    thread = threading.Thread(target=lambda: model.train(40))
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        executor, scope, _ = executor_that_has_run(turns % 2)
+        del executor, scope
+        turns += 1
+    thread.join()
+    other.train(40)
+    assert turns > 2
+    assert_same_bits(model.everything(), other.everything())
+
+
 def test_what_is_refused():
     with pytest.raises(pm.ProgramError, match=r"EmulatedPlace\(1\) is listed twice"):
         pm.DataParallel([pm.EmulatedPlace(1), pm.EmulatedPlace(0), pm.EmulatedPlace(1)])

@@ -3,9 +3,9 @@
 import pytest
 
 import paddle_mini as pm
-from one_op import array, run_op
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
+from paddle_mini.testing.one_op import array, run_op
 
 # For an operator with two inputs, one of which is optional, an output that is not kept, and an attribute.
 FORWARD = {

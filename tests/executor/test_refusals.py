@@ -5,9 +5,9 @@ import numpy as np
 
 import paddle_mini as pm
 from facts import all_cases, gradient_cases, listed
-from one_op import OneOp, array_of, with_array
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
+from paddle_mini.testing.one_op import OneOp, array_of, with_array
 from schema_checks import spoiled
 
 # It rejects when another replica does, and its runs back up their outputs: tests/devices/test_parallel_failures.py.

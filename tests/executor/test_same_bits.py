@@ -12,8 +12,9 @@ from averages_by_definition import SCHEMES, averaged_steps
 from book_chapters import CHAPTERS, chapter_to_train
 from executor.test_unwritten_memory import LEFT_OUT, bits, with_gradient
 from facts import all_facts, cases_of
-from one_op import OneOp, Rows, array, ints
+from optimizers import OPTIMIZERS
 from paddle_mini.schemas import op_schema
+from paddle_mini.testing.one_op import OneOp, Rows, array, ints
 from split_loops import MANY, with_each
 
 COUNTS = (1, 2, 3, 8)
@@ -141,12 +142,12 @@ def assert_same_with_each(shortest, *arguments):
         assert not differ, f"{differ} have other bits with {threads} threads"
 
 
-def assert_trains_the_same(network, shortest, schemes=None):
+def assert_trains_the_same(network, shortest, schemes=None, optimizer=None):
     main, startup = pm.Program(), pm.Program()
     with pm.program_guard(main, startup):
         x, y = pm.layers.data("x", [-1, 3, 32, 32]), pm.layers.data("y", [-1, 1], dtype="int64")
         loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(network(x), y))
-        optimizer = pm.optimizer.Adam(0.01)
+        optimizer = optimizer or pm.optimizer.Adam(0.01)
         average = pm.optimizer.ParameterAverage(optimizer, schemes) if schemes else None
         (average or optimizer).minimize(loss)
     random = np.random.default_rng(1)
@@ -161,6 +162,12 @@ def assert_trains_the_same(network, shortest, schemes=None):
 @pytest.mark.parametrize("network", [perceptron, convolutions, attention, table])
 def test_training(network, shortest):
     assert_trains_the_same(network, shortest)
+
+
+# The others refuse sparse gradients.
+@pytest.mark.parametrize("name", ["Adagrad", "Adam", "Ftrl", "Lamb", "Momentum", "RMSProp", "SGD"])
+def test_optimizers_with_sparse_gradients(name):
+    assert_trains_the_same(table, 1, optimizer=OPTIMIZERS[name]())
 
 
 @EACH_LENGTH

@@ -6,9 +6,9 @@ import pytest
 import paddle_mini as pm
 from altered_schemas import altered
 from facts import all_cases, all_facts, gradient_cases
-from one_op import OneOp
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
+from paddle_mini.testing.one_op import OneOp
 from schema_checks import (
     ask_values,
     check_all_memory,

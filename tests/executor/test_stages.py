@@ -1,12 +1,26 @@
 """Each stage between infer and plan returns a table that can be printed; printing one does not change it."""
 
+import pathlib
+import re
+
 import numpy as np
 import pytest
 
 import paddle_mini as pm
 from paddle_mini.averaging import Uniform
 
-STAGES = ["infer", "widen", "place", "transfer", "fuse", "plan"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def stages():
+    """Their names in order, which the error for another name lists."""
+    with pytest.raises(pm.ProgramError, match="'pack' is not a stage; there are infer, .* and plan") as error:
+        pm.Executor().plan_text(pm.Program(), stage="pack")
+    names = str(error.value).splitlines()[0].split("there are ")[1]
+    return names.replace(" and ", ", ").split(", ")
+
+
+STAGES = stages()
 
 
 @pytest.fixture
@@ -56,9 +70,16 @@ def test_stages_say_where_operators_and_variables_are(program):
     assert any(line.endswith("w [4, 3] float32 scope on emulated:0") for line in found["transfer"].splitlines())
 
 
-def test_an_unknown_stage_is_refused(program):
-    with pytest.raises(pm.ProgramError, match="'pack' is not a stage; there are infer, widen, place, transfer, fuse and plan"):
-        pm.Executor().plan_text(pm.default_startup_program(), stage="pack")
+def test_the_documents_name_every_stage():
+    """design.md between verify and run, architecture.md in its table and in its diagram."""
+    design, architecture = ((ROOT / "docs" / name).read_text() for name in ("design.md", "architecture.md"))
+    named = {
+        "the table of design.md": re.findall(r"^\| `(\w+)` \|", design, re.M)[1:-1],
+        "the table of architecture.md": re.findall(r"^\| (\w+) \| `cpp/executor/", architecture, re.M)[1:-1],
+        "the diagram of architecture.md": [*re.findall(r"^    (\w+) -->\|\"Segment", architecture, re.M), "plan"],
+    }
+    for place, names in named.items():
+        assert names == STAGES, f"{place} has {names}, the stages are {STAGES}"
 
 
 def test_the_log_has_the_tables_that_are_asked_for(program, monkeypatch, capfd):

@@ -7,9 +7,9 @@ import pytest
 import paddle_mini as pm
 from altered_schemas import altered
 from facts import all_facts, cases_of
-from one_op import OneOp, Rows, array_of
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
+from paddle_mini.testing.one_op import OneOp, Rows, array_of
 from unwritten import PATTERNS, filled, under_each
 
 # Their values are random without a seed, or depend on earlier work of the same process.

@@ -31,6 +31,7 @@ KINDS = {
     "checkpoints": "mutated_checkpoints",
     "messages": "mutated_messages",
     "optimizers": "mutated_optimizers",
+    "onnx": "mutated_onnx",
 }
 SILENCE = 10.0  # seconds
 MEMORY = 1 << 30  # bytes of address space in addition to those at a worker's start

@@ -3,7 +3,7 @@
 import pytest
 
 RUN = """
-from one_op import OneOp, array
+from paddle_mini.testing.one_op import OneOp, array
 gpu, gradients = pm.CUDAPlace(0), {"Input@GRAD": 1, "Filter@GRAD": 1}
 def compare(op, image, filter, attrs, dtype="float64"):
     inputs = {"Input": array(*image).astype(dtype), "Filter": array(*filter, seed=1).astype(dtype)}

@@ -11,7 +11,7 @@ USES = {
     "NCCL": ("NCCL", "ncclCommInitAll", "pm.DataParallel([pm.CUDAPlace(0), pm.CUDAPlace(1)])"),
 }
 TRY = """
-from one_op import OneOp
+from paddle_mini.testing.one_op import OneOp
 place = pm.CUDAPlace(0)
 try:
     {use}

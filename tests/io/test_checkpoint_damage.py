@@ -156,7 +156,7 @@ def test_averages_are_not_saved_in_place_of_parameters(tmp_path, run):
 
 def test_one_save_at_a_time(tmp_path, run):
     manager = pm.io.CheckpointManager(tmp_path)
-    with manager._owned(), pytest.raises(pm.OpError, match="another process is saving a checkpoint in"):
+    with manager._folder._owned(), pytest.raises(pm.OpError, match="another process is saving a checkpoint in"):
         run.save(pm.io.CheckpointManager(tmp_path), 1)
     assert run.save(manager, 1)
 

@@ -5,7 +5,7 @@ import pytest
 
 import paddle_mini as pm
 from harness import Rows, array, generator, op_tests, run_op
-from one_op import OneOp
+from paddle_mini.testing.one_op import OneOp
 from weight_steps import Weights, window
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
-from one_op import OneOp
+from paddle_mini.testing.one_op import OneOp
 
 
 def path_to(inputs, attrs, row):

@@ -6,7 +6,7 @@ import pytest
 import paddle_mini as pm
 from bfloat16 import bits_of, numbers_of
 from harness import array, ints, op_tests, run_op
-from one_op import OneOp
+from paddle_mini.testing.one_op import OneOp
 
 BLOCK = 512
 

@@ -6,52 +6,12 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from optimizers import OPTIMIZERS
+from optimizers import ARGUMENTS, OPTIMIZERS
 from paddle_mini.averaging import Exponential, Polynomial, Power, Tail, Uniform, Window
 from paddle_mini.optimizer.config import config_class
 from paddle_mini.optimizer.optimizer import Optimizer
 
 O = pm.optimizer
-# For each argument a value other than its default, and the field's value; None: of one parameter, tested below.
-ARGUMENTS = {
-    "Adadelta": {"epsilon": 0.25, "rho": 0.5},
-    "Adagrad": {"epsilon": 0.25, "initial_accumulator_value": 0.5},
-    "Adam": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125, "lazy_mode": True},
-    "AdamW": {
-        "beta1": 0.25,
-        "beta2": 0.5,
-        "epsilon": 0.125,
-        "weight_decay": 0.75,
-        "lazy_mode": True,
-        "lr_ratio": None,
-        "apply_decay_param_fun": None,
-    },
-    "Adamax": {"beta1": 0.25, "beta2": 0.5, "epsilon": 0.125},
-    "DecayedAdagrad": {"decay": 0.25, "epsilon": 0.5},
-    "Dpsgd": {"clip": 2.0, "batch_size": 4.0, "sigma": 0.5, "seed": 7},
-    "Ftrl": {"l1": 0.25, "l2": 0.5, "lr_power": -0.75},
-    "Lamb": {
-        "lamb_weight_decay": 0.75,
-        "beta1": 0.25,
-        "beta2": 0.5,
-        "epsilon": 0.125,
-        "always_adapt": True,
-        "exclude_from_weight_decay_fn": None,
-    },
-    "LarsMomentum": {
-        "momentum": 0.25,
-        "lars_coeff": 0.5,
-        "lars_weight_decay": 0.75,
-        "epsilon": 0.125,
-        "rescale_grad": 2.0,
-        "exclude_from_weight_decay": None,
-    },
-    "Momentum": {"momentum": 0.25, "use_nesterov": True},
-    "ProximalAdagrad": {"l1": 0.25, "l2": 0.5, "initial_accumulator_value": 0.75},
-    "ProximalGD": {"l1": 0.25, "l2": 0.5},
-    "RMSProp": {"rho": 0.25, "epsilon": 0.5, "momentum": 0.75, "centered": True},
-    "SGD": {},
-}
 SEED = {"Dpsgd": {"seed": 3}}  # others have no message
 NEEDED = {"LarsMomentum": {"momentum": 0.875}}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from facts import facts_of_ops
-from one_op import OneOp, Rows, array_of, cast, each
+from paddle_mini.testing.one_op import OneOp, Rows, array_of, cast, each
 
 TOLERANCE = 2e-5  # relative to the largest element: sums are in another order there
 

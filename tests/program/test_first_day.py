@@ -146,10 +146,12 @@ def test_parameters_of_a_model_are_a_state_by_name(tmp_path):
         pm.io.load_state(tmp_path / "m.pdiparams")
 
 
-def test_an_import_leaves_jobs_and_data_sets_until_they_are_used():
+def test_an_import_leaves_jobs_data_sets_and_files_until_they_are_used():
     code = (
-        "import sys, paddle_mini as pm; late = ('paddle_mini.cluster', 'paddle_mini.data'); "
+        "import sys, paddle_mini as pm; late = ('paddle_mini.cluster', 'paddle_mini.data', "
+        "'paddle_mini.io', 'paddle_mini.averaging.synthesis'); "
         "assert not any(name in sys.modules for name in late); assert pm.cluster.join and pm.data.batch; "
+        "assert pm.io.load_state and pm.averaging.synthesize; "
         "assert all(name in sys.modules for name in late); assert all(getattr(pm, name) is not None for name in pm.__all__)"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60)

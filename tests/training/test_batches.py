@@ -47,6 +47,16 @@ class ForeignLoader:
         return ([Foreign(batch["x"]), Foreign(batch["label"][:, 0])] for batch in batches())
 
 
+class Samples:
+    """A data set of another library: samples by index, without an iterator."""
+
+    def __len__(self):
+        return ROWS
+
+    def __getitem__(self, index):
+        return {name: Foreign(array[index]) for name, array in DATA.items()}
+
+
 def fit(of, data, epochs=2, **arguments):
     of.fit(data, epochs, **{"batch_size": BATCH, "shuffle": False, "progress": False, **arguments})
     return everything(of)
@@ -58,6 +68,7 @@ def expected():
 
 
 KINDS = {
+    "samples by index": Samples,
     "tuple": lambda: (DATA["x"], DATA["label"]),
     "other dtypes": lambda: {"x": DATA["x"].astype("float64"), "label": DATA["label"].astype("int8")},
     "lists": lambda: {name: array.tolist() for name, array in DATA.items()},

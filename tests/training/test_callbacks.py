@@ -125,3 +125,43 @@ def test_arguments_are_checked():
     for patience in (0, 1.5, True):
         with pytest.raises(pm.ProgramError, match="patience is .*, it must be an integer, at least 1"):
             stopping("loss", patience=patience)
+
+
+class Recorder:
+    """A logger whose histograms are the values of parameters and averages."""
+
+    def __init__(self):
+        self.calls = []
+
+    def log_histograms(self, step, program, scope, averages):
+        names = [one.name for one in program.all_parameters()]
+        averaged = []
+        if averages is not None:
+            with averages.apply(pm.Executor(), scope):
+                averaged = [scope.get(name) for name in names]
+        self.calls.append((step, [scope.get(name) for name in names], averaged))
+
+
+@pytest.mark.parametrize("averaging", [None, pm.averaging.Uniform()])
+def test_histograms_are_written_every_second_epoch(averaging):
+    recorder = Recorder()
+    fit(trainer(averaging=averaging), pm.training.Histograms(recorder, every=2), epochs=5)
+    assert [step for step, _, _ in recorder.calls] == [10, 20]
+    for _, parameters, averages in recorder.calls:
+        assert parameters and bool(averages) == (averaging is not None)
+        assert all((one != other).any() for one, other in zip(parameters, averages))
+
+
+def test_histograms_reach_tensorboard(tmp_path):
+    event_accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    with pm.loggers.TensorBoardLogger(tmp_path) as logger:
+        fit(trainer(averaging=pm.averaging.Uniform()), pm.training.Histograms(logger), epochs=1, loggers=[logger])
+    events = event_accumulator.EventAccumulator(str(tmp_path)).Reload()
+    assert {"parameters/fc_0.w_0", "averages/fc_0.w_0"} <= set(events.Tags()["histograms"]) and "loss" in events.Tags()["scalars"]
+
+
+def test_arguments_of_histograms():
+    with pytest.raises(pm.ProgramError, match="every is 0, it must be an integer, at least 1"):
+        pm.training.Histograms(Recorder(), every=0)
+    with pytest.raises(pm.ProgramError, match="has no log_histograms; give it a TensorBoardLogger"):
+        pm.training.Histograms(pm.loggers.CSVLogger)

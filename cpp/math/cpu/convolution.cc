@@ -8,9 +8,8 @@
 namespace paddle_mini {
 namespace {
 
-// Cost of PatchProducts' copies for one tap of a window, measured in filters that could be multiplied with it in that
-// time: for run, input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
-constexpr int64_t kForwardCopy = 20, kInputCopy = 14, kFilterCopy = 8;
+// As PatchProducts::kForwardCopy, for input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
+constexpr int64_t kInputCopy = 14, kFilterCopy = 8;
 
 // result [rows, 2 registers] = factors' patches; factors [count, rows]
 template <int rows, class T>
@@ -90,8 +89,9 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
       outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
                    s_.image_size(), s_.out_size()),
-      factors_(init, s_.groups * s_.out_channels * s_.taps()), patches_(init, 0),
-      outs_(init, gradients ? filter_grid_.most_slots() * Vec<T>::size * outs_at_once_ : 0) {
+      factors_(init, gradients ? nullptr : "Filter", "filters by blocks of rows, taps",
+               {s_.groups, s_.out_channels, s_.in_channels, s_.taps()}, s_.groups * s_.out_channels * s_.taps()),
+      patches_(init, 0), outs_(init, gradients ? filter_grid_.most_slots() * Vec<T>::size * outs_at_once_ : 0) {
   int64_t elements = forward_.grid.buffer_size();
   if (gradients) add_input_gradients();
   if (choose_patches(gradients)) patch_products_.emplace(init, s_, gradients);
@@ -126,7 +126,7 @@ void Convolution<T>::add_input_gradients() {
 template <class T>
 bool Convolution<T>::choose_patches(bool gradients) {
   const int64_t outs = s_.out_channels, windows = s_.images * s_.pixels();
-  patches_forward_ = forward_.grid.lanes() * outs > windows * (outs + kForwardCopy);
+  patches_forward_ = forward_.grid.lanes() * outs > windows * (outs + PatchProducts<T>::kForwardCopy);
   if (!gradients) return patches_forward_;
   patches_by_filter_ = filter_grid_.lanes() * outs > windows * (outs + kFilterCopy);
   int64_t products = 0;
@@ -152,14 +152,19 @@ void Convolution<T>::store(const Product& product, const typename Grid::Slots& s
   }
 }
 
-// Factors in blocks of rows, those of a tap adjacent.
+// Factors of all groups, in blocks of rows, those of a tap adjacent.
 template <class T>
-void Convolution<T>::pack_factors(const Product& product, const T* filter, T* to) const {
-  each_block(product.rows, kMostRows<T>, [&](int64_t first, int rows) {
+void Convolution<T>::pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const {
+  const int64_t filter_size = s_.out_channels * s_.taps();
+  const int64_t count = product.channels * static_cast<int64_t>(product.taps.size());
+  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(count) * kMostRows<T>;
+  each_block(context, s_.groups, product.rows, kMostRows<T>, cost, [&](int64_t group, int64_t first, int rows) {
+    const T* start = filter + group * filter_size + first * product.row_step;
+    T* at = to + (group * product.rows + first) * count;
     for (int64_t c = 0; c < product.channels; ++c) {
       for (int64_t tap : product.taps) {
-        const T* from = filter + first * product.row_step + c * product.channel_step + tap;
-        for (int i = 0; i < rows; ++i) *to++ = from[i * product.row_step];
+        const T* from = start + c * product.channel_step + tap;
+        for (int i = 0; i < rows; ++i) *at++ = from[i * product.row_step];
       }
     }
   });
@@ -172,13 +177,8 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
   const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
   const int64_t coarse = s_.groups * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
   const int64_t slices = slices_per_item(coarse, 2 * context.threads, blocks);
-  const int64_t filter_size = s_.out_channels * s_.taps(), factors = product.rows * count;
-  parallel_for(context, {s_.groups, bytes_cost(16.0 * sizeof(T)) * static_cast<double>(factors)},
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t group = begin; group < end; ++group) {
-                   pack_factors(product, filter + group * filter_size, factors_.data() + group * factors);
-                 }
-               });
+  const int64_t factors = product.rows * count;
+  const T* packed = factors_.get(context, [&](T* to) { pack_factors(context, product, filter, to); });
   const double flops = 2.0 * static_cast<double>(s_.groups * product.grid.lanes()) * static_cast<double>(factors);
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, patches_.lanes()};
@@ -188,7 +188,7 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
       typename Grid::Region region = product.grid.region(i / slices % regions);
       product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
                         patches_.data(lane));
-      multiply_region(product, region, factors_.data() + group * factors, patches_.data(lane), slice, slices,
+      multiply_region(product, region, packed + group * factors, patches_.data(lane), slice, slices,
                       out + group * product.rows * product.out_plane);
     }
   });

@@ -38,7 +38,7 @@ class Convolution {
   void add_input_gradients();
   bool choose_patches(bool gradients);
   void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
-  void pack_factors(const Product& product, const T* filter, T* to) const;
+  void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
   void multiply_region(const Product& product, const typename Grid::Region& region, const T* factors, const T* patches,
                        int64_t slice, int64_t slices, T* out) const;
   void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
@@ -56,7 +56,7 @@ class Convolution {
   Grid filter_grid_;
   bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
   std::optional<PatchProducts<T>> patch_products_;
-  Scratch<T> factors_;
+  PackedInput<T> factors_;
   LaneScratch<T> patches_, outs_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/parallel.h"
 #include "math/cpu/gemm_block.h"
+#include "math/cpu/packed_input.h"
 
 namespace paddle_mini {
 namespace {
@@ -93,10 +94,18 @@ void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
   }
 }
 
-// Packs columns of op(B) into panels, a few rows of all panels at a time, because reading along stored rows is fast.
 template <class T>
-void pack_panels(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_t columns, T* to) {
-  int64_t step = transposed ? depth : 16;
+int64_t stride_of_b(const GemmSizes<T>& g) {
+  return g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
+}
+
+// Packs the columns [left, right) and rows [from, from + depth) of op(B) into panels, a few rows of all panels at a time,
+// because reading along stored rows is fast.
+template <class T>
+void pack_panels(const GemmSizes<T>& g, const T* b, int64_t from, int64_t depth, int64_t left, int64_t right, T* to) {
+  const bool transposed = g.transpose_b;
+  const int64_t ldb = stride_of_b(g), columns = right - left, step = transposed ? depth : 16;
+  b += transposed ? left * ldb + from : from * ldb + left;
   for (int64_t l = 0; l < depth; l += step, b += step * ldb) {
     for (int64_t j = 0; j < columns; j += kWidth<T>) {
       gemm_block::pack_panel(transposed ? b + j * ldb : b + j, ldb, transposed, std::min(step, depth - l),
@@ -113,27 +122,57 @@ int64_t columns_of_block(int64_t n, int64_t depth) {
   return (panels + count - 1) / count * kWidth<T>;
 }
 
+// All of op(B), packed: for each segment of k its panels. `first`: the column of them that is column 0 of a product.
 template <class T>
-void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
+struct PackedB {
+  const T* panels = nullptr;  // nullptr: B is not packed
+  int64_t n = 0, first = 0;
+
+  static int64_t columns(int64_t n) { return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T>; }
+  const T* at(int64_t from, int64_t depth, int64_t left) const {
+    return panels + from * columns(n) + (first + left) * depth;
+  }
+};
+
+// Calls f(begin, depth) for the segments of k.
+template <class T, class F>
+void each_segment(int64_t k, F f) {
+  int64_t segments = (k + kDepth<T> - 1) / kDepth<T>;
+  for (int64_t s = 0; s < segments; ++s) f(k * s / segments, k * (s + 1) / segments - k * s / segments);
+}
+
+template <class T>
+void pack_all(KernelContext& context, const GemmSizes<T>& g, const T* b, T* to) {
+  const int64_t panels = PackedB<T>::columns(g.n) / kWidth<T>;
+  each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
+    T* segment = to + from * PackedB<T>::columns(g.n);
+    const double cost = bytes_cost(2.0 * sizeof(T)) * static_cast<double>(depth * kWidth<T>);
+    parallel_for(context, {panels, cost}, [&](int64_t begin, int64_t end) {
+      int64_t left = begin * kWidth<T>, right = std::min(end * kWidth<T>, g.n);
+      pack_panels(g, b, from, depth, left, right, segment + left * depth);
+    });
+  });
+}
+
+template <class T>
+void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, const PackedB<T>& packed, T* c) {
   constexpr int64_t height = kRows<T>;
-  int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
-  int64_t ldc = g.ldc ? g.ldc : g.n, segments = (g.k + kDepth<T> - 1) / kDepth<T>;
+  int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldc = g.ldc ? g.ldc : g.n;
   Workspace<T>& w = workspace<T>();
-  for (int64_t s = 0; s < segments; ++s) {
-    int64_t from = g.k * s / segments, depth = g.k * (s + 1) / segments - from;
-    bool add = s > 0 || g.beta != T(0);
+  each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
+    bool add = from > 0 || g.beta != T(0);
     int64_t row_step = g.transpose_a ? 1 : lda, depth_step = g.transpose_a ? kStep<T> : 1;
     int64_t wide = columns_of_block<T>(g.n, depth);
     for (int64_t left = 0; left < g.n; left += wide) {
       int64_t right = std::min(g.n, left + wide);
-      pack_panels(g.transpose_b ? b + left * ldb + from : b + from * ldb + left, ldb, g.transpose_b, depth,
-                  right - left, w.b);
+      const T* panels = packed.panels ? packed.at(from, depth, left) : w.b;
+      if (!packed.panels) pack_panels(g, b, from, depth, left, right, w.b);
       for (int64_t top = 0; top < g.m; top += kTogether<T>) {
         int64_t bottom = std::min(g.m, top + kTogether<T>);
         const T* rows = g.transpose_a ? w.a : a + top * lda + from;
         if (g.transpose_a) pack_rows(a + from * lda + top, lda, bottom - top, depth, w.a);
         for (int64_t i = top; i < bottom; i += height, rows += g.transpose_a ? depth * kStep<T> : height * lda) {
-          const T* panel = w.b;
+          const T* panel = panels;
           for (int64_t j = left; j < right; j += kWidth<T>, panel += depth * kWidth<T>) {
             gemm_block::multiply_rows<kRows<T>, T, true>(std::min(height, bottom - i), depth, rows, row_step,
                                                          depth_step, panel, c + i * ldc + j, ldc,
@@ -142,7 +181,7 @@ void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
         }
       }
     }
-  }
+  });
 }
 
 template <class T>
@@ -160,7 +199,7 @@ void run_tile(const GemmSizes<T>& g, const Tile& tile, const T* a, const T* b, T
   GemmSizes<T> part = g;
   part.m = tile.bottom - tile.top, part.n = tile.right - tile.left;
   part.lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
-  part.ldb = g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
+  part.ldb = stride_of_b(g);
   part.ldc = g.ldc ? g.ldc : g.n;
   run(part, a + tile.top * (g.transpose_a ? 1 : part.lda), b + tile.left * (g.transpose_b ? part.ldb : 1),
       c + tile.top * part.ldc + tile.left);
@@ -176,7 +215,7 @@ bool is_large(const GemmSizes<T>& g) {
 // whole, so all splits have the same result.
 template <class T>
 void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, int64_t high, int64_t wide, const T* a, const T* b,
-                  T* c) {
+                  const T* packed, T* c) {
   auto cut = [](int64_t size, int64_t unit, int64_t i, int64_t count) {
     return std::min((size + unit - 1) / unit * i / count * unit, size);
   };
@@ -186,7 +225,9 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, int64_t high, i
       int64_t row = i / wide, column = i % wide;
       Tile tile{cut(g.m, kRows<T>, row, high), cut(g.m, kRows<T>, row + 1, high), cut(g.n, kWidth<T>, column, wide),
                 cut(g.n, kWidth<T>, column + 1, wide)};
-      run_tile(g, tile, a, b, c, run_by_panels<T>);
+      run_tile(g, tile, a, b, c, [&](const GemmSizes<T>& part, const T* rows, const T* columns, T* to) {
+        run_by_panels(part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to);
+      });
     }
   });
 }
@@ -229,6 +270,14 @@ Gemm<T>::Gemm(const GemmSizes<T>& sizes, int threads) : sizes_(sizes) {
 }
 
 template <class T>
+Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port) : Gemm(sizes, init.threads()) {
+  const GemmSizes<T>& g = sizes_;
+  if (!is_large(g)) return;
+  const auto elements = static_cast<size_t>(g.k * PackedB<T>::columns(g.n));
+  packed_b_ = init.packed(port, "panels of a product", {g.k, g.n, g.ldb, g.transpose_b}, elements * sizeof(T));
+}
+
+template <class T>
 void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   const GemmSizes<T>& g = sizes_;
   if (!is_large(g)) return run_in_strips(context, g, a, b, c);
@@ -238,7 +287,9 @@ void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
       for (int64_t j = 0; j < g.n; ++j) row[j] *= g.beta;
     }
   }
-  run_in_tiles(context, g, high_, wide_, a, b, c);
+  const T* all = nullptr;
+  if (packed_b_) all = packed<T>(*packed_b_, context, [&](T* to) { pack_all(context, g, b, to); });
+  run_in_tiles(context, g, high_, wide_, a, b, all, c);
 }
 
 template <class T>

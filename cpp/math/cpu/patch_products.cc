@@ -50,7 +50,9 @@ void pack_block(const T* filter, int64_t row_step, int64_t k_step, int64_t count
 
 template <class T>
 PatchProducts<T>::PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
-    : s_(sizes), tiles_(sizes), filter_(init, s_.groups * s_.out_channels * s_.taps()),
+    : s_(sizes), tiles_(sizes),
+      filter_(init, gradients ? nullptr : "Filter", "filters by blocks of rows",
+              {s_.groups, s_.out_channels, s_.taps()}, s_.groups * s_.out_channels * s_.taps()),
       sums_(init, gradients ? s_.groups * s_.taps() * tiles_.padded_outs() : 0),
       columns_(init, tiles_.at_once() * kTile * s_.taps()),
       outs_(init, gradients ? tiles_.at_once() * kTile * tiles_.padded_outs() : 0) {}
@@ -73,32 +75,67 @@ void PatchProducts<T>::each_group_and_channels(KernelContext& context, F f) {
   });
 }
 
+template <class T>
+void PatchProducts<T>::pack_filters(KernelContext& context, const T* filter, T* to) const {
+  const int64_t taps = s_.taps(), outs = s_.out_channels;
+  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(taps) * kMostRows<T>;
+  each_block(context, s_.groups, outs, kMostRows<T>, cost, [&](int64_t group, int64_t first, int count) {
+    int64_t at = (group * outs + first) * taps;
+    pack_block(filter + at, taps, 1, taps, count, to + at);
+  });
+}
+
+// Into how many slices the output channels are cut, if tiles alone leave threads idle: each slice packs the tiles again.
+template <class T>
+int64_t PatchProducts<T>::slices_of_outputs(int threads) const {
+  const int64_t most = std::max<int64_t>(s_.out_channels / (2 * kMostRows<T>), 1);
+  int64_t best = 1, least = INT64_MAX;
+  for (int64_t slices = 1; slices <= std::min<int64_t>(most, 4 * threads); ++slices) {
+    int64_t rounds = (tiles_.groups() * slices + threads - 1) / threads;
+    int64_t time = rounds * ((s_.out_channels + slices - 1) / slices + kForwardCopy);
+    if (time < least) least = time, best = slices;
+  }
+  return best;
+}
+
 // out = filter columns
 template <class T>
 void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
   const int64_t taps = s_.taps(), outs = s_.out_channels;
+  const T* all = filter_.get(context, [&](T* to) { pack_filters(context, filter, to); });
   for (int64_t group = 0; group < s_.groups; ++group) {
-    T* packed = filter_.data() + group * outs * taps;
-    each_block(outs, kMostRows<T>, [&](int64_t first, int count) {
-      pack_block(filter + (group * outs + first) * taps, taps, 1, taps, count, packed + first * taps);
-    });
+    const T* packed = all + group * outs * taps;
+    const int64_t slices = slices_of_outputs(context.threads);
     const double flops = 2.0 * static_cast<double>(tiles_.at_once() * kTile * taps) * static_cast<double>(outs);
-    const LoopSize size{tiles_.groups(), flops_cost(flops), 1, columns_.lanes()};
+    const LoopSize size{tiles_.groups() * slices, flops_cost(flops) / static_cast<double>(slices), 1, columns_.lanes()};
     parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
-      alignas(64) T rows[kMostRows<T> * kTile];
-      T* columns = columns_.data(lane);
-      tiles_.each_group(begin, end, [&](const auto* tiles, int64_t tile_count) {
-        for (int64_t t = 0; t < tile_count; ++t)
-          tiles_.pack_columns(image, 0, taps, group, tiles[t], columns + t * taps * kTile);
-        each_block(outs, kMostRows<T>, [&](int64_t first, int count) {
-          for (int64_t t = 0; t < tile_count; ++t) {
-            multiply_panel(count, taps, packed + first * taps, columns + t * taps * kTile, rows);
-            tiles_.store_outputs(rows, first, count, group, tiles[t], out);
-          }
-        });
-      });
+      for (int64_t item = begin, last; item < end; item = last) {
+        last = std::min(end, (item / slices + 1) * slices);
+        multiply_slices({item / slices, item % slices, (last - 1) % slices, slices}, image, group, packed,
+                        columns_.data(lane), out);
+      }
     });
   }
+}
+
+// Packs a group of tiles, and multiplies it with the filters of some slices.
+template <class T>
+void PatchProducts<T>::multiply_slices(const Slices& slices, const T* image, int64_t group, const T* filter, T* columns,
+                                       T* out) const {
+  const int64_t taps = s_.taps(), outs = s_.out_channels;
+  alignas(64) T rows[kMostRows<T> * kTile];
+  tiles_.each_group(slices.tiles, slices.tiles + 1, [&](const auto* tiles, int64_t tile_count) {
+    for (int64_t t = 0; t < tile_count; ++t)
+      tiles_.pack_columns(image, 0, taps, group, tiles[t], columns + t * taps * kTile);
+    each_block(outs, kMostRows<T>, [&](int64_t first, int count) {
+      const int64_t slice = first * slices.count / outs;
+      if (slice < slices.first || slice > slices.last) return;
+      for (int64_t t = 0; t < tile_count; ++t) {
+        multiply_panel(count, taps, filter + first * taps, columns + t * taps * kTile, rows);
+        tiles_.store_outputs(rows, first, count, group, tiles[t], out);
+      }
+    });
+  });
 }
 
 // gradient of columns = filter' (gradient of out)
@@ -109,7 +146,7 @@ void PatchProducts<T>::input_gradient(KernelContext& context, const T* filter, c
   fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
   each_group_and_channels(context, [&](int64_t group, int64_t first_tap, int64_t end_tap, int lane) {
     alignas(64) T rows[kMostRows<T> * kTile];
-    T *packed = filter_.data() + (group * taps + first_tap) * outs, *panels = outs_.data(lane);
+    T *packed = filter_.scratch() + (group * taps + first_tap) * outs, *panels = outs_.data(lane);
     each_block(end_tap - first_tap, kMostRows<T>, [&](int64_t first, int count) {
       pack_block(filter + group * outs * taps + first_tap + first, 1, taps, outs, count, packed + first * outs);
     });

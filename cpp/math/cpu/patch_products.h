@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/parallel.h"
+#include "math/cpu/packed_input.h"
 #include "math/cpu/patch_tiles.h"
 
 namespace paddle_mini {
@@ -15,6 +16,9 @@ class PatchProducts {
  public:
   PatchProducts(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
 
+  // The cost of packing one tap of a tile, in filters that could be multiplied with it in that time.
+  static constexpr int64_t kForwardCopy = 20;
+
   void run(KernelContext& context, const T* image, const T* filter, T* out);
   void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient);
   void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* filter_gradient);
@@ -22,13 +26,21 @@ class PatchProducts {
  private:
   static constexpr int kTile = PatchTiles<T>::kTile;
 
+  void pack_filters(KernelContext& context, const T* filter, T* to) const;
+  int64_t slices_of_outputs(int threads) const;
+  // A group of tiles, and the slices [first, last] of `count` slices of the output channels.
+  struct Slices {
+    int64_t tiles, first, last, count;
+  };
+  void multiply_slices(const Slices& slices, const T* image, int64_t group, const T* filter, T* columns, T* out) const;
   template <class F>
   void each_group_and_channels(KernelContext& context, F f);
   void sum_over_tiles(const T* image, const T* out_gradient, int64_t tap, int64_t end_tap, int64_t group, int lane);
 
   ConvolutionSizes s_;
   PatchTiles<T> tiles_;
-  Scratch<T> filter_, sums_;
+  PackedInput<T> filter_;
+  Scratch<T> sums_;
   LaneScratch<T> columns_, outs_;  // panels of a group of tiles
 };
 

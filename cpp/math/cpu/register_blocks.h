@@ -1,6 +1,7 @@
 // Splits the rows of a product into blocks whose sums fit into registers.
 #pragma once
 
+#include "core/parallel.h"
 #include "math/vec.h"
 
 #include <cstdint>
@@ -23,6 +24,18 @@ void each_block(int64_t rows, int64_t most, F f) {
     f(first, static_cast<int>(count));
     first += count;
   }
+}
+
+// The same for the rows of each of `groups`, on several threads: f(group, first row, count). cost: of a block of `most`.
+template <class F>
+void each_block(KernelContext& context, int64_t groups, int64_t rows, int64_t most, double cost, F f) {
+  const int64_t blocks = (rows + most - 1) / most;
+  parallel_for(context, {groups * blocks, cost}, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t block = i % blocks, each = rows / blocks, longer = rows % blocks;
+      f(i / blocks, block * each + std::min(block, longer), static_cast<int>(each + (block < longer)));
+    }
+  });
 }
 
 // Calls f(std::integral_constant<int, count>), turning the number into a constant.

@@ -76,6 +76,9 @@ template <class T>
 Gemm<T>::Gemm(const GemmSizes<T>& sizes, int) : sizes_(sizes) {}
 
 template <class T>
+Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit&, const char*) : sizes_(sizes) {}
+
+template <class T>
 void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   run_many(context, 1, a, 0, b, 0, c, 0);
 }

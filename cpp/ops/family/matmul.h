@@ -27,8 +27,9 @@ struct MatmulShape {
     k = transpose_x ? x_rows : x_columns;
     n = transpose_y ? y_rows : y_columns;
     int64_t y_k = transpose_y ? y_columns : y_rows;
-    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has rows of ", k, ", Y ",
-                        y.str(), transpose_y ? " transposed" : "", " has columns of ", y_k);
+    require<ShapeError>(dims_agree(k, y_k), "X ", x.str(), transpose_x ? " transposed" : "", " has ", k, " columns, Y ",
+                        y.str(), transpose_y ? " transposed" : "", " has ", y_k,
+                        " rows: inner dimensions must be equal");
     k = std::max(k, y_k);
     for (int i = 0; i < x.rank() - 2; ++i) x_batch.push_back(x[i]);
     for (int i = 0; i < y.rank() - 2; ++i) y_batch.push_back(y[i]);
@@ -110,7 +111,9 @@ struct MatmulKernel {
         : x(init, "X"), y(init, Operands::kY), out(init, "Out"), products(Operands::shape(init)) {
       const MatmulShape& s = products.shape;
       const T alpha = static_cast<T>(Operands::alpha(init));
-      gemm = {{s.transpose_x, s.transpose_y, products.m, s.n, s.k, 0, 0, 0, alpha}, init.threads()};
+      const GemmSizes<T> sizes{s.transpose_x, s.transpose_y, products.m, s.n, s.k, 0, 0, 0, alpha};
+      if (y.numel() == products.y_size()) gemm = {sizes, init, Operands::kY};
+      else gemm = {sizes, init.threads()};
     }
 
     void run(KernelContext& context) override {

@@ -1,3 +1,5 @@
+// Configurations of optimizers as bytes of protobuf.
+
 package optimizer
 
 import (

@@ -1,3 +1,5 @@
+// Tests of package optimizer with a library that is built.
+
 package optimizer
 
 import (

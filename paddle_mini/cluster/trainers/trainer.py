@@ -40,7 +40,19 @@ class TrainStep(Protocol):
 
 class Trainer:
     """A trainer of a job, as join() returns it; outside of a job, the only one. number: its index, from 0; trainers:
-    how many the job started with."""
+    how many the job started with.
+
+    main, exe, scope: as join() was given them.
+    Example:
+        >>> w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        >>> ops, gradients = pm.optimizer.SGD(0.1).minimize(w)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> trainer = pm.cluster.join(exe=exe)
+        >>> [trainer.run(fetch_list=[w])[0].shape for chunk in trainer.batches(["part-0", "part-1"])]
+        [(1,), (1,)]
+    """
 
     def __init__(self, main: Program, exe: Executor, scope: Scope):
         self.number, self.trainers = 0, 1

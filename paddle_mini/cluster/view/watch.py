@@ -22,7 +22,13 @@ _SAVE = "save "
 
 class TrainerStatus(NamedTuple):
     """silent: seconds since its last message; None: it left or was lost. restarts: joins after it was lost. steps: of
-    this incarnation; sent, applied, dropped: pushes, each at each server; saves: saved models."""
+    this incarnation; sent, applied, dropped: pushes, each at each server; saves: saved models.
+
+    number: its index, from 0. steps_per_second: since the last report.
+    Example:
+        >>> pm.cluster.TrainerStatus(number=0, silent=0.2, restarts=0, steps=100).steps
+        100
+    """
 
     number: int
     silent: float | None
@@ -39,7 +45,14 @@ class ServerStatus(NamedTuple):
     """silent, restarts: as for a trainer. bytes: of its parameters. received, given: bytes of arrays since it started.
     behind: by how many versions the parameters of the pushes since its last report were outdated, on average; None: no
     pushes; worst_behind: the maximum since it started. checkpoint: number of the newest one, or None; checkpoint_age:
-    seconds since; checkpoint_seconds: duration of the write; checkpoint_errors: failed writes."""
+    seconds since; checkpoint_seconds: duration of the write; checkpoint_errors: failed writes.
+
+    version: of its parameters, a number that increases with each update. received_per_second, given_per_second: bytes a second
+    since the last report.
+    Example:
+        >>> pm.cluster.ServerStatus(number=0, silent=0.2, restarts=0, bytes=4096).bytes
+        4096
+    """
 
     number: int
     silent: float | None
@@ -61,7 +74,21 @@ class ServerStatus(NamedTuple):
 class Snapshot(NamedTuple):
     """State of a job, seconds after its start: the last heartbeat reports of all its processes, past ones included.
     tasks: how many are "todo", "pending", "done" and "failed", and the "pass", from 0. saving: by directory, the
-    trainer that is elected to save there. restarts: of the coordinator."""
+    trainer that is elected to save there. restarts: of the coordinator.
+
+    trainers, servers: one TrainerStatus or ServerStatus each.
+    Example:
+        >>> def train():
+        ...     w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
+        ...     pm.optimizer.SGD(0.1).minimize(w)
+        ...     exe = pm.Executor()
+        ...     exe.run(pm.default_startup_program())
+        ...     pm.cluster.join(exe=exe).run()
+        >>> snapshots = []
+        >>> result = pm.cluster.run(train, trainers=2, on_status=snapshots.append)
+        >>> [trainer.steps for trainer in snapshots[-1].trainers]
+        [1, 1]
+    """
 
     seconds: float
     trainers: tuple[TrainerStatus, ...]

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from paddle_mini.schemas import op_schema
+
+from ..schemas import op_schema
 
 
 @dataclass
 class Rows:
     """Selected rows: values[i] belongs to row rows[i] of a table with `height` rows."""
 
-    rows: Sequence[int]
+    rows: Sequence[int] | np.ndarray
     values: np.ndarray
     height: int
 
@@ -128,7 +129,7 @@ class OneOp:
 
     def fetch(self, names: list[str], program: pm.Program | None = None) -> list[Any]:
         found = self.executor.run(program or self.program, fetch_list=names, scope=self.scope, return_numpy=False)
-        return [Rows(*value) if isinstance(value, pm.SelectedRows) else value for value in found]
+        return [Rows(value.rows, value.values, value.height) if isinstance(value, pm.SelectedRows) else value for value in found]
 
     def run(self, program: pm.Program | None = None) -> dict[str, Any]:
         names = [name for port in self.outputs for name in self.outputs[port]]

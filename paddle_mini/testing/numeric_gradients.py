@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from one_op import OneOp, Rows, array, array_of, generator, with_array
-from paddle_mini import _core, dtypes
-from paddle_mini.schemas import op_schema
+
+from .. import _core, dtypes
+from ..schemas import op_schema
+from .one_op import OneOp, Rows, array, array_of, generator, with_array
 
 TOLERANCE = 2e-6
 PLACES = 40  # maximum number of perturbed elements of an input

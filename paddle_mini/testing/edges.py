@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from one_op import OneOp, Rows, array_of
-from paddle_mini import _core
-from paddle_mini.schemas import op_schema
+
+from .. import _core
+from ..schemas import op_schema
+from .one_op import OneOp, Rows, array_of
 
 AXES = ("axis", "dim", "dims", "axes", "begin_norm_axis", "begin_axis", "axis1", "axis2")
 
@@ -93,7 +94,7 @@ def ask_negative_axes(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any
     expected = OneOp(op_type, inputs, attrs, counts, aliased=False).run()
     for name in AXES:
         value = attrs.get(name)
-        axes: list[int] = value if isinstance(value, list) else [value]
+        axes: list[Any] = value if isinstance(value, list) else [value]
         if not axes or not all(isinstance(axis, int) and 0 <= axis < rank for axis in axes):
             continue
         if op_type in COUNT_OTHER_AXES or (op_type.startswith("elementwise") and name == "axis"):

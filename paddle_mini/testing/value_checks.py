@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 import paddle_mini as pm
-from one_op import OneOp, Rows, array_of
-from paddle_mini import _core
+
+from .. import _core
+from .one_op import OneOp, Rows, array_of
 
 
 def check_infer(one: OneOp, found: dict[str, Any], open_shapes: bool) -> None:

@@ -1,0 +1,44 @@
+// Finds and makes the copies.
+#include "core/packed_store.h"
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/memory_limit.h"
+
+namespace paddle_mini {
+namespace {
+
+std::atomic<size_t> bytes_of_all{0};
+
+// Copies only save time, so they leave memory for what programs need: all together have at most an eighth of it, and none
+// is made when half of it is in use.
+bool has_room(size_t bytes) {
+  const size_t limit = memory_limit();
+  return bytes <= limit / 8 && bytes_of_all + bytes <= limit / 8 && memory_in_use() + bytes <= limit / 2;
+}
+
+}  // namespace
+
+std::shared_ptr<PackedStore::Copy> PackedStore::at(const Key& key, size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto it = copies_.begin(); it != copies_.end();) it = it->second.expired() ? copies_.erase(it) : std::next(it);
+  auto held = copies_.find(key);
+  if (held != copies_.end()) {
+    if (std::shared_ptr<Copy> copy = held->second.lock()) return copy;
+  }
+  if (!has_room(bytes)) return nullptr;
+  std::shared_ptr<void> memory;
+  try {
+    memory = allocate(bytes);
+  } catch (const DeviceError&) { return nullptr; }
+  bytes_of_all += bytes;
+  std::shared_ptr<Copy> copy(new Copy, [bytes](Copy* gone) {
+    bytes_of_all -= bytes;
+    delete gone;
+  });
+  copy->memory = std::move(memory);
+  copies_[key] = copy;
+  return copy;
+}
+
+}  // namespace paddle_mini

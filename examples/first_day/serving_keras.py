@@ -1,0 +1,22 @@
+# A server with the model of saving_keras.py: it answers a POST of images, as JSON, with their digits.
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import keras
+import numpy as np
+
+model = keras.models.load_model("digits.keras")
+
+
+class Digits(BaseHTTPRequestHandler):
+    def do_POST(self):
+        images = np.array(json.loads(self.rfile.read(int(self.headers["Content-Length"]))), "float32")
+        predicted = model.predict(images, verbose=0)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(predicted.argmax(1).tolist()).encode())
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Digits)
+print(server.server_port, flush=True)
+server.serve_forever()

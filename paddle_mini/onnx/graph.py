@@ -1,0 +1,272 @@
+# GraphReader: the nodes of an ONNX graph as operators of a program, with constants folded.
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._core import Error, ProgramError, printable
+from ..errors import listed, printable_lines
+from ..program import Program
+from ..variable import Variable
+from .node import CONVERTERS, DEFAULT_DOMAINS, Node
+from .tensors import Unsupported, tensor_array
+
+# Operators of which computations of shapes consist: they are carried out while the graph is read.
+_FOLDED = frozenset(
+    """Abs Add And Cast CastLike Ceil Concat ConstantOfShape CumSum Div Equal Expand Flatten Floor Gather GatherElements Greater
+    GreaterOrEqual Less LessOrEqual Max Min Mod Mul Neg NonZero Not Or Pow Range ReduceMax ReduceMin ReduceProd ReduceSum Reshape
+    Round ScatterND Shape Size Slice Split Sqrt Squeeze Sub Tile Transpose Trilu Unsqueeze Where Xor""".split()
+)
+_MOST_FOLDED = 1 << 22  # elements: a small file must not make a large program
+# Exceptions of Python and NumPy where attributes and constants of a file contradict each other.
+_INVALID = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+OLDEST_OPSET = 13
+
+
+class GraphReader:
+    """Appends the operators of one graph. Values that do not depend on the graph's inputs stay arrays until an operator
+    reads them as a variable."""
+
+    def __init__(self, program: Program, opset: int, taken: set[str]):
+        self.program, self.opset = program, opset
+        self.block = program.global_block()
+        self.problems: list[str] = []
+        self.values: dict[str, np.ndarray] = {}
+        """The persistable variables of the program by name: written to the scope when all nodes are read."""
+        self._taken = taken
+        self._arrays: dict[str, np.ndarray] = {}
+        self._initializers: set[str] = set()
+        self._variables: dict[str, Variable] = {}
+        self._dims: dict[str, list[int | None]] = {}
+        self._missing: set[str] = set()
+
+    def new_name(self, hint: str) -> str:
+        """A name that neither the graph nor the program has."""
+        hint = printable(hint, 200)
+        count, name = 0, f"{hint}.tmp"
+        while name in self._taken:
+            count += 1
+            name = f"{hint}.tmp_{count}"
+        self._taken.add(name)
+        return name
+
+    def add_array(self, name: str, value: np.ndarray, initializer: bool = False) -> None:
+        self._arrays[name] = value
+        if initializer:
+            self._initializers.add(name)
+
+    def add_input(self, name: str, shape: list[int], dtype: str) -> None:
+        made = self.block.create_var(name, shape=shape, dtype=dtype, need_check_feed=True, stop_gradient=True)
+        self._variables[name] = made
+
+    def array(self, name: str) -> np.ndarray | None:
+        """The value, if it is known without a run."""
+        self._require(name)
+        return self._arrays.get(name)
+
+    def dims(self, name: str) -> list[int | None] | None:
+        """As Node.dims."""
+        array = self.array(name)
+        if array is not None:
+            return [int(item) for item in array.ravel()] if array.dtype.kind in "iu" and array.ndim <= 1 else None
+        return self._dims.get(name)
+
+    def set_dims(self, name: str, dims: list[int | None]) -> None:
+        """The elements of a shape that a run computes, as far as they are known."""
+        self._dims[name] = dims
+
+    def alias(self, name: str, other: str) -> None:
+        """A second name of a value."""
+        if other in self._initializers and _dtype(self._arrays[other]) in dtypes.FLOAT_NAMES:
+            self.variable(other)  # one parameter has both names
+            self._initializers.add(name)
+        tables: list[dict[str, Any]] = [self._arrays, self._variables, self._dims]
+        for table in tables:
+            if other in table:
+                table[name] = table[other]
+
+    def variable(self, name: str) -> Variable:
+        """The value as a variable. An initializer of floats becomes a parameter of its name."""
+        self._require(name)
+        if name not in self._variables:
+            array = self._arrays[name]
+            if name in self._initializers and _dtype(array) in dtypes.FLOAT_NAMES:
+                self._variables[name] = self.parameter(name, array)
+            else:
+                own = name if name in self._initializers else self.new_name(name)
+                self._variables[name] = self.constant_variable(own, array)
+        return self._variables[name]
+
+    def parameter(self, name: str, value: np.ndarray, trainable: bool = True) -> Variable:
+        """A parameter with a value."""
+        made = self.block.create_parameter(name, list(value.shape), _dtype(value), trainable=trainable)
+        self.values[name] = _stored(value)
+        return made
+
+    def constant_variable(self, name: str, value: np.ndarray) -> Variable:
+        """A persistable variable that training does not change."""
+        facts = {"shape": list(value.shape), "dtype": _dtype(value), "persistable": True, "stop_gradient": True}
+        self.values[name] = _stored(value)
+        return self.block.create_var(name, **facts)
+
+    def freeze(self, name: str) -> Variable:
+        """The variable of an initializer that an operator reads as statistics: not trained."""
+        made = self.variable(name)
+        made.stop_gradient = True
+        if hasattr(made, "trainable"):
+            made.trainable = False
+        return made
+
+    def _require(self, name: str) -> None:
+        if name in self._missing:
+            raise _Dependent
+        if name not in self._variables and name not in self._arrays:
+            raise ProgramError(f"'{printable(name)}' is read before a node writes it: the graph has a cycle or is not sorted")
+
+    def read(self, nodes: Any) -> None:
+        """Appends the operators of the nodes. What cannot be expressed is added to problems."""
+        for index, proto in enumerate(nodes):
+            try:
+                self._read_node(proto)
+                continue
+            except Unsupported as reason:
+                self.problems.append(f"{proto.op_type} ({_place(proto, index)}): {reason}")
+            except _Dependent:
+                pass  # an operator before it, which is reported, has the reason
+            except Error as error:
+                raise ProgramError(f"{proto.op_type} ({_place(proto, index)}): {error}") from None
+            except _INVALID as error:
+                what = printable_lines(f"{type(error).__name__}: {error}")
+                raise ProgramError(
+                    f"{proto.op_type} ({_place(proto, index)}): inputs or attributes are invalid: {what}"
+                ) from error
+            self._missing.update(name for name in proto.output if name)
+
+    def _read_node(self, proto: Any) -> None:
+        node = Node(self, proto, self._schema(proto))
+        for name in node.inputs:
+            if name:
+                self._require(name)
+        if self._fold(node):
+            return
+        if proto.op_type == "If":
+            self._read_branch(node)
+            return
+        if proto.op_type not in CONVERTERS:
+            raise Unsupported("this operator is not known")
+        made = CONVERTERS[proto.op_type](node)
+        if proto.op_type == "Identity":
+            return
+        for name, value in zip(node.outputs, made if isinstance(made, list) else [made]):
+            if name:
+                self._set(name, value)
+
+    def _set(self, name: str, value: Any) -> None:
+        if value is None:
+            raise Unsupported(f"output '{printable(name)}' is not computed")
+        if isinstance(value, Variable):
+            self._variables[name] = value
+        else:
+            self._arrays[name] = value
+
+    def _schema(self, proto: Any) -> Any:
+        """The schema of ONNX that the node means; Unsupported if its meaning is older than that of opset 13."""
+        from onnx import defs
+
+        if proto.domain not in DEFAULT_DOMAINS:
+            raise Unsupported(f"domain '{printable(proto.domain)}'")
+        try:
+            schema = defs.get_schema(proto.op_type, self.opset, "")
+        except defs.SchemaError:
+            raise Unsupported(f"ONNX does not have it in opset {self.opset}") from None
+        if self.opset < OLDEST_OPSET:
+            later = defs.get_schema(proto.op_type, OLDEST_OPSET, "").since_version
+            if later != schema.since_version:
+                raise Unsupported(f"opset {self.opset} defines it otherwise than opset {OLDEST_OPSET}, the oldest that is read")
+        return schema
+
+    def _fold(self, node: Node) -> bool:
+        """Computes a node whose inputs are all arrays, with ONNX's own reference; False if it is not such a node."""
+        names = [name for name in node.inputs if name]
+        if node.type not in _FOLDED or any(name not in self._arrays for name in names):
+            return False
+        if any(name in self._initializers and _dtype(self._arrays[name]) in dtypes.FLOAT_NAMES for name in names):
+            return False  # a parameter: a gradient may be needed
+        if _most_elements(node.type, [self._arrays[name] for name in names]) > _MOST_FOLDED:
+            return False
+        from onnx.reference import ReferenceEvaluator
+
+        try:
+            with np.errstate(all="ignore"):
+                evaluator = ReferenceEvaluator(node.proto, opsets={"": self.opset})
+                results = evaluator.run(None, {name: self._arrays[name] for name in names})
+        except Exception:  # the reference does not have all operators and types: the converter decides
+            return False
+        if not all(isinstance(result, (np.ndarray, np.generic)) for result in results):
+            return False
+        for name, result in zip([name for name in node.outputs if name], results):
+            self._arrays[name] = np.asarray(result)
+        return True
+
+    def _read_branch(self, node: Node) -> None:
+        """An If whose condition is constant: the operators of one branch."""
+        branch = node.attr("then_branch" if bool(node.known(0).item()) else "else_branch")
+        before = len(self.problems)
+        for tensor in branch.initializer:
+            self.add_array(tensor.name, tensor_array(tensor), initializer=True)
+        self.read(branch.node)
+        if len(self.problems) > before:
+            raise _Dependent
+        for name, output in zip(node.outputs, branch.output):
+            self._set(name, self._arrays[output.name] if output.name in self._arrays else self.variable(output.name))
+
+    def require_supported(self) -> None:
+        """ProgramError with all operators that cannot be expressed, and where they are."""
+        if not self.problems:
+            return
+        lines = "".join(f"\n  {problem}" for problem in self.problems[:_MOST_LINES])
+        more = self.problems[_MOST_LINES:]
+        rest = f"\n  also {listed(problem.partition(':')[0] for problem in more)}" if more else ""
+        raise ProgramError(f"{len(self.problems)} operators of the graph cannot be expressed:{lines}{rest}")
+
+
+_MOST_LINES = 8
+
+
+class _Dependent(Exception):
+    """A node reads the output of a node that cannot be expressed."""
+
+
+def _place(proto: Any, index: int) -> str:
+    name = f"'{printable(proto.name)}', " if proto.name else ""
+    return f"{name}node {index}"
+
+
+def _most_elements(op_type: str, inputs: list[np.ndarray]) -> float:
+    """A bound for the number of elements of the result: inputs are broadcast, or the last one is a shape or has repetitions."""
+    bound = float(np.prod([max(array.size, 1) for array in inputs], dtype=np.float64))
+    if op_type == "Range":
+        start, limit, step = (float(array.astype(np.float64).item()) for array in inputs)
+        return abs(limit - start) / abs(step) if step else np.inf
+    if op_type in ("ConstantOfShape", "Expand", "Tile"):
+        bound *= float(np.prod(np.abs(inputs[-1].astype(np.float64)) + 1))
+    return bound
+
+
+def _dtype(array: np.ndarray) -> str:
+    if array.dtype.name not in dtypes.NUMBERS:
+        raise Unsupported(f"element type {array.dtype.name}")
+    return array.dtype.name
+
+
+def _stored(array: np.ndarray) -> np.ndarray:
+    """As a scope takes it: bfloat16 are their bits."""
+    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
+
+
+def set_values(scope: Any, values: Mapping[str, np.ndarray]) -> None:
+    for name, value in values.items():
+        scope.set(name, value)

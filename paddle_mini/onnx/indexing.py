@@ -1,0 +1,242 @@
+# Converters of slices, of pads, and of operators that gather and scatter elements.
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core import ProgramError
+from ..variable import Variable
+from .math import select
+from .node import Node, converter
+from .tensors import Unsupported
+
+_FAR = 2**31 - 1  # the attributes of slices have 32 bits
+
+
+def _near(value: int) -> int:
+    return max(-_FAR, min(value, _FAR))
+
+
+@converter("Slice")
+def slice_(n: Node) -> Variable:
+    x = n.x()
+    starts, ends = n.known_ints(1), n.known_ints(2)
+    rank = len(x.shape)
+    axes = [n.axis(axis, rank) for axis in (n.known_ints(3) if n.has(3) else range(len(starts)))]
+    steps = n.known_ints(4) if n.has(4) else [1] * len(starts)
+    dims = n.dims(0)
+    if dims is not None and rank == 1 and len(starts) == 1:
+        n.reader.set_dims(n.outputs[0], dims[starts[0] : ends[0] : steps[0]])
+    attrs: dict[str, Any] = {"axes": axes, "starts": list(map(_near, starts)), "ends": list(map(_near, ends))}
+    if all(step == 1 for step in steps):
+        return n.emit("slice", {"Input": x}, attrs)
+    return n.emit("strided_slice", {"Input": x}, {**attrs, "strides": list(map(_near, steps))})
+
+
+@converter("Split")
+def split(n: Node) -> list[Variable]:
+    x = n.x()
+    axis = n.axis(n.attr("axis"), len(x.shape))
+    count = len(n.outputs)
+    if n.has(1):
+        sections = n.known_ints(1)
+    else:
+        size = x.shape[axis]
+        if size < 0:
+            raise Unsupported(f"equal parts of dimension {axis}, which must be known")
+        part = -(-size // count)
+        sections = [part] * (count - 1) + [size - part * (count - 1)]
+    if len(sections) != count:
+        raise ProgramError(f"{len(sections)} parts for {count} outputs")
+    if 0 in sections:
+        ends = np.cumsum(sections).tolist()
+        return [
+            n.emit("slice", {"Input": x}, {"axes": [axis], "starts": [end - part], "ends": [end]})
+            for end, part in zip(ends, sections)
+        ]
+    return n.emit_list("split", {"X": x}, {"axis": axis, "sections": sections}, "Out", count)
+
+
+@converter("Pad")
+def pad(n: Node) -> Variable:
+    x, mode = n.x(), n.attr("mode")
+    rank = len(x.shape)
+    pads, axes = n.known_ints(1), [n.axis(axis, rank) for axis in (n.known_ints(3) if n.has(3) else range(rank))]
+    pairs = {axis: (pads[i], pads[i + len(axes)]) for i, axis in enumerate(axes)}
+    cut = {axis: (min(low, 0), min(high, 0)) for axis, (low, high) in pairs.items()}
+    for axis, (low, high) in cut.items():
+        if low or high:
+            ends = high if high else _FAR
+            x = n.emit("slice", {"Input": x}, {"axes": [axis], "starts": [-low], "ends": [ends]})
+    pairs = {axis: (max(low, 0), max(high, 0)) for axis, (low, high) in pairs.items()}
+    if mode == "constant":
+        flat = [amount for axis in range(rank) for amount in pairs.get(axis, (0, 0))]
+        if not n.has(2):
+            return n.op("pad", x, paddings=flat, pad_value=0.0)
+        known = n.array(2)
+        if known is not None:
+            return n.op("pad", x, paddings=flat, pad_value=float(known.item()) if known.size else 0.0)
+        inside = n.op("pad", n.emit("fill_any_like", {"X": x}, {"value": 1.0, "dtype": "bool"}), paddings=flat, pad_value=0.0)
+        return select(n, inside, n.op("pad", x, paddings=flat, pad_value=0.0), n.x(2))
+    return _pad_by_index(n, x, pairs, {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}[mode])
+
+
+def _pad_by_index(n: Node, x: Variable, pairs: dict[int, tuple[int, int]], mode: Any) -> Variable:
+    """Pads with elements of x: their positions along each axis are known."""
+    for axis, pair in pairs.items():
+        if any(pair):
+            if x.shape[axis] < 0:
+                raise Unsupported(f"mode {mode} along dimension {axis}, which must be known")
+            order = np.pad(np.arange(x.shape[axis]), pair, mode=mode)
+            x = n.emit("index_select", {"X": x, "Index": n.constant(order, "int64")}, {"dim": axis})
+    return x
+
+
+def _from_front(n: Node, index: Variable, size: Any, sized: Variable, axis: int) -> Variable:
+    """Indices, of which negative ones count from the end."""
+    if size < 0:
+        ends = n.emit("shape", {"Input": sized})
+        count = n.cast(n.emit("slice", {"Input": ends}, {"axes": [0], "starts": [axis], "ends": [axis + 1]}), index.dtype)
+    else:
+        count = n.constant(size, index.dtype)
+    negative = n.cast(n.op("less_than", index, n.constant(0, index.dtype)), index.dtype)
+    return n.add(index, n.mul(negative, count))
+
+
+@converter("Gather")
+def gather(n: Node) -> Any:
+    dims, known = n.dims(0), n.array(1)
+    if dims is not None and known is not None and len(n.x().shape) == 1:
+        picked = [dims[int(i)] for i in known.ravel()]
+        if None not in picked:
+            return np.array(picked, "int64").reshape(known.shape)
+        n.reader.set_dims(n.outputs[0], picked)
+    x, index = n.x(0), n.x(1)
+    axis = n.axis(n.attr("axis"), len(x.shape))
+    if known is None or (known < 0).any():
+        index = _from_front(n, index, x.shape[axis], x, axis)
+    rank = len(index.shape)
+    if rank == 1:
+        return n.emit("gather", {"X": x, "Index": index}, {"axis": axis})
+    if rank == 0:
+        one = n.emit("gather", {"X": x, "Index": n.reshape(index, [1])}, {"axis": axis})
+        return n.emit("squeeze2", {"X": one}, {"axes": [axis]})
+    if axis == 0 and len(x.shape) == 2 and x.dtype in ("float32", "float64"):
+        return n.emit("lookup_table_v2", {"W": x, "Ids": index})
+    return _gather_many(n, x, index, axis)
+
+
+def _gather_many(n: Node, x: Variable, index: Variable, axis: int) -> Variable:
+    """x along an axis at indices of several dimensions: gather_nd reads the first axes, so this axis becomes the first."""
+    rank, more = len(x.shape), len(index.shape)
+    front = n.transpose(x, [axis, *(i for i in range(rank) if i != axis)]) if axis else x
+    picked = n.emit("gather_nd", {"X": front, "Index": n.emit("unsqueeze2", {"X": index}, {"axes": [more]})})
+    if not axis:
+        return picked
+    order = [*range(more, more + axis), *range(more), *range(more + axis, more + rank - 1)]
+    return n.transpose(picked, order)
+
+
+@converter("GatherElements")
+def gather_elements(n: Node) -> Variable:
+    x = n.x()
+    axis = n.axis(n.attr("axis"), len(x.shape))
+    index = _from_front(n, n.x(1), x.shape[axis], x, axis)
+    # take_along_axis broadcasts the other axes of Index; ONNX reads only the elements that Index has there.
+    for i, (have, want) in enumerate(zip(x.shape, index.shape)):
+        if i != axis and have != want:
+            if have < 0 or want < 0:
+                raise Unsupported(f"indices whose dimension {i} must be known")
+            x = n.emit("slice", {"Input": x}, {"axes": [i], "starts": [0], "ends": [want]})
+    return n.emit("take_along_axis", {"Input": x, "Index": index}, {"Axis": axis}, "Result")
+
+
+def _flat_positions(n: Node, x: Variable, index: Variable) -> Variable:
+    """Indices of the last axis of Index, from the front."""
+    depth = index.shape[-1]
+    sizes = x.shape[:depth]
+    if any(dim < 0 for dim in sizes) or depth < 0:
+        raise Unsupported(f"indices into '{x.name}' {list(x.shape)}, whose dimensions must be known")
+    negative = n.cast(n.op("less_than", index, n.constant(0, index.dtype)), index.dtype)
+    return n.add(index, n.mul(negative, n.constant(list(sizes), index.dtype)))
+
+
+@converter("GatherND")
+def gather_nd(n: Node) -> Variable:
+    x, index, batch = n.x(0), n.x(1), n.attr("batch_dims")
+    if batch:
+        sizes = n.require_static(index)[:batch]
+        grid = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), -1)
+        inner = n.require_static(index)[batch:-1]
+        rows = np.broadcast_to(grid.reshape([*sizes, *[1] * len(inner), batch]), [*sizes, *inner, batch])
+        index = n.emit("concat", {"X": [n.constant(rows.copy(), index.dtype), index]}, {"axis": len(index.shape) - 1})
+    return n.emit("gather_nd", {"X": x, "Index": _flat_positions(n, x, index)})
+
+
+@converter("ScatterND")
+def scatter_nd(n: Node) -> Variable:
+    x, index, updates, how = n.x(0), n.x(1), n.x(2), n.attr("reduction", "none")
+    index = _flat_positions(n, x, index)
+    if how == "add":
+        return n.emit("scatter_nd_add", {"X": x, "Index": index, "Updates": updates})
+    # The rows that the indices name, as one axis: put_along_axis then sets or combines their elements.
+    shape, depth = n.require_static(x), index.shape[-1]
+    count, width = int(np.prod(index.shape[:-1], dtype=np.int64)), int(np.prod(shape[depth:], dtype=np.int64))
+    strides = [int(np.prod(shape[i + 1 : depth], dtype=np.int64)) for i in range(depth)]
+    row = n.op("reduce_sum", n.mul(index, n.constant(strides, index.dtype)), dim=[len(index.shape) - 1])
+    rows = n.emit("expand_v2", {"X": n.reshape(row, [count, 1])}, {"shape": [count, width]})
+    flat = n.reshape(x, [int(np.prod(shape[:depth], dtype=np.int64)), width])
+    return n.reshape(_put(n, flat, rows, n.reshape(updates, [count, width]), 0, how), shape)
+
+
+def _put(n: Node, x: Variable, index: Variable, value: Variable, axis: int, how: str) -> Variable:
+    reductions = {"none": "assign", "add": "add", "mul": "mul", "max": "amax", "min": "amin"}
+    attrs = {"Axis": axis, "Reduce": reductions[how], "Include_self": True}
+    return n.emit("put_along_axis", {"Input": x, "Index": index, "Value": value}, attrs, "Result")
+
+
+@converter("ScatterElements")
+def scatter_elements(n: Node) -> Variable:
+    x, value = n.x(0), n.x(2)
+    axis = n.axis(n.attr("axis"), len(x.shape))
+    index = _from_front(n, n.x(1), x.shape[axis], x, axis)
+    shape, small = n.require_static(x), n.require_static(index)
+    if all(have == want for i, (have, want) in enumerate(zip(shape, small)) if i != axis):
+        return _put(n, x, index, value, axis, n.attr("reduction", "none"))
+    # Index covers a part of the other axes: positions in the flat tensor instead.
+    places = np.indices(small, dtype=np.int64)
+    strides = [int(np.prod(shape[i + 1 :], dtype=np.int64)) for i in range(len(shape))]
+    base = sum(places[i] * strides[i] for i in range(len(shape)) if i != axis) + np.zeros(small, "int64")
+    flat = n.add(n.scale(n.cast(index, "int64"), strides[axis]), n.constant(base, "int64"))
+    total, count = int(np.prod(shape, dtype=np.int64)), int(np.prod(small, dtype=np.int64))
+    made = _put(n, n.reshape(x, [total]), n.reshape(flat, [count]), n.reshape(value, [count]), 0, n.attr("reduction", "none"))
+    return n.reshape(made, shape)
+
+
+@converter("OneHot")
+def one_hot(n: Node) -> Variable:
+    depth = n.known_ints(1)[0]
+    index, values = n.cast(n.x(0), "int64"), n.x(2)
+    index = n.add(index, n.scale(n.cast(n.op("less_than", index, n.constant(0, "int64")), "int64"), depth))
+    rank = len(index.shape)
+    hot = n.op("one_hot_v2", index, depth=depth, allow_out_of_range=True)
+    axis = n.axis(n.attr("axis"), rank + 1)
+    if axis != rank:
+        hot = n.transpose(hot, [*range(axis), rank, *range(axis, rank)])
+    wide = n.cast(values, "float32")
+    off, on = (n.emit("slice", {"Input": wide}, {"axes": [0], "starts": [i], "ends": [i + 1]}) for i in (0, 1))
+    return n.cast(n.add(n.mul(hot, n.sub(on, off)), off), values.dtype)
+
+
+@converter("NonZero")
+def non_zero(n: Node) -> Variable:
+    return n.transpose(n.emit("where_index", {"Condition": n.x()}), [1, 0])
+
+
+@converter("Compress")
+def compress(n: Node) -> Variable:
+    x, axis = n.x(0), n.attr("axis")
+    x = n.reshape(x, [-1]) if axis is None else x
+    rows = n.reshape(n.emit("where_index", {"Condition": n.x(1)}), [-1])
+    return n.emit("index_select", {"X": x, "Index": rows}, {"dim": n.axis(axis or 0, len(x.shape))})

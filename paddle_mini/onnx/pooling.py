@@ -1,0 +1,103 @@
+# Converters of pooling.
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..variable import Variable
+from .neural import as_1d, as_2d, window
+from .node import Node, converter
+from .tensors import Unsupported
+
+
+@converter("MaxPool", "AveragePool", "LpPool")
+def pool(n: Node) -> Any:
+    if n.wants(1):
+        raise Unsupported("output Indices")
+    x, kernel = n.x(), list(n.attr("kernel_shape"))
+    strides, dilations, pads = window(n, x, kernel)
+    rank = len(kernel)
+    if rank not in (1, 2, 3):
+        raise Unsupported(f"windows of {rank} axes")
+    narrow = x.dtype if x.dtype not in dtypes.FLOAT_NAMES else ""
+    x = n.cast(x, "float32") if narrow else x
+    p = float(n.attr("p", 0))
+    x = n.op("pow", n.op("abs", x), factor=p) if p else x
+    if n.attr("ceil_mode") or any(dilation != 1 for dilation in dilations):
+        made = _pool_of_windows(n, x, _positions(n, x, kernel, strides, dilations, pads), kernel)
+    else:
+        made = _pool(n, x, kernel, strides, pads, bool(n.attr("count_include_pad", 0)) or bool(p))
+    if p:
+        made = n.op("pow", n.scale(made, float(np.prod(kernel))), factor=1 / p)
+    return n.cast(made, narrow) if narrow else made
+
+
+def _positions(
+    n: Node, x: Variable, kernel: list[int], strides: list[int], dilations: list[int], pads: list[int]
+) -> list[np.ndarray]:
+    """For each axis the positions of all windows' elements, [windows, width], negative for padding before x."""
+    positions = []
+    for i, size in enumerate(n.require_static(x)[2:]):
+        low, high = pads[2 * i], pads[2 * i + 1]
+        reach = size + low + high - dilations[i] * (kernel[i] - 1) - 1
+        windows = (-(-reach // strides[i]) if n.attr("ceil_mode") else reach // strides[i]) + 1
+        # A window may not begin in the padding after x.
+        windows -= int((windows - 1) * strides[i] >= size + low)
+        positions.append(np.arange(windows)[:, None] * strides[i] - low + np.arange(kernel[i]) * dilations[i])
+    return positions
+
+
+def _pool_of_windows(n: Node, x: Variable, positions: list[np.ndarray], kernel: list[int]) -> Variable:
+    """Pools with dilations or with windows that end outside: the elements of all windows are laid out, then pooled."""
+    maximum, sizes = n.type == "MaxPool", n.require_static(x)[2:]
+    weights = np.ones([1] * len(x.shape))
+    for axis, (places, size) in enumerate(zip(positions, sizes), 2):
+        x = n.emit("index_select", {"X": x, "Index": n.constant(places.clip(0, size - 1).ravel(), "int64")}, {"dim": axis})
+        shape = [-1 if i == axis else 1 for i in range(len(x.shape))]
+        weights = weights * ((places >= 0) & (places < size)).astype(float).ravel().reshape(shape)
+    if maximum:
+        # A repeated element at the edge may be one that no other element of the window is: it must not win.
+        outside = np.where(weights > 0, 0.0, -np.inf)
+        return _pool(n, n.add(x, n.constant(outside, x.dtype)), kernel, kernel, [0, 0] * len(kernel), True)
+    x = n.mul(x, n.constant(weights, x.dtype))
+    mean = _pool(n, x, kernel, kernel, [0, 0] * len(kernel), True)
+    if n.type == "LpPool":
+        return mean
+    counted = _counted(n, positions, sizes)
+    return n.mul(mean, n.constant(np.prod(kernel) / counted, x.dtype))
+
+
+def _counted(n: Node, positions: list[np.ndarray], sizes: list[int]) -> np.ndarray:
+    """The number of elements by which each window of AveragePool is divided."""
+    rank, counted = len(sizes), np.ones([1] * (len(sizes) + 2))
+    pads = n.attr("pads", [0] * 2 * rank) if n.attr("count_include_pad", 0) else [0] * 2 * rank
+    for axis, (places, size) in enumerate(zip(positions, sizes)):
+        inside = (places >= -pads[axis]) & (places < size + pads[axis + rank])
+        counted = counted * inside.sum(1).reshape([-1 if i == axis + 2 else 1 for i in range(rank + 2)])
+    return counted
+
+
+def _pool(n: Node, x: Variable, kernel: list[int], strides: list[int], pads: list[int], include: bool) -> Variable:
+    rank = len(kernel)
+    if rank == 1:
+        x, kernel, strides, pads = as_2d(n, x), [1, *kernel], [1, *strides], [0, 0, *pads]
+    if include and pads[::2] != pads[1::2]:
+        # The operator's mean divides by counts that assume the same padding on both sides.
+        x, pads = n.op("pad", x, paddings=[0, 0, 0, 0, *pads], pad_value=0.0), [0] * len(pads)
+    attrs: dict[str, Any] = {
+        "pooling_type": "max" if n.type == "MaxPool" else "avg",
+        "ksize": kernel,
+        "strides": strides,
+        "paddings": pads,
+        "exclusive": not include,
+    }
+    made = n.op("pool3d" if rank == 3 else "pool2d", x, **attrs)
+    return as_1d(n, made) if rank == 1 else made
+
+
+@converter("GlobalAveragePool", "GlobalMaxPool")
+def global_pool(n: Node) -> Variable:
+    axes = list(range(2, len(n.x().shape)))
+    return n.op("reduce_mean" if n.type == "GlobalAveragePool" else "reduce_max", n.x(), dim=axes, keep_dim=True)

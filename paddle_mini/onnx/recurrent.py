@@ -1,0 +1,113 @@
+# Converters of recurrent layers.
+from __future__ import annotations
+
+from typing import Any
+
+from ..variable import Variable
+from .node import Node, converter
+from .tensors import Unsupported
+
+# For each operator: the cell, its default activations, and the order of ONNX's gates in that of the operator rnn.
+_CELLS = {
+    "LSTM": ("LSTM", ["Sigmoid", "Tanh", "Tanh"], [0, 2, 3, 1]),
+    "GRU": ("GRU", ["Sigmoid", "Tanh"], [1, 0, 2]),
+    "RNN": ("RNN_TANH", ["Tanh"], [0]),
+}
+
+
+@converter("LSTM", "GRU", "RNN")
+def recurrent(n: Node) -> list[Any]:
+    cell, usual, gates = _CELLS[n.type]
+    direction, layout = n.attr("direction"), n.attr("layout", 0)
+    directions = 2 if direction == "bidirectional" else 1
+    cell = _cell(n, cell, usual, directions)
+    x = n.x(0)
+    x = n.transpose(x, [1, 0, 2]) if layout else x
+    backward = direction == "reverse"
+    if backward and n.has(4):
+        raise Unsupported("sequence_lens with direction reverse")
+    x = n.op("flip", x, axis=[0]) if backward else x
+    weights = _weights(n, gates, directions)
+    state = _states(n, x, directions, layout)
+    ports = {"Input": x, "PreState": state, "WeightList": weights}
+    if n.has(4):
+        ports["SequenceLength"] = n.x(4)
+    attrs = {
+        "is_bidirec": directions == 2,
+        "hidden_size": n.x(2).shape[2],
+        "input_size": n.x(1).shape[2],
+        "mode": cell,
+        "is_test": True,
+    }
+    outputs: dict[str, Any] = {port: [n.reader.new_name(n.type)] for port in ("Out", "Reserve", "DropoutState")}
+    outputs["State"] = [n.reader.new_name(n.type) for _ in state]
+    n.reader.block.append_op("rnn", ports, outputs, attrs)
+    made = n.reader.block.var(outputs["Out"][0])
+    made = n.op("flip", made, axis=[0]) if backward else made
+    return [_output(n, made, directions, layout), *(_state_output(n, name, layout) for name in outputs["State"])]
+
+
+def _output(n: Node, made: Variable, directions: int, layout: int) -> Variable:
+    """[time, batch, directions * hidden] as ONNX has it: [time, directions, batch, hidden], and with layout 1
+    [batch, time, directions, hidden]."""
+    hidden = n.x(2).shape[2]
+    split = n.emit("reshape2", {"X": made}, {"shape": [0, 0, directions, hidden]})
+    return n.transpose(split, [1, 0, 2, 3] if layout else [0, 2, 1, 3])
+
+
+def _state_output(n: Node, name: str, layout: int) -> Variable:
+    state = n.reader.block.var(name)
+    return n.transpose(state, [1, 0, 2]) if layout else state
+
+
+def _cell(n: Node, cell: str, usual: list[str], directions: int) -> str:
+    """The cell of the operator rnn; Unsupported if it does not have these activations."""
+    names = [name.decode() if isinstance(name, bytes) else name for name in n.attr("activations", usual * directions)]
+    if n.type == "RNN" and set(names) == {"Relu"}:
+        cell = "RNN_RELU"
+    elif names[: len(usual) * directions] != usual * directions:
+        raise Unsupported(f"activations {names}")
+    if n.attr("clip") or n.attr("input_forget", 0):
+        raise Unsupported("clip and input_forget")
+    if n.has(7):
+        raise Unsupported("peepholes")
+    if n.type == "GRU" and not n.attr("linear_before_reset"):
+        raise Unsupported("linear_before_reset=0")
+    return cell
+
+
+def _weights(n: Node, gates: list[int], directions: int) -> list[Variable]:
+    """W, R and the two halves of B for each direction, with the gates in the order of rnn."""
+    hidden = n.require_static(n.x(2))[2]
+    weights, biases = [], []
+    for d in range(directions):
+        weights += [_gates_of(n, n.x(i), d, gates, hidden, 0) for i in (1, 2)]
+        for half in (0, 1):
+            if n.has(3):
+                biases.append(_gates_of(n, n.x(3), d, gates, hidden, half * len(gates) * hidden))
+            else:
+                attrs = {"shape": [len(gates) * hidden], "dtype": n.x(1).dtype, "value": 0.0}
+                biases.append(n.emit("fill_constant", {}, attrs))
+    return weights + biases
+
+
+def _gates_of(n: Node, x: Variable, direction: int, gates: list[int], hidden: int, start: int) -> Variable:
+    """The rows of one direction, each gate's in its new place."""
+    parts = []
+    for gate in gates:
+        begin = start + gate * hidden
+        attrs = {"axes": [0, 1], "starts": [direction, begin], "ends": [direction + 1, begin + hidden], "decrease_axis": [0]}
+        parts.append(n.emit("slice", {"Input": x}, attrs))
+    return parts[0] if len(parts) == 1 else n.emit("concat", {"X": parts}, {"axis": 0})
+
+
+def _states(n: Node, x: Variable, directions: int, layout: int) -> list[Variable]:
+    """The initial states [directions, batch, hidden]; zeros where the node does not have them."""
+    hidden, states = n.x(2).shape[2], []
+    for index in (5, 6) if n.type == "LSTM" else (5,):
+        if n.has(index):
+            states.append(n.transpose(n.x(index), [1, 0, 2]) if layout else n.x(index))
+            continue
+        attrs = {"shape": [directions, -1, hidden], "dtype": x.dtype, "value": 0.0, "input_dim_idx": 1, "output_dim_idx": 1}
+        states.append(n.emit("fill_constant_batch_size_like", {"Input": x}, attrs))
+    return states

@@ -1,0 +1,46 @@
+# Tensors of ONNX: element types and values.
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .._core import ProgramError, printable
+from ..errors import printable_lines
+
+
+class Unsupported(Exception):
+    """This runtime cannot express an operator of the graph; the message is the reason."""
+
+
+def element_type(number: int) -> str:
+    """The name of ONNX's element type; Unsupported where this runtime does not have it."""
+    from onnx import TensorProto, helper
+
+    if number == TensorProto.BFLOAT16:
+        return "bfloat16"
+    try:
+        name = np.dtype(helper.tensor_dtype_to_np_dtype(number)).name
+    except (KeyError, TypeError):
+        name = ""
+    names = {"double": "float64", "float": "float32"}
+    name = names.get(name, name)
+    if name not in dtypes.NUMBERS:
+        known = [item for item, value in TensorProto.DataType.items() if value == number]
+        raise Unsupported(f"element type {known[0] if known else number}")
+    return name
+
+
+def tensor_array(tensor: Any) -> np.ndarray:
+    """The elements of a TensorProto; ProgramError if their number is not that of its shape."""
+    from onnx import numpy_helper
+
+    element_type(tensor.data_type)
+    try:
+        array = numpy_helper.to_array(tensor)
+    except (ValueError, TypeError) as error:
+        raise ProgramError(f"tensor '{printable(tensor.name)}': {printable_lines(str(error))}") from None
+    if list(array.shape) != list(tensor.dims):
+        raise ProgramError(f"tensor '{printable(tensor.name)}' has {array.size} elements, its shape is {list(tensor.dims)}")
+    return array

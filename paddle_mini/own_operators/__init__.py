@@ -1,0 +1,4 @@
+# Operators that users define, beside those of the package.
+from .cxx import load_op
+
+__all__ = ["load_op"]

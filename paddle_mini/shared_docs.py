@@ -1,0 +1,42 @@
+# Descriptions of what many functions share, their common arguments and errors, each written once.
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def describe_shared(things: Iterable[Any], arguments: Mapping[str, str], errors: Mapping[str, str] | None = None) -> None:
+    """Completes docstrings of functions and classes, before their examples: with the descriptions of those of their
+    parameters that they do not name, and with errors, by class."""
+    for thing in dict.fromkeys(things):  # some have two names
+        parameters = _parameters(thing.__init__ if inspect.isclass(thing) else thing)
+        text, example, code = inspect.cleandoc(thing.__doc__).partition("\nExample:\n")
+        names = [name for name in parameters if name in arguments and not re.search(rf"\b{name}\b", text)]
+        given: dict[str, list[str]] = {}
+        for name in names:
+            given.setdefault(arguments[name], []).append(name)
+        described = [f"{', '.join(alike)}: {description}" for description, alike in given.items()]
+        thing.__doc__ = _completed(text, described, errors or {}) + example + code
+
+
+def _parameters(function: Any) -> tuple[str, ...]:
+    if hasattr(function, "__signature__"):
+        return tuple(function.__signature__.parameters)
+    code = getattr(inspect.unwrap(function), "__code__", None)  # inspect.signature takes ten times as long, at every import
+    return () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _completed(text: str, described: list[str], errors: Mapping[str, str]) -> str:
+    before, returns, after = text.partition("\nReturns:\n")
+    if not returns:  # prose
+        kinds = [f"{kind} for {cause}" for kind, cause in errors.items()]
+        raised = [f"Raises {', '.join(kinds)}."] if kinds else []
+        return "\n".join([text, *(f"{line}." for line in described), *raised])
+    if described and "\nArgs:\n" not in before:
+        before += "\n\nArgs:"
+    lines = [before, *(f"    {line}" for line in described), returns[1:] + after]
+    if errors and "\nRaises:\n" not in text:
+        lines += ["Raises:", *(f"    {kind}: for {cause}" for kind, cause in errors.items())]
+    return "\n".join(lines)

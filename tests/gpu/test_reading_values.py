@@ -1,0 +1,3 @@
+"""tests/devices/test_reading_values.py on a GPU."""
+
+from devices.test_reading_values import *  # noqa: F403

@@ -1,0 +1,86 @@
+# The node cases of the onnx package, and what this runtime makes of them.
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+import paddle_mini as pm
+
+
+class Outcome(NamedTuple):
+    """kind: passed, refused (load says what it cannot express) or failed."""
+
+    name: str
+    kind: str
+    reason: str
+    operators: frozenset[str]
+
+
+@cache
+def node_cases() -> list[Any]:
+    """The cases of package onnx, for which it computes inputs and results while it collects them."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        from onnx.backend.test.case.node import collect_testcases
+
+        return collect_testcases(None)
+
+
+def _array(value: Any) -> Any:
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+
+
+def _as_fed(value: Any) -> Any:
+    return value.view(np.uint16) if getattr(value, "dtype", None) is not None and value.dtype.name == "bfloat16" else value
+
+
+def run_case(case: Any, folder: Any) -> Outcome:
+    """Loads the model of a case and compares its results; inputs that must be constant are given to load."""
+    operators = frozenset(node.op_type for node in case.model.graph.node)
+    path = folder / "model.onnx"
+    try:
+        path.write_bytes(case.model.SerializeToString())
+    except ValueError as error:
+        return Outcome(case.name, "refused", str(error), operators)
+    if any(value is None or isinstance(value, (list, dict)) for data in case.data_sets[0] for value in data):
+        return Outcome(case.name, "refused", "element type: sequence or optional", operators)
+    names = [info.name for info in case.model.graph.input]
+    fixed: dict[str, Any] = {}
+    inputs, _ = case.data_sets[0]
+    values = dict(zip(names, map(_array, inputs)))
+    while True:
+        scope = pm.Scope()
+        try:
+            program, feeds, fetches = pm.onnx.load(path, scope, fixed)
+            break
+        except pm.Error as error:
+            # Axes, shapes and scales are inputs of most graphs, where models have constants.
+            small = {name: value for name, value in values.items() if np.ndim(value) <= 1 and np.size(value) <= 16}
+            if "must be constant" not in str(error) or fixed or not small:
+                return Outcome(case.name, "refused", str(error), operators)
+            fixed = small
+    try:
+        return Outcome(case.name, *_compare(case, program, feeds, fetches, values, scope), operators)
+    except (pm.Error, ValueError, TypeError) as error:
+        return Outcome(case.name, "failed", str(error), operators)
+
+
+def _compare(case: Any, program: Any, feeds: Any, fetches: Any, values: Any, scope: Any) -> tuple[str, str]:
+    executor = pm.Executor()
+    for inputs, outputs in case.data_sets:
+        values.update(zip(values, map(_array, inputs)))
+        found = executor.run(program, {name: _as_fed(values[name]) for name in feeds}, fetches, scope=scope)
+        for name, is_value, must in zip((var.name for var in fetches), found, map(_array, outputs)):
+            value, must = np.asarray(is_value), _as_fed(np.asarray(must))
+            if value.shape != must.shape or value.dtype != must.dtype:
+                return "failed", f"{name} is {value.shape} {value.dtype}, it must be {must.shape} {must.dtype}"
+            # 16-bit floats differ by the rounding of sums in another order.
+            atol = 1e-3 if value.dtype == np.float16 else max(case.atol, 1e-7)
+            if not np.allclose(value, must, rtol=max(case.rtol, 1e-3), atol=atol, equal_nan=True):
+                return "failed", f"{name} differs"
+    return "passed", ""

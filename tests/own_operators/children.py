@@ -1,0 +1,49 @@
+# Child processes of the tests of operators that users define: a process keeps every operator that it has loaded.
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CUBE = """// cube: Out = X^3
+#include "ops/family/unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct Cube {
+  template <class V>
+  PM_HD V operator()(V x) const {
+    return x * x * x;
+  }
+  template <class V>
+  PM_HD V operator()(V x, V gradient) const {
+    return V(3) * x * x * gradient;
+  }
+};
+
+}  // namespace
+
+void define_cube(OpTable& ops) {
+  add_unary<Cube, Saved::X>(ops, unary("cube").doc("Out = X^3."), "X@GRAD = 3 X^2 Out@GRAD.");
+}
+
+}  // namespace paddle_mini
+"""
+
+
+def started(code: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
+    """A process that runs the code in the folder, where the code finds and keeps compiled operators."""
+    variables = {**os.environ, "PM_OPERATORS": str(folder / "compiled"), **environment}
+    prepared = f"import numpy as np\nimport paddle_mini as pm\n{code}"
+    command = [sys.executable, "-W", "error", "-c", prepared]
+    return subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def printed(code: str, folder: Path, **environment: str) -> list[str]:
+    """The lines that the code prints."""
+    child = started(code, folder, **environment)
+    out, err = child.communicate(timeout=300)
+    assert child.returncode == 0, err
+    return out.splitlines()
