@@ -62,8 +62,9 @@ def test_a_file_for_each_device_counts_as_one():
 
 
 def compiled(build):
-    """The object files that build.ninja names, with the source of each. Others in the folder are of an older build, or of a
-    build inside of it. Sources that the build generates are left out, and objects that are older than their source."""
+    """The object files that build.ninja names, with the source of each; a group of sources that are compiled as one counts
+    as a source. Other objects in the folder are of an older build, or of a build inside of it. Other sources that the build
+    generates are left out, and objects that are older than their source."""
     named = re.findall(
         r"^build ((?:\$.|[^\s:])+\.o): (?:CXX|CUDA)_COMPILER\S* ((?:\$.|\S)+)", (build / "build.ninja").read_text(), re.M
     )
@@ -73,9 +74,10 @@ def compiled(build):
         path, source = build / name, pathlib.Path(source).resolve()
         if source.parent == build / "cuda":  # the copies of math/gpu that the emulation compiles
             source = ROOT / "cpp/math/gpu" / source.name.replace("_on_host.cc", ".cu")
-        ours = source.is_relative_to(ROOT) and not source.is_relative_to(build)
+        group = source.parent.name == "Unity"
+        ours = group or (source.is_relative_to(ROOT) and not source.is_relative_to(build))
         if ours and source.exists() and path.exists() and path.stat().st_mtime >= source.stat().st_mtime:
-            found[str(path)] = source
+            found[str(path)] = ROOT / "groups" / source.name if group else source
     return found
 
 
@@ -83,14 +85,22 @@ def test_only_objects_of_this_build_are_read(tmp_path):
     relu, gemm = ROOT / "cpp/ops/relu.cc", ROOT / "cpp/math/gpu/gemm.cu"
     for name in ("relu.cc.o", "renamed.cc.o", "gemm_on_host.cc.o", "table.cc.o"):
         (tmp_path / name).touch()
+    (tmp_path / "Unity").mkdir()
+    for name in ("Unity/unity_re.cxx", "unity_re.cxx.o"):
+        (tmp_path / name).touch()
     (tmp_path / "build.ninja").write_text(
         f"build relu.cc.o: CXX_COMPILER__kernels_Release {relu} || order\n"
         f"build gemm_on_host.cc.o: CXX_COMPILER__emulation_Release {tmp_path}/cuda/gemm_on_host.cc\n"
+        f"build unity_re.cxx.o: CXX_COMPILER__kernels_Release {tmp_path}/Unity/unity_re.cxx\n"
         f"build table.cc.o: CXX_COMPILER__kernels_Release {tmp_path}/table.cc\n"
         f"build not_compiled_yet.cc.o: CXX_COMPILER__kernels_Release {relu}\n"
         "build all.o: CUSTOM_COMMAND relu.cc.o\n"
     )
-    assert compiled(tmp_path) == {f"{tmp_path}/relu.cc.o": relu, f"{tmp_path}/gemm_on_host.cc.o": gemm}
+    assert compiled(tmp_path) == {
+        f"{tmp_path}/relu.cc.o": relu,
+        f"{tmp_path}/gemm_on_host.cc.o": gemm,
+        f"{tmp_path}/unity_re.cxx.o": ROOT / "groups/unity_re.cxx",
+    }
 
 
 def conflicts(build):

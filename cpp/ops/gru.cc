@@ -91,7 +91,7 @@ struct GruGradKernel : Kernel {
   }
 };
 
-void require_shapes(const InferContext& c) {
+void require_gru_shapes(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "Input", 2);
   require_rank(c, "Weight", 2);
@@ -111,7 +111,7 @@ void require_shapes(const InferContext& c) {
 }
 
 void infer_forward(InferContext& c) {
-  require_shapes(c);
+  require_gru_shapes(c);
   VarInfo hidden = c.input("Input"), batch = hidden;
   hidden.shape[1] = batch.shape[1] = c.shape("Weight")[0];
   batch.lod.clear();
@@ -157,7 +157,7 @@ void define_gru(OpTable& ops) {
               .doc("Gradients of gru.")
               .optional_input("Hidden", "sequences of rows [size]; its values are not read")
               .infer([](InferContext& c) {
-                require_shapes(c);
+                require_gru_shapes(c);
                 gradients_like_inputs(c);
               })
               .kernels<GruGradKernel, float, double>());

@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-GruStep<T> step_of(const KernelInit& init, int64_t size) {
+GruStep<T> unit_step(const KernelInit& init, int64_t size) {
   return {size, AnyActivation(init.attr<int32_t>("gate_activation")), AnyActivation(init.attr<int32_t>("activation")),
           init.attr<bool>("origin_mode")};
 }
@@ -22,7 +22,7 @@ struct GruUnitKernel : Kernel {
   explicit GruUnitKernel(KernelInit& init)
       : x(init, "Input"), last(init, "HiddenPrev"), weight(init, "Weight"), bias(init, "Bias", optional_port),
         gate(init, "Gate"), reset(init, "ResetHiddenPrev"), hidden(init, "Hidden"),
-        step(step_of<T>(init, last.shape()[1])), packed(init, step.packed_size()) {}
+        step(unit_step<T>(init, last.shape()[1])), packed(init, step.packed_size()) {}
 
   void run(KernelContext& context) override {
     int64_t rows = last.shape()[0], width = 3 * step.size;
@@ -48,7 +48,7 @@ struct GruUnitGradKernel : Kernel {
       : last(init, "HiddenPrev"), weight(init, "Weight"), gate(init, "Gate"), reset(init, "ResetHiddenPrev"),
         hidden_gradient(init, "Hidden@GRAD"), x_gradient(init, "Input@GRAD", optional_port),
         last_gradient(init, "HiddenPrev@GRAD", optional_port), weight_gradient(init, "Weight@GRAD", optional_port),
-        bias_gradient(init, "Bias@GRAD", optional_port), step(step_of<T>(init, last.shape()[1])),
+        bias_gradient(init, "Bias@GRAD", optional_port), step(unit_step<T>(init, last.shape()[1])),
         packed(init, step.packed_size()), to_gates(init, gate.numel()), to_last(init, last.numel()),
         to_reset(init, last.numel()) {}
 
@@ -70,7 +70,7 @@ struct GruUnitGradKernel : Kernel {
   }
 };
 
-void require_shapes(const InferContext& c) {
+void require_unit_shapes(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "HiddenPrev", 2);
   int64_t rows = c.shape("HiddenPrev")[0], size = c.shape("HiddenPrev")[1], width = size < 0 ? -1 : 3 * size;
@@ -105,7 +105,7 @@ void define_gru_unit(OpTable& ops) {
           .attr("origin_mode", false,
                 "whether the update gate is the weight of the previous state instead of the candidate")
           .infer([](InferContext& c) {
-            require_shapes(c);
+            require_unit_shapes(c);
             int64_t size = c.shape("HiddenPrev")[1];
             VarInfo gate = c.input("HiddenPrev");
             if (size >= 0) gate.shape[1] = 3 * size;

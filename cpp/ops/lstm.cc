@@ -186,7 +186,7 @@ struct LstmGradKernel : Kernel {
   }
 };
 
-void require_shapes(const InferContext& c) {
+void require_lstm_shapes(const InferContext& c) {
   require_tensors(c);
   require_rank(c, "Input", 2);
   require_rank(c, "Weight", 2);
@@ -207,7 +207,7 @@ void require_shapes(const InferContext& c) {
 }
 
 void infer_forward(InferContext& c) {
-  require_shapes(c);
+  require_lstm_shapes(c);
   VarInfo hidden = c.input("Input"), batch = hidden;
   hidden.shape[1] = batch.shape[1] = c.shape("Weight")[0];
   batch.lod.clear();
@@ -255,7 +255,7 @@ void define_lstm(OpTable& ops) {
               .doc("Gradients of lstm.")
               .optional_input("Cell@GRAD", "shape of Cell; 0 if omitted")
               .infer([](InferContext& c) {
-                require_shapes(c);
+                require_lstm_shapes(c);
                 gradients_like_inputs(c);
               })
               .kernels<LstmGradKernel, float, double>());

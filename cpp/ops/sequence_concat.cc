@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 // The positions in Out of the sequences of each X.
-std::vector<RowRuns> runs_of(const KernelInit& init) {
+std::vector<RowRuns> concatenated_runs(const KernelInit& init) {
   std::vector<RowRuns> runs(init.input_count("X"));
   int64_t to = 0;
   for (size_t i = 0; i + 1 < offsets_of(init.input("X")).size(); ++i) {
@@ -22,7 +22,7 @@ struct SequenceConcatKernel : Kernel {
   std::vector<RowRunsKernel> parts;
 
   explicit SequenceConcatKernel(KernelInit& init) {
-    std::vector<RowRuns> runs = runs_of(init);
+    std::vector<RowRuns> runs = concatenated_runs(init);
     for (size_t i = 0; i < runs.size(); ++i) parts.emplace_back(init.input("X", i), init.output("Out"), runs[i]);
   }
   void run(KernelContext& context) override {
@@ -34,7 +34,7 @@ struct SequenceConcatGradKernel : Kernel {
   std::vector<RowRunsKernel> parts;
 
   explicit SequenceConcatGradKernel(KernelInit& init) {
-    std::vector<RowRuns> runs = runs_of(init);
+    std::vector<RowRuns> runs = concatenated_runs(init);
     for (size_t i = 0; i < runs.size(); ++i) {
       for (RowRun& run : runs[i]) std::swap(run.from, run.to);
       if (init.output("X@GRAD", i)) parts.emplace_back(init.input("Out@GRAD"), init.output("X@GRAD", i), runs[i]);

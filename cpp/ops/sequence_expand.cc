@@ -10,7 +10,7 @@ const Offsets& reference_level(const Lod& lod, int32_t ref_level) {
 }
 
 // If Y has no sequences at all, nothing is repeated and Out is X.
-RowRuns runs_of(const KernelInit& init) {
+RowRuns expanded_runs(const KernelInit& init) {
   const Variable& x = *init.input("X");
   offsets_of(init.input("Y"));  // refuses a Y without sequences
   const Offsets& y = reference_level(init.input("Y")->tensor.lod, init.attr<int32_t>("ref_level"));
@@ -19,12 +19,13 @@ RowRuns runs_of(const KernelInit& init) {
 }
 
 struct SequenceExpandKernel : RowRunsKernel {
-  explicit SequenceExpandKernel(KernelInit& init) : RowRunsKernel(init.input("X"), init.output("Out"), runs_of(init)) {}
+  explicit SequenceExpandKernel(KernelInit& init)
+      : RowRunsKernel(init.input("X"), init.output("Out"), expanded_runs(init)) {}
 };
 
 template <class T>
 struct SequenceExpandGradKernel : RowRunsGradKernel<T> {
-  explicit SequenceExpandGradKernel(KernelInit& init) : RowRunsGradKernel<T>(init, runs_of(init)) {}
+  explicit SequenceExpandGradKernel(KernelInit& init) : RowRunsGradKernel<T>(init, expanded_runs(init)) {}
 };
 
 // The sequences of Out; if X has none, each row is a sequence.

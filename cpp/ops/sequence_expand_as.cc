@@ -15,7 +15,7 @@ struct SequenceExpandAsGradKernel : RowRunsGradKernel<T> {
       : RowRunsGradKernel<T>(init, repeated(nullptr, offsets_of(init.input("Y")))) {}
 };
 
-VarInfo expanded(const InferContext& c) {
+VarInfo expanded_rows(const InferContext& c) {
   VarInfo out = c.input("X");
   require<ShapeError>(out.shape.rank() > 0, "X has no dimensions, so it has no rows to repeat");
   int64_t count = count_of(plain_sequences(c, "Y"));
@@ -35,7 +35,7 @@ void define_sequence_expand_as(OpTable& ops) {
               .input("X", "a row for each sequence of Y")
               .input("Y", "sequences of one level; its values are not read")
               .output("Out", "rows of X in the sequences of Y")
-              .infer([](InferContext& c) { c.set_output("Out", expanded(c)); })
+              .infer([](InferContext& c) { c.set_output("Out", expanded_rows(c)); })
               .gradient("sequence_expand_as_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("processes sequences of different lengths one after the other")
               .kernel_for_any<SequenceExpandAsKernel>());
