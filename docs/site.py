@@ -20,6 +20,7 @@ MODULES = {  # name: title
     "paddle_mini.optimizer": "Optimizers",
     "paddle_mini.averaging": "Averages",
     "paddle_mini.lr": "Learning rates",
+    "paddle_mini.amp": "Mixed precision",
     "paddle_mini.clip": "Clipping",
     "paddle_mini.regularizer": "Regularizers",
     "paddle_mini.initializer": "Initializers",

@@ -32,7 +32,7 @@ from .threads import num_threads, set_num_threads
 from .variable import Parameter, Variable
 
 if TYPE_CHECKING:
-    from . import cluster, data, io, loggers, onnx, training
+    from . import amp, cluster, data, io, loggers, onnx, training
     from .inspection.difference import diff
     from .inspection.finite import check_finite
     from .inspection.profiler import profile
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # Names whose modules are imported when they are used: import paddle_mini stays fast.
-_LAZY_MODULES = {"cluster", "data", "io", "loggers", "onnx", "training"}
+_LAZY_MODULES = {"amp", "cluster", "data", "io", "loggers", "onnx", "training"}
 _LAZY = {
     "Predictor": ".predictor",
     "Trainer": ".training",
@@ -84,6 +84,7 @@ __all__ = [
     "ShapeError",
     "Trainer",
     "Variable",
+    "amp",
     "append_backward",
     "averaging",
     "check_finite",

@@ -60,12 +60,13 @@ _OF_STATIC = (
     "global_scope gradients program_guard scope_guard"
 )
 
-MODULES = ("static", "static.nn", "nn", "nn.functional", "nn.initializer")
+MODULES = ("static", "static.amp", "static.nn", "nn", "nn.functional", "nn.initializer")
 
 # A path below paddle in PaddlePaddle 2, and the path below paddle_mini of what means the same.
 OBJECTS: Mapping[str, str] = {
     **{f"static.{name}": name for name in _OF_STATIC.split()},
     **{f"static.{name}": f"layers.{name}" for name in "accuracy auc create_global_var create_parameter data".split()},
+    **{f"static.amp.{name}": f"amp.{name}" for name in ("AutoMixedPrecisionLists", "decorate")},
     **{f"static.{name}": f"io.{name}" for name in "load_inference_model save save_inference_model".split()},
     **{f"static.nn.{name}": f"layers.{name}" for name in _SAME_LAYERS.split()},
     **{f"nn.functional.{name}": f"layers.{name}" for name in _SAME_FUNCTIONS.split()},

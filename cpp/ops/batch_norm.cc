@@ -4,6 +4,7 @@
 #include "core/op_table.h"
 #include "core/running_statistics.h"
 #include "ops/batch_norm.h"
+#include "ops/family/norm_dtype.h"
 
 namespace paddle_mini {
 namespace {
@@ -72,23 +73,22 @@ struct BatchNormGradKernel : Kernel {
   void run(KernelContext& context) override;
 };
 
-// Checks that every named port that is given is [channels] of X's dtype.
-void require_channel_ports(const InferContext& c, std::initializer_list<const char*> ports) {
+// Checks that every named port that is given is [channels]. Returns their element type.
+DType require_channel_ports(const InferContext& c, std::initializer_list<const char*> ports) {
   const Shape& x = c.shape("X");
   require<ShapeError>(x.rank() >= 2 && x.rank() <= 5, "X has shape ", x.str(), ", it must have 2 to 5 dimensions");
   int64_t channels = x[batch_channel_axis(x, c.attr<std::string>("data_layout"))];
   for (const char* port : ports) {
     if (!c.has_input(port)) continue;
-    require_same_dtype(c, "X", port);
     require<ShapeError>(shapes_agree(c.shape(port), Shape{channels}), port, " has shape ", c.shape(port).str(), ", X ",
                         x.str(), " has ", channels, " channels");
   }
+  return require_norm_dtype(c, ports);
 }
 
 void infer_batch_norm(InferContext& c) {
-  require_channel_ports(c, {"Scale", "Bias", "Mean", "Variance"});
+  DType dtype = require_channel_ports(c, {"Scale", "Bias", "Mean", "Variance"});
   const Shape& x = c.shape("X");
-  DType dtype = c.input("X").dtype;
   Shape channels{x[batch_channel_axis(x, c.attr<std::string>("data_layout"))]};
   c.set_output("Y", c.input("X"));
   for (const char* port : {"MeanOut", "VarianceOut", "SavedMean", "SavedVariance"}) c.set_output(port, dtype, channels);
@@ -117,7 +117,9 @@ void define_batch_norm(OpTable& ops) {
                    "of the batch. MeanOut = momentum Mean + (1 - momentum) mean, and VarianceOut likewise. The "
                    "variance is the sum of squared differences divided by the number of elements. In testing, mean and "
                    "variance are Mean and Variance. In training, a channel of one element is copied.")
-              .input("X", "2 to 5 dimensions, channels on axis 1 (NCHW) or the last (NHWC)")
+              .input("X",
+                     "2 to 5 dimensions, channels on axis 1 (NCHW) or the last (NHWC); of 16 bits, the other inputs "
+                     "may be float32")
               .optional_input("Scale", "[channels]; 1 if omitted")
               .optional_input("Bias", "[channels]; 0 if omitted")
               .input("Mean", "[channels]: running statistics")

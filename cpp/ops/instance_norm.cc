@@ -1,6 +1,7 @@
 // instance_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each channel of an image
 #include "core/op_table.h"
 #include "ops/family/group_normalize.h"
+#include "ops/family/norm_dtype.h"
 
 namespace paddle_mini {
 namespace {
@@ -51,7 +52,6 @@ Shape saved_shape(const InferContext& c) {
   require<ShapeError>(x.rank() >= 2 && x.rank() <= 5, "X has shape ", x.str(), ", it must have 2 to 5 dimensions");
   for (const char* port : {"Scale", "Bias"}) {
     if (!c.has_input(port)) continue;
-    require_same_dtype(c, "X", port);
     require<ShapeError>(shapes_agree(c.shape(port), Shape{x[1]}), port, " has shape ", c.shape(port).str(), ", X ",
                         x.str(), " has ", x[1], " channels");
   }
@@ -63,13 +63,13 @@ void infer_instance_norm_gradient(InferContext& c) {
   Shape saved = saved_shape(c);
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
+  DType dtype = require_norm_dtype(c, {"Scale", "SavedMean", "SavedVariance"});
   for (const char* port : {"SavedMean", "SavedVariance"}) {
-    require_same_dtype(c, "X", port);
     require<ShapeError>(same_shape(c.shape(port), saved), port, " has shape ", c.shape(port).str(), ", with X ",
                         c.shape("X").str(), " it must be ", saved.str());
   }
   c.set_output("X@GRAD", c.input("X"));
-  for (const char* port : {"Scale@GRAD", "Bias@GRAD"}) c.set_output(port, c.input("X").dtype, {c.shape("X")[1]});
+  for (const char* port : {"Scale@GRAD", "Bias@GRAD"}) c.set_output(port, dtype, {c.shape("X")[1]});
 }
 
 }  // namespace
@@ -93,7 +93,8 @@ void define_instance_norm(OpTable& ops) {
               .infer([](InferContext& c) {
                 Shape saved = saved_shape(c);
                 c.set_output("Y", c.input("X"));
-                for (const char* port : {"SavedMean", "SavedVariance"}) c.set_output(port, c.input("X").dtype, saved);
+                DType dtype = require_norm_dtype(c, {"Scale", "Bias"});
+                for (const char* port : {"SavedMean", "SavedVariance"}) c.set_output(port, dtype, saved);
               })
               .gradient("instance_norm_grad", {"X", "Scale", "SavedMean", "SavedVariance", "Y@GRAD"},
                         {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})

@@ -3,6 +3,7 @@
 
 #include "core/op_table.h"
 #include "core/parallel.h"
+#include "ops/family/norm_dtype.h"
 
 namespace paddle_mini {
 namespace {
@@ -70,7 +71,6 @@ LayerNormRows layer_norm_rows_of(const InferContext& c) {
   LayerNormRows r(x, begin);
   for (const char* port : {"Scale", "Bias"}) {
     if (!c.has_input(port)) continue;
-    require_same_dtype(c, "X", port);
     require<ShapeError>(shapes_agree(c.shape(port), Shape{r.size}), port, " has shape ", c.shape(port).str(),
                         ", rows of X ", x.str(), " have ", r.size, " elements");
   }
@@ -86,8 +86,9 @@ Shape shape_of_rows(const InferContext& c) {
 void infer_layer_norm(InferContext& c) {
   require_tensors(c);
   layer_norm_rows_of(c);
+  DType dtype = require_norm_dtype(c, {"Scale", "Bias"});
   c.set_output("Y", c.input("X"));
-  for (const char* port : {"Mean", "Variance"}) c.set_output(port, c.input("X").dtype, shape_of_rows(c));
+  for (const char* port : {"Mean", "Variance"}) c.set_output(port, dtype, shape_of_rows(c));
 }
 
 }  // namespace
@@ -102,7 +103,7 @@ void define_layer_norm(OpTable& ops) {
               .doc("Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for every row; the axes from "
                    "begin_norm_axis on form a row. Variance is the sum of squared differences divided by the number of "
                    "elements, without epsilon.")
-              .input("X", "at least 2 dimensions")
+              .input("X", "at least 2 dimensions; of 16 bits, Scale and Bias may be float32")
               .optional_input("Scale", "[elements of a row]; 1 if omitted")
               .optional_input("Bias", "[elements of a row]; 0 if omitted")
               .output("Y", "shape of X")

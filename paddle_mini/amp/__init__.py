@@ -1,0 +1,6 @@
+"""Mixed precision: a program whose products are of 16-bit floats, while its parameters stay float32."""
+
+from .decorate import MixedPrecision, decorate
+from .lists import AutoMixedPrecisionLists
+
+__all__ = ["AutoMixedPrecisionLists", "MixedPrecision", "decorate"]

@@ -1,0 +1,88 @@
+# decorate: an optimizer whose minimize first rewrites the program for mixed precision.
+from __future__ import annotations
+
+from typing import Any
+
+from .._core import ProgramError
+from ..errors import shown
+from ..operator import Operator
+from ..optimizer.loss_scaling import LossScaling
+from ..optimizer.optimizer import Pairs
+from ..optimizer.wrapper import OptimizerWrapper, chain
+from ..program import Program
+from ..variable import Variable
+from .casts import insert_casts
+from .lists import AutoMixedPrecisionLists
+
+
+class MixedPrecision(OptimizerWrapper):
+    """Inserts the casts of mixed precision into the program of the loss before the optimizer's backward; see decorate().
+
+    optimizer: any, also one of wrappers. dtype: "bfloat16" or "float16". amp_lists: an AutoMixedPrecisionLists.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> hidden = pm.layers.fc(x, 4, act="relu")
+        >>> optimizer = pm.amp.MixedPrecision(pm.optimizer.SGD(0.1), "bfloat16", pm.amp.AutoMixedPrecisionLists())
+        >>> ops, gradients = optimizer.minimize(pm.layers.mean(hidden))
+        >>> hidden.dtype, gradients[0][1].dtype
+        ('bfloat16', 'float32')
+    """
+
+    def __init__(self, optimizer: Any, dtype: str, amp_lists: AutoMixedPrecisionLists):
+        super().__init__(optimizer)
+        if any(isinstance(one, MixedPrecision) for one in chain(optimizer)):
+            raise ProgramError("the optimizer is decorated for mixed precision already")
+        self.dtype = dtype
+        self.amp_lists = amp_lists
+
+    def backward(
+        self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
+    ) -> Pairs:
+        """Inserts the casts; then the optimizer's backward."""
+        insert_casts(loss, self.dtype, self.amp_lists)
+        return super().backward(loss, startup_program, parameter_list, no_grad_set)
+
+    def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
+        """The optimizer's: parameters and gradients are float32."""
+        ops: list[Operator] = self.optimizer.apply_gradients(params_grads)
+        self.note(params_grads)
+        return ops
+
+
+def decorate(
+    optimizer: Any,
+    amp_lists: AutoMixedPrecisionLists | None = None,
+    level: str = "O1",
+    dtype: str = "bfloat16",
+    use_dynamic_loss_scaling: bool | None = None,
+    **scaling: Any,
+) -> MixedPrecision:
+    """An optimizer for mixed precision: its minimize casts what products read to 16 bits, so that they and the operators after
+    them keep their activations in 16 bits, and appends gradients and steps as `optimizer` does.
+
+    Parameters, their gradients, what the optimizer keeps, and averages are float32. Losses, sums, norms of layers, exponentials
+    and tables are computed in float32, and so are operators in loops and branches. Variables of the program change their dtype
+    where they are computed in 16 bits.
+    optimizer: any, also one of wrappers. amp_lists: which operators are computed in which type, an AutoMixedPrecisionLists.
+    level: "O1", parameters of float32. dtype: "bfloat16", with the range of float32, or "float16".
+    use_dynamic_loss_scaling: whether the loss is scaled, by a factor that follows overflows: see LossScaling. None: for
+    float16, which needs it. scaling: arguments of LossScaling, such as init_loss_scaling.
+    Returns a MixedPrecision. Raises ProgramError for other levels and dtypes.
+    Example:
+        >>> x, label = pm.layers.data("x", [-1, 8]), pm.layers.data("label", [-1, 1], "int64")
+        >>> logits = pm.layers.fc(pm.layers.fc(x, 16, act="relu"), 4)
+        >>> loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
+        >>> ops, gradients = pm.amp.decorate(pm.optimizer.Adam(0.01), dtype="float16").minimize(loss)
+        >>> logits.dtype, loss.dtype
+        ('float16', 'float32')
+    """
+    if dtype not in ("bfloat16", "float16"):
+        raise ProgramError(f"dtype is {shown(dtype)}, it must be 'bfloat16' or 'float16'")
+    if level != "O1":
+        raise ProgramError(f"level is {shown(level)}; 'O1' is supported, whose parameters are float32")
+    if amp_lists is not None and not isinstance(amp_lists, AutoMixedPrecisionLists):
+        raise ProgramError(f"amp_lists is {shown(amp_lists)}, it must be an AutoMixedPrecisionLists")
+    scales = dtype == "float16" or bool(scaling) if use_dynamic_loss_scaling is None else use_dynamic_loss_scaling
+    if scales or scaling:
+        optimizer = LossScaling(optimizer, use_dynamic_loss_scaling=scales, **scaling)
+    return MixedPrecision(optimizer, dtype, amp_lists or AutoMixedPrecisionLists())
