@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "executor/fuse.h"
+#include "executor/masters.h"
 #include "executor/transfers.h"
 #include "executor/widen.h"
 
@@ -12,6 +13,7 @@ namespace paddle_mini {
 
 const std::vector<Pass>& passes() {
   static const std::vector<Pass> list = {
+      {"masters", update_masters},  // steps of optimizers on float32 copies of 16-bit parameters
       {"widen", widen},             // casts around operators that run in a wider element type
       {"place", place_operators},   // device and kernel of each operator
       {"transfer", add_transfers},  // values cross between devices

@@ -98,14 +98,7 @@ class Casts {
   }
 
   void add_cast(const RunOp& op, int from, int to) {
-    auto number = [&](int v) { return static_cast<int32_t>(segment_.variables[v].info.dtype); };
-    const std::string& name = segment_.variables[from].name;
-    OpDesc desc =
-        make_op("cast", {{"X", {name}}}, {{"Out", {name}}}, {{"in_dtype", number(from)}, {"out_dtype", number(to)}});
-    if (const AttrValue* device = op.desc().attr("op_device")) desc.set_attr("op_device", *device);
-    cast_.complete(desc);
-    auto cast = std::make_shared<VerifiedOp>(VerifiedOp{&cast_, std::move(desc)});
-    segment_.ops.push_back({op.index, std::move(cast), {{from}}, {{to}}});
+    segment_.ops.push_back(cast_beside(segment_, cast_, op, from, to));
   }
 
   Segment segment_;
@@ -113,6 +106,16 @@ class Casts {
 };
 
 }  // namespace
+
+RunOp cast_beside(const Segment& segment, const OpSchema& schema, const RunOp& op, int from, int to) {
+  auto number = [&](int v) { return static_cast<int32_t>(segment.variables[v].info.dtype); };
+  const std::string& name = segment.variables[from].name;
+  OpDesc desc =
+      make_op("cast", {{"X", {name}}}, {{"Out", {name}}}, {{"in_dtype", number(from)}, {"out_dtype", number(to)}});
+  if (const AttrValue* device = op.desc().attr("op_device")) desc.set_attr("op_device", *device);
+  schema.complete(desc);
+  return {op.index, std::make_shared<VerifiedOp>(VerifiedOp{&schema, std::move(desc)}), {{from}}, {{to}}};
+}
 
 std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                                const std::vector<std::vector<VarInfo>>& outputs) {

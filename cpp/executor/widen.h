@@ -38,6 +38,9 @@ class StandIns {
   std::vector<std::pair<Variable*, Variable*>> before_, after_;  // from, to
 };
 
+// A cast between two variables, on the device of the operator beside it. `schema` is that of cast.
+RunOp cast_beside(const Segment& segment, const OpSchema& schema, const RunOp& op, int from, int to);
+
 // Returns the segment with casts on the devices of the operators that need them.
 Segment widen(Segment segment, const Placement& placement);
 

@@ -1,5 +1,6 @@
 // adadelta: the update is the gradient times the ratio of the root mean squares of past updates and past gradients
 #include "math/optimizer_steps.h"
+#include "core/master_parameter.h"
 #include "ops/family/optimizer_step.h"
 
 namespace paddle_mini {
@@ -29,14 +30,14 @@ struct AdadeltaSettings {
 }  // namespace
 
 void define_adadelta(OpTable& ops) {
-  ops.add(optimizer("adadelta", {"AvgSquaredGrad", "AvgSquaredUpdate"}, Grads::Dense, Rates::Optional)
-              .doc("AvgSquaredGradOut = rho AvgSquaredGrad + (1 - rho) Grad^2, u = -sqrt((AvgSquaredUpdate + epsilon) "
-                   "/ (AvgSquaredGradOut + epsilon)) Grad, AvgSquaredUpdateOut = rho AvgSquaredUpdate + (1 - rho) u^2, "
-                   "ParamOut = Param + LearningRate * u.")
-              .attr("rho", 0.95f, "decay rate of the averages")
-              .attr("epsilon", 1e-6f, "keeps the division finite and the first step above 0")
-              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
-              .kernels<OptimizerKernel<AdadeltaSettings>::For, float, double>());
+  ops.add(with_master(
+      optimizer("adadelta", {"AvgSquaredGrad", "AvgSquaredUpdate"}, Grads::Dense, Rates::Optional)
+          .doc("AvgSquaredGradOut = rho AvgSquaredGrad + (1 - rho) Grad^2, u = -sqrt((AvgSquaredUpdate + epsilon) "
+               "/ (AvgSquaredGradOut + epsilon)) Grad, AvgSquaredUpdateOut = rho AvgSquaredUpdate + (1 - rho) u^2, "
+               "ParamOut = Param + LearningRate * u.")
+          .attr("rho", 0.95f, "decay rate of the averages")
+          .attr("epsilon", 1e-6f, "keeps the division finite and the first step above 0")
+          .kernels<OptimizerKernel<AdadeltaSettings>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,6 @@
 // adagrad: MomentOut = Moment + Grad^2; ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon)
 #include "math/optimizer_steps.h"
+#include "core/master_parameter.h"
 #include "ops/family/optimizer_step.h"
 
 namespace paddle_mini {
@@ -27,14 +28,13 @@ struct AdagradSettings {
 }  // namespace
 
 void define_adagrad(OpTable& ops) {
-  ops.add(
+  ops.add(with_master(
       optimizer("adagrad", {"Moment"}, Grads::Sparse)
           .doc(
               "MomentOut = Moment + Grad^2, ParamOut = Param - LearningRate * Grad / (sqrt(MomentOut) + epsilon). With "
               "a sparse gradient, only the rows that it names change; the values of duplicate rows are added first.")
           .attr("epsilon", 1e-6f, "keeps the division finite")
-          .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
-          .kernels<OptimizerKernel<AdagradSettings>::For, float, double>());
+          .kernels<OptimizerKernel<AdagradSettings>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

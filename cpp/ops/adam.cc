@@ -1,5 +1,6 @@
 // adam: ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon), where m and v are bias-corrected averages of Grad
 // and Grad^2
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "ops/family/optimizer.h"
@@ -63,14 +64,15 @@ struct AdamKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // tiles 
 namespace paddle_mini {
 
 void define_adam(OpTable& ops) {
-  ops.add(adam_optimizer("adam", Grads::Sparse)
-              .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, "
-                   "ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and "
-                   "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient counts as a dense one "
-                   "with rows of zeros; with lazy_mode, only the rows that it names change, and the powers advance "
-                   "before they are used. If it has no rows, nothing changes.")
-              .attr("lazy_mode", false, "whether rows without gradient stay unchanged")
-              .kernels<AdamKernel, float, double>());
+  ops.add(with_master(
+      adam_optimizer("adam", Grads::Sparse)
+          .doc("Moment1Out = beta1 Moment1 + (1 - beta1) Grad, Moment2Out = beta2 Moment2 + (1 - beta2) Grad^2, "
+               "ParamOut = Param - LearningRate * m / (sqrt(v) + epsilon) with m = Moment1Out / (1 - Beta1Pow) and "
+               "v = Moment2Out / (1 - Beta2Pow); then the powers advance. A sparse gradient counts as a dense one "
+               "with rows of zeros; with lazy_mode, only the rows that it names change, and the powers advance "
+               "before they are used. If it has no rows, nothing changes.")
+          .attr("lazy_mode", false, "whether rows without gradient stay unchanged")
+          .kernels<AdamKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

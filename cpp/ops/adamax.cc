@@ -1,5 +1,6 @@
 // adamax: adam with the largest gradient so far, InfNorm, instead of the second moment
 #include "math/optimizer_steps.h"
+#include "core/master_parameter.h"
 #include "ops/family/optimizer_step.h"
 
 namespace paddle_mini {
@@ -29,21 +30,21 @@ struct AdamaxSettings {
 }  // namespace
 
 void define_adamax(OpTable& ops) {
-  ops.add(optimizer("adamax", {"Moment", "InfNorm"})
-              .doc("MomentOut = beta1 Moment + (1 - beta1) Grad, InfNormOut = max(|Grad|, beta2 InfNorm + epsilon), "
-                   "ParamOut = Param - LearningRate / (1 - Beta1Pow) * MomentOut / InfNormOut. Beta1Pow is not "
-                   "advanced: programs do that with `scale`.")
-              .input("Beta1Pow", "one element: beta1^t in step t, counted from 1")
-              .attr("beta1", 0.9f, "decay rate of the moment")
-              .attr("beta2", 0.999f, "decay rate of the norm")
-              .attr("epsilon", 1e-8f, "keeps the division finite")
-              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
-              .infer([](InferContext& c) {
-                require_state(c, {"Moment", "InfNorm"}, {"LearningRate", "Beta1Pow"});
-                require_gradient(c);
-                set_updated(c, {"Param", "Moment", "InfNorm"});
-              })
-              .kernels<OptimizerKernel<AdamaxSettings>::For, float, double>());
+  ops.add(with_master(
+      optimizer("adamax", {"Moment", "InfNorm"})
+          .doc("MomentOut = beta1 Moment + (1 - beta1) Grad, InfNormOut = max(|Grad|, beta2 InfNorm + epsilon), "
+               "ParamOut = Param - LearningRate / (1 - Beta1Pow) * MomentOut / InfNormOut. Beta1Pow is not "
+               "advanced: programs do that with `scale`.")
+          .input("Beta1Pow", "one element: beta1^t in step t, counted from 1")
+          .attr("beta1", 0.9f, "decay rate of the moment")
+          .attr("beta2", 0.999f, "decay rate of the norm")
+          .attr("epsilon", 1e-8f, "keeps the division finite")
+          .infer([](InferContext& c) {
+            require_state(c, {"Moment", "InfNorm"}, {"LearningRate", "Beta1Pow"});
+            require_gradient(c);
+            set_updated(c, {"Param", "Moment", "InfNorm"});
+          })
+          .kernels<OptimizerKernel<AdamaxSettings>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

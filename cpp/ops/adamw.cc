@@ -1,4 +1,5 @@
 // adamw: adam after ParamOut = Param - LearningRate * lr_ratio * coeff * Param
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "ops/family/optimizer.h"
@@ -50,15 +51,15 @@ struct AdamwKernel : std::conditional_t<kOnGpu, Kernel, TiledKernel> {  // as in
 namespace paddle_mini {
 
 void define_adamw(OpTable& ops) {
-  ops.add(adam_optimizer("adamw")
-              .doc("With with_decay, Param is first multiplied by 1 - LearningRate * lr_ratio * coeff. Then the step "
-                   "of adam follows. As in PaddlePaddle on a CPU, lr_ratio does not scale adam's step.")
-              .attr("lr_ratio", 1.0f, "factor of the learning rate in the decay")
-              .attr("coeff", 0.01f, "decay of a step with learning rate 1")
-              .attr("with_decay", false, "whether Param decays")
-              .attr("lazy_mode", false,
-                    "for sparse gradients, which this operator does not support, as in PaddlePaddle")
-              .kernels<AdamwKernel, float, double>());
+  ops.add(with_master(
+      adam_optimizer("adamw")
+          .doc("With with_decay, Param is first multiplied by 1 - LearningRate * lr_ratio * coeff. Then the step "
+               "of adam follows. As in PaddlePaddle on a CPU, lr_ratio does not scale adam's step.")
+          .attr("lr_ratio", 1.0f, "factor of the learning rate in the decay")
+          .attr("coeff", 0.01f, "decay of a step with learning rate 1")
+          .attr("with_decay", false, "whether Param decays")
+          .attr("lazy_mode", false, "for sparse gradients, which this operator does not support, as in PaddlePaddle")
+          .kernels<AdamwKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -4,7 +4,7 @@
 #include "core/op_table.h"
 #include "core/running_statistics.h"
 #include "ops/batch_norm.h"
-#include "ops/family/norm_dtype.h"
+#include "ops/family/mixed_precision.h"
 
 namespace paddle_mini {
 namespace {
@@ -83,7 +83,7 @@ DType require_channel_ports(const InferContext& c, std::initializer_list<const c
     require<ShapeError>(shapes_agree(c.shape(port), Shape{channels}), port, " has shape ", c.shape(port).str(), ", X ",
                         x.str(), " has ", channels, " channels");
   }
-  return require_norm_dtype(c, ports);
+  return require_wide_dtype(c, ports);
 }
 
 void infer_batch_norm(InferContext& c) {

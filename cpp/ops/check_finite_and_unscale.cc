@@ -1,6 +1,7 @@
 // check_finite_and_unscale: divides gradients of a scaled loss by the scale and searches them for NaN and infinity
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
+#include "ops/family/mixed_precision.h"
 
 namespace paddle_mini {
 namespace {
@@ -22,7 +23,7 @@ struct CheckFiniteAndUnscaleKernel : Kernel {
 
 void infer_check_finite_and_unscale(InferContext& c) {
   require_scalar(c, "Scale");
-  require_same_dtype(c, "X", "Scale");
+  require_wide_dtype(c, {"Scale"});
   infer_each(c, "X", "Out");
   c.set_output("FoundInfinite", DType::Bool, Shape{1});
 }
@@ -39,7 +40,7 @@ void define_check_finite_and_unscale(OpTable& ops) {
               .doc("Out = X / Scale for each X; FoundInfinite = whether any X has an element that is not finite. From "
                    "that X on, Out is 0 X.")
               .input_list("X", "any shapes, of one dtype")
-              .input("Scale", "one element")
+              .input("Scale", "one element; float32 beside X of 16 bits")
               .output_list("Out", "shapes of X; usually the variables of X")
               .output("FoundInfinite", "[1] bool")
               .infer(infer_check_finite_and_unscale)

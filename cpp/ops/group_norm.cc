@@ -1,7 +1,7 @@
 // group_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over groups of channels of an image
 #include "core/op_table.h"
 #include "ops/family/group_normalize.h"
-#include "ops/family/norm_dtype.h"
+#include "ops/family/mixed_precision.h"
 
 namespace paddle_mini {
 namespace {
@@ -73,7 +73,7 @@ void infer_group_norm_gradient(InferContext& c) {
   Shape groups = group_shape(c);
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
-  require_norm_dtype(c, {"Scale", "Bias", "Mean", "Variance"});
+  require_wide_dtype(c, {"Scale", "Bias", "Mean", "Variance"});
   for (const char* port : {"Mean", "Variance"}) {
     require<ShapeError>(same_shape(c.shape(port), groups), port, " has shape ", c.shape(port).str(), ", with X ",
                         c.shape("X").str(), " it must be ", groups.str());
@@ -104,7 +104,7 @@ void define_group_norm(OpTable& ops) {
               .infer([](InferContext& c) {
                 Shape groups = group_shape(c);
                 c.set_output("Y", c.input("X"));
-                DType dtype = require_norm_dtype(c, {"Scale", "Bias"});
+                DType dtype = require_wide_dtype(c, {"Scale", "Bias"});
                 for (const char* port : {"Mean", "Variance"}) c.set_output(port, dtype, groups);
               })
               .gradient("group_norm_grad", {"X", "Y", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},

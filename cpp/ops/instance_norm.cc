@@ -1,7 +1,7 @@
 // instance_norm: Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias, over each channel of an image
 #include "core/op_table.h"
 #include "ops/family/group_normalize.h"
-#include "ops/family/norm_dtype.h"
+#include "ops/family/mixed_precision.h"
 
 namespace paddle_mini {
 namespace {
@@ -63,7 +63,7 @@ void infer_instance_norm_gradient(InferContext& c) {
   Shape saved = saved_shape(c);
   require_same_dtype(c, "X", "Y@GRAD");
   require_same_shape(c, "X", "Y@GRAD");
-  DType dtype = require_norm_dtype(c, {"Scale", "SavedMean", "SavedVariance"});
+  DType dtype = require_wide_dtype(c, {"Scale", "SavedMean", "SavedVariance"});
   for (const char* port : {"SavedMean", "SavedVariance"}) {
     require<ShapeError>(same_shape(c.shape(port), saved), port, " has shape ", c.shape(port).str(), ", with X ",
                         c.shape("X").str(), " it must be ", saved.str());
@@ -93,7 +93,7 @@ void define_instance_norm(OpTable& ops) {
               .infer([](InferContext& c) {
                 Shape saved = saved_shape(c);
                 c.set_output("Y", c.input("X"));
-                DType dtype = require_norm_dtype(c, {"Scale", "Bias"});
+                DType dtype = require_wide_dtype(c, {"Scale", "Bias"});
                 for (const char* port : {"SavedMean", "SavedVariance"}) c.set_output(port, dtype, saved);
               })
               .gradient("instance_norm_grad", {"X", "Scale", "SavedMean", "SavedVariance", "Y@GRAD"},

@@ -1,4 +1,5 @@
 // lamb: adam's direction with weight decay, in steps whose length is the parameter's norm times the learning rate
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "ops/family/optimizer.h"
@@ -49,19 +50,19 @@ struct LambKernel : Kernel {
 namespace paddle_mini {
 
 void define_lamb(OpTable& ops) {
-  ops.add(moments_optimizer("lamb", Grads::Sparse)
-              .doc("The moments are those of adam. With the bias-corrected moments m and v, t = m / (sqrt(v) + "
-                   "epsilon) + weight_decay * Param and ParamOut = Param - LearningRate * r * t. r = |Param| / |t| "
-                   "with Euclidean norms; r = 1 if one of them is 0, or if weight_decay is 0 and always_adapt is "
-                   "false. Then the powers advance. A sparse gradient counts as a dense one with rows of zeros; if it "
-                   "has no rows, nothing changes.")
-              .required_attr("weight_decay", AttrType::Float, "factor of Param in the direction of the step")
-              .attr("beta1", 0.9f, "decay rate of the first moment")
-              .attr("beta2", 0.999f, "decay rate of the second moment")
-              .attr("epsilon", 1e-6f, "keeps the division finite")
-              .attr("always_adapt", false, "whether r also applies if weight_decay is 0")
-              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
-              .kernels<LambKernel, float, double>());
+  ops.add(with_master(
+      moments_optimizer("lamb", Grads::Sparse)
+          .doc("The moments are those of adam. With the bias-corrected moments m and v, t = m / (sqrt(v) + "
+               "epsilon) + weight_decay * Param and ParamOut = Param - LearningRate * r * t. r = |Param| / |t| "
+               "with Euclidean norms; r = 1 if one of them is 0, or if weight_decay is 0 and always_adapt is "
+               "false. Then the powers advance. A sparse gradient counts as a dense one with rows of zeros; if it "
+               "has no rows, nothing changes.")
+          .required_attr("weight_decay", AttrType::Float, "factor of Param in the direction of the step")
+          .attr("beta1", 0.9f, "decay rate of the first moment")
+          .attr("beta2", 0.999f, "decay rate of the second moment")
+          .attr("epsilon", 1e-6f, "keeps the division finite")
+          .attr("always_adapt", false, "whether r also applies if weight_decay is 0")
+          .kernels<LambKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

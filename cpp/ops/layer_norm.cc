@@ -3,7 +3,7 @@
 
 #include "core/op_table.h"
 #include "core/parallel.h"
-#include "ops/family/norm_dtype.h"
+#include "ops/family/mixed_precision.h"
 
 namespace paddle_mini {
 namespace {
@@ -86,7 +86,7 @@ Shape shape_of_rows(const InferContext& c) {
 void infer_layer_norm(InferContext& c) {
   require_tensors(c);
   layer_norm_rows_of(c);
-  DType dtype = require_norm_dtype(c, {"Scale", "Bias"});
+  DType dtype = require_wide_dtype(c, {"Scale", "Bias"});
   c.set_output("Y", c.input("X"));
   for (const char* port : {"Mean", "Variance"}) c.set_output(port, dtype, shape_of_rows(c));
 }

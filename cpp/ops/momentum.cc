@@ -1,4 +1,5 @@
 // momentum: VelocityOut = mu Velocity + Grad; ParamOut = Param - LearningRate * VelocityOut
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "math/momentum_step.h"
 #include "ops/family/optimizer.h"
@@ -82,19 +83,19 @@ struct MomentumKernel : TiledKernel {
 }  // namespace
 
 void define_momentum(OpTable& ops) {
-  ops.add(optimizer("momentum", {"Velocity"}, Grads::Sparse)
-              .doc("VelocityOut = mu Velocity + Grad, ParamOut = Param - LearningRate * VelocityOut; with "
-                   "use_nesterov, ParamOut = Param - LearningRate (Grad + mu VelocityOut). A sparse gradient changes "
-                   "every row of Param; rows that it does not name have gradient 0.")
-              .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
-              .attr("use_nesterov", false, "whether the step uses Nesterov momentum")
-              .attr("regularization_method", "", "'l2_decay' adds regularization_coeff * Param to the gradient",
-                    one_of({"", "l2_decay"}))
-              .attr("regularization_coeff", 0.0f, "coefficient of l2_decay")
-              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
-              .attr("rescale_grad", 1.0f,
-                    "factor of a sparse gradient; a dense one is not scaled, as in PaddlePaddle on a CPU")
-              .kernels<MomentumKernel, float, double>());
+  ops.add(with_master(
+      optimizer("momentum", {"Velocity"}, Grads::Sparse)
+          .doc("VelocityOut = mu Velocity + Grad, ParamOut = Param - LearningRate * VelocityOut; with "
+               "use_nesterov, ParamOut = Param - LearningRate (Grad + mu VelocityOut). A sparse gradient changes "
+               "every row of Param; rows that it does not name have gradient 0.")
+          .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
+          .attr("use_nesterov", false, "whether the step uses Nesterov momentum")
+          .attr("regularization_method", "", "'l2_decay' adds regularization_coeff * Param to the gradient",
+                one_of({"", "l2_decay"}))
+          .attr("regularization_coeff", 0.0f, "coefficient of l2_decay")
+          .attr("rescale_grad", 1.0f,
+                "factor of a sparse gradient; a dense one is not scaled, as in PaddlePaddle on a CPU")
+          .kernels<MomentumKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // rmsprop: a step along the gradient divided by the root of its mean square, with momentum
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
@@ -85,21 +86,21 @@ void infer_rmsprop(InferContext& c) {
 }  // namespace
 
 void define_rmsprop(OpTable& ops) {
-  ops.add(optimizer("rmsprop", {"Moment", "MeanSquare"}, Grads::Sparse)
-              .doc("MeanSquareOut = decay MeanSquare + (1 - decay) Grad^2, MomentOut = momentum Moment + LearningRate "
-                   "* Grad / sqrt(MeanSquareOut + epsilon), ParamOut = Param - MomentOut. Centered: MeanGradOut = "
-                   "decay MeanGrad + (1 - decay) Grad, and its square is subtracted under the root. A sparse gradient "
-                   "counts as a dense one with rows of zeros.")
-              .optional_input("MeanGrad", "shape of Param; needed when centered")
-              .optional_output("MeanGradOut", "the same variable as MeanGrad; unchanged unless centered")
-              .attr("epsilon", 1e-10f, "added to the argument of the square root")
-              .attr("decay", 0.9f, "decay rate of the averages")
-              .attr("momentum", 0.0f, "decay rate of the moment")
-              .attr("centered", false, "whether the mean gradient is subtracted")
-              .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
-              .infer(infer_rmsprop)
-              .updates("MeanGrad", "MeanGradOut")
-              .kernels<RmspropKernel, float, double>());
+  ops.add(with_master(
+      optimizer("rmsprop", {"Moment", "MeanSquare"}, Grads::Sparse)
+          .doc("MeanSquareOut = decay MeanSquare + (1 - decay) Grad^2, MomentOut = momentum Moment + LearningRate "
+               "* Grad / sqrt(MeanSquareOut + epsilon), ParamOut = Param - MomentOut. Centered: MeanGradOut = "
+               "decay MeanGrad + (1 - decay) Grad, and its square is subtracted under the root. A sparse gradient "
+               "counts as a dense one with rows of zeros.")
+          .optional_input("MeanGrad", "shape of Param; needed when centered")
+          .optional_output("MeanGradOut", "the same variable as MeanGrad; unchanged unless centered")
+          .attr("epsilon", 1e-10f, "added to the argument of the square root")
+          .attr("decay", 0.9f, "decay rate of the averages")
+          .attr("momentum", 0.0f, "decay rate of the moment")
+          .attr("centered", false, "whether the mean gradient is subtracted")
+          .infer(infer_rmsprop)
+          .updates("MeanGrad", "MeanGradOut")
+          .kernels<RmspropKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

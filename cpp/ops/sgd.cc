@@ -1,4 +1,5 @@
 // sgd: ParamOut = Param - LearningRate * Grad
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
@@ -50,11 +51,10 @@ struct SgdKernel : TiledKernel {
 }  // namespace
 
 void define_sgd(OpTable& ops) {
-  ops.add(
+  ops.add(with_master(
       optimizer("sgd", {}, Grads::Sparse)
           .doc("ParamOut = Param - LearningRate * Grad. With a sparse gradient, only the rows that it names change.")
-          .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
-          .kernels<SgdKernel, float, double>());
+          .kernels<SgdKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

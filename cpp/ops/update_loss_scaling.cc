@@ -3,6 +3,7 @@
 #include "math/for_each_index.h"
 #include "ops/family/optimizer.h"
 #include "math/batch_launches.h"
+#include "ops/family/mixed_precision.h"
 
 namespace paddle_mini {
 namespace {
@@ -89,7 +90,7 @@ void infer_update_loss_scaling(InferContext& c) {
   require_flag(c, "FoundInfinite");
   require_flag(c, "StopUpdate");
   require_scalar(c, "PrevLossScaling");
-  require_same_dtype(c, "X", "PrevLossScaling");
+  require_wide_dtype(c, {"PrevLossScaling"});
   require_steps(c, "InGoodSteps");
   require_steps(c, "InBadSteps");
   infer_each(c, "X", "Out");
@@ -113,7 +114,7 @@ void define_update_loss_scaling(OpTable& ops) {
                    "incr_ratio, unless it becomes infinite.")
               .input_list("X", "gradients of any shapes, of one dtype")
               .input("FoundInfinite", "one element, bool: from check_finite_and_unscale")
-              .input("PrevLossScaling", "one element")
+              .input("PrevLossScaling", "one element; float32 beside X of 16 bits")
               .input("InGoodSteps", "one element, int32: consecutive good steps")
               .input("InBadSteps", "one element, int32: consecutive bad steps")
               .optional_input("StopUpdate", "one element, bool; replaces stop_update")

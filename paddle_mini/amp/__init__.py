@@ -2,5 +2,6 @@
 
 from .decorate import MixedPrecision, decorate
 from .lists import AutoMixedPrecisionLists
+from .parameters import cast_parameters
 
-__all__ = ["AutoMixedPrecisionLists", "MixedPrecision", "decorate"]
+__all__ = ["AutoMixedPrecisionLists", "MixedPrecision", "cast_parameters", "decorate"]

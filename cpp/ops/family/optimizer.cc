@@ -113,8 +113,7 @@ OpSchema adam_optimizer(const char* type, Grads grads) {
       .attr("beta1", 0.9f, "decay rate of the first moment", between(0, 1))
       .attr("beta2", 0.999f, "decay rate of the second moment", between(0, 1))
       .attr("epsilon", 1e-8f, "keeps the division finite")
-      .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere")
-      .attr("multi_precision", false, "for mixed precision; not used by float32 and float64");
+      .attr("use_global_beta_pow", false, "whether the powers are advanced elsewhere");
 }
 
 OpSchema merged_optimizer(const char* type, const std::vector<const char*>& state) {

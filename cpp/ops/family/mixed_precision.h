@@ -1,4 +1,4 @@
-// The element type of the factors and statistics of a normalization.
+// Mixed precision: inputs that stay float32 beside an X of 16 bits, such as statistics and scales.
 #pragma once
 
 #include <initializer_list>
@@ -7,9 +7,9 @@
 
 namespace paddle_mini {
 
-// Checks that those of the ports that are given are all of X's element type, or all float32 beside an X of 16 bits, as in
-// mixed precision. Returns that type; X's if none is given.
-inline DType require_norm_dtype(const InferContext& c, std::initializer_list<const char*> ports) {
+// Checks that those of the ports that are given are all of X's element type, or all float32 beside an X of 16 bits.
+// Returns that type; X's if none is given.
+inline DType require_wide_dtype(const InferContext& c, std::initializer_list<const char*> ports) {
   DType x = c.input("X").dtype;
   const char* first = nullptr;
   for (const char* port : ports) {
