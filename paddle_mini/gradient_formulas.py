@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from . import _core, arithmetic
+from . import _core
 from .operator import Operator
 from .transaction import before_setting
 from .variable import Variable
@@ -39,7 +39,10 @@ class Formula:
 
     def make(self, op_type: str, inputs: dict[str, Any], attrs: dict[str, Any] | None = None, out: str = "Out") -> Variable:
         name = self.block.program.new_name(op_type)
-        self.block.append_op(op_type, inputs, {out: name}, attrs or {})
+        outputs = {out: name}
+        if op_type in ("reshape2", "squeeze2", "unsqueeze2"):  # whose gradients need it
+            outputs["XShape"] = self.block.program.new_name(op_type)
+        self.block.append_op(op_type, inputs, outputs, attrs or {})
         return self.block.var(name)
 
     def apply(self, op_type: str, x: Variable, **attrs: Any) -> Variable:
@@ -53,20 +56,25 @@ class Formula:
 
     def times(self, x: Variable, y: Variable, axis: int) -> Variable:
         """x times y, whose first dimension is aligned with this axis of x."""
-        return self.make("elementwise_mul", {"X": x, "Y": y}, {"axis": axis})
+        return self.make("elementwise_mul", {"X": x, "Y": y}, {"axis": _between(x, y, axis)})
 
     def summed_product(self, port: str, factor: Variable, gradient: Variable) -> Variable:
         """factor * gradient, summed over the axes along which the input X or Y was broadcast."""
         other = "Y" if port == "X" else "X"
         inputs = {port: self[port], other: factor, "Out@GRAD": gradient}
-        return self.make("elementwise_mul_grad", inputs, {"axis": self.attr("axis")}, port + "@GRAD")
+        axis = _between(self[port], factor, self.attr("axis"))
+        return self.make("elementwise_mul_grad", inputs, {"axis": axis}, port + "@GRAD")
 
     def kept(self, x: Variable, axes: list[int], keep: bool) -> Variable:
         """x, a result of a reduction over the axes, with dimensions of 1 in their places."""
         return x if keep else self.apply("unsqueeze2", x, axes=axes)
 
+    def differs(self, x: Variable, number: float) -> Variable:
+        """Where x is not the number."""
+        return self.make("not_equal", {"X": x, "Y": self.apply("fill_any_like", x, value=float(number))})
+
     def as_number(self, truth: Variable, like: Variable) -> Variable:
-        number = arithmetic.append(truth, "cast", {"X": truth}, {"out_dtype": like.dtype})
+        number = self.make("cast", {"X": truth}, {"in_dtype": truth.dtype, "out_dtype": like.dtype})
         number.stop_gradient = True
         return number
 
@@ -101,6 +109,11 @@ def write_formula(op: Operator) -> list[Operator]:
     return made
 
 
+def _between(x: Variable, y: Variable, axis: int) -> int:
+    """The attribute `axis` for these operands: it aligns the one with fewer dimensions."""
+    return -1 if len(x.shape) == len(y.shape) else axis
+
+
 def _all_axes(x: Variable) -> list[int]:
     return list(range(len(x.shape)))
 
@@ -119,7 +132,11 @@ def _classes(f: Formula, label: Variable, scores: Variable) -> Variable:
     """1 at the label of each row; 0 elsewhere, and in rows of ignore_index."""
     if len(label.shape) == len(scores.shape):
         label = f.apply("squeeze2", label, axes=[len(scores.shape) - 1])
-    return f.apply("one_hot_v2", label, depth=scores.shape[-1], allow_out_of_range=True, dtype=scores.dtype)
+    hot = f.apply("one_hot_v2", label, depth=scores.shape[-1], allow_out_of_range=True, dtype=scores.dtype)
+    if not 0 <= f.attr("ignore_index") < scores.shape[-1]:
+        return hot
+    counts = f.as_number(f.differs(label, f.attr("ignore_index")), scores)
+    return hot * f.apply("unsqueeze2", counts, axes=[len(scores.shape) - 1])
 
 
 def _softmax_with_cross_entropy(f: Formula) -> Results:
@@ -152,8 +169,7 @@ def _sigmoid_cross_entropy(f: Formula) -> Results:
     if f.has("pos_weight") or f.attr("normalize"):
         f.refuse("it needs neither pos_weight nor normalize")
     x, label = f["X"], f["Label"]
-    ignored = f.make("fill_any_like", {"X": label}, {"value": float(f.attr("ignore_index"))})
-    counts = f.as_number(f.make("not_equal", {"X": label, "Y": ignored}), x)
+    counts = f.as_number(f.differs(f.apply("trunc", label), f.attr("ignore_index")), x)
     return {"X@GRAD": (f.apply("sigmoid", x) - label) * counts * f["Out@GRAD"]}
 
 
@@ -174,7 +190,9 @@ def _layer_norm(f: Formula) -> Results:
     results = {"X@GRAD": x_gradient}
     for port, terms in (("Scale", g * xhat), ("Bias", g)):
         if f.wants(port):
-            results[port + "@GRAD"] = f.apply("reshape2", f.sum(terms, rows, keep=False), shape=[math.prod(row)])
+            # The assignment, the last operator, is left out; the reshaping has another result, which its gradient reads.
+            flat = f.apply("reshape2", f.sum(terms, rows, keep=False), shape=[math.prod(row)])
+            results[port + "@GRAD"] = f.apply("assign", flat)
     return results
 
 
@@ -214,8 +232,9 @@ def _p_norm(f: Formula) -> Results:
         f.refuse(f"porder is {p}")
     if f.attr("asvector"):
         f.refuse("it needs an axis, not asvector")
-    axis = f.attr("axis") % len(x.shape)
-    out, g = (f.kept(f[port], [axis], f.attr("keepdim")) for port in ("Out", "Out@GRAD"))
+    rank = len(x.shape)
+    axis, keep = f.attr("axis") % max(rank, 1), f.attr("keepdim") or rank == 0
+    out, g = (f.kept(f[port], [axis], keep) for port in ("Out", "Out@GRAD"))
     if p == 2:
         return {"X@GRAD": x / (out + f.attr("epsilon")) * g}
     power = f.apply("sign", x) * f.apply("pow", f.apply("abs", x), factor=p - 1)
@@ -232,6 +251,8 @@ def _norm(f: Formula) -> Results:
 def _reduced(f: Formula) -> tuple[Variable, Variable]:
     """Out and Out@GRAD of a reduction, with dimensions of 1 in place of the reduced axes."""
     x = f["X"]
+    if not x.shape:
+        return f["Out"], f["Out@GRAD"]
     chosen = [axis % len(x.shape) for axis in f.attr("dim")]
     axes = _all_axes(x) if f.attr("reduce_all") or not chosen else sorted(chosen)
     keep = f.attr("keep_dim")
@@ -285,7 +306,7 @@ def _power(f: Formula) -> Results:
         slope = f.times(f.make("elementwise_pow", {"X": x, "Y": y - 1.0}, axis), y, f.attr("axis"))
         results["X@GRAD"] = f.summed_product("X", slope, g)
     if f.wants("Y"):
-        slope = f.make("elementwise_pow", {"X": x, "Y": y}, axis) * f.apply("log", x)
+        slope = f.times(f.make("elementwise_pow", {"X": x, "Y": y}, axis), f.apply("log", x), f.attr("axis"))
         results["Y@GRAD"] = f.summed_product("Y", slope, g)
     return results
 
