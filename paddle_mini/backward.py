@@ -12,7 +12,7 @@ from .backward_blocks import block_gradient, declare, runs_block
 from .block import Block
 from .errors import located, shown
 from .gradient_formulas import formula_of, write_formula
-from .gradient_names import GRAD, GradientNames, finished, gradient_of, marked, plain, with_sums
+from .gradient_names import GradientNames, finished, gradient_of, marked, plain, with_sums
 from .operator import EMPTY_NAME, Operator
 from .transaction import atomic, before_setting
 from .variable import Parameter, Variable, name_of
@@ -68,11 +68,16 @@ def gradients(
     target_gradients: the gradient of each target, of its shape; None: ones.
     Returns one variable for each input: None where the targets do not depend on it.
     no_grad_set: as of append_backward.
+    Called again on what depends on a gradient, it gives gradients of gradients. Where an operator has none, ProgramError
+    names it.
     Example:
         >>> x = pm.layers.data("x", [3])
         >>> slope, = pm.gradients(x * x, x)
         >>> pm.Executor().run(feed={"x": np.array([1, 2, 3], "float32")}, fetch_list=[slope])[0]
         array([2., 4., 6.], dtype=float32)
+        >>> curvature, = pm.gradients(slope, x)
+        >>> pm.Executor().run(feed={"x": np.array([1, 2, 3], "float32")}, fetch_list=[curvature])[0]
+        array([2., 2., 2.], dtype=float32)
     """
     target_list, input_list = _as_list(targets), _as_list(inputs)
     seeds = [None] * len(target_list) if target_gradients is None else _as_list(target_gradients)

@@ -16,8 +16,10 @@ def critic(layer, dtype):
         attr = lambda: pm.ParamAttr(name=f"critic.{next(names)}", initializer=pm.initializer.Normal(0.0, 0.5, seed=7))
         if layer == "fc":
             hidden = pm.layers.fc(x, 5, act="tanh", param_attr=attr(), bias_attr="critic.bias")
-            return pm.layers.fc(pm.layers.fc(hidden, 4, act="sigmoid", param_attr=attr(), bias_attr=False), 1, param_attr=attr(), bias_attr=False)
-        hidden = pm.layers.leaky_relu(pm.layers.conv2d(x, 3, 3, padding=1, stride=2, param_attr=attr(), bias_attr="critic.bias"), alpha=0.2)
+            hidden = pm.layers.fc(hidden, 4, act="sigmoid", param_attr=attr(), bias_attr=False)
+            return pm.layers.fc(hidden, 1, param_attr=attr(), bias_attr=False)
+        hidden = pm.layers.conv2d(x, 3, 3, padding=1, stride=2, param_attr=attr(), bias_attr="critic.bias")
+        hidden = pm.layers.leaky_relu(hidden, alpha=0.2)
         hidden = pm.layers.tanh(pm.layers.conv2d(hidden, 4, 2, param_attr=attr(), bias_attr=False))
         return pm.layers.fc(hidden, 1, param_attr=attr(), bias_attr=False)
 

@@ -73,7 +73,7 @@ def test_gradient_penalty(layer):
 
 def test_meta_learning_step():
     """The gradient through an inner step of gradient descent (Finn et al., Model-Agnostic Meta-Learning, 2017)."""
-    loss, weight, gradient, feeds = meta_step("float64")
+    _, weight, gradient, feeds = meta_step("float64")
     start()
     (found,) = run(gradient, **feeds)
     w, x, y, x2, y2 = pm.global_scope().get(weight.name), feeds["x"], feeds["y"], feeds["x2"], feeds["y2"]

@@ -135,7 +135,8 @@ std::vector<OpDesc> clip_second_gradient(const OpDesc& first) {
   std::vector<Slot> inputs = {{"X", first.input("X")}, {"grad_x@GRAD", gradient_names(first.output("X@GRAD"))}};
   for (const char* port : {"Min", "Max"})
     if (!first.input(port).empty()) inputs.push_back({port, first.input(port)});
-  return {make_op("clip_double_grad", inputs, {{"grad_out@GRAD", gradient_names(first.input("Out@GRAD"))}}, first.attrs)};
+  return {
+      make_op("clip_double_grad", inputs, {{"grad_out@GRAD", gradient_names(first.input("Out@GRAD"))}}, first.attrs)};
 }
 
 void check_bounds(const InferContext& c) {

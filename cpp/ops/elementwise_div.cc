@@ -88,7 +88,8 @@ struct DivideSecondKernel : Kernel {
     if (second_out) broadcast.map(context, Divide{}, difference.data(), y.data(), second_out.data());
     // Y@GRAD = -DX (DDX - Out DDY) / Y, DOut = -DX DDY
     if (y_gradient)
-      broadcast.sum_to_y(context, MinusProductOverY{}, difference.data(), y.data(), x_gradient.data(), y_gradient.data());
+      broadcast.sum_to_y(context, MinusProductOverY{}, difference.data(), y.data(), x_gradient.data(),
+                         y_gradient.data());
     if (!out_gradient) return;
     if (second_y) broadcast.map(context, QuotientMinusTimes{}, x_gradient.data(), second_y.data(), out_gradient.data());
     else fill_n(context, out_gradient.data(), n, T(0));

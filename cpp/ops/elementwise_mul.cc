@@ -66,8 +66,8 @@ void define_elementwise_mul(OpTable& ops) {
                .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was broadcast along.")
                .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
   ops.add(bilinear_second_gradient(ops, "elementwise_mul")
-              .kernels<BilinearSecondKernel<BinaryKernel<Multiply>::For, BinaryGradKernel<TimesY, TimesX>::For>::For, float,
-                       double>());
+              .kernels<BilinearSecondKernel<BinaryKernel<Multiply>::For, BinaryGradKernel<TimesY, TimesX>::For>::For,
+                       float, double>());
 }
 
 }  // namespace paddle_mini

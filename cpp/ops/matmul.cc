@@ -72,7 +72,8 @@ void define_matmul(OpTable& ops) {
                    "over the batch.")
               .kernels<MatmulGradKernel<ScaledMatmul>::For, float, double>());
   ops.add(bilinear_second_gradient(ops, "matmul")
-              .kernels<BilinearSecondKernel<MatmulKernel<ScaledMatmul>::For, MatmulGradKernel<ScaledMatmul>::For>::For, float, double>());
+              .kernels<BilinearSecondKernel<MatmulKernel<ScaledMatmul>::For, MatmulGradKernel<ScaledMatmul>::For>::For,
+                       float, double>());
 }
 
 }  // namespace paddle_mini

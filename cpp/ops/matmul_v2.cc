@@ -47,7 +47,8 @@ void define_matmul_v2(OpTable& ops) {
           .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes along which it was broadcast.")
           .kernels<MatmulGradKernel<MatmulV2>::For, float, double>());
   ops.add(bilinear_second_gradient(ops, "matmul_v2")
-              .kernels<BilinearSecondKernel<MatmulKernel<MatmulV2>::For, MatmulGradKernel<MatmulV2>::For>::For, float, double>());
+              .kernels<BilinearSecondKernel<MatmulKernel<MatmulV2>::For, MatmulGradKernel<MatmulV2>::For>::For, float,
+                       double>());
 }
 
 }  // namespace paddle_mini

@@ -120,14 +120,17 @@ def has_second_gradient(one: OneOp) -> bool:
     return all(op_type in FORMULAS or op_schema(op_type)["no_gradient"] is None for op_type in types)
 
 
-def ask_second_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int], wanted: Sequence[str], flows: Any) -> None:
+def ask_second_gradients(
+    op_type: str, inputs: Any, attrs: Any, counts: dict[str, int], wanted: Sequence[str], flows: Any
+) -> None:
     """The gradients of Σ weights · first gradients, compared with central differences; arguments as of ask_gradients."""
     one = OneOp(op_type, inputs, attrs, counts, aliased=False)
     if not has_second_gradient(one):
         return
     values, block = one.run(), one.block
     read = {name for op in _core.gradient(one.op.describe()) for _, names in op["inputs"] for name in names}
-    targets, seeds = [], []
+    targets: list[pm.Variable] = []
+    seeds: list[pm.Variable] = []
     for port, names in one.outputs.items():
         for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]]):
             if port in flows if flows is not None else name + "@GRAD" in read:
@@ -146,8 +149,8 @@ def ask_second_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str
     start.__dict__.update(one.__dict__, program=pm.Program.from_bytes(one.program.to_bytes()))
     try:
         seconds = pm.gradients(firsts, [*sources, *seeds], [block.var(first.name + "@WEIGHT") for first in firsts])
-    except pm.ProgramError as error:
-        assert "is not known" in str(error), error  # a formula that has a condition
+    except pm.ProgramError as refusal:
+        assert "is not known" in str(refusal), refusal  # a formula that has a condition
         return
     known = [second for second in seconds if second is not None]
     results = dict(zip([second.name for second in known], one.fetch([second.name for second in known]) if known else []))

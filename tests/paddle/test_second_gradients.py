@@ -10,15 +10,15 @@ from second_gradient_programs import critic, meta_step
 @pytest.mark.parametrize("layer", ["fc", "conv"])
 def test_gradient_penalty(train_in_both, layer):
     loss, pairs, feeds = critic(layer, "float32")
-    pm.optimizer.SGD(0.05).apply_gradients(pairs)
-    losses = train_in_both(pm.default_main_program(), pm.default_startup_program(), [feeds] * 4, [loss])
+    pm.optimizer.SGD(0.002).apply_gradients(pairs)
+    losses = train_in_both(pm.default_main_program(), pm.default_startup_program(), feeds, [loss])
     assert losses[-1] != losses[0]
 
 
 def test_meta_learning_step(train_in_both):
     loss, weight, gradient, feeds = meta_step("float32")
     pm.optimizer.SGD(0.05).apply_gradients([(weight, gradient)])
-    losses = train_in_both(pm.default_main_program(), pm.default_startup_program(), [feeds] * 4, [loss])
+    losses = train_in_both(pm.default_main_program(), pm.default_startup_program(), feeds, [loss])
     assert losses[-1] < losses[0]
 
 

@@ -69,9 +69,11 @@ OpSchema bilinear_gradient_of(const OpTable& ops, const std::string& type) {
 OpSchema bilinear_second_gradient(const OpTable& ops, const std::string& type) {
   BilinearPorts p(type);
   OpSchema schema(p.second_type);
-  schema.doc("The gradient of " + type + "_grad. The gradient of " + p.x + " is that which " + type + "_grad computes with " +
-             p.second_y + " in place of " + p.y + ", and vice versa; " + p.given_gradient + " is " + type + " of " +
-             p.second_x + " and " + p.y + " plus " + type + " of " + p.x + " and " + p.second_y + ".")
+  schema
+      .doc("The gradient of " + type + "_grad. The gradient of " + p.x + " is that which " + type +
+           "_grad computes with " + p.second_y + " in place of " + p.y + ", and vice versa; " + p.given_gradient +
+           " is " + type + " of " + p.second_x + " and " + p.y + " plus " + type + " of " + p.x + " and " + p.second_y +
+           ".")
       .input(p.x.c_str(), "from the operator")
       .input(p.y.c_str(), "from the operator")
       .input(p.given.c_str(), ("the gradient of " + p.out).c_str())
@@ -82,7 +84,9 @@ OpSchema bilinear_second_gradient(const OpTable& ops, const std::string& type) {
       .optional_output(p.given_gradient.c_str(), ("the gradient of " + p.given).c_str());
   for (const AttrSchema& attr : ops.at(type).attrs())
     schema.attr(attr.name.c_str(), *attr.default_value, attr.doc.c_str(), attr.check);
-  return schema.on_gpu().infer([p, gradient = ops.at(type + "_grad")](InferContext& c) { infer_second(p, gradient, c); });
+  return schema.on_gpu().infer([p, gradient = ops.at(type + "_grad")](InferContext& c) {
+    infer_second(p, gradient, c);
+  });
 }
 
 }  // namespace paddle_mini

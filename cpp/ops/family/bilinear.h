@@ -47,8 +47,9 @@ struct BilinearSecondKernel {
       has_x = xx != nullptr;
       has_y = yy != nullptr;
       auto differentiate = [&](Variable* at_x, Variable* at_y, const std::string& port, Variable* to) {
-        OpDesc& desc = descs.emplace_back(make_op(p.type + "_grad", {{p.x, {"x"}}, {p.y, {"y"}}, {p.out + "@GRAD", {"g"}}},
-                                                  {{port + "@GRAD", {"to"}}}, init.op().attrs));
+        OpDesc& desc =
+            descs.emplace_back(make_op(p.type + "_grad", {{p.x, {"x"}}, {p.y, {"y"}}, {p.out + "@GRAD", {"g"}}},
+                                       {{port + "@GRAD", {"to"}}}, init.op().attrs));
         KernelInit inner(desc, {{at_x}, {at_y}, {given}}, {{to}}, init);
         parts.push_back(std::make_unique<Gradient<T>>(inner));
       };

@@ -82,11 +82,12 @@ void add_image_convolution(OpTable& ops, OpSchema schema, Shape (*output_shape)(
   ops.add(bilinear_gradient_of(ops, type)
               .doc("Gradients of " + type + " with respect to its image and its filter.")
               .template kernels<AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of, float, double>());
-  ops.add(bilinear_second_gradient(ops, type)
-              .template kernels<
-                  BilinearSecondKernel<AnyLayout<ConvolutionKernel<Filters>::template For>::template Of,
-                                       AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of>::template For,
-                  float, double>());
+  ops.add(
+      bilinear_second_gradient(ops, type)
+          .template kernels<
+              BilinearSecondKernel<AnyLayout<ConvolutionKernel<Filters>::template For>::template Of,
+                                   AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of>::template For,
+              float, double>());
 }
 
 }  // namespace paddle_mini

@@ -68,8 +68,8 @@ struct SumSecondKernel {
     std::unique_ptr<Broadcast> broadcast;
 
     explicit For(KernelInit& init)
-        : x(init, "DDX", optional_port), y(init, "DDY", optional_port), out(init, "DDOut"),
-          first(init.input("DDX")), second(init.input("DDY")) {
+        : x(init, "DDX", optional_port), y(init, "DDY", optional_port), out(init, "DDOut"), first(init.input("DDX")),
+          second(init.input("DDY")) {
       if (!x) first = zeros(init, out.shape());
       if (!y) second = zeros(init, init.input("Y")->tensor.shape);
       broadcast = std::make_unique<Broadcast>(first->tensor.shape, second->tensor.shape, init.attr<int32_t>("axis"));
@@ -77,8 +77,8 @@ struct SumSecondKernel {
     void run(KernelContext& context) override {
       for (Variable* zeros : {x ? nullptr : first, y ? nullptr : second})
         if (zeros) fill_n(context, static_cast<T*>(zeros->tensor.data), zeros->tensor.shape.numel(), T(0));
-      broadcast->map(context, F{}, static_cast<const T*>(first->tensor.data), static_cast<const T*>(second->tensor.data),
-                     out.data());
+      broadcast->map(context, F{}, static_cast<const T*>(first->tensor.data),
+                     static_cast<const T*>(second->tensor.data), out.data());
     }
 
    private:

@@ -24,8 +24,7 @@ UnarySecondPorts unary_second_ports(const std::string& forward, const std::strin
       {"relu", {"relu_grad_grad", "Out", ""}},
       {"leaky_relu", {"leaky_relu_grad_grad", "X", ""}},
       {"abs", {"abs_double_grad", "x", ""}},
-      {"sigmoid",
-       {"sigmoid_grad_grad", "Out", "fwd_grad_out", "grad_x@GRAD", "fwd_grad_out@GRAD"}},
+      {"sigmoid", {"sigmoid_grad_grad", "Out", "fwd_grad_out", "grad_x@GRAD", "fwd_grad_out@GRAD"}},
       {"sqrt", {"sqrt_grad_grad", "Out", "grad_x"}},
       {"rsqrt", {"rsqrt_grad_grad", "Out", "grad_x"}},
       {"softplus", {"softplus_double_grad", "X", "grad_out"}},
@@ -85,8 +84,9 @@ OpSchema unary_second_gradient(const OpTable& ops, const std::string& forward) {
   OpSchema schema(ports.type);
   schema.doc("The gradient of " + forward + "_grad: " + ports.given_gradient + " is " + ports.second +
              " times the derivative of " + forward +
-             (ports.given.empty() ? "."
-                                  : "; " + ports.saved + "@GRAD is its derivative with respect to " + ports.saved + "."));
+             (ports.given.empty()
+                  ? "."
+                  : "; " + ports.saved + "@GRAD is its derivative with respect to " + ports.saved + "."));
   schema.input(ports.saved.c_str(), "from the forward operator");
   if (!ports.given.empty()) {
     schema.input(ports.given.c_str(), ports.gives_x_gradient() ? "the gradient of X" : "the gradient of Out");
@@ -97,18 +97,16 @@ OpSchema unary_second_gradient(const OpTable& ops, const std::string& forward) {
   else schema.optional_output(ports.given_gradient.c_str(), "the gradient of the gradient of Out");
   for (const AttrSchema& attr : ops.at(forward).attrs())
     schema.attr(attr.name.c_str(), *attr.default_value, attr.doc.c_str(), attr.check);
-  return schema.in_place(ports.second.c_str(), ports.given_gradient.c_str())
-      .on_gpu()
-      .infer([ports](InferContext& c) {
-        require_tensors(c);
-        for (const std::string& port : {ports.given, ports.second}) {
-          if (port.empty()) continue;
-          require_same_dtype(c, ports.saved.c_str(), port.c_str());
-          require_same_shape(c, ports.saved.c_str(), port.c_str());
-        }
-        for (const std::string& port : {ports.saved + "@GRAD", ports.given_gradient})
-          if (c.has_output(port.c_str())) c.set_output(port.c_str(), c.input(ports.saved.c_str()));
-      });
+  return schema.in_place(ports.second.c_str(), ports.given_gradient.c_str()).on_gpu().infer([ports](InferContext& c) {
+    require_tensors(c);
+    for (const std::string& port : {ports.given, ports.second}) {
+      if (port.empty()) continue;
+      require_same_dtype(c, ports.saved.c_str(), port.c_str());
+      require_same_shape(c, ports.saved.c_str(), port.c_str());
+    }
+    for (const std::string& port : {ports.saved + "@GRAD", ports.given_gradient})
+      if (c.has_output(port.c_str())) c.set_output(port.c_str(), c.input(ports.saved.c_str()));
+  });
 }
 
 }  // namespace paddle_mini

@@ -59,7 +59,7 @@ struct UnaryGradKernel {
 struct UnarySecondPorts {
   std::string type;
   std::string saved;            // X or Out
-  std::string given;            // Out@GRAD; X@GRAD for operators that derive Out@GRAD from it; empty if F is linear in parts
+  std::string given;  // Out@GRAD; X@GRAD for operators that derive Out@GRAD from it; empty if F is linear in parts
   std::string second = "grad_x@GRAD";  // the gradient of X@GRAD
   std::string given_gradient = "grad_out@GRAD";  // that of Out@GRAD
 
@@ -104,9 +104,9 @@ struct UnarySecondKernel {
     F f;
 
     explicit For(KernelInit& init)
-        : ports(unary_second_ports(unary_forward_of(init.op().type), port_of(kept))),
-          saved(init, ports.saved.c_str()), given(init, ports.given.c_str(), optional_port),
-          second(init, ports.second.c_str()), saved_gradient(init, (ports.saved + "@GRAD").c_str(), optional_port),
+        : ports(unary_second_ports(unary_forward_of(init.op().type), port_of(kept))), saved(init, ports.saved.c_str()),
+          given(init, ports.given.c_str(), optional_port), second(init, ports.second.c_str()),
+          saved_gradient(init, (ports.saved + "@GRAD").c_str(), optional_port),
           given_gradient(init, ports.given_gradient.c_str(), optional_port), f(function_of<F>(init)) {}
 
     void run(KernelContext& context) override {
@@ -129,16 +129,17 @@ struct UnarySecondKernel {
 };
 
 // Schemas without the operator's own items: doc, gradient, kernels.
-OpSchema unary(const char* type);                                        // X -> Out
+OpSchema unary(const char* type);  // X -> Out
 OpSchema unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
-OpSchema same_shape_gradient(const OpTable& ops, const std::string& forward);  // likewise, without a gradient of its own
+OpSchema same_shape_gradient(const OpTable& ops,
+                             const std::string& forward);  // likewise, without a gradient of its own
 OpSchema unary_second_gradient(const OpTable& ops, const std::string& forward);  // with a doc, without kernels
 
 // Adds the gradient of the gradient of `forward`, which the table has.
 template <class F, Saved kept>
 void add_unary_second(OpTable& ops, const std::string& forward) {
-  ops.add(unary_second_gradient(ops, forward)
-              .template kernels<UnarySecondKernel<F, kept>::template For, float, double>());
+  ops.add(
+      unary_second_gradient(ops, forward).template kernels<UnarySecondKernel<F, kept>::template For, float, double>());
 }
 
 // Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient: F has a function of one number,
