@@ -40,7 +40,6 @@ void define_reshape2(OpTable& ops) {
               .shape_input("DOut", "the gradient of Out")
               .input("DDX", "the gradient of the gradient of X")
               .output("DDOut", "shape of DOut")
-              .attr("shape", std::vector<int32_t>{}, "not read: the shape is that of DOut")
               .infer(infer_reshape2_second_gradient)
               .view("DDX", "DDOut")
               .on_gpu()

@@ -91,7 +91,7 @@ struct SumSecondKernel {
 };
 
 // Schemas without the operator's own items: doc, gradient, kernels.
-GradientRule sum_second_rule(const std::string& type);  // of elementwise_add and elementwise_sub
+GradientRule sum_second_rule(const std::string& type);  // for elementwise_add, elementwise_sub
 OpSchema sum_second_gradient(const OpTable& ops, const std::string& type);
 OpSchema binary(const char* type);                                          // X, Y -> Out
 OpSchema binary_gradient(const OpTable& ops, const std::string& forward);  // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
