@@ -11,12 +11,11 @@ from ._core import printable
 from .backward_blocks import block_gradient, declare, runs_block
 from .block import Block
 from .errors import located, shown
-from .gradient_names import GradientNames, renamed, with_sums
+from .gradient_formulas import formula_of, write_formula
+from .gradient_names import GradientNames, finished, gradient_of, marked, plain, with_sums
 from .operator import EMPTY_NAME, Operator
 from .transaction import atomic, before_setting
 from .variable import Parameter, Variable, name_of
-
-GRAD = "@GRAD"
 
 Names = Iterable[Variable | str] | None
 Description = dict[str, Any]
@@ -69,11 +68,16 @@ def gradients(
     target_gradients: the gradient of each target, of its shape; None: ones.
     Returns one variable for each input: None where the targets do not depend on it.
     no_grad_set: as of append_backward.
+    Called again on what depends on a gradient, it gives gradients of gradients. Where an operator has none, ProgramError
+    names it.
     Example:
         >>> x = pm.layers.data("x", [3])
         >>> slope, = pm.gradients(x * x, x)
         >>> pm.Executor().run(feed={"x": np.array([1, 2, 3], "float32")}, fetch_list=[slope])[0]
         array([2., 4., 6.], dtype=float32)
+        >>> curvature, = pm.gradients(slope, x)
+        >>> pm.Executor().run(feed={"x": np.array([1, 2, 3], "float32")}, fetch_list=[curvature])[0]
+        array([2., 2., 2.], dtype=float32)
     """
     target_list, input_list = _as_list(targets), _as_list(inputs)
     seeds = [None] * len(target_list) if target_gradients is None else _as_list(target_gradients)
@@ -94,6 +98,9 @@ def _append(
     program.backward_count += 1
     path = _op_path(block, {target.name for target in targets}, stops)
     reached = _reached(block, path, stops, wanted)
+    path = _with_formulas(path, reached)
+    stops |= _stops(block, None) - (wanted or set())
+    reached = _reached(block, path, stops, wanted)
     # The names are free at a first call; later ones mark theirs.
     taken = set(block.vars) if program.backward_count > 1 else set()
     if taken and any(runs_block(op) for op in path):
@@ -102,8 +109,18 @@ def _append(
     produced = {target.name for target in targets}
     descriptions = [_seed(target, seed) for target, seed in zip(targets, seeds)]
     descriptions += _of_ops(path, produced, reached, block.idx)
-    _append_all(block, renamed(descriptions, names))
-    return {name: names.gradient(name + GRAD) for name in produced}
+    _append_all(block, finished(descriptions, names))
+    return {name: names.final(gradient_of(name)) for name in produced}
+
+
+def _with_formulas(path: list[Operator], reached: set[str]) -> list[Operator]:
+    """The path with formulas in place of the gradient operators whose gradients are those of their formulas."""
+    result: list[Operator] = []
+    with roles.op_role_guard(roles.BACKWARD):
+        for op in path:
+            stays = reached.isdisjoint(op.input_names) or formula_of(op) is None
+            result += [op] if stays else write_formula(op)
+    return result
 
 
 def _of_ops(path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
@@ -111,10 +128,15 @@ def _of_ops(path: list[Operator], produced: set[str], reached: set[str], block: 
     descriptions: list[Description] = []
     for op in reversed(path):
         if runs_block(op):
-            descriptions += block_gradient(op, produced, reached, block, _of_ops, _append_all)
+            descriptions += block_gradient(op, produced, reached, block, _inside, _append_all)
         else:
             descriptions += _gradient_ops(op, produced, reached)
     return descriptions
+
+
+def _inside(path: list[Operator], produced: set[str], reached: set[str], block: int) -> list[Description]:
+    """The same for the operators of a loop or branch, which only a first call differentiates: no name is taken."""
+    return finished(_of_ops(path, produced, reached, block), GradientNames(set(), ""))
 
 
 def _append_all(block: Block, descriptions: list[Description]) -> None:
@@ -194,7 +216,7 @@ def _seed(target: Variable, seed: Variable | None) -> Description:
         op_type = "fill_constant"
         attrs = {"shape": target.shape, "dtype": target.dtype, "value": 1.0}
     attrs["op_role"] = roles.BACKWARD | roles.LOSS
-    return {"type": op_type, "inputs": inputs, "outputs": [("Out", [target.name + GRAD])], "attrs": attrs}
+    return {"type": op_type, "inputs": inputs, "outputs": [("Out", [gradient_of(target.name)])], "attrs": attrs}
 
 
 def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[Description]:
@@ -204,13 +226,13 @@ def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[D
         return []
     forward = op.describe()
     try:
-        candidates = _core.gradient(forward)
+        candidates = _core.gradient(marked(forward))
     except _core.Error as error:
         raise located(error, forward, op.callstack) from None
     result: list[Description] = []
     filled: set[str] = set()
     for candidate in candidates:
-        if op.block.idx and not any(_plain(name) for _, names in candidate["outputs"] for name in names):
+        if op.block.idx and not any(plain(name) for _, names in candidate["outputs"] for name in names):
             # No gradient but what takes a step of a counter back, for those that are read with it.
             result.append(
                 {
@@ -222,19 +244,19 @@ def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[D
             )
             continue
         outputs = [
-            (slot, [name if _plain(name) in reached else EMPTY_NAME for name in names]) for slot, names in candidate["outputs"]
+            (slot, [name if plain(name) in reached else EMPTY_NAME for name in names]) for slot, names in candidate["outputs"]
         ]
         outputs = [(slot, names) for slot, names in outputs if any(name != EMPTY_NAME for name in names)]
         if not outputs:
             continue
-        for name in [name for _, names in candidate["inputs"] for name in names if name.endswith(GRAD)]:
-            plain = _plain(name)
-            if plain not in produced and plain in op.output_names and plain not in filled:
-                filled.add(plain)
+        for name in [name for _, names in candidate["inputs"] for name in names if plain(name)]:
+            output = plain(name)
+            if output not in produced and output in op.output_names and output not in filled:
+                filled.add(output)
                 result.append(
                     {
                         "type": "fill_any_like",
-                        "inputs": [("X", [plain])],
+                        "inputs": [("X", [output])],
                         "outputs": [("Out", [name])],
                         "attrs": _attrs_of(op, [("value", 0, 0.0)]),
                     }
@@ -248,7 +270,7 @@ def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[D
             }
         )
     for description in result:
-        produced.update(plain for _, names in description["outputs"] for plain in map(_plain, names) if plain)
+        produced.update(plain(name) for _, names in description["outputs"] for name in names if plain(name))
     return result
 
 
@@ -260,10 +282,6 @@ def _attrs_of(op: Operator, attrs: Any) -> dict[str, Any]:
     if op.attr("op_device"):
         result["op_device"] = op.attr("op_device")
     return result
-
-
-def _plain(name: str) -> str:
-    return name[: -len(GRAD)] if name.endswith(GRAD) else ""
 
 
 def _tell_role_vars(block: Block, pairs: list[tuple[Parameter, Variable]]) -> None:

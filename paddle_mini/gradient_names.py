@@ -9,23 +9,53 @@ from .operator import EMPTY_NAME
 Description = dict[str, Any]
 
 
-class GradientNames:
-    """The name of the gradient of a variable, with a suffix if an earlier call has used the name."""
+GRAD = "@GRAD"
 
-    def __init__(self, taken: set[str], mark: str):
-        self.taken, self.mark = taken, mark
+# While operators are made, this follows the names of variables of the program: x@GRAD\0 is a variable that an earlier
+# call made, and x\0@GRAD is the gradient of x that this call makes.
+_MARK = "\0"
+
+
+class GradientNames:
+    """The name of the gradient of a variable, with a prefix if an earlier call has used the name."""
+
+    def __init__(self, taken: set[str], prefix: str):
+        self.taken, self.prefix = taken, prefix
 
     def gradient(self, name: str) -> str:
-        return self.mark + name if name in self.taken else name
+        return self.prefix + name if name in self.taken else name
+
+    def final(self, name: str) -> str:
+        """The name in the program."""
+        if name.endswith(_MARK + GRAD):
+            return self.gradient(name.replace(_MARK, ""))
+        return name.removesuffix(_MARK)
 
 
-def renamed(descriptions: list[Description], names: GradientNames) -> list[Description]:
-    if not names.taken:
-        return descriptions
-    written = {name for description in descriptions for _, outs in description["outputs"] for name in outs}
+def marked(description: Description) -> Description:
+    """A description of an operator, whose gradient can be told from variables named like gradients."""
 
     def slots(items: Any) -> Any:
-        return [(slot, [names.gradient(name) if name in written else name for name in args]) for slot, args in items]
+        return [(slot, [name if name == EMPTY_NAME else name + _MARK for name in names]) for slot, names in items]
+
+    return {**description, "inputs": slots(description["inputs"]), "outputs": slots(description["outputs"])}
+
+
+def gradient_of(name: str) -> str:
+    """The name of the gradient of a variable, while operators are made."""
+    return name + _MARK + GRAD
+
+
+def plain(name: str) -> str:
+    """The variable of which a name is the gradient that this call makes; "" if it is another name."""
+    return name[: -len(_MARK + GRAD)] if name.endswith(_MARK + GRAD) else ""
+
+
+def finished(descriptions: list[Description], names: GradientNames) -> list[Description]:
+    """The descriptions with the names in the program."""
+
+    def slots(items: Any) -> Any:
+        return [(slot, [names.final(name) for name in args]) for slot, args in items]
 
     return [
         {**description, "inputs": slots(description["inputs"]), "outputs": slots(description["outputs"])}

@@ -71,7 +71,7 @@ std::string without_grad(const std::string& port) {
 
 std::vector<std::string> gradient_names(const std::vector<std::string>& names) {
   std::vector<std::string> gradients;
-  for (const std::string& name : names) gradients.push_back(name + kGradSuffix);
+  for (const std::string& name : names) gradients.push_back(name == kEmptyName ? name : name + kGradSuffix);
   return gradients;
 }
 

@@ -249,7 +249,9 @@ void OpSchema::run_infer(InferContext& context) const {
 }
 
 std::vector<OpDesc> OpSchema::make_gradient(const OpDesc& forward) const {
-  require<ProgramError>(has_gradient(), "operator '", type_, "' has no gradient: ", no_gradient_reason_);
+  require<ProgramError>(has_gradient(), "operator '", type_, "' has no gradient: ",
+                        no_gradient_reason_.empty() ? "second derivatives of this operator are not known"
+                                                    : no_gradient_reason_);
   return gradient_(forward);
 }
 

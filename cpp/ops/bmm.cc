@@ -1,5 +1,6 @@
 // bmm: Out = X Y for each pair of matrices of two stacks
 #include "math/axis_index_map.h"
+#include "ops/family/bilinear.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -33,9 +34,11 @@ void define_bmm(OpTable& ops) {
               .gradient("bmm_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<MatmulKernel<Bmm>::For, float, double>());
-  ops.add(ops.gradient_of("bmm")
+  ops.add(bilinear_gradient_of(ops, "bmm")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, matrix by matrix.")
               .kernels<MatmulGradKernel<Bmm>::For, float, double>());
+  ops.add(bilinear_second_gradient(ops, "bmm")
+              .kernels<BilinearSecondKernel<MatmulKernel<Bmm>::For, MatmulGradKernel<Bmm>::For>::For, float, double>());
 }
 
 }  // namespace paddle_mini

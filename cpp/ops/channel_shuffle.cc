@@ -1,5 +1,6 @@
 // channel_shuffle: interleaves the channels of all groups
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/transpose.h"
 
 namespace paddle_mini {
@@ -55,7 +56,7 @@ void define_channel_shuffle(OpTable& ops) {
               .gradient("channel_shuffle_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<ChannelShuffleKernel<false>>());
-  ops.add(ops.gradient_of("channel_shuffle")
+  ops.add(linear_gradient_of(ops, "channel_shuffle")
               .doc("X@GRAD = Out@GRAD, shuffled back.")
               .infer([](InferContext& c) {
                 check_groups(c, "Out@GRAD");

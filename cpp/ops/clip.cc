@@ -6,6 +6,7 @@
 #include "core/op_table.h"
 #include "math/selected_rows.h"
 #include "math/scalar_arg.h"
+#include "ops/family/renamed_ports.h"
 
 namespace paddle_mini {
 namespace {
@@ -123,6 +124,21 @@ struct ClipGradKernel : Kernel {
   }
 };
 
+struct ClipSecondPorts {
+  static constexpr const char* type = "clip_grad";
+  static constexpr std::pair<const char*, const char*> inputs[] = {
+      {"X", "X"}, {"Min", "Min"}, {"Max", "Max"}, {"Out@GRAD", "grad_x@GRAD"}};
+  static constexpr std::pair<const char*, const char*> outputs[] = {{"X@GRAD", "grad_out@GRAD"}};
+};
+
+std::vector<OpDesc> clip_second_gradient(const OpDesc& first) {
+  std::vector<Slot> inputs = {{"X", first.input("X")}, {"grad_x@GRAD", gradient_names(first.output("X@GRAD"))}};
+  for (const char* port : {"Min", "Max"})
+    if (!first.input(port).empty()) inputs.push_back({port, first.input(port)});
+  return {
+      make_op("clip_double_grad", inputs, {{"grad_out@GRAD", gradient_names(first.input("Out@GRAD"))}}, first.attrs)};
+}
+
 void check_bounds(const InferContext& c) {
   for (const char* port : {"Min", "Max"}) {
     if (!c.has_input(port)) continue;
@@ -168,9 +184,30 @@ void define_clip(OpTable& ops) {
               .kernels<ClipKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("clip")
               .doc("X@GRAD = Out@GRAD where min < X < max, else 0.")
+              .gradient(clip_second_gradient)
               .in_place("Out@GRAD", "X@GRAD")
               .checks_data()
               .kernels<ClipGradKernel, float, double>());
+  ops.add(OpSchema("clip_double_grad")
+              .doc("The gradient of clip_grad: grad_out@GRAD = grad_x@GRAD where min < X < max, else 0.")
+              .input("X", "from clip")
+              .optional_input("Min", "one element; replaces `min`")
+              .optional_input("Max", "one element; replaces `max`")
+              .input("grad_x@GRAD", "the gradient of the gradient of X")
+              .output("grad_out@GRAD", "the gradient of the gradient of Out")
+              .required_attr("min", AttrType::Float, "lower bound")
+              .required_attr("max", AttrType::Float, "upper bound")
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                check_bounds(c);
+                require_same_dtype(c, "X", "grad_x@GRAD");
+                require_same_shape(c, "X", "grad_x@GRAD");
+                c.set_output("grad_out@GRAD", c.input("X"));
+              })
+              .in_place("grad_x@GRAD", "grad_out@GRAD")
+              .checks_data()
+              .on_gpu()
+              .kernels<RenamedPorts<ClipGradKernel, ClipSecondPorts>::For, float, double>());
 }
 
 }  // namespace paddle_mini

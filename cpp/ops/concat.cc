@@ -1,4 +1,5 @@
 // concat: Out = the tensors X concatenated along an axis
+#include "core/second_gradient.h"
 #include "ops/family/parts.h"
 #include "ops/family/tensor_attr.h"
 
@@ -65,7 +66,7 @@ void define_concat(OpTable& ops) {
           .gradient("concat_grad", with_ports({"X", "Out@GRAD"}, kConcatPorts), {"X@GRAD"})
           .on_gpu()
           .kernel_for_any<ConcatKernel>());
-  ops.add(ops.gradient_of("concat")
+  ops.add(linear_gradient_of(ops, "concat")
               .doc("Each X@GRAD is the slice of Out@GRAD at the position of X in Out.")
               .shape_only("X")
               .infer([](InferContext& c) {

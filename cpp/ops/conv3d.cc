@@ -1,6 +1,7 @@
 // conv3d: Output[n, o, z, y, x] = sum over c, k, i, j of Filter[o, c, k, i, j] Input[n, c, z + k, y + i, x + j], with
 // strides and paddings
 #include "math/volume.h"
+#include "ops/family/bilinear.h"
 #include "ops/family/convolution.h"
 
 namespace paddle_mini {
@@ -52,9 +53,13 @@ void define_conv3d(OpTable& ops) {
           .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
           .on_gpu()
           .kernels<ConvolutionKernel<FilteredVolumes>::For, float, double>());
-  ops.add(ops.gradient_of("conv3d")
+  ops.add(bilinear_gradient_of(ops, "conv3d")
               .doc("Gradients of conv3d with respect to its volume and its filter.")
               .kernels<ConvolutionGradKernel<FilteredVolumes>::For, float, double>());
+  ops.add(bilinear_second_gradient(ops, "conv3d")
+              .kernels<BilinearSecondKernel<ConvolutionKernel<FilteredVolumes>::For,
+                                            ConvolutionGradKernel<FilteredVolumes>::For>::For,
+                       float, double>());
 }
 
 }  // namespace paddle_mini

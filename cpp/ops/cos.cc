@@ -7,11 +7,11 @@ namespace {
 struct Cos {
   template <class V>
   PM_HD V operator()(V x) const {
-    return each_lane(x, [](auto number) { return std::cos(number); });
+    return cosine(x);
   }
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
-    return -gradient * each_lane(x, [](auto number) { return std::sin(number); });
+    return -gradient * sine(x);
   }
 };
 

@@ -7,11 +7,11 @@ namespace {
 struct Cosh {
   template <class V>
   PM_HD V operator()(V x) const {
-    return each_lane(x, [](auto number) { return std::cosh(number); });
+    return hyperbolic_cosine(x);
   }
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
-    return gradient * each_lane(x, [](auto number) { return std::sinh(number); });
+    return gradient * hyperbolic_sine(x);
   }
 };
 

@@ -1,5 +1,6 @@
 // cumsum: Out[j] = the sum of X up to j along an axis
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/axis_lines.h"
 
 namespace paddle_mini {
@@ -64,7 +65,7 @@ void define_cumsum(OpTable& ops) {
               .gradient("cumsum_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<CumsumKernel, float, double, int16_t, int32_t, int64_t>());
-  ops.add(ops.gradient_of("cumsum")
+  ops.add(linear_gradient_of(ops, "cumsum")
               .shape_only("X")
               .doc("X@GRAD[j] = Out@GRAD[j] + ... + Out@GRAD[last], the gradients of the sums with X[j].")
               .kernels<CumsumGradKernel, float, double>());

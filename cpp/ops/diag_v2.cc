@@ -1,5 +1,6 @@
 // diag_v2: Out = a matrix with X on a diagonal, or the diagonal of the matrix X
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/fill.h"
 #include "math/for_each_index.h"
 
@@ -104,7 +105,7 @@ void define_diag_v2(OpTable& ops) {
               .gradient("diag_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<DiagKernel, float, double, int32_t, int64_t>());
-  ops.add(ops.gradient_of("diag_v2")
+  ops.add(linear_gradient_of(ops, "diag_v2", {{"padding_value", 0.0f}})
               .doc("X@GRAD = Out@GRAD on the diagonal, and 0 elsewhere if X is a matrix.")
               .shape_only("X")
               .attr("padding_value", 0.0f, "not read")

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/arithmetic.h"
 #include "math/copy.h"
 #include "math/random.h"
@@ -140,6 +141,7 @@ void define_dropout(OpTable& ops) {
   ops.add(ops.gradient_of("dropout")
               .doc("X@GRAD = Out@GRAD times the factor of the element, which is 0 for a dropped one.")
               .infer(infer_dropout_grad)
+              .gradient(gradient_again("Out@GRAD", "X@GRAD"))
               .dtype_from_input("Out@GRAD")
               .in_place("Out@GRAD", "X@GRAD")
               .kernels<DropoutGradKernel, float, double>());

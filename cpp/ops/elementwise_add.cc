@@ -21,11 +21,13 @@ void define_elementwise_add(OpTable& ops) {
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int16},
                binary_gradient(ops, "elementwise_add")
+                   .gradient(sum_second_rule("elementwise_add"))
                    .shape_only("X")
                    .shape_only("Y")
                    .doc("X@GRAD = Out@GRAD and Y@GRAD = Out@GRAD, each summed over the axes it was broadcast along.")
                    .view("Out@GRAD", "X@GRAD")
                    .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
+  ops.add(sum_second_gradient(ops, "elementwise_add").kernels<SumSecondKernel<Add>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,7 @@
 // elementwise_mul: Out = X Y element by element, with Y broadcast over X
 #include "core/widening.h"
 #include "math/arithmetic.h"
+#include "ops/family/bilinear.h"
 #include "ops/family/elementwise.h"
 
 namespace paddle_mini {
@@ -60,9 +61,13 @@ void define_elementwise_mul(OpTable& ops) {
                .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
   ops.add(
       also({DType::Bool},
-           binary_gradient(ops, "elementwise_mul")
+           bilinear_gradient_of(ops, "elementwise_mul")
+               .in_place("Out@GRAD", "X@GRAD")
                .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was broadcast along.")
                .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
+  ops.add(bilinear_second_gradient(ops, "elementwise_mul")
+              .kernels<BilinearSecondKernel<BinaryKernel<Multiply>::For, BinaryGradKernel<TimesY, TimesX>::For>::For,
+                       float, double>());
 }
 
 }  // namespace paddle_mini

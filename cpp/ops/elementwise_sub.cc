@@ -28,11 +28,13 @@ void define_elementwise_sub(OpTable& ops) {
               .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int16},
                binary_gradient(ops, "elementwise_sub")
+                   .gradient(sum_second_rule("elementwise_sub"))
                    .shape_only("X")
                    .shape_only("Y")
                    .doc("X@GRAD = Out@GRAD and Y@GRAD = -Out@GRAD, each summed over the axes it was broadcast along.")
                    .view("Out@GRAD", "X@GRAD")
                    .kernels<BinaryGradKernel<PassGradient, NegateGradient>::For, float, double>()));
+  ops.add(sum_second_gradient(ops, "elementwise_sub").kernels<SumSecondKernel<Subtract>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -31,6 +31,7 @@ void define_elu(OpTable& ops) {
               .doc("X@GRAD = Out@GRAD where X > 0, else alpha exp(X) Out@GRAD.")
               .optional_input("Out", "from the forward operator; not read")
               .kernels<UnaryGradKernel<Elu, Saved::X>::For, float, double>());
+  add_unary_second<Elu, Saved::X>(ops, "elu");
 }
 
 }  // namespace paddle_mini

@@ -27,6 +27,7 @@ void define_exp(OpTable& ops) {
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "exp")
                                                  .doc("X@GRAD = Out@GRAD Out.")
                                                  .kernels<UnaryGradKernel<Exp, Saved::Out>::For, float, double>()));
+  add_unary_second<Exp, Saved::Out>(ops, "exp");
 }
 
 }  // namespace paddle_mini

@@ -16,6 +16,13 @@ Shape expand_as_wanted_shape(const InferContext& c) {
   return out;
 }
 
+// The shape of Out is that of its gradient.
+std::vector<OpDesc> expand_again(const OpDesc& first) {
+  const std::vector<std::string>& out = first.input("Out@GRAD");
+  return {make_op("expand_as_v2", {{"X", gradient_names(first.output("X@GRAD"))}, {"Y", out}},
+                  {{"Out", gradient_names(out)}}, first.attrs)};
+}
+
 }  // namespace
 
 void define_expand_as_v2(OpTable& ops) {
@@ -33,7 +40,9 @@ void define_expand_as_v2(OpTable& ops) {
               .gradient("expand_as_v2_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<BroadcastToKernel>());
-  ops.add(broadcast_to_gradient(ops, "expand_as_v2").kernels<BroadcastToGradKernel, float, double, int32_t, int64_t>());
+  ops.add(broadcast_to_gradient(ops, "expand_as_v2")
+              .gradient(expand_again)
+              .kernels<BroadcastToGradKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

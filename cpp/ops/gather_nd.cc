@@ -1,4 +1,5 @@
 // gather_nd: Out = the slices of X at the coordinates in Index
+#include "core/second_gradient.h"
 #include "core/widening.h"
 #include "ops/family/nd_index.h"
 
@@ -28,7 +29,7 @@ void define_gather_nd(OpTable& ops) {
           .on_gpu()
           .kernel_for_any<PickKernel<GatheredSlabs>>());
   ops.add(also({DType::Bool},
-               ops.gradient_of("gather_nd")
+               linear_gradient_of(ops, "gather_nd")
                    .doc("X@GRAD of a slice = the sum of Out@GRAD over the coordinates in Index that name it.")
                    .shape_only("X")
                    .checks_data()

@@ -26,6 +26,11 @@ struct Gelu {
     NormalChance<number_of<V>> chance(x);
     return gradient * (chance.below + x * (V(0.5 * kRootOfTwoOverPi) * chance.bell));
   }
+  template <class V>
+  PM_HD V operator()(V x, V gradient, V second) const {
+    V density = V(0.5 * kRootOfTwoOverPi) * NormalChance<number_of<V>>(x).bell;
+    return gradient * second * density * (V(2) - x * x);
+  }
 };
 
 struct ApproximateGelu {
@@ -71,6 +76,20 @@ struct GeluGradKernel : UnaryGradKernel<Gelu, Saved::X>::For<T> {
   }
 };
 
+template <class T>
+struct GeluSecondKernel : Kernel {
+  typename UnarySecondKernel<Gelu, Saved::X>::template For<T> exact;
+  typename UnarySecondKernel<ApproximateGelu, Saved::X>::template For<T> nearly;
+  bool approximate;
+
+  explicit GeluSecondKernel(KernelInit& init)
+      : exact(init), nearly(init), approximate(init.attr<bool>("approximate")) {}
+  void run(KernelContext& context) override {
+    if (approximate) nearly.run(context);
+    else exact.run(context);
+  }
+};
+
 }  // namespace
 
 void define_gelu(OpTable& ops) {
@@ -83,6 +102,7 @@ void define_gelu(OpTable& ops) {
   ops.add(unary_gradient(ops, "gelu")
               .doc("X@GRAD = Out@GRAD times the derivative of the formula of the forward operator.")
               .kernels<GeluGradKernel, float, double>());
+  ops.add(unary_second_gradient(ops, "gelu").kernels<GeluSecondKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,5 @@
 // index_sample: Out = the elements of each row of X at the indices in that row of Index
+#include "core/second_gradient.h"
 #include "ops/family/along_axis.h"
 
 namespace paddle_mini {
@@ -30,7 +31,7 @@ void define_index_sample(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<TakeKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>());
-  ops.add(ops.gradient_of("index_sample")
+  ops.add(linear_gradient_of(ops, "index_sample")
               .doc("X@GRAD of an element = the sum of Out@GRAD over the positions in Index that name it.")
               .shape_only("X")
               .infer([](InferContext& c) {

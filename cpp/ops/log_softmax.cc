@@ -64,7 +64,7 @@ void define_log_softmax(OpTable& ops) {
   ops.add(axis_function("log_softmax")
               .doc("Out = X - log(sum of exp(X) along the axis): logarithms of probabilities.")
               .kernels<LogSoftmaxKernel, float, double>());
-  ops.add(unary_gradient(ops, "log_softmax")
+  ops.add(same_shape_gradient(ops, "log_softmax")
               .doc("X@GRAD = Out@GRAD - exp(Out) (sum of Out@GRAD along the axis).")
               .kernels<LogSoftmaxGradKernel, float, double>());
 }

@@ -1,5 +1,6 @@
 // matmul: Out = alpha X Y for matrices or batches of matrices, with the rules of PaddlePaddle before 2.0
 #include "math/axis_index_map.h"
+#include "ops/family/bilinear.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -66,10 +67,13 @@ void define_matmul(OpTable& ops) {
               .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<MatmulKernel<ScaledMatmul>::For, float, double>());
-  ops.add(ops.gradient_of("matmul")
+  ops.add(bilinear_gradient_of(ops, "matmul")
               .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; the gradient of a single matrix is the sum "
                    "over the batch.")
               .kernels<MatmulGradKernel<ScaledMatmul>::For, float, double>());
+  ops.add(bilinear_second_gradient(ops, "matmul")
+              .kernels<BilinearSecondKernel<MatmulKernel<ScaledMatmul>::For, MatmulGradKernel<ScaledMatmul>::For>::For,
+                       float, double>());
 }
 
 }  // namespace paddle_mini

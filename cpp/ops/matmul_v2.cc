@@ -1,6 +1,7 @@
 // matmul_v2: Out = X Y for matrices or batches of matrices
 #include "core/widening.h"
 #include "math/axis_index_map.h"
+#include "ops/family/bilinear.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -42,9 +43,12 @@ void define_matmul_v2(OpTable& ops) {
                    .on_gpu()
                    .kernels<MatmulKernel<MatmulV2>::For, float, double>()));
   ops.add(
-      ops.gradient_of("matmul_v2")
+      bilinear_gradient_of(ops, "matmul_v2")
           .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes along which it was broadcast.")
           .kernels<MatmulGradKernel<MatmulV2>::For, float, double>());
+  ops.add(bilinear_second_gradient(ops, "matmul_v2")
+              .kernels<BilinearSecondKernel<MatmulKernel<MatmulV2>::For, MatmulGradKernel<MatmulV2>::For>::For, float,
+                       double>());
 }
 
 }  // namespace paddle_mini

@@ -1,5 +1,6 @@
 // mean: Out = the mean of all elements of X
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/copy.h"
 #include "math/sum_of.h"
 
@@ -50,7 +51,7 @@ void define_mean(OpTable& ops) {
               .gradient("mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<MeanKernel, float, double>());
-  ops.add(ops.gradient_of("mean")
+  ops.add(linear_gradient_of(ops, "mean")
               .doc("X@GRAD = Out@GRAD / n, where n is the number of elements of X.")
               .shape_only("X")
               .kernels<MeanGradKernel, float, double>());

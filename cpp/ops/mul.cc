@@ -1,6 +1,7 @@
 // mul: Out = X Y, with X and Y flattened to matrices
 #include "core/op_table.h"
 #include "math/gemm.h"
+#include "ops/family/bilinear.h"
 
 namespace paddle_mini {
 namespace {
@@ -84,9 +85,11 @@ void define_mul(OpTable& ops) {
               .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<MulKernel, float, double>());
-  ops.add(ops.gradient_of("mul")
+  ops.add(bilinear_gradient_of(ops, "mul")
               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, flattened as in mul.")
               .kernels<MulGradKernel, float, double>());
+  ops.add(bilinear_second_gradient(ops, "mul")
+              .kernels<BilinearSecondKernel<MulKernel, MulGradKernel>::For, float, double>());
 }
 
 }  // namespace paddle_mini

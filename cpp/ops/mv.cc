@@ -1,5 +1,6 @@
 // mv: Out = X Vec, a matrix by a vector
 #include "math/axis_index_map.h"
+#include "ops/family/bilinear.h"
 #include "ops/family/matmul.h"
 
 namespace paddle_mini {
@@ -35,9 +36,11 @@ void define_mv(OpTable& ops) {
               .gradient("mv_grad", {"X", "Vec", "Out@GRAD"}, {"X@GRAD", "Vec@GRAD"})
               .on_gpu()
               .kernels<MatmulKernel<Mv>::For, float, double>());
-  ops.add(ops.gradient_of("mv")
+  ops.add(bilinear_gradient_of(ops, "mv")
               .doc("X@GRAD = Out@GRAD Vec', Vec@GRAD = X' Out@GRAD.")
               .kernels<MatmulGradKernel<Mv>::For, float, double>());
+  ops.add(bilinear_second_gradient(ops, "mv")
+              .kernels<BilinearSecondKernel<MatmulKernel<Mv>::For, MatmulGradKernel<Mv>::For>::For, float, double>());
 }
 
 }  // namespace paddle_mini

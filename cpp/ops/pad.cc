@@ -1,4 +1,5 @@
 // pad: Out = X padded with a constant
+#include "core/second_gradient.h"
 #include "math/axis_index_map.h"
 
 namespace paddle_mini {
@@ -66,7 +67,7 @@ void define_pad(OpTable& ops) {
               .gradient("pad_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<PadKernel>());
-  ops.add(ops.gradient_of("pad")
+  ops.add(linear_gradient_of(ops, "pad", {{"pad_value", 0.0f}})
               .doc("X@GRAD = Out@GRAD without the border.")
               .infer([](InferContext& c) {
                 require_tensors(c);

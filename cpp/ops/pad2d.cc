@@ -1,4 +1,5 @@
 // pad2d: Out = images X padded with a constant, by reflection or with the nearest pixel
+#include "core/second_gradient.h"
 #include "math/axis_index_map.h"
 
 namespace paddle_mini {
@@ -64,7 +65,7 @@ void define_pad2d(OpTable& ops) {
               .gradient("pad2d_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<Pad2dKernel>());
-  ops.add(ops.gradient_of("pad2d")
+  ops.add(linear_gradient_of(ops, "pad2d", {{"pad_value", 0.0f}})
               .doc("X@GRAD of an element = the sum of Out@GRAD over the positions that hold it.")
               .shape_only("X")
               .kernels<Pad2dGradKernel, float, double>());

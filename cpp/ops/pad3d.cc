@@ -1,4 +1,5 @@
 // pad3d: Out = volumes X padded with a constant, by reflection, with the nearest element or circularly
+#include "core/second_gradient.h"
 #include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
@@ -85,7 +86,7 @@ void define_pad3d(OpTable& ops) {
               .gradient("pad3d_grad", with_ports({"X", "Out@GRAD"}, kPad3dPorts), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<Pad3dKernel>());
-  ops.add(ops.gradient_of("pad3d")
+  ops.add(linear_gradient_of(ops, "pad3d", {{"value", 0.0f}})
               .doc("X@GRAD of an element = the sum of Out@GRAD over the positions that hold it.")
               .shape_only("X")
               .kernels<Pad3dGradKernel, float, double>());

@@ -3,6 +3,7 @@
 #include "math/channels_last.h"
 #include "math/pooled_axis.h"
 #include "math/vec.h"
+#include "ops/family/renamed_ports.h"
 
 #include <limits>
 
@@ -16,6 +17,30 @@ Shape pool2d_shape(const InferContext& c) {
   auto [height, width] = pooled_axes<2>(c, {x[2], x[3]});
   bool global = c.attr<bool>("global_pooling");
   return Shape{x[0], x[1], global ? 1 : height.out, global ? 1 : width.out};
+}
+
+struct PoolSecondPorts {
+  static constexpr const char* type = "pool2d";
+  static constexpr std::pair<const char*, const char*> inputs[] = {{"X", "grad_x@GRAD"}};
+  static constexpr std::pair<const char*, const char*> outputs[] = {{"Out", "grad_out@GRAD"}};
+};
+
+// Means are linear. PaddlePaddle takes maxima of the gradients, which is not a derivative.
+std::vector<OpDesc> pool_second_gradient(const OpDesc& first) {
+  const AttrValue* type = first.attr("pooling_type");
+  require<ProgramError>(!type || std::get<std::string>(*type) != "max",
+                        "the gradient of pool2d_grad is not known: pooling_type is max");
+  return {make_op("pool2d_double_grad", {{"grad_x@GRAD", gradient_names(first.output("X@GRAD"))}},
+                  {{"grad_out@GRAD", gradient_names(first.input("Out@GRAD"))}}, first.attrs)};
+}
+
+// The infer of pool2d, which has other names of ports.
+void infer_pool_second(const OpSchema& forward, InferContext& c) {
+  require_tensors(c);
+  OpDesc op = make_op("pool2d", {{"X", {"x"}}}, {{"Out", {"out"}}}, c.op().attrs);
+  InferContext pooled(op, {{c.input("grad_x@GRAD")}});
+  forward.run_infer(pooled);
+  c.set_output("grad_out@GRAD", pooled.output("Out"));
 }
 
 }  // namespace
@@ -55,7 +80,19 @@ void define_pool2d(OpTable& ops) {
   ops.add(ops.gradient_of("pool2d")
               .doc("max: the first maximum of a window gets its Out@GRAD; avg: every element of the window gets an "
                    "equal share.")
+              .gradient(pool_second_gradient)
               .kernels<AnyLayout<Pool2dGradKernel>::Of, float, double>());
+  OpSchema second("pool2d_double_grad");
+  second.doc("The gradient of pool2d_grad: pool2d of the gradient of X@GRAD.")
+      .input("grad_x@GRAD", "the gradient of the gradient of X")
+      .output("grad_out@GRAD", "the gradient of the gradient of Out");
+  for (const AttrSchema& attr : ops.at("pool2d").attrs()) {
+    if (attr.default_value) second.attr(attr.name.c_str(), *attr.default_value, attr.doc.c_str(), attr.check);
+    else second.required_attr(attr.name.c_str(), attr.type, attr.doc.c_str(), attr.check);
+  }
+  ops.add(second.infer([forward = ops.at("pool2d")](InferContext& c) { infer_pool_second(forward, c); })
+              .on_gpu()
+              .kernels<RenamedPorts<AnyLayout<Pool2dKernel>::Of, PoolSecondPorts>::For, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -28,6 +28,10 @@ struct SquareOf {
   PM_HD V operator()(V v, V gradient) const {
     return gradient * V(2) * v;
   }
+  template <class V>
+  PM_HD V operator()(V, V gradient, V second) const {
+    return gradient * V(2) * second;
+  }
 };
 
 template <class T>
@@ -40,6 +44,11 @@ struct PowerOf {
   template <class V>
   PM_HD V operator()(V v, V gradient) const {
     return gradient * V(factor) * power(v, V(factor - T(1)));
+  }
+  template <class V>
+  PM_HD V operator()(V v, V gradient, V second) const {
+    if (factor == T(0) || factor == T(1)) return V(T(0));  // also where a power of 0 is infinite
+    return gradient * second * V(factor * (factor - T(1))) * power(v, V(factor - T(2)));
   }
 };
 
@@ -75,6 +84,23 @@ struct PowGradKernel : Kernel {
       : x(init, "X"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"), factor(init) {}
   void run(KernelContext& context) override {
     factor.map_power(context, x.numel(), x_gradient.data(), x.data(), out_gradient.data());
+  }
+};
+
+template <class T>
+struct PowSecondKernel : Kernel {
+  In<T> x, out_gradient, second;
+  Out<T> x_gradient, second_out_gradient;
+  Factor factor;
+
+  explicit PowSecondKernel(KernelInit& init)
+      : x(init, "X"), out_gradient(init, "grad_out"), second(init, "grad_x@GRAD"),
+        x_gradient(init, "X@GRAD", optional_port), second_out_gradient(init, "grad_out@GRAD", optional_port),
+        factor(init) {}
+  void run(KernelContext& context) override {
+    int64_t n = x.numel();
+    if (x_gradient) factor.map_power(context, n, x_gradient.data(), x.data(), out_gradient.data(), second.data());
+    if (second_out_gradient) factor.map_power(context, n, second_out_gradient.data(), x.data(), second.data());
   }
 };
 
@@ -118,6 +144,9 @@ void define_pow(OpTable& ops) {
               .doc("X@GRAD = Out@GRAD factor X^(factor - 1).")
               .infer(infer_pow_grad)
               .kernels<PowGradKernel, float, double>());
+  ops.add(unary_second_gradient(ops, "pow")
+              .optional_input("FactorTensor", "as of pow")
+              .kernels<PowSecondKernel, float, double>());
 }
 
 }  // namespace paddle_mini

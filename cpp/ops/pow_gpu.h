@@ -11,6 +11,9 @@ struct AnyPowerOf {
   PM_HD T operator()(T v, T gradient) const {
     return factor == T(2) ? SquareOf<T>{}(v, gradient) : PowerOf<T>{factor}(v, gradient);
   }
+  PM_HD T operator()(T v, T gradient, T second) const {
+    return factor == T(2) ? SquareOf<T>{}(v, gradient, second) : PowerOf<T>{factor}(v, gradient, second);
+  }
 };
 template <class T>
 struct PowerRule {

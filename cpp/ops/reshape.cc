@@ -1,4 +1,5 @@
 // reshape: Out = the elements of X, in the same order, with another shape
+#include "core/second_gradient.h"
 #include "ops/family/reshape.h"
 #include "ops/family/wanted_shape.h"
 
@@ -19,7 +20,7 @@ void define_reshape(OpTable& ops) {
               .view("X", "Out")
               .on_gpu()
               .kernel_for_any<ReshapeKernel>());
-  ops.add(ops.gradient_of("reshape")
+  ops.add(linear_gradient_of(ops, "reshape")
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
               .shape_only("X")
               .optional_input("Out", "from reshape; not read")

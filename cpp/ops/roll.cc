@@ -1,4 +1,5 @@
 // roll: Out = X shifted cyclically along some axes
+#include "core/second_gradient.h"
 #include "math/axis_index_map.h"
 #include "ops/family/tensor_attr.h"
 
@@ -54,7 +55,7 @@ void define_roll(OpTable& ops) {
               .gradient("roll_grad", with_ports({"X", "Out@GRAD"}, kRollAttrs), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<RollKernel>());
-  ops.add(ops.gradient_of("roll")
+  ops.add(linear_gradient_of(ops, "roll")
               .doc("X@GRAD = Out@GRAD rolled back.")
               .shape_only("X")
               .dtype_from_input("Out@GRAD")

@@ -27,6 +27,7 @@ void define_silu(OpTable& ops) {
               .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
               .optional_input("Out", "from the forward operator; not read")
               .kernels<UnaryGradKernel<Silu, Saved::X>::For, float, double>());
+  add_unary_second<Silu, Saved::X>(ops, "silu");
 }
 
 }  // namespace paddle_mini

@@ -7,11 +7,11 @@ namespace {
 struct Sin {
   template <class V>
   PM_HD V operator()(V x) const {
-    return each_lane(x, [](auto number) { return std::sin(number); });
+    return sine(x);
   }
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
-    return gradient * each_lane(x, [](auto number) { return std::cos(number); });
+    return gradient * cosine(x);
   }
 };
 

@@ -40,7 +40,7 @@ void define_softmax(OpTable& ops) {
   ops.add(axis_function("softmax")
               .doc("Out = exp(X) / (sum of exp(X) along the axis): positive numbers that sum to 1.")
               .kernels<SoftmaxKernel, float, double>());
-  ops.add(unary_gradient(ops, "softmax")
+  ops.add(same_shape_gradient(ops, "softmax")
               .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD Out along the axis).")
               .kernels<SoftmaxGradKernel, float, double>());
 }

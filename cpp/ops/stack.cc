@@ -1,4 +1,5 @@
 // stack: Y = the tensors X stacked along a new axis
+#include "core/second_gradient.h"
 #include "ops/family/parts.h"
 
 namespace paddle_mini {
@@ -23,7 +24,7 @@ void define_stack(OpTable& ops) {
               .gradient("stack_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<StackKernel>());
-  ops.add(ops.gradient_of("stack")
+  ops.add(linear_gradient_of(ops, "stack")
               .doc("X@GRAD[i] = the slice of Y@GRAD at position i of the axis.")
               .optional_input_list("X", "as in stack; not read")
               .infer([](InferContext& c) { set_slabs(c, "Y@GRAD", "X@GRAD"); })

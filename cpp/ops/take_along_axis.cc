@@ -1,4 +1,5 @@
 // take_along_axis: Result = the elements of Input along an axis at the positions in Index
+#include "core/second_gradient.h"
 #include "ops/family/along_axis.h"
 
 namespace paddle_mini {
@@ -24,7 +25,7 @@ void define_take_along_axis(OpTable& ops) {
               .checks_data()
               .on_gpu()
               .kernels<TakeKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t, uint8_t>());
-  ops.add(ops.gradient_of("take_along_axis")
+  ops.add(linear_gradient_of(ops, "take_along_axis")
               .doc("Input@GRAD of an element = the sum of Result@GRAD over the positions in Index that name it.")
               .shape_only("Input")
               .infer(infer_take_grad<kTakeAlongAxisRule>)

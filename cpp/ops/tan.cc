@@ -11,8 +11,8 @@ struct Tan {
   }
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
-    V cosine = each_lane(x, [](auto number) { return std::cos(number); });
-    return gradient / (cosine * cosine);
+    V side = cosine(x);
+    return gradient / (side * side);
   }
 };
 

@@ -1,5 +1,6 @@
 // temporal_shift: some channels of every frame come from the previous frame, some from the next one
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 
 #include <algorithm>
 
@@ -74,7 +75,7 @@ void define_temporal_shift(OpTable& ops) {
               .gradient("temporal_shift_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<TemporalShift<false>::For, float, double>());
-  ops.add(ops.gradient_of("temporal_shift")
+  ops.add(linear_gradient_of(ops, "temporal_shift")
               .doc("X@GRAD = Out@GRAD, shifted back.")
               .infer(same_frames("Out@GRAD", "X@GRAD"))
               .kernels<TemporalShift<true>::For, float, double>());

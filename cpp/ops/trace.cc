@@ -1,6 +1,7 @@
 // trace: Out = the sum of a diagonal of each matrix in Input
 #include <algorithm>
 
+#include "core/second_gradient.h"
 #include "math/axis_index_map.h"
 #include "math/copy.h"
 
@@ -95,7 +96,7 @@ void define_trace(OpTable& ops) {
               .gradient("trace_grad", {"Input", "Out@GRAD"}, {"Input@GRAD"})
               .on_gpu()
               .kernels<TraceKernel, float, double, int32_t, int64_t>());
-  ops.add(ops.gradient_of("trace")
+  ops.add(linear_gradient_of(ops, "trace")
               .doc("Input@GRAD = Out@GRAD along the diagonal, 0 elsewhere.")
               .shape_only("Input")
               .kernels<TraceGradKernel, float, double>());

@@ -1,5 +1,6 @@
 // tril_triu: Out = X with the elements above or below a diagonal of its matrices set to 0
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 
 #include <algorithm>
 
@@ -54,7 +55,7 @@ void define_tril_triu(OpTable& ops) {
               .in_place("X", "Out")
               .on_gpu()
               .kernels<TrilTriuKernel<false>::For, float, double, int32_t, int64_t, bool>());
-  ops.add(ops.gradient_of("tril_triu")
+  ops.add(linear_gradient_of(ops, "tril_triu")
               .doc("X@GRAD = Out@GRAD, with 0 at the elements that were set to 0.")
               .infer([](InferContext& c) { infer_like(c, "Out@GRAD", "X@GRAD"); })
               .in_place("Out@GRAD", "X@GRAD")

@@ -1,5 +1,6 @@
 // unfold: the patches of an image as columns of a matrix; fold: an image as the sum of its patches
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/volume.h"
 
 namespace paddle_mini {
@@ -116,7 +117,7 @@ void define_unfold(OpTable& ops) {
               .gradient("unfold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernels<PatchesKernel<true, false>::For, float, double>());
-  ops.add(ops.gradient_of("unfold")
+  ops.add(linear_gradient_of(ops, "unfold")
               .doc("X@GRAD = fold of Y@GRAD: for every pixel, the sum over the patches that contain it.")
               .kernels<PatchesKernel<false, true>::For, float, double>());
   ops.add(
@@ -128,7 +129,7 @@ void define_unfold(OpTable& ops) {
           .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
           .on_gpu()
           .kernels<PatchesKernel<false, false>::For, float, double>());
-  ops.add(ops.gradient_of("fold")
+  ops.add(linear_gradient_of(ops, "fold")
               .doc("X@GRAD = unfold of Y@GRAD.")
               .kernels<PatchesKernel<true, true>::For, float, double>());
 }

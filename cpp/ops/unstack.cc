@@ -1,4 +1,5 @@
 // unstack: Y[i] = X at position i of an axis
+#include "core/second_gradient.h"
 #include "ops/family/parts.h"
 
 namespace paddle_mini {
@@ -28,7 +29,7 @@ void define_unstack(OpTable& ops) {
               .gradient("unstack_grad", {"Y@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<UnstackKernel>());
-  ops.add(ops.gradient_of("unstack")
+  ops.add(linear_gradient_of(ops, "unstack")
               .doc("X@GRAD = the tensors Y@GRAD stacked along the axis.")
               .infer([](InferContext& c) { c.set_output("X@GRAD", stacked(c, "Y@GRAD")); })
               .kernel_for_any<UnstackGradKernel>());

@@ -1,5 +1,6 @@
 // where: Out = X where Condition holds, Y elsewhere
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/for_each_index.h"
 #include "math/map.h"
 
@@ -79,7 +80,7 @@ void define_where(OpTable& ops) {
               .on_gpu()
               .kernels<WhereKernel, float, double, int32_t, int64_t>());
   ops.add(
-      ops.gradient_of("where")
+      linear_gradient_of(ops, "where")
           .doc("X@GRAD = Out@GRAD where Condition is true, else 0; Y@GRAD = Out@GRAD where Condition is false, else 0.")
           .shape_only("X")
           .shape_only("Y")

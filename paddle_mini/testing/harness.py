@@ -23,7 +23,7 @@ import paddle_mini as pm
 from ..callsite import INSTALLED
 from ..schemas import defaults, op_schema
 from .edges import ask_edges, ask_negative_axes
-from .numeric_gradients import ask_gradients
+from .numeric_gradients import ask_gradients, ask_second_gradients
 from .one_op import OneOp, Rows, array_of, cast, each
 from .value_checks import check_infer, check_same, check_value
 
@@ -156,6 +156,9 @@ def _questions(facts: Facts, name: str, with_gradient: bool) -> list[Question]:
         questions.append(Question(facts, name, f"{name}-edges", lambda: _ask_edges(facts, inputs, attrs)))
     if facts.gradients and with_gradient and not any(isinstance(value, Rows) for value in inputs.values()):
         questions.append(Question(facts, name, f"{name}-gradient", lambda: _ask_gradients(facts, inputs, attrs)))
+        questions.append(
+            Question(facts, name, f"{name}-second gradient", lambda: _ask_gradients(facts, inputs, attrs, ask_second_gradients))
+        )
     return questions
 
 
@@ -187,9 +190,9 @@ def _ask_edges(facts: Facts, inputs: Any, attrs: Any) -> None:
     ask_negative_axes(facts.op_type, inputs, attrs, counts)
 
 
-def _ask_gradients(facts: Facts, inputs: Any, attrs: Any) -> None:
+def _ask_gradients(facts: Facts, inputs: Any, attrs: Any, ask: Callable[..., None] = ask_gradients) -> None:
     inputs = each(inputs, lambda item: cast(item, "float64"))
-    ask_gradients(facts.op_type, inputs, attrs, facts.expected(inputs, attrs)[1], facts.gradients, facts.gradient_of)
+    ask(facts.op_type, inputs, attrs, facts.expected(inputs, attrs)[1], facts.gradients, facts.gradient_of)
 
 
 def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) -> None:

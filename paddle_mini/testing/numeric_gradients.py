@@ -9,6 +9,7 @@ import numpy as np
 import paddle_mini as pm
 
 from .. import _core, dtypes
+from ..gradient_formulas import FORMULAS
 from ..schemas import op_schema
 from .one_op import OneOp, Rows, array, array_of, generator, with_array
 
@@ -111,3 +112,53 @@ def _places(start: np.ndarray) -> list[Any]:
     if start.size > PLACES:
         flat = generator(start.shape, 1).choice(start.size, PLACES, replace=False)
     return [tuple(int(i) for i in np.unravel_index(index, start.shape)) for index in flat]
+
+
+def has_second_gradient(one: OneOp) -> bool:
+    """Whether every operator of the gradient has a gradient itself, as an operator or as a formula."""
+    types = {op["type"] for op in _core.gradient(one.op.describe())}
+    return all(op_type in FORMULAS or op_schema(op_type)["no_gradient"] is None for op_type in types)
+
+
+def ask_second_gradients(
+    op_type: str, inputs: Any, attrs: Any, counts: dict[str, int], wanted: Sequence[str], flows: Any
+) -> None:
+    """The gradients of Σ weights · first gradients, compared with central differences; arguments as of ask_gradients."""
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    if not has_second_gradient(one):
+        return
+    values, block = one.run(), one.block
+    read = {name for op in _core.gradient(one.op.describe()) for _, names in op["inputs"] for name in names}
+    targets: list[pm.Variable] = []
+    seeds: list[pm.Variable] = []
+    for port, names in one.outputs.items():
+        for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]]):
+            if port in flows if flows is not None else name + "@GRAD" in read:
+                one.put(name + "@SEED", with_array(value, array(*array_of(value).shape, seed=11 + len(seeds))))
+                targets.append(block.var(name))
+                seeds.append(block.var(name + "@SEED"))
+    sources = [block.var(name) for port in wanted for name in one.arguments.get(port, [])]
+    firsts = [first for first in pm.gradients(targets, sources, seeds) if first is not None]
+    found = one.fetch([first.name for first in firsts])
+    if any(isinstance(value, Rows) for value in found):
+        return  # gradients of selected rows have no gradients
+    weights = {first.name: array(*array_of(value).shape, seed=23 + i) for i, (first, value) in enumerate(zip(firsts, found))}
+    for first, value in zip(firsts, found):
+        one.put(first.name + "@WEIGHT", with_array(value, weights[first.name]))
+    start = OneOp.__new__(OneOp)
+    start.__dict__.update(one.__dict__, program=pm.Program.from_bytes(one.program.to_bytes()))
+    try:
+        seconds = pm.gradients(firsts, [*sources, *seeds], [block.var(first.name + "@WEIGHT") for first in firsts])
+    except pm.ProgramError as refusal:
+        assert "is not known" in str(refusal), refusal  # a formula that has a condition
+        return
+    known = [second for second in seconds if second is not None]
+    results = dict(zip([second.name for second in known], one.fetch([second.name for second in known]) if known else []))
+    for var, second in zip([*sources, *seeds], seconds):
+        before = array_of(one.values[var.name])
+        gradient = np.zeros(before.shape) if second is None else array_of(results[second.name])
+        assert gradient.shape == before.shape, f"the second gradient of {var.name} is not like it"
+        for place in _places(before):
+            slope = _slope(start, var.name, before, place, weights)
+            error = abs(gradient[place] - slope) / (1.0 + abs(slope))
+            assert error < TOLERANCE, f"the second gradient of {var.name}{list(place)} is {gradient[place]}, numerically {slope}"

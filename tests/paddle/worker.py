@@ -97,6 +97,21 @@ def averages(folder, kind, steps):
     np.savez(folder / "values.npz", **values)
 
 
+def second_gradients(folder, function):
+    """Writes main.pb, which computes a function, its gradient and the gradient of x times the squares of this gradient, and the
+    values of the gradients."""
+    main = paddle.static.Program()
+    with paddle.static.program_guard(main, paddle.static.Program()), np.load(folder / "feeds.npz") as feeds:
+        x = paddle.static.data("x", list(feeds["x"].shape))
+        x.stop_gradient = False
+        (first,) = paddle.static.gradients(eval(function, {"paddle": paddle, "F": paddle.nn.functional, "x": x}), x)
+        (second,) = paddle.static.gradients(paddle.sum(first * first * x), x)
+        names = [first.name, second.name]
+        values = exe.run(main, feed={"x": feeds["x"]}, fetch_list=names)
+    (folder / "main.pb").write_bytes(main.desc.serialize_to_string())
+    np.savez(folder / "results.npz", **dict(zip(names, values)))
+
+
 def operators(folder, cases):
     """Each case is a program, case.pb, with its variables and feeds, case.npz, and its fetches. Writes case.out.npz, or
     case.error if PaddlePaddle rejects it; after a crash the first case without either caused it."""
@@ -259,6 +274,7 @@ def predict(folder, model, params):
 JOBS = (
     train,
     averages,
+    second_gradients,
     operators,
     save_vars,
     load_vars,

@@ -6,7 +6,7 @@
 
 namespace paddle_mini {
 
-// A schema without doc and kernels; its gradient needs Out (unary_gradient).
+// A schema without doc and kernels; its gradient needs Out (same_shape_gradient).
 inline OpSchema axis_function(const std::string& type) {
   return unary(type.c_str())
       .attr("axis", -1, "the axis; negative ones count from the end")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/transpose.h"
 
 namespace paddle_mini {
@@ -44,7 +45,7 @@ inline OpSchema transposition(const char* type) {
       .kernel_for_any<TransposeKernel<false>>();
 }
 inline OpSchema transposition_gradient(const OpTable& ops, const char* forward) {
-  return ops.gradient_of(forward)
+  return linear_gradient_of(ops, forward)
       .doc("X@GRAD = Out@GRAD with the axes in X's order.")
       .infer(infer_transposed<true>)
       .kernel_for_any<TransposeKernel<true>>();

@@ -1,6 +1,7 @@
 // Kernels and the gradient's checks of operators that broadcast X to a shape.
 #pragma once
 
+#include "core/second_gradient.h"
 #include "math/axis_index_map.h"
 
 namespace paddle_mini {
@@ -21,7 +22,7 @@ struct BroadcastToGradKernel : AxisCopyGradKernel<T> {
 
 // The gradient's schema without kernels.
 inline OpSchema broadcast_to_gradient(const OpTable& ops, const char* forward) {
-  return ops.gradient_of(forward)
+  return linear_gradient_of(ops, forward)
       .doc("X@GRAD = the sum of Out@GRAD over the axes that were broadcast.")
       .shape_only("X")
       .infer([](InferContext& c) {

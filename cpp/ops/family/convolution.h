@@ -6,6 +6,7 @@
 
 #include "core/op_table.h"
 #include "math/channels_last.h"
+#include "ops/family/bilinear.h"
 
 namespace paddle_mini {
 
@@ -78,9 +79,15 @@ void add_image_convolution(OpTable& ops, OpSchema schema, Shape (*output_shape)(
               .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
               .on_gpu()
               .template kernels<AnyLayout<ConvolutionKernel<Filters>::template For>::template Of, float, double>());
-  ops.add(ops.gradient_of(type)
+  ops.add(bilinear_gradient_of(ops, type)
               .doc("Gradients of " + type + " with respect to its image and its filter.")
               .template kernels<AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of, float, double>());
+  ops.add(
+      bilinear_second_gradient(ops, type)
+          .template kernels<
+              BilinearSecondKernel<AnyLayout<ConvolutionKernel<Filters>::template For>::template Of,
+                                   AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of>::template For,
+              float, double>());
 }
 
 }  // namespace paddle_mini

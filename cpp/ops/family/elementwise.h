@@ -1,8 +1,11 @@
 // Elementwise operators of two inputs: kernels and the shared part of their schemas.
 #pragma once
 
+#include <memory>
+
 #include "core/op_table.h"
 #include "math/broadcast.h"
+#include "math/fill.h"
 
 namespace paddle_mini {
 
@@ -54,7 +57,42 @@ struct BinaryGradKernel {
   };
 };
 
+// For an F that is linear in both: DDOut = F(DDX, DDY), with zeros for one that is absent.
+template <class F>
+struct SumSecondKernel {
+  template <class T>
+  struct For : Kernel {
+    In<T> x, y;
+    Out<T> out;
+    Variable *first, *second;  // DDX and DDY, or zeros
+    std::unique_ptr<Broadcast> broadcast;
+
+    explicit For(KernelInit& init)
+        : x(init, "DDX", optional_port), y(init, "DDY", optional_port), out(init, "DDOut"), first(init.input("DDX")),
+          second(init.input("DDY")) {
+      if (!x) first = zeros(init, out.shape());
+      if (!y) second = zeros(init, init.input("Y")->tensor.shape);
+      broadcast = std::make_unique<Broadcast>(first->tensor.shape, second->tensor.shape, init.attr<int32_t>("axis"));
+    }
+    void run(KernelContext& context) override {
+      for (Variable* zeros : {x ? nullptr : first, y ? nullptr : second})
+        if (zeros) fill_n(context, static_cast<T*>(zeros->tensor.data), zeros->tensor.shape.numel(), T(0));
+      broadcast->map(context, F{}, static_cast<const T*>(first->tensor.data),
+                     static_cast<const T*>(second->tensor.data), out.data());
+    }
+
+   private:
+    static Variable* zeros(KernelInit& init, const Shape& shape) {
+      Variable* made = init.scratch(dtype_of<T>::value, shape.numel());
+      made->tensor.shape = shape;
+      return made;
+    }
+  };
+};
+
 // Schemas without the operator's own items: doc, gradient, kernels.
+GradientRule sum_second_rule(const std::string& type);  // for elementwise_add, elementwise_sub
+OpSchema sum_second_gradient(const OpTable& ops, const std::string& type);
 OpSchema binary(const char* type);                                          // X, Y -> Out
 OpSchema binary_gradient(const OpTable& ops, const std::string& forward);  // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
 

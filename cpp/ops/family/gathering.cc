@@ -1,4 +1,5 @@
 // Kernels and schemas of gather and index_select.
+#include "core/second_gradient.h"
 #include "ops/family/gathering.h"
 
 #include <cstring>
@@ -60,7 +61,7 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
           .checks_data()
           .on_gpu()
           .kernel_for_any<PickKernel<GatheredAlongAxis>>());
-  ops.add(ops.gradient_of(type)
+  ops.add(linear_gradient_of(ops, type)
               .doc("X@GRAD at a position = the sum of Out@GRAD over the elements of Index that name it.")
               .shape_only("X")
               .checks_data()

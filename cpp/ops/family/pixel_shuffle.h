@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "math/transpose.h"
 
 namespace paddle_mini {
@@ -67,7 +68,7 @@ void add_pixel_shuffle(OpTable& ops, OpSchema forward) {
               .gradient(type + "_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .template kernel_for_any<typename PixelShuffle<to_pixels, false>::Kernel>());
-  ops.add(ops.gradient_of(type)
+  ops.add(linear_gradient_of(ops, type)
               .doc("X@GRAD = Out@GRAD, shuffled back.")
               .infer(PixelShuffle<!to_pixels, true>::infer)
               .template kernel_for_any<typename PixelShuffle<!to_pixels, true>::Kernel>());

@@ -1,4 +1,5 @@
 // Schemas of reductions.
+#include "core/second_gradient.h"
 #include "ops/family/reduction.h"
 
 namespace paddle_mini {
@@ -30,7 +31,7 @@ OpSchema reduction(const char* type) {
 }
 
 OpSchema reduction_gradient(const OpTable& ops, const char* forward) {
-  return ops.gradient_of(forward).infer([](InferContext& c) {
+  return linear_gradient_of(ops, forward).infer([](InferContext& c) {
     Shape out = out_shape(c);
     require<ShapeError>(same_shape(out, c.shape("Out@GRAD")), "Out@GRAD has shape ", c.shape("Out@GRAD").str(),
                         ", Out has ", out.str());

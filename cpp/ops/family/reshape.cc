@@ -1,4 +1,5 @@
 // Kernels and schemas of the operators that only change a shape.
+#include "core/second_gradient.h"
 #include "ops/family/reshape.h"
 
 #include "math/copy.h"
@@ -33,14 +34,16 @@ OpSchema reshaping(const char* type) {
       .kernel_for_any<ReshapeKernel>();
 }
 
-void add_reshaping(OpTable& ops, OpSchema forward, const TensorAttrs& ports) {
-  std::string gradient = forward.type() + "_grad";
+void add_reshaping(OpTable& ops, OpSchema forward, const TensorAttrs& ports, GradientRule again) {
+  const std::string type = forward.type(), gradient = type + "_grad";
   ops.add(with_tensor_ports(forward.gradient(gradient, {"XShape", "Out@GRAD"}, {"X@GRAD"}), ports));
-  ops.add(with_tensor_ports(OpSchema(gradient)
-                                .input("XShape", "as in the forward operator")
-                                .input("Out@GRAD", "shape of Out")
-                                .output("X@GRAD", "shape of X"),
-                            ports)
+  OpSchema schema = with_tensor_ports(OpSchema(gradient)
+                                          .input("XShape", "as in the forward operator")
+                                          .input("Out@GRAD", "shape of Out")
+                                          .output("X@GRAD", "shape of X"),
+                                      ports);
+  GradientRule second = again ? again : operator_again(ops.at(type), schema);
+  ops.add(schema.gradient(std::move(second))
               .doc("X@GRAD has the elements of Out@GRAD in the shape of X.")
               .infer(infer_gradient)
               .view("Out@GRAD", "X@GRAD")

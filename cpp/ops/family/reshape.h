@@ -25,8 +25,9 @@ struct ReshapeGradKernel : MoveKernel {
 
 // A schema without the operator's own items: doc, attributes, infer.
 OpSchema reshaping(const char* type);  // X -> Out, XShape
-// Adds such an operator and its gradient; ports: inputs of both that give attributes as tensors.
-void add_reshaping(OpTable& ops, OpSchema forward, const TensorAttrs& ports = {});
+// Adds such an operator and its gradient; ports: inputs of both that give attributes as tensors; again: the gradient of
+// its gradient, if that is not the operator itself.
+void add_reshaping(OpTable& ops, OpSchema forward, const TensorAttrs& ports = {}, GradientRule again = nullptr);
 
 // Out has X's elements in this shape. XShape is [0] and X's dimensions, without data; it gives the gradient X's shape.
 void set_reshaped(InferContext& c, const Shape& out);

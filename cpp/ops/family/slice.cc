@@ -1,4 +1,5 @@
 // Kernels and schemas of slice and strided_slice.
+#include "core/second_gradient.h"
 #include "core/widening.h"
 #include "ops/family/slice.h"
 
@@ -127,7 +128,7 @@ void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool s
   if (strided) forward.attr("strides", Ints{}, "the step along each of the axes, which may be negative");
   ops.add(strided ? forward.kernel_for_any<SliceKernel<true>>() : forward.kernel_for_any<SliceKernel<false>>());
   OpSchema backward =
-      ops.gradient_of(type).doc("Input@GRAD is Out@GRAD in the slice, and 0 elsewhere.").shape_only("Input");
+      linear_gradient_of(ops, type).doc("Input@GRAD is Out@GRAD in the slice, and 0 elsewhere.").shape_only("Input");
   if (strided) backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>();
   else backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>();
   ops.add(also({DType::Bool}, backward));

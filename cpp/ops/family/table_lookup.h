@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "core/second_gradient.h"
 #include "core/widening.h"
 #include "math/copy.h"
 
@@ -95,7 +96,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
           .on_gpu()
           .kernels<TableLookupKernel, float, double>()));
   ops.add(
-      ops.gradient_of(lookup.type)
+      linear_gradient_of(ops, lookup.type)
           .doc("W@GRAD[r] = the sum of Out@GRAD where Ids is r; 0 for padding_idx. With is_sparse it is selected rows "
                "with the rows Ids and the values Out@GRAD; duplicates are not merged, and padding_idx is included.")
           .shape_only("W")

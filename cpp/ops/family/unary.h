@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "math/dual.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -54,12 +55,96 @@ struct UnaryGradKernel {
   };
 };
 
+// Ports of the gradient of X@GRAD = F(saved, Out@GRAD). They are PaddlePaddle's, whose names differ between operators.
+struct UnarySecondPorts {
+  std::string type;
+  std::string saved;            // X or Out
+  std::string given;  // Out@GRAD; X@GRAD for operators that derive Out@GRAD from it; empty if F is linear in parts
+  std::string second = "grad_x@GRAD";  // the gradient of X@GRAD
+  std::string given_gradient = "grad_out@GRAD";  // that of Out@GRAD
+
+  bool gives_x_gradient() const { return given == "grad_x"; }
+};
+
+std::string unary_forward_of(const std::string& second);  // "relu" for "relu_grad_grad"
+UnarySecondPorts unary_second_ports(const std::string& forward, const std::string& saved);
+
+// `second` times the derivative of F(saved, given) with respect to `saved`. F may have a function of three numbers for it.
+template <class F>
+struct SavedGradient {
+  F f;
+
+  template <class V>
+  PM_HD V operator()(V saved, V given, V second) const {
+    if constexpr (std::is_invocable_v<const F&, V, V, V>) return f(saved, given, second);
+    else return second * f(Dual<V>(saved, V(1)), Dual<V>(given, V(0))).slope;
+  }
+};
+
+// The same where `given` is not Out@GRAD but F(saved, Out@GRAD).
+template <class F>
+struct SavedGradientOfResult {
+  F f;
+
+  template <class V>
+  PM_HD V operator()(V saved, V given, V second) const {
+    Dual<V> factor = f(Dual<V>(saved, V(1)), Dual<V>(V(1), V(0)));
+    return second * given * factor.slope / factor.value;
+  }
+};
+
+// With X@GRAD = F(saved, Out@GRAD), which is Out@GRAD times a factor: the gradient of Out@GRAD is F(saved, second).
+template <class F, Saved kept>
+struct UnarySecondKernel {
+  template <class T>
+  struct For : Kernel {
+    UnarySecondPorts ports;
+    In<T> saved, given, second;
+    Out<T> saved_gradient, given_gradient;
+    F f;
+
+    explicit For(KernelInit& init)
+        : ports(unary_second_ports(unary_forward_of(init.op().type), port_of(kept))), saved(init, ports.saved.c_str()),
+          given(init, ports.given.c_str(), optional_port), second(init, ports.second.c_str()),
+          saved_gradient(init, (ports.saved + "@GRAD").c_str(), optional_port),
+          given_gradient(init, ports.given_gradient.c_str(), optional_port), f(function_of<F>(init)) {}
+
+    void run(KernelContext& context) override {
+      // First: the other output may have the memory of `second`.
+      if (saved_gradient) fill_saved_gradient(context);
+      if (given_gradient) map(context, saved.numel(), f, given_gradient.data(), saved.data(), second.data());
+    }
+
+   private:
+    void fill_saved_gradient(KernelContext& context) {
+      auto fill = [&](auto derivative) {
+        map(context, saved.numel(), derivative, saved_gradient.data(), saved.data(), given.data(), second.data());
+      };
+      if constexpr (kept == Saved::Out) {
+        if (ports.gives_x_gradient()) return fill(SavedGradientOfResult<F>{f});
+      }
+      fill(SavedGradient<F>{f});
+    }
+  };
+};
+
 // Schemas without the operator's own items: doc, gradient, kernels.
-OpSchema unary(const char* type);                                        // X -> Out
+OpSchema unary(const char* type);  // X -> Out
 OpSchema unary_gradient(const OpTable& ops, const std::string& forward);  // X or Out, Out@GRAD -> X@GRAD
+OpSchema same_shape_gradient(const OpTable& ops,
+                             const std::string& forward);  // likewise, without a gradient of its own
+OpSchema unary_second_gradient(const OpTable& ops, const std::string& forward);  // with a doc, without kernels
+
+// Adds the gradient of the gradient of `forward`, which the table has.
+template <class F, Saved kept>
+void add_unary_second(OpTable& ops, const std::string& forward) {
+  ops.add(
+      unary_second_gradient(ops, forward).template kernels<UnarySecondKernel<F, kept>::template For, float, double>());
+}
 
 // Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient: F has a function of one number,
 // which is Out, and one of two, which is X@GRAD. It has kernels for Integers, too; the gradient has none.
+// Adds the gradient of the gradient, too.
 template <class F, Saved kept, class... Integers>
 void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
@@ -68,6 +153,7 @@ void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   ops.add(unary_gradient(ops, type)
               .doc(gradient_doc)
               .template kernels<UnaryGradKernel<F, kept>::template For, float, double>());
+  add_unary_second<F, kept>(ops, type);
 }
 
 }  // namespace paddle_mini
