@@ -41,7 +41,7 @@ class PatchGrid {
     size_t full = 0;
   };
   struct Region {
-    int64_t image, images, y, x;
+    int64_t image, images, y, x, rows, columns;
     const Slots* slots;
     int64_t to;  // element of the result
   };
@@ -70,6 +70,8 @@ class PatchGrid {
             images,
             y,
             x,
+            std::min(height_.at_once, height_.windows - y),
+            std::min(width_.at_once, width_.windows - x),
             &slots_[images < at_once_][fewer_rows][fewer_columns],
             image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step};
   }
