@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import statistics
 import sys
 import tempfile
@@ -67,10 +68,14 @@ def measured(prefix: str, x: np.ndarray, threads: int, rounds: int) -> list[floa
         measures.append(peer.seconds)
     np.testing.assert_allclose(results, results[0], rtol=1e-3, atol=1e-3)
     steps = max(1, round(0.05 / measures[0](1)))
-    times = [[measure(steps) for measure in measures] for _ in range(rounds)]
+    times: list[list[float]] = [[] for _ in measures]
+    for _ in range(rounds):  # in another order each time: a runtime's threads may still spin while the next one runs
+        for i in random.sample(range(len(measures)), len(measures)):
+            measures[i](1)
+            times[i].append(measures[i](steps))
     if peer:
         peer.close()
-    return [statistics.median(one) for one in zip(*times)]
+    return [statistics.median(one) for one in times]
 
 
 def main() -> None:

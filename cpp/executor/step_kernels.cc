@@ -131,7 +131,7 @@ void StreamedKernel::add(std::unique_ptr<Kernel> kernel) {
   SeveralKernels::add(std::move(kernel));
 }
 
-// A leader may compute its output in another form first, and reports nothing then.
+// A leader reports nothing where its parts are too short to gain, or not in order; the others then run as usual.
 void StreamedKernel::run(KernelContext& context) {
   for (at_ = 1; at_ < kernels_.size(); ++at_) parts_[at_ - 1]->begin(context);
   at_ = 0;
@@ -141,7 +141,7 @@ void StreamedKernel::run(KernelContext& context) {
     kernels_[0]->run(context);
   }
   if (runs.called()) return;
-  for (at_ = 1; at_ < kernels_.size(); ++at_) parts_[at_ - 1]->run_part(context, 0, parts_[at_ - 1]->elements());
+  for (at_ = 1; at_ < kernels_.size(); ++at_) kernels_[at_]->run(context);
   at_ = 0;
 }
 

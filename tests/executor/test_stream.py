@@ -86,6 +86,8 @@ def residual_norm(x):
 PROGRAMS = {
     "direct convolution": (convolution(padding=1), (3, 5, 13, 17), 3),
     "large images": (convolution(padding=1), (1, 3, 90, 120), 3),
+    "parts of whole images": (convolution(padding=1), (5, 3, 24, 24), 3),
+    "parts of groups": (convolution(padding=1, groups=2), (3, 4, 29, 31), 3),
     "patches": (convolution(filter_size=5, bias_attr=False), (5, 6, 7, 7), 2),
     "strided": (convolution(stride=2, groups=2), (3, 4, 15, 15), 3),
     "one by one": (convolution(filter_size=1), (2, 40, 7, 7), 3),

@@ -9,43 +9,31 @@ namespace paddle_mini {
 namespace {
 
 // Calls of the followers for shorter parts cost more than they save.
-constexpr int64_t kLeastPart = 1024;
+constexpr int64_t kLeastPart = 4096;
 
 // As PatchProducts::kForwardCopy, for input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
 constexpr int64_t kInputCopy = 14, kFilterCopy = 8;
 
-// Slots that are multiplied together: few rows leave registers for more slots, whose sums do not wait for each other.
-template <int rows>
-constexpr int kSlots = rows == 1   ? 6
-                       : rows == 2 ? 4
-                                   : 2;
-
-// result [slots, rows, a register] = factors' patches; factors [count, rows]
-template <int rows, int slots, class T>
-void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* const (&patches)[slots],
-                    T* result) {
+// result [rows, 2 registers] = factors' patches; factors [count, rows]
+template <int rows, class T>
+void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* left, const T* right, T* result) {
   constexpr int lanes = Vec<T>::size;
-  Vec<T> sums[rows][slots];
+  Vec<T> sums[rows][2];
 #pragma GCC unroll 12
-  for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 6
-    for (int s = 0; s < slots; ++s) sums[i][s] = Vec<T>(T(0));
-  }
+  for (int i = 0; i < rows; ++i) sums[i][0] = sums[i][1] = Vec<T>(T(0));
   for (int64_t k = 0; k < count; ++k, factors += rows) {
-    Vec<T> values[slots];
-#pragma GCC unroll 6
-    for (int s = 0; s < slots; ++s) values[s] = Vec<T>::load(patches[s] + offsets[k]);
+    Vec<T> a = Vec<T>::load(left + offsets[k]), b = Vec<T>::load(right + offsets[k]);
 #pragma GCC unroll 12
     for (int i = 0; i < rows; ++i) {
       Vec<T> factor(factors[i]);
-#pragma GCC unroll 6
-      for (int s = 0; s < slots; ++s) sums[i][s] = multiply_add(factor, values[s], sums[i][s]);
+      sums[i][0] = multiply_add(factor, a, sums[i][0]);
+      sums[i][1] = multiply_add(factor, b, sums[i][1]);
     }
   }
 #pragma GCC unroll 12
   for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 6
-    for (int s = 0; s < slots; ++s) sums[i][s].store(result + (s * rows + i) * lanes);
+    sums[i][0].store(result + i * lanes);
+    sums[i][1].store(result + (rows + i) * lanes);
   }
 }
 
@@ -167,19 +155,6 @@ void Convolution<T>::store(const Product& product, const typename Grid::Slots& s
   }
 }
 
-// values [rows, a register]
-template <class T>
-void Convolution<T>::store_rows(const Product& product, const typename Grid::Slots& slots, size_t slot, int rows,
-                                const T* values, T* out) const {
-  constexpr int lanes = Vec<T>::size;
-  if (slot >= slots.full || product.pixel_step != 1) {
-    for (int i = 0; i < rows; ++i) store(product, slots, slot, values + i * lanes, out + i * product.out_plane);
-    return;
-  }
-  T* to = out + slots.runs[slots.slots[slot].run].to;
-  for (int i = 0; i < rows; ++i) Vec<T>::load(values + i * lanes).store(to + i * product.out_plane);
-}
-
 // Factors of all groups, in blocks of rows, those of a tap adjacent.
 template <class T>
 void Convolution<T>::pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const {
@@ -225,23 +200,13 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
   });
 }
 
-// The pixels of a region in some channels are complete.
+// Some channels of a region of whole images are complete.
 template <class T>
 void Convolution<T>::report(KernelContext& context, Followers& followers, const typename Grid::Region& region,
                             int64_t first, int64_t channels) const {
-  const int64_t plane = s_.pixels(), pixels = region.rows * region.columns;
   for (int64_t image = 0; image < region.images; ++image) {
-    const int64_t begin = region.to + image * s_.out_size() + first * plane;
-    if (pixels == plane) {
-      followers.run(context, begin, begin + channels * plane);
-      continue;
-    }
-    const bool whole_rows = region.columns == s_.width.out;
-    const int64_t runs = whole_rows ? 1 : region.rows, count = pixels / runs;
-    for (int64_t i = 0; i < channels * runs; ++i) {
-      const int64_t at = begin + i / runs * plane + i % runs * s_.width.out;
-      followers.run(context, at, at + count);
-    }
+    const int64_t begin = region.to + image * s_.out_size() + first * s_.pixels();
+    followers.run(context, begin, begin + channels * s_.pixels());
   }
 }
 
@@ -258,44 +223,38 @@ void Convolution<T>::multiply_region(const Product& product, const typename Grid
     if (first * slices / product.rows != slice) return;
     with_constant<kMostRows<T>>(block, [&](auto constant) {
       constexpr int rows = decltype(constant)::value;
-      auto run = [&](auto together, size_t slot) {
-        constexpr int most = decltype(together)::value;
-        alignas(64) T result[most * rows * lanes];
-        const T* starts[most];
-        for (int s = 0; s < most; ++s) {
-          starts[s] = patches + slots.slots[std::min(slot + static_cast<size_t>(s), slots.slots.size() - 1)].in;
+      alignas(64) T result[2 * rows * lanes];
+      for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
+        size_t next = std::min(slot + 1, slots.slots.size() - 1);
+        multiply_slots<rows>(count, factors + first * count, offsets.data(), patches + slots.slots[slot].in,
+                             patches + slots.slots[next].in, result);
+        for (int i = 0; i < rows; ++i) {
+          T* to = out + product.first + region.to + (first + i) * product.out_plane;
+          if (next < slots.full && product.pixel_step == 1) {
+            Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
+            Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
+            continue;
+          }
+          store(product, slots, slot, result + i * lanes, to);
+          if (next > slot) store(product, slots, next, result + (rows + i) * lanes, to);
         }
-        multiply_slots<rows, most>(count, factors + first * count, offsets.data(), starts, result);
-        for (size_t s = 0; s < most && slot + s < slots.slots.size(); ++s) {
-          store_rows(product, slots, slot + s, rows, result + s * rows * lanes,
-                     out + product.first + region.to + first * product.out_plane);
-        }
-      };
-      size_t slot = 0;
-      for (; slot + kSlots<rows> <= slots.slots.size(); slot += kSlots<rows>) {
-        run(std::integral_constant<int, kSlots<rows>>(), slot);
       }
-      for (; slot < slots.slots.size(); slot += 2) run(std::integral_constant<int, 2>(), slot);
     });
     done(first, block);
   });
 }
 
-// Elements of a usual part of the output that report() finds complete.
+// Whether parts of the output are long and contiguous: channels of whole images.
 template <class T>
-int64_t Convolution<T>::part_size() const {
-  const int64_t channels = std::min<int64_t>(s_.out_channels, kMostRows<T>), plane = s_.pixels();
-  if (plane == 0 || s_.images == 0) return 0;
-  if (patches_forward_) return patch_products_->part_size();
-  const typename Grid::Region region = forward_.grid.region(0);
-  if (region.rows * region.columns == plane) return channels * plane;
-  return region.columns == s_.width.out ? region.rows * region.columns : region.columns;
+bool Convolution<T>::gains_from_parts() const {
+  const int64_t channels = std::min<int64_t>(s_.out_channels, kMostRows<T>);
+  return !patches_forward_ && forward_.grid.has_whole_images() && channels * s_.pixels() >= kLeastPart;
 }
 
 template <class T>
 void Convolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out, Followers* followers) {
-  if (followers && (followers->unit != 1 || part_size() < kLeastPart)) followers = nullptr;
-  if (patches_forward_) patch_products_->run(context, image, filter, out, followers);
+  if (followers && (followers->unit != 1 || !gains_from_parts())) followers = nullptr;
+  if (patches_forward_) patch_products_->run(context, image, filter, out);
   else multiply(context, forward_, image, filter, out, followers);
 }
 

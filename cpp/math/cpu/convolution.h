@@ -42,14 +42,12 @@ class Convolution {
                 Followers* followers);
   void report(KernelContext& context, Followers& followers, const typename Grid::Region& region, int64_t first,
               int64_t channels) const;
-  int64_t part_size() const;
+  bool gains_from_parts() const;
   void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
   template <class F>
   void multiply_region(const Product& product, const typename Grid::Region& region, const T* factors, const T* patches,
                        int64_t slice, int64_t slices, T* out, F done) const;
   void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
-  void store_rows(const Product& product, const typename Grid::Slots& slots, size_t slot, int rows, const T* values,
-                  T* out) const;
   void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
   void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, const T* patches,
                            const T* panel, T* filter_gradient) const;

@@ -100,7 +100,7 @@ int64_t PatchProducts<T>::slices_of_outputs(int threads) const {
 
 // out = filter columns
 template <class T>
-void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filter, T* out, Followers* followers) {
+void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
   const int64_t taps = s_.taps(), outs = s_.out_channels;
   const T* all = filter_.get(context, [&](T* to) { pack_filters(context, filter, to); });
   for (int64_t group = 0; group < s_.groups; ++group) {
@@ -112,40 +112,16 @@ void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filt
       for (int64_t item = begin, last; item < end; item = last) {
         last = std::min(end, (item / slices + 1) * slices);
         multiply_slices({item / slices, item % slices, (last - 1) % slices, slices}, image, group, packed,
-                        columns_.data(lane), out,
-                        [&](const auto& tile, int64_t pixels, int64_t first, int64_t channels) {
-                          if (followers) report(context, *followers, tile, pixels, group * outs + first, channels);
-                        });
+                        columns_.data(lane), out);
       }
     });
   }
 }
 
-// Some channels of so many pixels, from the first one of the tile on, are complete.
+// Packs a group of tiles, and multiplies it with the filters of some slices.
 template <class T>
-void PatchProducts<T>::report(KernelContext& context, Followers& followers, const Tile& tile, int64_t pixels,
-                              int64_t first, int64_t channels) const {
-  const int64_t plane = s_.pixels();
-  for (int64_t image = tile.runs[0].image, pixel = tile.runs[0].pixel; pixels > 0; ++image, pixel = 0) {
-    const int64_t count = std::min(pixels, plane - pixel);
-    pixels -= count;
-    const int64_t begin = image * s_.out_size() + first * plane;
-    if (count == plane) {
-      followers.run(context, begin, begin + channels * plane);
-      continue;
-    }
-    for (int64_t c = 0; c < channels; ++c) {
-      followers.run(context, begin + c * plane + pixel, begin + c * plane + pixel + count);
-    }
-  }
-}
-
-// Packs a group of tiles, and multiplies it with the filters of some slices. Calls done(first tile, pixels, first channel,
-// channels) after each block of channels.
-template <class T>
-template <class F>
 void PatchProducts<T>::multiply_slices(const Slices& slices, const T* image, int64_t group, const T* filter, T* columns,
-                                       T* out, F done) const {
+                                       T* out) const {
   const int64_t taps = s_.taps(), outs = s_.out_channels;
   alignas(64) T rows[kMostRows<T> * kTile];
   tiles_.each_group(slices.tiles, slices.tiles + 1, [&](const auto* tiles, int64_t tile_count) {
@@ -158,9 +134,6 @@ void PatchProducts<T>::multiply_slices(const Slices& slices, const T* image, int
         multiply_panel(count, taps, filter + first * taps, columns + t * taps * kTile, rows);
         tiles_.store_outputs(rows, first, count, group, tiles[t], out);
       }
-      int64_t pixels = 0;
-      for (int64_t t = 0; t < tile_count; ++t) pixels += tiles[t].pixel_count;
-      done(tiles[0], pixels, first, count);
     });
   });
 }

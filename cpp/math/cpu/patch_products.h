@@ -4,7 +4,6 @@
 #include "core/parallel.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/patch_tiles.h"
-#include "math/cpu/register_blocks.h"
 
 namespace paddle_mini {
 
@@ -20,11 +19,7 @@ class PatchProducts {
   // The cost of packing one tap of a tile, in filters that could be multiplied with it in that time.
   static constexpr int64_t kForwardCopy = 20;
 
-  void run(KernelContext& context, const T* image, const T* filter, T* out, Followers* followers);
-  int64_t part_size() const {  // elements of a usual part of the output that the followers of run() get
-    const int64_t pixels = tiles_.at_once() * kTile;
-    return s_.pixels() <= pixels ? s_.pixels() * std::min<int64_t>(s_.out_channels, kMostRows<T>) : pixels;
-  }
+  void run(KernelContext& context, const T* image, const T* filter, T* out);
   void input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient);
   void filter_gradient(KernelContext& context, const T* image, const T* out_gradient, T* filter_gradient);
 
@@ -37,12 +32,7 @@ class PatchProducts {
   struct Slices {
     int64_t tiles, first, last, count;
   };
-  template <class F>
-  void multiply_slices(const Slices& slices, const T* image, int64_t group, const T* filter, T* columns, T* out,
-                       F done) const;
-  using Tile = typename PatchTiles<T>::Tile;
-  void report(KernelContext& context, Followers& followers, const Tile& tile, int64_t pixels, int64_t first,
-              int64_t channels) const;
+  void multiply_slices(const Slices& slices, const T* image, int64_t group, const T* filter, T* columns, T* out) const;
   template <class F>
   void each_group_and_channels(KernelContext& context, F f);
   void sum_over_tiles(const T* image, const T* out_gradient, int64_t tap, int64_t end_tap, int64_t group, int lane);

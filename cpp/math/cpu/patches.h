@@ -41,7 +41,7 @@ class PatchGrid {
     size_t full = 0;
   };
   struct Region {
-    int64_t image, images, y, x, rows, columns;
+    int64_t image, images, y, x;
     const Slots* slots;
     int64_t to;  // element of the result
   };
@@ -58,6 +58,7 @@ class PatchGrid {
 
   void pack(const T* image, const Region& region, int64_t channels, T* buffer) const;
 
+  bool has_whole_images() const { return height_.at_once >= height_.windows && width_.at_once >= width_.windows; }
   int64_t regions() const {
     return parts(images_, at_once_) * parts(height_.windows, height_.at_once) * parts(width_.windows, width_.at_once);
   }
@@ -70,8 +71,6 @@ class PatchGrid {
             images,
             y,
             x,
-            std::min(height_.at_once, height_.windows - y),
-            std::min(width_.at_once, width_.windows - x),
             &slots_[images < at_once_][fewer_rows][fewer_columns],
             image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step};
   }

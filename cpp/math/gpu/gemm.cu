@@ -85,7 +85,7 @@ void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c, Follower
 
 template <class T>
 void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
-                                              int64_t step_c, Followers*) const {
+                       int64_t step_c, Followers*) const {
   const GemmSizes<T>& g = sizes_;
   if (g.m == 0 || g.n == 0 || count == 0) return;
   MatrixProducts<T> products{g.transpose_a,
