@@ -28,7 +28,7 @@ struct Scaling {
 };
 
 template <class T>
-struct ScaleKernel : Kernel {
+struct ScaleKernel : HostPartKernel {
   In<T> x, scale_tensor;
   Out<T> out;
   T scale, bias;
@@ -40,10 +40,14 @@ struct ScaleKernel : Kernel {
         bias_after_scale(init.attr<bool>("bias_after_scale")) {}
 
   void run(KernelContext& context) override {
-    Scaling<T> scaling{scalar_or(scale_tensor, scale), bias, bias_after_scale};
-    map(context, x.numel(), scaling, out.data(), x.data());
+    run_part(context, 0, x.numel());
     if (x.is_rows()) out.variable().set_rows(x.variable().rows);
   }
+  void run_part(KernelContext& context, int64_t begin, int64_t end) {
+    Scaling<T> scaling{scalar_or(scale_tensor, scale), bias, bias_after_scale};
+    map(context, end - begin, scaling, out.data() + begin, x.data() + begin);
+  }
+  int64_t elements() const { return x.numel(); }
 };
 
 }  // namespace
@@ -71,6 +75,7 @@ void define_scale(OpTable& ops) {
                                     return std::vector<OpDesc>{op};
                                   })
                                   .in_place("X", "Out")
+                                  .follows("X", "Out")
                                   .on_gpu()
                                   .kernels<ScaleKernel, float, double, int32_t, int64_t>()));
 }
