@@ -10,27 +10,33 @@ namespace {
 
 constexpr size_t kMostLevels = 8;  // of sequences, as in a program
 
-Shape shape_of(const pm_tensor& given, const std::string& shown) {
-  require<ShapeError>(given.rank >= 0 && given.rank <= PM_MOST_DIMS, shown, " has ", given.rank,
-                      " dimensions; at most ", PM_MOST_DIMS, " are supported");
+// Every call checks its arrays: the name for the message is made only where a check fails.
+template <class ErrorType = ShapeError, class... Parts>
+void require_of(const std::string& name, bool condition, const Parts&... parts) {
+  if (__builtin_expect(!condition, 0)) fail<ErrorType>("'", printable(name), "'", parts...);
+}
+
+Shape shape_of(const pm_tensor& given, const std::string& name) {
+  bool fits = given.rank >= 0 && given.rank <= PM_MOST_DIMS;
+  require_of(name, fits, " has ", given.rank, " dimensions; at most ", static_cast<int>(PM_MOST_DIMS), " are supported");
   Shape shape;
   for (int i = 0; i < given.rank; ++i) {
-    require<ShapeError>(given.shape[i] >= 0, shown, ": dimension ", i, " is ", given.shape[i]);
+    require_of(name, given.shape[i] >= 0, ": dimension ", i, " is ", given.shape[i]);
     shape.push_back(given.shape[i]);
   }
   return shape;
 }
 
 // The elements from the first one to the last one that the strides reach. ShapeError if no memory has so many.
-size_t reach_of(const pm_tensor& given, const Shape& shape, const std::string& shown) {
+size_t reach_of(const pm_tensor& given, const Shape& shape, const std::string& name) {
   constexpr int64_t kMost = int64_t{1} << 56;
   if (shape.numel() == 0) return 0;
   int64_t reach = 1;
   for (int i = 0; i < given.rank; ++i) {
     int64_t stride = given.strides[i], steps = shape[i] - 1;
-    require<ShapeError>(stride >= 0, shown, ": stride ", i, " is ", stride, ", it must be at least 0");
+    require_of(name, stride >= 0, ": stride ", i, " is ", stride, ", it must be at least 0");
     bool small = steps == 0 || stride <= (kMost - reach) / steps;
-    require<ShapeError>(small, shown, ": stride ", i, " is ", stride, ", which no memory has");
+    require_of(name, small, ": stride ", i, " is ", stride, ", which no memory has");
     reach += steps * stride;
   }
   return static_cast<size_t>(reach);
@@ -60,14 +66,13 @@ void copy_strided(const pm_tensor& given, const Tensor& to) {
 }
 
 Lod lod_of(const pm_tensor& given, const Tensor& tensor, const std::string& name) {
-  require<ShapeError>(given.lod_levels <= kMostLevels, "'", printable(name), "' has ", given.lod_levels,
-                      " levels of sequences, at most ", kMostLevels, " are supported");
+  require_of(name, given.lod_levels <= kMostLevels, " has ", given.lod_levels, " levels of sequences, at most ",
+             kMostLevels, " are supported");
   Lod lod;
   for (size_t i = 0; i < given.lod_levels; ++i) {
     const pm_level& level = (&there(given.lod, "lod"))[i];
     if (level.count) there(level.offsets, "offsets of lod");
-    require<ShapeError>(level.count <= SIZE_MAX / 16, "'", printable(name), "': level ", i, " has ", level.count,
-                        " offsets");
+    require_of(name, level.count <= SIZE_MAX / 16, ": level ", i, " has ", level.count, " offsets");
     lod.emplace_back(level.offsets, level.offsets + level.count);
   }
   check_lod(lod, tensor.shape, name);
@@ -75,17 +80,19 @@ Lod lod_of(const pm_tensor& given, const Tensor& tensor, const std::string& name
 }
 
 // A view of the array, without its sequences.
-Tensor view_of(const pm_tensor& given, const std::string& shown) {
-  require<ShapeError>(is_dtype(given.dtype), shown, " has element type ", given.dtype, ", which does not exist");
+Tensor view_of(const pm_tensor& given, const std::string& name) {
+  require_of(name, is_dtype(given.dtype), " has element type ", given.dtype, ", which does not exist");
   Tensor tensor;
   tensor.dtype = static_cast<DType>(given.dtype);
-  tensor.shape = shape_of(given, shown);
+  tensor.shape = shape_of(given, name);
   size_t element = size_of(tensor.dtype);
-  size_t needed = given.strides ? reach_of(given, tensor.shape, shown) * element : tensor.bytes();
+  size_t needed = given.strides ? reach_of(given, tensor.shape, name) * element : tensor.bytes();
   bool fits = given.strides ? given.bytes >= needed : given.bytes == needed;
-  require<ShapeError>(fits, shown, " has ", given.bytes, " bytes, ", tensor.shape.str(), " ", name_of(tensor.dtype),
-                      " needs ", needed);
-  require<ArgumentError>(given.data || needed == 0, shown, ": data is NULL");
+  if (!fits) {
+    require_of(name, false, " has ", given.bytes, " bytes, ", tensor.shape.str(), " ", name_of(tensor.dtype), " needs ",
+               needed);
+  }
+  require_of<ArgumentError>(name, given.data || needed == 0, ": data is NULL");
   alignas(kAlignment) static char nothing[kAlignment];
   tensor.data = given.data ? const_cast<void*>(given.data) : nothing;
   return tensor;
@@ -103,7 +110,7 @@ std::vector<std::string> names_of(const char* const* names, size_t count, const 
 }
 
 Tensor tensor_of(const pm_tensor& given, const std::string& name) {
-  Tensor tensor = view_of(given, "'" + printable(name) + "'");
+  Tensor tensor = view_of(given, name);
   if (!is_contiguous(given, tensor.shape)) {
     Tensor copy = new_tensor(tensor.dtype, tensor.shape);
     copy_strided(given, copy);
@@ -123,8 +130,7 @@ std::vector<Tensor> tensors_of(const pm_tensor* given, size_t count, const std::
   tensors.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     const pm_tensor& one = (&there(given, "the list of feeds"))[i];
-    bool rows = one.rows || one.height;
-    require<ShapeError>(!rows, "feed '", printable(names[i]), "' is selected rows: set them in the scope");
+    require_of(names[i], !one.rows && !one.height, " is selected rows, which are set in the scope and not fed");
     tensors.push_back(tensor_of(one, names[i]));
   }
   return tensors;
@@ -134,8 +140,8 @@ Variable variable_of(const pm_tensor& given, const std::string& name) {
   Tensor view = tensor_of(given, name);
   if (given.rows || given.height || given.row_count) {
     if (given.row_count) there(given.rows, "rows");
-    require<ShapeError>(view.shape.rank() > 0 && static_cast<uint64_t>(view.shape[0]) == given.row_count, "'",
-                        printable(name), "' has ", given.row_count, " rows, but values of shape ", view.shape.str());
+    bool fits = view.shape.rank() > 0 && static_cast<uint64_t>(view.shape[0]) == given.row_count;
+    require_of(name, fits, " has ", given.row_count, " rows, but values of shape ", view.shape.str());
     return selected_rows(name, {given.rows, given.rows + given.row_count}, view, given.height);
   }
   Variable variable;
