@@ -55,7 +55,9 @@ void run_once(Executor& executor, const Options& options, const std::shared_ptr<
     fetched->copy(signature->fetches().size(), at, &run);
   } catch (const DeviceError& error) {
     fail<DeviceError>("the run is done, but its values are not copied: ", error.what());
-  } catch (const std::bad_alloc&) { fail<DeviceError>("the run is done, but its values are not copied: out of memory"); }
+  } catch (const std::bad_alloc&) {
+    fail<DeviceError>("the run is done, but its values are not copied: out of memory");
+  }
 }
 
 }  // namespace paddle_mini::capi
@@ -91,8 +93,8 @@ int pm_signature_create(pm_program program, const char* const* feeds, size_t fee
     std::vector<std::string> fed = model.names(OpRole::Feed), fetched = model.names(OpRole::Fetch);
     if (feeds || feed_count) fed = names_of(feeds, feed_count, "feeds");
     if (fetches || fetch_count) fetched = names_of(fetches, fetch_count, "fetches");
-    *signature = make_handle<SignatureObject>(
-        std::make_shared<const Signature>(model.verified(), std::move(fed), std::move(fetched)));
+    *signature = make_handle<SignatureObject>(std::make_shared<const Signature>(model.verified(), std::move(fed),
+                                                                                std::move(fetched)));
   });
 }
 

@@ -18,7 +18,8 @@ std::vector<std::string> names_by_column(const VerifiedProgram& program, OpRole 
   std::map<int32_t, std::string> by_column;
   for (const VerifiedOp& op : program.blocks[0].ops) {
     if (op.schema->role() != role) continue;
-    by_column[attr_of<int32_t>(op.desc, "col")] = role == OpRole::Feed ? op.desc.output("Out")[0] : op.desc.input("X")[0];
+    by_column[attr_of<int32_t>(op.desc, "col")] =
+        role == OpRole::Feed ? op.desc.output("Out")[0] : op.desc.input("X")[0];
   }
   std::vector<std::string> names;
   for (auto& entry : by_column) names.push_back(std::move(entry.second));
@@ -79,8 +80,8 @@ std::optional<uint32_t> checksum_at(const std::string& path) {
 Parameters read_parameters_at(const std::string& path, const Model& model, std::optional<uint32_t> checksum) {
   std::vector<std::string> names = model.parameters();
   if (!is_folder(path)) {
-    return from_file(
-        path, [&](std::string_view bytes) { return read_parameters(bytes, model.desc(), names, checksum); });
+    return from_file(path,
+                     [&](std::string_view bytes) { return read_parameters(bytes, model.desc(), names, checksum); });
   }
   Parameters all;
   uint32_t found = 0;

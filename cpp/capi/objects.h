@@ -86,7 +86,8 @@ class StopPoll {
 
 struct ExecutorObject : Object {
   static constexpr const char* kKind = "pm_executor";
-  explicit ExecutorObject(const pm_options* given) : Object(kKind), options(given), executor(runtime(), options.executor) {}
+  explicit ExecutorObject(const pm_options* given)
+      : Object(kKind), options(given), executor(runtime(), options.executor) {}
   Options options;
   Executor executor;
 };

@@ -44,8 +44,10 @@ int pm_version(void); /* PM_VERSION when the library was compiled */
 int pm_kernel_level(const char** level);
 
 /* The numbers of framework.proto. */
+/* clang-format off */
 enum { PM_BOOL = 0, PM_INT16 = 1, PM_INT32 = 2, PM_INT64 = 3, PM_FLOAT16 = 4, PM_FLOAT32 = 5, PM_FLOAT64 = 6,
        PM_UINT8 = 20, PM_INT8 = 21, PM_BFLOAT16 = 22 };
+/* clang-format on */
 enum { PM_TENSOR = 7, PM_SELECTED_ROWS = 8, PM_TENSOR_ARRAY = 13 };
 enum { PM_MOST_DIMS = 9 };
 
@@ -100,24 +102,26 @@ int pm_scope_load(pm_scope scope, pm_program program, const char* path, int chec
 int pm_scope_load_bytes(pm_scope scope, pm_program program, const void* bytes, size_t size, int check);
 /* Writes the parameters of a program, atomically, and their checksum into a program beside the file. */
 int pm_scope_save(pm_scope scope, pm_program program, const char* path);
-int pm_scope_set(pm_scope scope, const char* name, const pm_tensor* value); /* copies it; PM_ERROR_IN_USE during a run */
+int pm_scope_set(pm_scope scope, const char* name,
+                 const pm_tensor* value); /* copies it; PM_ERROR_IN_USE during a run */
 /* All values as they are at one moment, not copied unless they are on a device: a run that changes a variable leaves these
    bytes to `values` and gives the variable other memory. */
 int pm_scope_get(pm_scope scope, const char* const* names, size_t count, pm_values values);
 int pm_scope_erase(pm_scope scope, const char* name); /* does nothing if it does not exist */
-int pm_scope_names(pm_scope scope, pm_values texts);  /* sorted */
-int pm_scope_wait(pm_scope scope); /* until no device uses its values; returns the error of work that runs after a run */
+int pm_scope_names(pm_scope scope, pm_values texts); /* sorted */
+int pm_scope_wait(
+    pm_scope scope); /* until no device uses its values; returns the error of work that runs after a run */
 
 /* Executors. NULL for options: all of them 0. */
 typedef struct pm_options {
-  size_t size;       /* sizeof(pm_options): later versions of this one may have more fields */
+  size_t size; /* sizeof(pm_options): later versions of this one may have more fields */
   const char* place; /* where operators run that name no device: "cpu", "gpu:0", "emulated:0"; NULL: cpu */
-  int32_t threads;   /* at most so many run one operator; 0: the CPUs that the process may use */
-  int32_t has_seed;  /* 0: a random seed for operators without one of their own */
+  int32_t threads; /* at most so many run one operator; 0: the CPUs that the process may use */
+  int32_t has_seed; /* 0: a random seed for operators without one of their own */
   uint64_t seed;
   int64_t max_loop_steps; /* of each loop of a program in one run; 0: no bound */
-  int32_t files;          /* 1: operators may touch the files that a program names */
-  int32_t cpu_fallback;   /* 1: operators without a kernel on the place run on the CPU */
+  int32_t files; /* 1: operators may touch the files that a program names */
+  int32_t cpu_fallback; /* 1: operators without a kernel on the place run on the CPU */
   int (*stop)(void* context); /* polled by the thread of the run about every 20 ms; other than 0 ends the run */
   void* context;
 } pm_options;
@@ -134,15 +138,15 @@ int pm_signature_create(pm_program program, const char* const* feeds, size_t fee
 int pm_run(pm_executor executor, pm_signature signature, pm_scope scope, const pm_tensor* feeds, size_t feed_count,
            pm_values fetched);
 /* The table of a stage, "plan", "infer" or the name of a pass, for these feeds, without a run. */
-int pm_plan_text(pm_executor executor, pm_signature signature, pm_scope scope, const pm_tensor* feeds, size_t feed_count,
-                 const char* stage, pm_values text);
+int pm_plan_text(pm_executor executor, pm_signature signature, pm_scope scope, const pm_tensor* feeds,
+                 size_t feed_count, const char* stage, pm_values text);
 
 /* Predictors: pm.Predictor of Python. Each call that runs at the same time as others has an executor of its own, which keeps
    a plan and memory for each shape of its inputs; parameters are in the memory once. On a device calls take turns. */
-int pm_predictor_load(const char* prefix, const pm_options* options, int check, pm_predictor* predictor); /* prefix.pdmodel,
-                                                             prefix.pdiparams; or a folder of PaddlePaddle 1.x */
+/* prefix: of PREFIX.pdmodel and PREFIX.pdiparams, or a folder of PaddlePaddle 1.x. */
+int pm_predictor_load(const char* prefix, const pm_options* options, int check, pm_predictor* predictor);
 int pm_predictor_create(pm_program program, pm_scope scope, const pm_options* options, pm_predictor* predictor);
-int pm_predictor_clone(pm_predictor predictor, const pm_options* options, pm_predictor* clone); /* shares the parameters */
+int pm_predictor_clone(pm_predictor predictor, const pm_options* options, pm_predictor* clone); /* shares parameters */
 int pm_predictor_run(pm_predictor predictor, const pm_tensor* inputs, size_t count, pm_values outputs);
 /* Prepares so many calls at the same time with inputs of these shapes: it runs each once. */
 int pm_predictor_warm_up(pm_predictor predictor, const pm_tensor* inputs, size_t count, size_t calls);

@@ -153,7 +153,9 @@ class Scope : public Handle {
 class Signature : public Handle {
  public:
   // The program's own feeds and fetches.
-  explicit Signature(const Program& program) { check(pm_signature_create(program.handle(), nullptr, 0, nullptr, 0, &handle_)); }
+  explicit Signature(const Program& program) {
+    check(pm_signature_create(program.handle(), nullptr, 0, nullptr, 0, &handle_));
+  }
   Signature(const Program& program, const std::vector<std::string>& feeds, const std::vector<std::string>& fetches) {
     std::vector<const char*> fed = pointers(feeds), fetched = pointers(fetches);
     check(pm_signature_create(program.handle(), fed.data(), feeds.size(), fetched.data(), fetches.size(), &handle_));
@@ -180,9 +182,10 @@ class Executor : public Handle {
  public:
   explicit Executor(const pm_options& options = pm::options()) { check(pm_executor_create(&options, &handle_)); }
   // Returns false if `stop` of the options ended the run.
-  bool run(const Signature& signature, Scope& scope, const std::vector<pm_tensor>& feeds = {}, Values* fetched = nullptr) {
-    int status =
-        pm_run(handle_, signature.handle(), scope.handle(), feeds.data(), feeds.size(), fetched ? fetched->handle() : 0);
+  bool run(const Signature& signature, Scope& scope, const std::vector<pm_tensor>& feeds = {},
+           Values* fetched = nullptr) {
+    int status = pm_run(handle_, signature.handle(), scope.handle(), feeds.data(), feeds.size(),
+                        fetched ? fetched->handle() : 0);
     if (status != PM_STOPPED) check(status);
     return status == PM_OK;
   }

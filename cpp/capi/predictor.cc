@@ -38,7 +38,8 @@ SharedModel load_model(const std::string& prefix, bool check) {
 class PredictorObject : public Object {
  public:
   static constexpr const char* kKind = "pm_predictor";
-  PredictorObject(SharedModel model, const Options& options) : Object(kKind), model_(std::move(model)), options_(options) {
+  PredictorObject(SharedModel model, const Options& options)
+      : Object(kKind), model_(std::move(model)), options_(options) {
     give_back(new_executor());
   }
 

@@ -54,8 +54,8 @@ int pm_scope_load_bytes(pm_scope scope, pm_program program, const void* bytes, s
     require<ArgumentError>(size <= SIZE_MAX / 2, "the size is negative");
     std::optional<uint32_t> expected;
     if (is_checked(check)) expected = owner->model->checksum();
-    Parameters parameters = read_parameters({static_cast<const char*>(bytes), size}, owner->model->desc(),
-                                            owner->parameters, expected);
+    Parameters parameters =
+        read_parameters({static_cast<const char*>(bytes), size}, owner->model->desc(), owner->parameters, expected);
     with(scope, Access::Edit, [&](Scope& one) { set_in_scope(one, std::move(parameters)); });
   });
 }

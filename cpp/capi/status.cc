@@ -28,13 +28,9 @@ int failed() noexcept {
     return stored(PM_ERROR_ARGUMENT, error.what());
   } catch (const ProgramError& error) {
     return stored(PM_ERROR_PROGRAM, error.what());
-  } catch (const ShapeError& error) {
-    return stored(PM_ERROR_SHAPE, error.what());
-  } catch (const ScopeInUse& error) {
+  } catch (const ShapeError& error) { return stored(PM_ERROR_SHAPE, error.what()); } catch (const ScopeInUse& error) {
     return stored(PM_ERROR_IN_USE, error.what());
-  } catch (const OpError& error) {
-    return stored(PM_ERROR_OPERATOR, error.what());
-  } catch (const Interrupted&) {
+  } catch (const OpError& error) { return stored(PM_ERROR_OPERATOR, error.what()); } catch (const Interrupted&) {
     return stored(PM_STOPPED, "the run was stopped");
   } catch (const std::bad_alloc&) {
     return stored(PM_ERROR_RESOURCE, "out of memory");

@@ -18,7 +18,8 @@ void require_of(const std::string& name, bool condition, const Parts&... parts) 
 
 Shape shape_of(const pm_tensor& given, const std::string& name) {
   bool fits = given.rank >= 0 && given.rank <= PM_MOST_DIMS;
-  require_of(name, fits, " has ", given.rank, " dimensions; at most ", static_cast<int>(PM_MOST_DIMS), " are supported");
+  require_of(name, fits, " has ", given.rank, " dimensions; at most ", static_cast<int>(PM_MOST_DIMS),
+             " are supported");
   Shape shape;
   for (int i = 0; i < given.rank; ++i) {
     require_of(name, given.shape[i] >= 0, ": dimension ", i, " is ", given.shape[i]);

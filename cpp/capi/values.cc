@@ -125,8 +125,8 @@ void Values::set_texts(const std::vector<std::string>& texts) {
 pm_tensor Values::get(size_t i, size_t index) {
   at(i);
   Value& value = values_[i];
-  require<ArgumentError>(index < value.element_count, "value ", i, " has ", value.element_count, " elements, not element ",
-                         index);
+  require<ArgumentError>(index < value.element_count, "value ", i, " has ", value.element_count,
+                         " elements, not element ", index);
   Element& one = value.elements[index];
   one.levels.clear();
   for (const auto& level : one.lod) one.levels.push_back({level.data(), level.size()});

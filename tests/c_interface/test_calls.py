@@ -238,9 +238,7 @@ def test_selected_rows_and_arrays_of_tensors(handles):
     with pm.program_guard(pm.Program(), pm.Program()):
         x, i = pm.layers.data("x", [2]), pm.layers.fill_constant([1], "int64", 1)
         array = pm.layers.array_write(x, i)
-        signature = handles.signature_create(
-            program_of(handles, pm.default_main_program()), names("x"), 1, names(array.name), 1
-        )
+        signature = handles.signature_create(program_of(handles, pm.default_main_program()), names("x"), 1, names(array.name), 1)
     feed = tensors([np.array([3, 4], "float32")])
     done(C.pm_run(handles.executor_create(None), signature, scope, feed, 1, values))
     done(C.pm_values_kind(values, 0, ctypes.byref(kind), ctypes.byref(elements)))
@@ -407,4 +405,3 @@ def test_a_device(handles):
         assert array_of(got(values)).tobytes() == model.step(number).tobytes()
     done(C.pm_scope_wait(scope))
     assert_same_bits(everything(handles, scope), model.everything())
-

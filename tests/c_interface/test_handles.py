@@ -64,10 +64,12 @@ def valid_arguments(parameters, handles, keep, prefix):
     return found
 
 
-TAKING_HANDLES = [(name, parameters) for name, parameters in PROTOTYPES if re.search(r"pm_(%s) " % "|".join(KINDS), parameters)]
+TAKING_HANDLES = [prototype for prototype in PROTOTYPES if re.search(f"pm_({'|'.join(KINDS)}) ", prototype[1])]
 
 
-@pytest.mark.parametrize("name, parameters", TAKING_HANDLES, ids=lambda value: value if value.startswith("pm_") and " " not in value else "")
+@pytest.mark.parametrize(
+    "name, parameters", TAKING_HANDLES, ids=lambda value: value if value.startswith("pm_") and " " not in value else ""
+)
 def test_wrong_handles(handles, prefix, name, parameters):
     """0, numbers that are not handles, those of other kinds, and released ones, for each handle of each function."""
     keep, right, released = [], one_of_each(handles, prefix), one_of_each(handles, prefix)
@@ -85,7 +87,9 @@ def test_wrong_handles(handles, prefix, name, parameters):
             assert handle not in right.values() or f"expected a pm_{kind}" in message
 
 
-@pytest.mark.parametrize("name, parameters", [one for one in PROTOTYPES if "*" in one[1]], ids=lambda value: value if " " not in value else "")
+@pytest.mark.parametrize(
+    "name, parameters", [one for one in PROTOTYPES if "*" in one[1]], ids=lambda value: value if " " not in value else ""
+)
 def test_pointers_that_are_null(handles, prefix, name, parameters):
     keep, arguments = [], {}
     arguments = valid_arguments(parameters, one_of_each(handles, prefix), keep, prefix)

@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from c_calls import (
-    ARGUMENT,
-    PROGRAM,
-    SHAPE,
-    C,
-    Failed,
-    Handles,
-    arrays_of,
-    done,
-    options,
-    out,
-    tensors,
-)
+from c_calls import ARGUMENT, PROGRAM, SHAPE, C, Failed, Handles, arrays_of, done, options, out, tensors
 from small_model import INPUTS, SmallModel
 from threads import together
 
