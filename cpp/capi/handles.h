@@ -54,6 +54,6 @@ class HeldAs : public Held {
 
 uint64_t add_handle(std::unique_ptr<Object> object);
 void release_handle(uint64_t handle);  // ArgumentError if it is not the handle of an object
-size_t handle_count();                 // of all objects of the process
+size_t handle_count();                 // the objects of the process
 
 }  // namespace paddle_mini::capi

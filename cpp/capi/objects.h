@@ -18,11 +18,11 @@ class Model {
  public:
   explicit Model(std::string_view bytes);
   const ProgramDesc& desc() const { return desc_; }
-  const std::optional<uint32_t>& checksum() const { return checksum_; }  // of the parameters saved with it
-  std::vector<std::string> parameters() const;                             // in the order of their file
+  const std::optional<uint32_t>& checksum() const { return checksum_; }  // the parameters saved with it have this one
+  std::vector<std::string> parameters() const;  // in the order of their file
   // These throw ProgramError if an operator is invalid. Any thread may call them at any time.
   const std::shared_ptr<const VerifiedProgram>& verified() const;
-  const std::vector<std::string>& names(OpRole role) const;  // of feed or fetch operators, by column
+  const std::vector<std::string>& names(OpRole role) const;  // from feed or fetch operators, by column
 
  private:
   ProgramDesc desc_;

@@ -60,7 +60,7 @@ typedef struct pm_level {
 /* An array on the host. Zero for every field that does not apply. The library keeps no pointer of an argument. */
 typedef struct pm_tensor {
   const void* data;
-  size_t bytes; /* of `data`: exactly those of the shape, or with strides at least what they reach */
+  size_t bytes; /* at `data`: exactly those of the shape, or with strides at least what they reach */
   int32_t dtype;
   int32_t rank;
   int64_t shape[PM_MOST_DIMS];
@@ -70,20 +70,21 @@ typedef struct pm_tensor {
   size_t lod_levels;
   const int64_t* rows; /* selected rows: data has row rows[i] of a table */
   size_t row_count;
-  int64_t height; /* of the table; 0: this is not selected rows */
+  int64_t height; /* rows of the table; 0: this is not selected rows */
 } pm_tensor;
 
-/* What calls return. Memory of its values and texts is valid until it is filled again or released. */
+/* The results of calls. The memory of its values and texts is valid until it is filled again or released. */
 int pm_values_create(pm_values* values);
 int pm_values_count(pm_values values, size_t* count);
 /* kind: PM_TENSOR, PM_SELECTED_ROWS or PM_TENSOR_ARRAY; elements: of an array of tensors, otherwise 1. */
 int pm_values_kind(pm_values values, size_t index, int32_t* kind, size_t* elements);
 int pm_values_get(pm_values values, size_t index, size_t element, pm_tensor* tensor); /* data NULL: it has no value */
-int pm_values_text(pm_values values, size_t index, const char** text); /* of what a function calls a text */
+int pm_values_text(pm_values values, size_t index, const char** text); /* where a function returns texts */
 
-/* Programs. They are decoded, checked and verified here; a program with an optimizer is run like any other, and so are the
-   programs that apply and restore averages of parameters (ParameterAverage.apply_program, restore_program). */
-int pm_program_load(const void* bytes, size_t size, pm_program* program); /* of a .pdmodel, or of Program.to_bytes() */
+/* Programs. They are decoded and checked here, and their operators are verified by the first call that needs them. A program
+   with an optimizer is run like any other, and so are the programs that apply and restore averages of parameters
+   (ParameterAverage.apply_program, restore_program). */
+int pm_program_load(const void* bytes, size_t size, pm_program* program); /* a .pdmodel, or Program.to_bytes() */
 int pm_program_load_file(const char* path, pm_program* program);
 /* Names: of its feed and fetch operators, by column; of the variables of its parameter file, sorted. */
 enum { PM_FEEDS = 0, PM_FETCHES = 1, PM_PARAMETERS = 2 };
@@ -119,7 +120,7 @@ typedef struct pm_options {
   int32_t threads; /* at most so many run one operator; 0: the CPUs that the process may use */
   int32_t has_seed; /* 0: a random seed for operators without one of their own */
   uint64_t seed;
-  int64_t max_loop_steps; /* of each loop of a program in one run; 0: no bound */
+  int64_t max_loop_steps; /* for each loop of a program in one run; 0: no bound */
   int32_t files; /* 1: operators may touch the files that a program names */
   int32_t cpu_fallback; /* 1: operators without a kernel on the place run on the CPU */
   int (*stop)(void* context); /* polled by the thread of the run about every 20 ms; other than 0 ends the run */

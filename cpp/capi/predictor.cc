@@ -8,7 +8,7 @@ using namespace paddle_mini::capi;
 
 namespace {
 
-// What clones share.
+// Clones share this.
 struct SharedModel {
   std::shared_ptr<const Model> model;
   std::shared_ptr<const Signature> signature;

@@ -8,7 +8,7 @@
 namespace paddle_mini::capi {
 namespace {
 
-constexpr size_t kMostLevels = 8;  // of sequences, as in a program
+constexpr size_t kMostLevels = 8;  // as in a program
 
 // Every call checks its arrays: the name for the message is made only where a check fails.
 template <class ErrorType = ShapeError, class... Parts>

@@ -52,7 +52,7 @@ class Values : public Object {
   struct Value {
     VarKind kind = VarKind::Tensor;
     std::vector<Element> elements;
-    size_t element_count = 0;  // of `elements`; the others keep their memory
+    size_t element_count = 0;  // so many of `elements` are in use; the others keep their memory
     std::vector<int64_t> rows;
     int64_t height = 0;
     bool is_text = false;
