@@ -23,7 +23,7 @@ test: build $(VENV)/.test
 
 # Checks style and types; `make format` fixes what the tools can fix automatically. mypy reads the types of the optional
 # libraries too, so the tests' packages must be installed.
-SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.cu' '*.h'
+SOURCES = git ls-files --cached --others --exclude-standard '*.c' '*.cc' '*.cu' '*.h' '*.hpp'
 lint: $(VENV)/.lint $(VENV)/.test
 	$(call say,checking style and types)
 	@$(VENV)/bin/ruff check --quiet
@@ -91,7 +91,7 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 # support.
 TSAN_TESTS ?= tests/executor/test_same_bits.py tests/golden/test_golden.py tests/executor/test_fuse.py \
 	tests/executor/test_threads.py tests/executor/test_thread_pool.py tests/averaging/test_threads.py \
-	tests/devices/test_offload.py tests/devices/test_failures.py tests/devices/test_parallel.py tests/devices/test_parallel_failures.py
+	tests/c_interface/test_predictor.py tests/devices/test_offload.py tests/devices/test_failures.py tests/devices/test_parallel.py tests/devices/test_parallel_failures.py
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
 	$(call sanitized,tsan)

@@ -2,6 +2,7 @@
 #include "executor/executor.h"
 
 #include "core/cpu_count.h"
+#include "core/outside_values.h"
 #include "core/replica_turns.h"
 
 #include "module.h"

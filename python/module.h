@@ -118,7 +118,6 @@ std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples);
 
 // scope.cc: sequences.
 Lod lod_from_python(const py::object& value, const std::string& name);
-void check_lod(const Lod& lod, const Shape& shape, const std::string& name);
 
 // arrays.cc: NumPy arrays.
 py::dtype numpy_dtype(DType dtype);

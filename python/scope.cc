@@ -1,8 +1,7 @@
 // Python interface of scopes.
 #include "core/scope.h"
 
-#include <algorithm>
-#include <cstring>
+#include "core/outside_values.h"
 
 #include "module.h"
 
@@ -59,21 +58,10 @@ void set_rows(Scope& scope, const std::string& name, const py::object& row_numbe
   std::vector<int64_t> rows = rows_from_python(name, row_numbers);
   py::array array = array_from_python(scope, name, value);
   Tensor values = view_of(array, name);
-  std::string shown = "'" + printable(name) + "'";
-  require<ShapeError>(height >= 0, shown, ": height is ", height, ", it must be the number of rows of the table");
-  require<ShapeError>(values.shape.rank() > 0 && values.shape[0] == static_cast<int64_t>(rows.size()), shown, " has ",
-                      rows.size(), " rows, but values of shape ", values.shape.str());
-  for (int64_t row : rows) require<OpError>(row >= 0 && row < height, shown, " names row ", row, " of ", height);
-  Tensor own = new_tensor(values.dtype, values.shape);
-  if (own.bytes()) std::memcpy(own.data, values.data, own.bytes());
+  Variable fresh = selected_rows(name, std::move(rows), values, height);
   InScope use(scope, Access::Edit);
   scope.require_unclaimed(name);
-  Variable& variable = scope.create(name);
-  variable = Variable{};
-  variable.kind = VarKind::SelectedRows;
-  variable.tensor = own;
-  variable.rows = std::move(rows);
-  variable.height = height;
+  scope.create(name) = std::move(fresh);
   scope.changed();
 }
 
@@ -113,19 +101,6 @@ Lod lod_from_python(const py::object& value, const std::string& name) {
   } catch (const py::cast_error&) {
     fail<ShapeError>("'", printable(name), "': lod is ", printable(py::repr(value).cast<std::string>(), 60),
                      ", expected a list of levels, each a list of integers");
-  }
-}
-
-// Checks that the offsets of every level start at 0 and never decrease, and that the last level ends at the rows of the
-// tensor.
-void check_lod(const Lod& lod, const Shape& shape, const std::string& name) {
-  for (size_t i = 0; i < lod.size(); ++i) {
-    const auto& level = lod[i];
-    int64_t end = i + 1 < lod.size() ? static_cast<int64_t>(lod[i + 1].size()) - 1 : shape.rank() ? shape[0] : 0;
-    bool fits =
-        !level.empty() && level.front() == 0 && std::is_sorted(level.begin(), level.end()) && level.back() == end;
-    require<ShapeError>(fits, "'", printable(name), "': level ", i, " of lod must rise from 0 to ", end, ", it is ",
-                        printable(show(AttrValue(level)), 60));
   }
 }
 

@@ -51,12 +51,12 @@ Variable* Scope::find(const std::string& name) const {
 }
 
 Variable& Scope::create(const std::string& name) {
-  auto& variable = variables_[name];
-  if (!variable) {
-    variable = std::make_unique<Variable>();
-    changed();
-  }
-  return *variable;
+  if (Variable* found = find(name)) return *found;
+  auto variable = std::make_unique<Variable>();  // allocates first: the name must not stay without a variable
+  Variable& made = *variable;
+  variables_.emplace(name, std::move(variable));
+  changed();
+  return made;
 }
 
 void Scope::erase(const std::string& name) {

@@ -1,6 +1,8 @@
 // Loads the definitions from framework.desc and parses messages.
 #include "program/message.h"
 
+#include <new>
+
 namespace paddle_mini {
 
 extern const unsigned char kFrameworkDesc[];  // proto/framework.desc, embedded by the build
@@ -113,6 +115,7 @@ Message* parse(std::string_view bytes, const Kind& kind, upb_Arena* arena) {
   if (bytes.empty()) return m;
   const auto status = upb_Decode(bytes.data(), bytes.size(), m, table, nullptr,
                                  kUpb_DecodeOption_AliasString | kUpb_DecodeOption_AlwaysValidateUtf8, arena);
+  if (status == kUpb_DecodeStatus_OutOfMemory) throw std::bad_alloc();
   require<ProgramError>(status == kUpb_DecodeStatus_Ok, "the bytes are not a ", kind.name, ": ",
                         status == kUpb_DecodeStatus_Malformed ? "cut off or not this format"
                                                               : upb_DecodeStatus_String(status));

@@ -115,6 +115,8 @@ std::vector<std::pair<std::string, Tensor>> read_parameters(std::string_view byt
     Tensor tensor;
     try {
       tensor = read_tensor(bytes, position);
+    } catch (const DeviceError&) {
+      throw;  // the file may be right: memory is exhausted
     } catch (const Error& e) {
       fail<ProgramError>("parameter '", printable(name), "' at byte ", position, ": ", e.what());
     }

@@ -1,15 +1,13 @@
-// pm_run: runs a serialized program, for inference or training, without Python.
+// pm_run: runs a serialized program, for inference or training, without Python, by the C interface.
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <map>
-#include <set>
+#include <optional>
+#include <sstream>
 
-#include "executor/executor.h"
-#include "executor/structure.h"
-#include "program/model_file.h"
-#include "program/tensor_file.h"
+#include "capi/paddle_mini.hpp"
 #include "tools/npy.h"
 
 namespace paddle_mini {
@@ -102,22 +100,26 @@ Options parse(const std::vector<std::string>& words) {
 }
 
 volatile std::sig_atomic_t stop_asked = 0;
-bool asked_to_stop() { return stop_asked != 0; }
 
-struct Model {
-  ProgramDesc program;
-  std::optional<uint32_t> parameters;  // checksum of the parameters
-};
+pm_tensor given(const Tensor& tensor) {
+  pm_tensor made{};
+  made.data = tensor.data;
+  made.bytes = tensor.bytes();
+  made.dtype = static_cast<int32_t>(tensor.dtype);
+  made.rank = tensor.shape.rank();
+  for (int axis = 0; axis < made.rank; ++axis) made.shape[axis] = tensor.shape[axis];
+  return made;
+}
 
-// The variables that the program's fetch operators read, ordered by column.
-std::vector<std::string> own_fetches(const VerifiedProgram& program) {
-  std::map<int32_t, std::string> by_column;
-  for (const VerifiedOp& op : program.blocks[0].ops) {
-    if (op.schema->role() == OpRole::Fetch) by_column[attr_of<int32_t>(op.desc, "col")] = op.desc.input("X")[0];
-  }
-  std::vector<std::string> names;
-  for (const auto& entry : by_column) names.push_back(entry.second);
-  return names;
+// A view of the value that was fetched, valid until the next run.
+Tensor fetched(const pm::Values& values, size_t i, const std::string& name) {
+  pm_tensor value = values.at(i);
+  require<OpError>(value.data, "fetch '", printable(name), "' has no value");
+  Tensor tensor;
+  tensor.dtype = static_cast<DType>(value.dtype);
+  tensor.shape = Shape(std::vector<int64_t>(value.shape, value.shape + value.rank));
+  tensor.data = const_cast<void*>(value.data);
+  return tensor;
 }
 
 // A view of the rows of step `step` in an array.
@@ -161,101 +163,75 @@ void print_value(const std::string& name, const Tensor& tensor) {
 
 class Run {
  public:
-  explicit Run(const Options& options) : options_(options), executor_(manager_, executor_options(options)) {}
+  explicit Run(const Options& options) : options_(options), executor_(executor_options(options)) {}
 
   int operator()() {
-    auto [desc, checksum] = read_model(options_.model);
-    auto program = load(desc);
+    pm::Program program = pm::Program::load_file(options_.model);
+    program.names(PM_FEEDS);  // verifies the operators before anything is run
     if (!options_.startup.empty()) {
-      Executor::Run(executor_, signature(load(read(options_.startup)), {}, {}), scope_).start({});
-      synchronize();
+      executor_.run(pm::Signature(pm::Program::load_file(options_.startup), {}, {}), scope_);
+      scope_.wait();
     }
     if (!options_.params.empty()) {
-      ProgramDesc owner = options_.params_for.empty() ? desc : read(options_.params_for);
-      if (model_beside(options_.params) != options_.model) checksum = checksum_beside(options_.params);
-      if (!options_.check) checksum.reset();
-      auto parameters = from_file(options_.params, [&, expected = checksum](std::string_view bytes) {
-        return read_parameters(bytes, owner, parameter_file_order(owner), expected);
-      });
-      for (const auto& [name, tensor] : parameters) scope_->set(name, tensor);
+      int how = options_.check ? PM_CHECKED : PM_UNCHECKED;
+      if (options_.params_for.empty()) scope_.load(program, options_.params, how);
+      else scope_.load(pm::Program::load_file(options_.params_for), options_.params, how);
     }
     bool finished = train(program);
-    synchronize();
-    if (!options_.save_params.empty()) save(desc);
+    scope_.wait();
+    if (!options_.save_params.empty()) save(program);
     return finished ? 0 : 130;
   }
 
  private:
-  Model read_model(const std::string& path) const {
-    return from_file(path, [&](std::string_view bytes) {
-      return Model{read_program(bytes, manager_.operators()), open_model(bytes).parameters};
-    });
-  }
-  ProgramDesc read(const std::string& path) const { return read_model(path).program; }
-
   using Names = std::vector<std::string>;
 
-  static ExecutorOptions executor_options(const Options& options) {
-    ExecutorOptions result;
-    result.place = parse_place(options.place);
+  static pm_options executor_options(const Options& options) {
+    pm_options result = pm::options();
+    result.place = options.place.c_str();
+    result.has_seed = 1;
     result.seed = options.seed;
     result.files = options.files;
     result.max_loop_steps = options.max_loop_steps;
-    result.threads = static_cast<int>(std::min<int64_t>(options.threads, 1 << 20));
+    result.threads = static_cast<int32_t>(std::min<int64_t>(options.threads, 1 << 20));
+    result.stop = [](void*) { return stop_asked ? 1 : 0; };
     return result;
   }
 
-  std::shared_ptr<const VerifiedProgram> load(const ProgramDesc& desc) const {
-    return std::make_shared<const VerifiedProgram>(verify(desc, manager_.operators()));
-  }
-
-  static std::shared_ptr<const Signature> signature(std::shared_ptr<const VerifiedProgram> program, Names feeds,
-                                                    Names fetches) {
-    return std::make_shared<const Signature>(std::move(program), std::move(feeds), std::move(fetches));
-  }
-
-  // Waits until no device uses the values.
-  void synchronize() const {
-    Scope::Use use(*scope_, Access::Change);
-    use.begin();
-  }
-
   // Returns false if the user stopped it; the scope then holds the result of a complete step.
-  bool train(const std::shared_ptr<const VerifiedProgram>& program) {
-    Names names, fetches = options_.fetches.empty() ? own_fetches(*program) : options_.fetches;
+  bool train(const pm::Program& program) {
+    Names names, fetches = options_.fetches.empty() ? program.names(PM_FETCHES) : options_.fetches;
     std::vector<Tensor> arrays;
     for (const auto& [name, path] : options_.feeds) {
       names.push_back(name);
       arrays.push_back(read_npy(path));
     }
     if (options_.batch > 0) require_same_rows(names, arrays);
-    auto called = signature(program, names, fetches);
+    pm::Signature called(program, names, fetches);
+    pm::Values values;
     for (int64_t step = 0; step < options_.steps; ++step) {
-      std::vector<Tensor> feeds;
+      std::vector<pm_tensor> feeds;
       for (size_t i = 0; i < arrays.size(); ++i)
-        feeds.push_back(rows_of_step(arrays[i], step, options_.batch, names[i]));
-      Executor::Run run(executor_, called, scope_);
-      try {
-        run.start(feeds, asked_to_stop);
-      } catch (const Interrupted&) { return false; }
-      print_step(run, fetches, step);
+        feeds.push_back(given(rows_of_step(arrays[i], step, options_.batch, names[i])));
+      if (!executor_.run(called, scope_, feeds, &values)) return false;
+      print_step(values, fetches, step);
       if (stop_asked) return false;
-      if (step + 1 == options_.steps) write_fetched(run, fetches);
+      if (step + 1 == options_.steps) write_fetched(values, fetches);
     }
     return true;
   }
 
-  void print_step(const Executor::Run& run, const Names& fetches, int64_t step) const {
+  void print_step(const pm::Values& values, const Names& fetches, int64_t step) const {
     if (options_.quiet || fetches.empty()) return;
     std::printf("step %lld", static_cast<long long>(step + 1));
-    for (size_t i = 0; i < fetches.size(); ++i) print_value(fetches[i], run.fetched(i).tensor);
+    for (size_t i = 0; i < fetches.size(); ++i) print_value(fetches[i], fetched(values, i, fetches[i]));
     std::printf("\n");
   }
 
-  void write_fetched(const Executor::Run& run, const Names& fetches) const {
+  void write_fetched(const pm::Values& values, const Names& fetches) const {
     if (options_.out.empty()) return;
     for (size_t i = 0; i < fetches.size(); ++i)
-      write_npy(options_.out + "/" + file_name(fetches[i]) + ".npy", run.fetched(i).tensor);
+      write_npy(options_.out + "/" + file_name(fetches[i]) + ".npy", fetched(values, i, fetches[i]));
   }
 
   // Replaces characters of a variable's name so that it is never a path.
@@ -266,17 +242,14 @@ class Run {
     return name == "." || name == ".." ? "_" : name;
   }
 
-  void save(const ProgramDesc& desc) const {
-    ProgramDesc other;
-    if (!options_.save_for.empty()) other = read(options_.save_for);
-    write_parameters(options_.save_params,
-                     parameter_bytes(*scope_, parameter_file_order(options_.save_for.empty() ? desc : other)));
+  void save(const pm::Program& program) const {
+    if (options_.save_for.empty()) scope_.save(program, options_.save_params);
+    else scope_.save(pm::Program::load_file(options_.save_for), options_.save_params);
   }
 
   const Options& options_;
-  DeviceManager manager_;
-  Executor executor_;
-  std::shared_ptr<Scope> scope_ = std::make_shared<Scope>();
+  pm::Executor executor_;
+  pm::Scope scope_;
 };
 
 }  // namespace

@@ -59,16 +59,18 @@ def strangers(binaries: dict[str, bytes], outside: str = "_?Py") -> list[str]:
 
     outside: a regular expression for the functions of Python, or of another wheel.
 
-    A linker records the version of every function that it found in a shared library; those without one are left.
+    A linker records the version of every function that it found in a shared library of the system; those without one, and
+    those with a version of paddle_mini's library, are left.
     """
     needed, defined = {}, set()
     for name, data in binaries.items():
         elf = ELFFile(io.BytesIO(data))
         symbols, versions = elf.get_section_by_name(".dynsym"), elf.get_section_by_name(".gnu.version")
+        unversioned = {"VER_NDX_GLOBAL", "VER_NDX_LOCAL", *own_versions(elf)}
         for number, symbol in enumerate(symbols.iter_symbols() if symbols else []):
             if symbol["st_shndx"] != "SHN_UNDEF":
                 defined.add(symbol.name)
-            elif symbol["st_info"]["bind"] == "STB_GLOBAL" and not isinstance(version_at(versions, number), int):
+            elif symbol["st_info"]["bind"] == "STB_GLOBAL" and version_at(versions, number) in unversioned:
                 needed[symbol.name] = name
     missing = sorted(symbol for symbol in set(needed) - defined if not re.match(outside, symbol))
     return [f"{needed[symbol]} calls {symbol}, which the promised glibc lacks" for symbol in missing]
@@ -77,6 +79,18 @@ def strangers(binaries: dict[str, bytes], outside: str = "_?Py") -> list[str]:
 def version_at(versions: GNUVerSymSection | None, number: int) -> int | str:
     """The version of a symbol: a number, or VER_NDX_GLOBAL for none."""
     return versions.get_symbol(number)["ndx"] if versions else "VER_NDX_GLOBAL"
+
+
+def own_versions(elf: ELFFile) -> set[int]:
+    """The numbers of the versions that libraries of paddle_mini give to their functions."""
+    return {
+        auxiliary["vna_other"]
+        for section in elf.iter_sections()
+        if isinstance(section, GNUVerNeedSection)
+        for library, auxiliaries in section.iter_versions()
+        for auxiliary in auxiliaries
+        if "paddle_mini" in library.name
+    }
 
 
 def versions_of_glibc(elf: ELFFile) -> list[tuple[int, ...]]:

@@ -6,6 +6,7 @@ import mutations
 import numpy as np
 from properties import accepted, check_message, require
 
+import c_calls
 import paddle_mini as pm
 
 
@@ -33,6 +34,7 @@ class Mutants:
             pm.io.save_state(self.path(name), state)
         self.forms = [
             ("all.pdiparams", self.load_all),
+            ("all.pdiparams", self.load_by_c),
             ("w", self.load_one),
             ("i", self.load_one),
             ("state.pdparams", self.load_state),
@@ -114,6 +116,19 @@ class Mutants:
 
     def load_all(self, name, scope):
         pm.io.load_parameters(self.path(name), self.program, scope)
+
+    def load_by_c(self, name, scope):
+        with c_calls.Handles() as handles:
+            data = self.program.to_bytes()
+            program, inside, values = handles.program_load(data, len(data)), handles.scope_create(), handles.values_create()
+            try:
+                c_calls.done(c_calls.C.pm_scope_load(inside, program, self.path(name).encode(), 0))
+            except c_calls.Failed as failure:
+                require(failure.status in (c_calls.PROGRAM, c_calls.SHAPE), f"status {failure.status}")
+                raise pm.ProgramError(failure.message) from None
+            c_calls.done(c_calls.C.pm_scope_get(inside, c_calls.names(*VALUES), len(VALUES), values))
+            for one, array in zip(VALUES, c_calls.arrays_of(values)):
+                scope.set(one, array)
 
     def load_one(self, name, scope):
         pm.io.load_vars(None, str(self.folder), self.program, vars=[name], scope=scope)

@@ -1,0 +1,123 @@
+// Reads programs and their parameters from bytes, files and folders.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+
+#include "capi/objects.h"
+#include "executor/structure.h"
+#include "program/checksum.h"
+#include "program/model_file.h"
+#include "program/tensor_file.h"
+
+namespace paddle_mini::capi {
+namespace {
+
+// The variables of feed or fetch operators, ordered by column.
+std::vector<std::string> names_by_column(const VerifiedProgram& program, OpRole role) {
+  std::map<int32_t, std::string> by_column;
+  for (const VerifiedOp& op : program.blocks[0].ops) {
+    if (op.schema->role() != role) continue;
+    by_column[attr_of<int32_t>(op.desc, "col")] =
+        role == OpRole::Feed ? op.desc.output("Out")[0] : op.desc.input("X")[0];
+  }
+  std::vector<std::string> names;
+  for (auto& entry : by_column) names.push_back(std::move(entry.second));
+  return names;
+}
+
+std::string file_in(const std::string& folder, const std::string& name) {
+  bool inside = name.front() != '/' && ("/" + name + "/").find("/../") == std::string::npos;
+  require<ProgramError>(inside, "parameter '", printable(name), "' would be read from outside of '", printable(folder),
+                        "'");
+  return folder + "/" + name;
+}
+
+}  // namespace
+
+DeviceManager& runtime() {
+  static DeviceManager& once = *new DeviceManager;
+  return once;
+}
+
+bool is_folder(const std::string& path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+Model::Model(std::string_view bytes)
+    : desc_(read_program(bytes, runtime().operators())), checksum_(open_model(bytes).parameters) {}
+
+std::vector<std::string> Model::parameters() const { return parameter_file_order(desc_); }
+
+const std::shared_ptr<const VerifiedProgram>& Model::verified() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!verified_) {
+    auto program = std::make_shared<const VerifiedProgram>(verify(desc_, runtime().operators()));
+    feeds_ = names_by_column(*program, OpRole::Feed);
+    fetches_ = names_by_column(*program, OpRole::Fetch);
+    verified_ = std::move(program);
+  }
+  return verified_;
+}
+
+const std::vector<std::string>& Model::names(OpRole role) const {
+  verified();
+  return role == OpRole::Feed ? feeds_ : fetches_;
+}
+
+std::shared_ptr<const Model> read_model_file(const std::string& path) {
+  return from_file(path, [](std::string_view bytes) { return std::make_shared<const Model>(bytes); });
+}
+
+std::optional<uint32_t> checksum_at(const std::string& path) {
+  if (!is_folder(path)) return checksum_beside(path);
+  std::string model = path + "/__model__";
+  if (!is_there(model)) return std::nullopt;
+  return from_file(model, [](std::string_view bytes) { return open_model(bytes).parameters; });
+}
+
+Parameters read_parameters_at(const std::string& path, const Model& model, std::optional<uint32_t> checksum) {
+  std::vector<std::string> names = model.parameters();
+  if (!is_folder(path)) {
+    return from_file(path,
+                     [&](std::string_view bytes) { return read_parameters(bytes, model.desc(), names, checksum); });
+  }
+  Parameters all;
+  uint32_t found = 0;
+  for (const std::string& name : names) {
+    Parameters one = from_file(file_in(path, name), [&](std::string_view bytes) {
+      if (checksum) found = crc32c(bytes, found);
+      return read_parameters(bytes, model.desc(), {name});
+    });
+    all.push_back(std::move(one[0]));
+  }
+  if (!names.empty()) require_parameters(checksum, found);
+  return all;
+}
+
+// Everything that may fail comes first: a scope has all of the parameters or none.
+void set_in_scope(Scope& scope, Parameters parameters) {
+  for (const auto& parameter : parameters) scope.require_unclaimed(parameter.first);
+  std::vector<std::string> made;
+  std::vector<Variable*> variables;
+  made.reserve(parameters.size());
+  variables.reserve(parameters.size());
+  try {
+    for (const auto& parameter : parameters) {
+      if (!scope.find(parameter.first)) made.push_back(parameter.first);
+      variables.push_back(&scope.create(parameter.first));
+    }
+  } catch (...) {
+    for (const std::string& name : made) scope.erase(name);
+    throw;
+  }
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    Variable fresh;
+    fresh.tensor = std::move(parameters[i].second);
+    *variables[i] = std::move(fresh);
+  }
+  scope.changed();
+}
+
+}  // namespace paddle_mini::capi

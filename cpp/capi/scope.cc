@@ -1,0 +1,115 @@
+// The C functions of scopes.
+#include "capi/objects.h"
+#include "capi/status.h"
+#include "executor/structure.h"
+#include "program/model_file.h"
+#include "program/tensor_file.h"
+
+using namespace paddle_mini;
+using namespace paddle_mini::capi;
+
+namespace {
+
+bool is_checked(int check) {
+  require<ArgumentError>(check == PM_CHECKED || check == PM_UNCHECKED, "check is ", check,
+                         ", it must be PM_CHECKED or PM_UNCHECKED");
+  return check == PM_CHECKED;
+}
+
+// Runs f while this thread uses the scope.
+template <class F>
+void with(pm_scope scope, Access access, F f) {
+  HeldAs<ScopeObject> held(scope);
+  std::shared_ptr<Scope> kept = held->scope;
+  Scope::Use use(*kept, access);
+  use.begin();
+  f(*kept);
+}
+
+}  // namespace
+
+extern "C" {
+
+int pm_scope_create(pm_scope* scope) {
+  return guarded([&] { there(scope, "scope") = make_handle<ScopeObject>(); });
+}
+
+int pm_scope_load(pm_scope scope, pm_program program, const char* path, int check) {
+  return guarded([&] {
+    HeldAs<ScopeObject> target(scope);
+    HeldAs<ProgramObject> owner(program);
+    std::string file = text_of(path, "path");
+    std::optional<uint32_t> expected;
+    if (is_checked(check)) expected = checksum_at(file);
+    Parameters parameters = read_parameters_at(file, *owner->model, expected);
+    with(scope, Access::Edit, [&](Scope& one) { set_in_scope(one, std::move(parameters)); });
+  });
+}
+
+int pm_scope_load_bytes(pm_scope scope, pm_program program, const void* bytes, size_t size, int check) {
+  return guarded([&] {
+    HeldAs<ScopeObject> target(scope);
+    HeldAs<ProgramObject> owner(program);
+    require<ArgumentError>(bytes || size == 0, "bytes is NULL");
+    require<ArgumentError>(size <= SIZE_MAX / 2, "the size is negative");
+    std::optional<uint32_t> expected;
+    if (is_checked(check)) expected = owner->model->checksum();
+    Parameters parameters =
+        read_parameters({static_cast<const char*>(bytes), size}, owner->model->desc(), owner->parameters, expected);
+    with(scope, Access::Edit, [&](Scope& one) { set_in_scope(one, std::move(parameters)); });
+  });
+}
+
+int pm_scope_save(pm_scope scope, pm_program program, const char* path) {
+  return guarded([&] {
+    HeldAs<ScopeObject> source(scope);
+    HeldAs<ProgramObject> owner(program);
+    std::string file = text_of(path, "path"), bytes;
+    with(scope, Access::Read, [&](Scope& one) { bytes = parameter_bytes(one, owner->parameters); });
+    write_parameters(file, bytes);
+  });
+}
+
+int pm_scope_set(pm_scope scope, const char* name, const pm_tensor* value) {
+  return guarded([&] {
+    HeldAs<ScopeObject> target(scope);
+    std::string key = text_of(name, "name");
+    check_variable_name(key);
+    Variable fresh = variable_of(there(value, "value"), key);
+    with(scope, Access::Edit, [&](Scope& one) {
+      one.require_unclaimed(key);
+      one.create(key) = std::move(fresh);
+      one.changed();
+    });
+  });
+}
+
+int pm_scope_get(pm_scope scope, const char* const* names, size_t count, pm_values values) {
+  return guarded([&] {
+    HeldAs<Values> held(values);
+    Values::Use use(*held);
+    std::vector<std::string> wanted = names_of(names, count, "names");
+    with(scope, Access::Read, [&](Scope& one) { held->share(one, wanted); });
+  });
+}
+
+int pm_scope_erase(pm_scope scope, const char* name) {
+  return guarded([&] {
+    std::string key = text_of(name, "name");
+    with(scope, Access::Edit, [&](Scope& one) { one.erase(key); });
+  });
+}
+
+int pm_scope_names(pm_scope scope, pm_values texts) {
+  return guarded([&] {
+    HeldAs<Values> held(texts);
+    Values::Use use(*held);
+    with(scope, Access::Read, [&](Scope& one) { held->set_texts(one.names()); });
+  });
+}
+
+int pm_scope_wait(pm_scope scope) {
+  return guarded([&] { with(scope, Access::Change, [](Scope&) {}); });
+}
+
+}  // extern "C"

@@ -1,0 +1,3 @@
+module paddle_mini/examples/embedding/go
+
+go 1.19

@@ -1,0 +1,175 @@
+# Serves a saved model over HTTP, in batches: python server.py PREFIX [--port 8080] [--calls 2] [--rows 32] [--wait-ms 2]
+"""POST /predict takes {"inputs": {name: rows}} and returns {"outputs": {name: rows}}; GET /model describes both, GET /health
+returns "ok". Requests that arrive together run as one batch; each gets its rows of the outputs. A wrong request gets
+status 400 and a message, one that finds the queue full 503. Needs aiohttp: pip install paddle_mini[serving]."""
+
+import argparse
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from aiohttp import web
+
+import paddle_mini as pm
+
+MOST_BYTES = 4 << 20
+
+
+class Request:
+    """The arrays of one request, and the future of its outputs."""
+
+    def __init__(self, feed):
+        self.feed, self.future = feed, asyncio.get_running_loop().create_future()
+        self.rows = len(next(iter(feed.values())))
+        self.form = tuple((name, array.shape[1:]) for name, array in feed.items())
+
+    def finish(self, outputs):
+        if not self.future.done():  # the client may have gone
+            self.future.set_result(outputs)
+
+    def fail(self, error):
+        if not self.future.done():
+            self.future.set_exception(error)
+
+
+class Batcher:
+    """Runs requests of one form together: up to `rows` rows, of those that arrive within `wait` seconds of the first."""
+
+    def __init__(self, predictor, calls, rows, wait, queued):
+        self.predictor, self.rows, self.wait = predictor, rows, wait
+        self.queue, self.pool = asyncio.Queue(queued), ThreadPoolExecutor(calls)
+        self.tasks = [asyncio.create_task(self._serve()) for _ in range(calls)]
+        self.batches = 0
+
+    async def submit(self, feed):
+        """The outputs of a request; asyncio.QueueFull if too many wait."""
+        request = Request(feed)
+        self.queue.put_nowait(request)
+        return await request.future
+
+    async def close(self):
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.pool.shutdown()
+
+    async def _serve(self):
+        held = None  # taken from the queue, but of another form, or too large for the batch before
+        while True:
+            batch = [held or await self.queue.get()]
+            held = await self._fill(batch)
+            self.batches += 1
+            await asyncio.get_running_loop().run_in_executor(self.pool, self._run, batch, asyncio.get_running_loop())
+
+    async def _fill(self, batch):
+        """Adds requests to the batch; returns one that does not fit, or None."""
+        end, rows = asyncio.get_running_loop().time() + self.wait, batch[0].rows
+        while rows < self.rows:
+            left = end - asyncio.get_running_loop().time()
+            try:
+                request = self.queue.get_nowait() if left <= 0 else await asyncio.wait_for(self.queue.get(), left)
+            except (asyncio.QueueEmpty, asyncio.TimeoutError):
+                break
+            if request.form != batch[0].form or rows + request.rows > self.rows:
+                return request
+            batch.append(request)
+            rows += request.rows
+        return None
+
+    def _run(self, batch, loop):
+        """In a thread of the pool. If a batch fails, each request runs alone, so that the error is that of one request."""
+        try:
+            parts = self._outputs(batch)
+        except Exception as error:
+            if len(batch) > 1:
+                for request in batch:
+                    self._run([request], loop)
+            else:
+                loop.call_soon_threadsafe(batch[0].fail, error)
+            return
+        for request, outputs in zip(batch, parts):
+            loop.call_soon_threadsafe(request.finish, outputs)
+
+    def _outputs(self, batch):
+        feed = {name: np.concatenate([request.feed[name] for request in batch]) for name in batch[0].feed}
+        outputs = self.predictor(feed)
+        if len(batch) == 1:
+            return [outputs]
+        rows = [request.rows for request in batch]
+        if any(output.shape[:1] != (sum(rows),) for output in outputs):
+            raise pm.ShapeError("the outputs of this model are not one row for each row of the inputs")
+        ends = np.cumsum(rows)[:-1]
+        return list(zip(*(np.split(output, ends) for output in outputs)))
+
+
+class Model:
+    """The handlers of one model."""
+
+    def __init__(self, prefix, calls=2, rows=32, wait=0.002, queued=1024):
+        self.predictor = pm.Predictor(prefix, threads=1)  # requests are parallel already
+        with open(f"{prefix}.pdmodel", "rb") as file:
+            block = pm.Program.from_bytes(file.read()).global_block()
+        self.declared = {name: block.var(name) for name in self.predictor.inputs}
+        self.settings, self.batcher = (calls, rows, wait, queued), None
+
+    def application(self):
+        application = web.Application(client_max_size=MOST_BYTES)
+        application.add_routes(
+            [web.post("/predict", self.predict), web.get("/model", self.describe), web.get("/health", self.health)]
+        )
+        application.cleanup_ctx.append(self._running)
+        return application
+
+    async def _running(self, _):
+        self.batcher = Batcher(self.predictor, *self.settings)
+        yield
+        await self.batcher.close()
+
+    async def predict(self, request):
+        try:
+            outputs = await self.batcher.submit(self._feed(await request.json()))
+        except asyncio.QueueFull:
+            return web.json_response({"error": "too many requests wait"}, status=503)
+        except (pm.Error, ValueError) as error:
+            return web.json_response({"error": str(error)}, status=400)
+        named = zip(self.predictor.outputs, outputs)
+        return web.json_response({"outputs": {name: value.tolist() for name, value in named}})
+
+    def _feed(self, body):
+        """The arrays of a request; ValueError if it is not one."""
+        inputs = body.get("inputs") if isinstance(body, dict) else None
+        if not isinstance(inputs, dict) or inputs.keys() != self.declared.keys():
+            raise ValueError(f"inputs must be an object with {', '.join(self.declared)}")
+        feed = {}
+        for name, variable in self.declared.items():
+            array = np.array(inputs[name])
+            if array.ndim == 0 or not np.can_cast(array.dtype, variable.dtype, "same_kind"):
+                raise ValueError(f"'{name}' must be a list of rows of {variable.dtype}")
+            feed[name] = array.astype(variable.dtype)
+        if len({len(array) for array in feed.values()}) != 1:
+            raise ValueError("the inputs have different numbers of rows")
+        return feed
+
+    async def describe(self, _):
+        inputs = {name: {"shape": list(one.shape), "dtype": one.dtype} for name, one in self.declared.items()}
+        return web.json_response({"inputs": inputs, "outputs": self.predictor.outputs, "bytes": self.predictor.parameter_bytes})
+
+    async def health(self, _):
+        return web.Response(text="ok")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Serves a saved model over HTTP, in batches.")
+    parser.add_argument("prefix")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument("--calls", type=int, default=2, help="batches that run at the same time")
+    parser.add_argument("--rows", type=int, default=32, help="most rows of a batch")
+    parser.add_argument("--wait-ms", type=float, default=2, help="how long a batch waits for more requests")
+    words = parser.parse_args()
+    model = Model(words.prefix, words.calls, words.rows, words.wait_ms / 1000)
+    web.run_app(model.application(), host=words.host, port=words.port)
+
+
+if __name__ == "__main__":
+    main()
