@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .inspection.finite import check_finite
     from .inspection.profiler import profile
     from .inspection.summary import summary
-    from .own_operators import load_op
+    from .own_operators import load_op, python_op, register_py_func
     from .predictor import Predictor
     from .training import Trainer, fit
 
@@ -53,6 +53,8 @@ _LAZY = {
     "fit": ".training",
     "load_op": ".own_operators",
     "profile": ".inspection.profiler",
+    "python_op": ".own_operators",
+    "register_py_func": ".own_operators",
     "summary": ".inspection.summary",
 }
 
@@ -113,6 +115,8 @@ __all__ = [
     "optimizer",
     "profile",
     "program_guard",
+    "python_op",
+    "register_py_func",
     "regularizer",
     "reset_default_programs",
     "samples",

@@ -61,9 +61,15 @@ py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, co
   std::vector<py::array> copies;
   std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
   Executor::Run run(executor, signature, scope);
-  {
+  try {
     py::gil_scoped_release release;
     run.start(tensors, user_wants_to_stop);
+  } catch (...) {
+    // A Python function may hold arrays in the memory of this run, so that memory is never freed.
+    if (arrays_are_kept())
+      py::make_tuple(py::cast(&executor, py::return_value_policy::reference), feeds, copies, signature, scope)
+          .release();
+    throw;
   }
   py::list results(signature->fetches().size());
   for (size_t i = 0; i < results.size(); ++i) results[i] = fetched_to_python(run.fetched(i));

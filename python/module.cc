@@ -7,6 +7,7 @@ PYBIND11_MODULE(_core, m) {
   python::define_errors(m);
   python::define_program(m);
   python::define_operators(m);
+  python::define_python_operators(m);
   python::define_arrays(m);
   python::define_scope(m);
   python::define_claims(m);

@@ -4,19 +4,13 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable
 
 from .. import _core, schemas
 from .._core import ProgramError, printable
 from ..errors import shown
 from ..io.regular_files import open_regular, path_of
 from ..layers.emit import at_users_line
-from ..layers.from_schema import made_layer
-from ..renamed import takes_other_names
-from ..transaction import atomic
-from ..variable import Variable
-
-LayerFunction = Callable[..., Variable]
+from .registry import LayerFunction, adding, layer_of, require_operator_name
 
 _loaded: dict[str, tuple[str, str, LayerFunction]] = {}  # by operator: path, source, layer function
 _loading = threading.Lock()
@@ -66,12 +60,6 @@ def load_op(path: str | os.PathLike[str]) -> LayerFunction:
         return _load(path_of(path))
 
 
-def require_operator_name(name: str, given: str) -> None:
-    """ProgramError about `given` unless the name can be that of an operator, its functions and its files."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise ProgramError(f"{shown(given)}: the name of an operator is a lower-case identifier, such as my_op")
-
-
 def _load(path: str) -> LayerFunction:
     name, suffix = os.path.splitext(os.path.basename(path))
     if suffix != ".cc":
@@ -97,10 +85,12 @@ def _load(path: str) -> LayerFunction:
     from .compiler import library_of  # only users of C++ need it
 
     try:
-        _core.load_operators(str(library_of(name, path, source)), name)
+        library = str(library_of(name, path, source))
+        with adding:
+            _core.load_operators(library, name)
     except _core.Error as error:
         raise ProgramError(f"{printable(path)}: {error}" if printable(path) not in str(error) else str(error)) from None
     schemas.operators_were_added()
-    function = atomic(takes_other_names(made_layer(name, home=__package__)))
+    function = layer_of(name, home=__package__)
     _loaded[name] = path, source, function
     return function
