@@ -56,10 +56,11 @@ std::vector<Tensor> tensors_of(const Signature& signature, const py::tuple& feed
   return tensors;
 }
 
-py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, const std::shared_ptr<Scope>& scope,
-             const py::tuple& feeds) {
+py::list run_counted(Executor& executor, const std::shared_ptr<Signature>& signature,
+                     const std::shared_ptr<Scope>& scope, const py::tuple& feeds) {
   std::vector<py::array> copies;
   std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
+  NeedsGil here;
   Executor::Run run(executor, signature, scope);
   try {
     py::gil_scoped_release release;
@@ -74,6 +75,16 @@ py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, co
   py::list results(signature->fetches().size());
   for (size_t i = 0; i < results.size(); ++i) results[i] = fetched_to_python(run.fetched(i));
   return results;
+}
+
+py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, const std::shared_ptr<Scope>& scope,
+             const py::tuple& feeds) {
+  try {
+    return run_counted(executor, signature, scope, feeds);
+  } catch (...) {
+    stay_if_interpreter_ends();
+    throw;
+  }
 }
 
 std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& signature,
@@ -94,6 +105,7 @@ std::vector<Place> places_of(const std::vector<std::string>& names) {
 }  // namespace
 
 bool user_wants_to_stop() {
+  if (interpreter_ends()) return true;
   py::gil_scoped_acquire gil;
   return PyErr_CheckSignals() != 0;
 }

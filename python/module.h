@@ -72,6 +72,7 @@ DeviceManager& manager();
 void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Python exceptions
 void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
 void define_operators(py::module_& m); // operators.cc: schemas, checks, gradients
+void define_interpreter_end(py::module_& m);   // interpreter_end.cc
 void define_python_operators(py::module_& m);  // python_operators.cc: operators whose kernels are Python functions
 void define_arrays(py::module_& m);    // arrays.cc: arrays of other libraries
 void define_scope(py::module_& m);     // scope.cc
@@ -95,6 +96,18 @@ py::dict info_to_python(const VarInfo& info);
 
 // testing.cc: the port that determines the kernel's dtype, and whether it is an output; None: the first port.
 py::object dtype_port(const OpSchema& schema);
+
+// interpreter_end.cc: while one exists, the interpreter's end waits. OpError if it has begun.
+class NeedsGil {
+ public:
+  NeedsGil();
+  ~NeedsGil();
+  NeedsGil(const NeedsGil&) = delete;
+  NeedsGil& operator=(const NeedsGil&) = delete;
+};
+bool interpreter_ends();
+// With the GIL: returns only while the interpreter goes on, or to the thread that ends it.
+void stay_if_interpreter_ends();
 
 // python_operators.cc: whether a Python function has ever kept an array of its inputs.
 bool arrays_are_kept();

@@ -2,49 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 #include "module.h"
 
 namespace paddle_mini::python {
-
-// Threads that are in Python functions. Python ends a thread that asks for the GIL after the interpreter's end, together
-// with the C++ frames of that thread; so the end waits for these threads and lets no other begin.
-class Calls {
- public:
-  void begin() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    require<OpError>(!closed_, "Python functions can't be called any more: the interpreter ends");
-    ++running_;
-  }
-  void end() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    --running_;
-    changed_.notify_all();
-  }
-  void close() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    closed_ = true;
-    while (running_ > 0) {
-      changed_.wait_for(lock, std::chrono::milliseconds(20));
-      lock.unlock();  // user_wants_to_stop takes the GIL, which a function that ends may hold
-      if (user_wants_to_stop()) throw Interrupted("stopped");
-      lock.lock();
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int running_ = 0;
-  bool closed_ = false;
-};
-
-inline Calls& calls() {
-  static Calls& all = *new Calls;  // threads may use it until the process ends
-  return all;
-}
 
 // As an error of C++, which holds no object of Python.
 [[noreturn]] inline void rethrow(const py::error_already_set& error) {
@@ -59,10 +20,7 @@ inline Calls& calls() {
 // Runs f with the GIL, from any thread. An exception of Python becomes one of C++.
 template <class F>
 void in_python(F f) {
-  struct Counted {
-    Counted() { calls().begin(); }
-    ~Counted() { calls().end(); }
-  } counted;
+  NeedsGil here;
   py::gil_scoped_acquire gil;
   try {
     f();

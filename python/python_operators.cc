@@ -277,9 +277,6 @@ void note_kept_arrays() { kept = true; }
 void define_python_operators(py::module_& m) {
   m.def("add_python_operator", &add_operator, py::arg("item"), py::arg("gradient"),
         "Adds an operator whose kernel is a Python function, and its gradient, to those of the process, or neither.");
-  m.def(
-      "end_python_operators", [] { calls().close(); }, py::call_guard<py::gil_scoped_release>(),
-      "Waits for the Python functions of operators that run, and lets none begin.");
 }
 
 }  // namespace paddle_mini::python

@@ -21,16 +21,16 @@ void add_operators(OpTable& operators, const std::function<void(OpTable&)>& defi
 void add_operator_library(OpTable& operators, const std::string& path, const std::string& type) {
   // RTLD_NODELETE: the code of an exception that the library throws may be in the library.
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!handle) fail<ProgramError>("can't load the library of operator '", printable(type), "': ", printable(dlerror()));
+  if (!handle) fail<ProgramError>("can't load the library of an operator: ", printable(dlerror()));
   auto define = reinterpret_cast<void (*)(OpTable&)>(dlsym(handle, "paddle_mini_define_operators"));
   require<ProgramError>(define, printable(path), " is not a library of operators");
   add_operators(operators, [&](OpTable& extended) {
     try {
       define(extended);
     } catch (const Error&) { throw; } catch (const std::exception& error) {
-      fail<ProgramError>("the definition of operator '", printable(type), "' fails: ", printable(error.what()));
+      fail<ProgramError>("the definition of the operators of ", printable(path), " fails: ", printable(error.what()));
     }
-    require<ProgramError>(extended.find(type), "the file defines no operator '", printable(type), "'");
+    require<ProgramError>(type.empty() || extended.find(type), "the file defines no operator '", printable(type), "'");
   });
 }
 

@@ -10,7 +10,7 @@ namespace paddle_mini {
 void add_operators(OpTable& operators, const std::function<void(OpTable&)>& define);
 
 // Loads a library and adds its operators to the table, or none of them: throws ProgramError as add_operators, and if the
-// library can't be loaded or no operator is called `type`. The library stays in memory, also after an error.
+// library can't be loaded or no operator is called `type`; "": of any name. The library stays in memory, also after an error.
 void add_operator_library(OpTable& operators, const std::string& path, const std::string& type);
 
 }  // namespace paddle_mini

@@ -47,8 +47,9 @@ void fail_for_python_function(const OpDesc& op) {
     fail<ProgramError>("the operator is the Python function ", printable(*function),
                        ", which this process does not have: import the module that defines it first");
   if (op.type == "py_func")
-    fail<ProgramError>("it calls a Python function by its number in the process that made the program; only programs "
-                       "of pm.layers.py_func name the function");
+    fail<ProgramError>(
+        "it calls a Python function by its number in the process that made the program; only programs "
+        "of pm.layers.py_func name the function");
 }
 
 // Reports all unknown operators at once, so that one message shows whether the program needs another build.

@@ -36,7 +36,9 @@ def called(what: str, function: Function, *args: Any, **kwargs: Any) -> Any:
     """What the user's function gives; OpError with its exception and its line."""
     try:
         return function(*args, **kwargs)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: a run ends with an error of its own
         reason = printable_lines("\n".join(str(error).splitlines()[:3])) if str(error) else ""
         raise OpError(f"{what} raised {type(error).__name__}{': ' + reason if reason else ''}{raised_at(error)}") from None
 
@@ -96,6 +98,8 @@ def python_op(
 
     def decorate(function: Function) -> PythonOperator:
         with at_users_line():
+            if not callable(function):
+                raise ProgramError(f"{shown(function)} is not a function")
             made = PythonOperator(function, name or getattr(function, "__name__", ""), outputs)
             if no_gradient is not None:
                 made._register(no_gradient, None)
@@ -219,7 +223,10 @@ class PythonOperator:
         attrs = {name: given[name] for name in self._attrs}
         made = {}
         for name, rule in self._outputs.items():
-            said = specs[rule] if not callable(rule) else called(f"outputs['{name}']", rule, *specs.values(), **attrs)
+            if callable(rule):
+                said = called(f"outputs['{name}']", rule, *specs.values(), **attrs)
+            else:
+                said = specs[rule][0] if self._inputs[rule].is_list else specs[rule]
             made[_port(name)] = [_spec(name, said)]
         return made
 

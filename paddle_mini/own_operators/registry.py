@@ -1,7 +1,6 @@
 # What operators of users have in common: their names, their layer functions, and one lock for adding them.
 from __future__ import annotations
 
-import atexit
 import re
 import threading
 from collections.abc import Callable, Collection
@@ -19,7 +18,6 @@ LayerFunction = Callable[..., Any]
 # Adding calls Python functions, which release the GIL, while it holds a mutex of C++: so a thread that has the GIL must not
 # wait for that mutex.
 adding = threading.Lock()
-atexit.register(_core.end_python_operators)
 
 
 def require_operator_name(name: str, given: str) -> None:

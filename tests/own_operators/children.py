@@ -36,8 +36,10 @@ void define_cube(OpTable& ops) {
 def started(code: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
     """A process that runs the code in the folder, where the code finds and keeps compiled operators."""
     variables = {**os.environ, "PM_OPERATORS": str(folder / "compiled"), **environment}
-    prepared = f"import numpy as np\nimport paddle_mini as pm\n{code}"
-    command = [sys.executable, "-W", "error", "-c", prepared]
+    site = ["-S"] if sys.flags.no_site else []  # tests/staged.py
+    path = f"import sys; sys.path[:] = {sys.path!r}\n" if site else ""
+    prepared = f"{path}import numpy as np\nimport paddle_mini as pm\n{code}"
+    command = [sys.executable, *site, "-W", "error", "-c", prepared]
     return subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

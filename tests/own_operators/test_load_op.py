@@ -3,6 +3,8 @@
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -132,6 +134,34 @@ def test_processes_may_compile_at_the_same_time(tmp_path):
     children = [started("print(pm.load_op('cube.cc').__name__)", tmp_path) for _ in range(2)]
     assert [child.communicate(timeout=300)[0] for child in children] == ["cube\n"] * 2
     assert len(libraries(tmp_path)) == 1
+
+
+def test_folders_that_killed_compilations_left_are_removed(tmp_path):
+    """Those in which nothing has changed for a day; not one of a compilation that may still run."""
+    (tmp_path / "cube.cc").write_text(CUBE)
+    for name, age in (("compiling-old", 2 * 86400), ("compiling-new", 60)):
+        left = tmp_path / "compiled" / name
+        left.mkdir(parents=True)
+        (left / "operator.so").write_bytes(b"half")
+        os.utime(left, (os.stat(left).st_mtime - age,) * 2)
+    os.chmod(tmp_path / "compiled", 0o700)
+    assert printed("print(pm.load_op('cube.cc').__name__)", tmp_path) == ["cube"]
+    assert [path.name for path in libraries(tmp_path) if path.is_dir()] == ["compiling-new"]
+
+
+def test_pm_run_runs_programs_with_a_compiled_operator(compiled):
+    code = """
+y = pm.load_op('cube.cc')(pm.layers.fill_constant([2], 'float32', 3.0), name='y')
+open('with_cube', 'wb').write(pm.default_main_program().to_bytes())
+"""
+    printed(code, compiled)
+    (library,) = [path for path in libraries(compiled) if path.suffix == ".so"]
+    pm_run = pathlib.Path(sys.executable).with_name("pm_run")
+    run = lambda *words: subprocess.run([pm_run, compiled / "with_cube", "--fetch", "y.tmp_0", *words], capture_output=True, text=True)
+    done = run("--op", library)
+    assert done.returncode == 0 and "27" in done.stdout, done.stderr
+    assert "operator 'cube' is not known" in run().stderr
+    assert "can't load the library of an operator" in run("--op", compiled / "cube.cc").stderr
 
 
 def test_a_link_in_place_of_a_library_is_not_followed(tmp_path, compiled):
