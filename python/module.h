@@ -106,7 +106,7 @@ class NeedsGil {
   NeedsGil& operator=(const NeedsGil&) = delete;
 };
 bool interpreter_ends();
-// With the GIL: returns only while the interpreter goes on, or to the thread that ends it.
+// With the GIL: does not return after the interpreter's end has begun, except to the thread that ends it.
 void stay_if_interpreter_ends();
 
 // python_operators.cc: whether a Python function has ever kept an array of its inputs.

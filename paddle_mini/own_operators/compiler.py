@@ -68,7 +68,10 @@ def _run(command: list[str], unit: str, work: str, path: str) -> None:
     """Runs the compiler in a folder without headers; LC_ALL: the messages are in English; what this process preloads is not for
     the compiler."""
     done = subprocess.run(
-        ["env", "-u", "LD_PRELOAD", "LC_ALL=C", *command], cwd=work, input=unit.encode("utf-8", "surrogateescape"), capture_output=True
+        ["env", "-u", "LD_PRELOAD", "LC_ALL=C", *command],
+        cwd=work,
+        input=unit.encode("utf-8", "surrogateescape"),
+        capture_output=True,
     )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").splitlines()

@@ -9,7 +9,7 @@ from .._core import OpError, ProgramError, printable
 from ..errors import shown
 from ..layers.emit import at_users_line, block, refuse
 from ..operator import EMPTY_NAME
-from ..variable import Variable
+from ..variable import Variable, name_of
 from .python import FUNCTION, called, name_of_function
 from .registry import register
 
@@ -77,10 +77,10 @@ def append(func: Callable[..., Any], x: Variables, out: Variables, backward_func
         if not one.shape_known:
             refuse(ProgramError, f"py_func: '{printable(one.name)}' has no shape: give one to create_var, with -1 for open ones")
     names = {one.name for one in (*xs, *outs)}
-    skipped = [one if isinstance(one, str) else one.name for one in _as_list(skip)]
-    for one in skipped:
-        if one not in names:
-            refuse(ProgramError, f"py_func: skip_vars_in_backward_input has '{printable(one)}', which is not in x or out")
+    skipped = [name_of(one) for one in _as_list(skip)]
+    for name in skipped:
+        if name not in names:
+            refuse(ProgramError, f"py_func: skip_vars_in_backward_input has '{printable(name)}', which is not in x or out")
     register_py_func(func)
     attrs: dict[str, Any] = {FUNCTION: _name_of(func), "forward_callable_id": _number(func), "backward_skip_vars": skipped}
     if backward_func is not None:
@@ -162,9 +162,7 @@ def _function(attrs: dict[str, Any]) -> Callable[..., Any]:
             f"the program names function {attrs['forward_callable_id']} of the process that made it; only programs of "
             f"pm.layers.py_func name the function itself"
         )
-    raise ProgramError(
-        f"this process does not have the Python function {printable(name)}: pass it to pm.register_py_func first"
-    )
+    raise ProgramError(f"this process does not have the Python function {printable(name)}: pass it to pm.register_py_func first")
 
 
 def _gradient(forward: dict[str, Any]) -> list[dict[str, Any]]:

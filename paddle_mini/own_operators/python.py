@@ -5,20 +5,17 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
-from .. import _core, dtypes
+from .. import dtypes
 from .._core import OpError, ProgramError, ShapeError, printable
 from ..callsite import raised_at
 from ..errors import printable_lines, shown
 from ..layers.emit import at_users_line
 from ..variable import Variable
+from .parameters import Input, parameters_of, require_name
 from .registry import LayerFunction, layer_of, register, require_new
 
 GRAD = "@GRAD"
 FUNCTION = "python_function"  # the attribute that names the function, for processes that do not have the operator
-_TYPES = {bool: dtypes.BOOLEAN, int: dtypes.LONG, float: dtypes.FLOAT64, str: dtypes.STRING}
-_LIST_TYPES = {bool: dtypes.BOOLEANS, int: dtypes.LONGS, float: dtypes.FLOAT64S, str: dtypes.STRINGS}
-_NAMED_TYPES = {**{kind.__name__: kind for kind in _TYPES}, **{kind: kind for kind in _TYPES}}
-
 Function = Callable[..., Any]
 
 
@@ -54,11 +51,7 @@ def python_op(
     *, outputs: Outputs | None = None, no_gradient: str | None = None, name: str | None = None
 ) -> Callable[[Function], PythonOperator]: ...
 def python_op(
-    function: Function | None = None,
-    *,
-    outputs: Outputs | None = None,
-    no_gradient: str | None = None,
-    name: str | None = None,
+    function: Function | None = None, *, outputs: Outputs | None = None, no_gradient: str | None = None, name: str | None = None
 ) -> Any:
     """Decorates a Python function, which becomes the kernel of an operator; the result is the operator's layer function.
 
@@ -100,7 +93,7 @@ def python_op(
         with at_users_line():
             if not callable(function):
                 raise ProgramError(f"{shown(function)} is not a function")
-            made = PythonOperator(function, name or getattr(function, "__name__", ""), outputs)
+            made = PythonOperator(function, str(name or getattr(function, "__name__", "")), outputs)
             if no_gradient is not None:
                 made._register(no_gradient, None)
             return made
@@ -125,7 +118,7 @@ class PythonOperator:
         self.__doc__ = function.__doc__
         self.__name__ = self.type = name
         self.function = function
-        self._inputs, self._attrs = _parameters(function)
+        self._inputs, self._attrs = parameters_of(function)
         self._outputs = self._declared(("out",) if outputs is None else outputs)
         self._layer: LayerFunction | None = None
 
@@ -153,9 +146,9 @@ class PythonOperator:
                 raise ProgramError(f"operator '{self.type}' has no inputs: outputs must say its shapes")
             outputs = dict.fromkeys(outputs, next(iter(self._inputs)))
         for out, rule in outputs.items():
-            _require_name("output", out)
+            require_name("output", out)
             if not callable(rule) and rule not in self._inputs:
-                raise ProgramError(f"output '{printable(out)}' is like {shown(rule)}, which is no input of '{self.type}'")
+                raise ProgramError(f"output '{printable(out)}' is like {shown(rule)}, which is not an input of '{self.type}'")
             if out in self._inputs or out in self._attrs:
                 raise ProgramError(f"'{printable(out)}' is an output and a parameter of '{self.type}'")
         return dict(outputs)
@@ -163,7 +156,7 @@ class PythonOperator:
     def _register(self, no_gradient: str | None, gradient: Function | None) -> None:
         if self._layer is not None:
             raise ProgramError(f"operator '{self.type}' is complete already")
-        item = {
+        item: dict[str, Any] = {
             "type": self.type,
             "doc": inspect.getdoc(self.function) or f"The Python function {name_of_function(self.function)}.",
             "inputs": [(_port(name), _said(one), one.optional, one.is_list) for name, one in self._inputs.items()],
@@ -186,7 +179,7 @@ class PythonOperator:
 
     def _gradient_facts(self, function: Function, item: dict[str, Any]) -> dict[str, Any]:
         """The facts about the gradient's operator; adds its ports to those of the operator."""
-        takes, attrs = _parameters(function)
+        takes, attrs = parameters_of(function)
         known = {name: _port(name) for name in (*self._inputs, *self._outputs)}
         known |= {f"{name}_grad": _port(name) + GRAD for name in self._outputs}
         for name in takes:
@@ -194,7 +187,7 @@ class PythonOperator:
                 raise ProgramError(f"the gradient of '{self.type}' has a parameter '{name}'; it may have {', '.join(known)}")
         for name in attrs:
             if name not in self._attrs:
-                raise ProgramError(f"the gradient of '{self.type}' has a keyword '{name}', which is no attribute of it")
+                raise ProgramError(f"the gradient of '{self.type}' has a keyword '{name}', which is not an attribute of it")
         inputs = [_port(name) for name in self._inputs]
         item["gradient_inputs"] = inputs + [known[name] for name in takes if name not in self._inputs]
         item["gradient_outputs"] = [port + GRAD for port in inputs]
@@ -240,59 +233,11 @@ class PythonOperator:
         return {_port(name): [one] for name, one in zip(self._outputs, each)}
 
 
-class _Input(NamedTuple):
-    optional: bool
-    is_list: bool
-
-
-class _Attr(NamedTuple):
-    type: int
-    default: Any  # None: it is required
-
-
-def _parameters(function: Function) -> tuple[dict[str, _Input], dict[str, _Attr]]:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError) as error:
-        raise ProgramError(f"{shown(function)} is not a function with a signature: {printable(str(error))}") from None
-    inputs, attrs = {}, {}
-    for one in parameters:
-        _require_name("parameter", one.name)
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
-            if one.default not in (one.empty, None):
-                raise ProgramError(f"the input '{one.name}' has a default: None, or an attribute after *, may have one")
-            inputs[one.name] = _Input(one.default is None, one.annotation in (list, "list"))
-        elif one.kind is one.KEYWORD_ONLY:
-            attrs[one.name] = _attr(one)
-        else:
-            raise ProgramError(f"the parameter '{one.name}' takes any number: name each, or write {one.name}: list")
-    return inputs, attrs
-
-
-def _attr(one: inspect.Parameter) -> _Attr:
-    value = None if one.default is one.empty else one.default
-    kinds = {type(item) for item in value} if isinstance(value, (list, tuple)) else {type(value)}
-    if value is None:
-        kinds = {_NAMED_TYPES.get(one.annotation)}  # type: ignore[arg-type]
-    types = _LIST_TYPES if isinstance(value, (list, tuple)) else _TYPES
-    kind = kinds.pop() if len(kinds) == 1 else None
-    if kind not in types:
-        raise ProgramError(
-            f"the attribute '{one.name}' has no type: give it a default, or an annotation, of bool, int, float or str"
-        )
-    return _Attr(types[kind], list(value) if isinstance(value, tuple) else value)
-
-
-def _require_name(what: str, name: str) -> None:
-    if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or name != name.lower() or name == "name":
-        raise ProgramError(f"the {what} {shown(name)} needs another name: a lower-case identifier, not 'name'")
-
-
 def _port(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _said(one: _Input) -> str:
+def _said(one: Input) -> str:
     return "any tensors" if one.is_list else "any tensor"
 
 
@@ -314,4 +259,6 @@ def _spec(output: str, said: Any) -> Spec:
         dtype = dtypes.dtype_name(dtype)
         return Spec(tuple(int(dim) for dim in shape), dtype)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"outputs['{output}'] gives {shown(said)}, it must give (shape, dtype): {printable(str(error))}") from None
+        raise ShapeError(
+            f"outputs['{output}'] gives {shown(said)}, it must give (shape, dtype): {printable(str(error))}"
+        ) from None

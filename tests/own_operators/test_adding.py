@@ -3,8 +3,10 @@
 from own_operators.children import CUBE, printed
 
 # The dice are made with also(), which other threads read when they plan a program.
-DICE = CUBE.replace("cube", "dice").replace('ops, unary("dice").doc("Out = X^3.")', 'ops, also({DType::Int32}, unary("dice").doc("Out = X^3."))')
-DICE = DICE.replace("ops/family/unary.h\"", "ops/family/unary.h\"\n#include \"core/widening.h\"")
+DICE = CUBE.replace("cube", "dice").replace(
+    'ops, unary("dice").doc("Out = X^3.")', 'ops, also({DType::Int32}, unary("dice").doc("Out = X^3."))'
+)
+DICE = DICE.replace('ops/family/unary.h"', 'ops/family/unary.h"\n#include "core/widening.h"')
 CODE = """
 import threading
 stop, failures, runs = threading.Event(), [], threading.Semaphore(0)

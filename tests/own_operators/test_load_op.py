@@ -157,7 +157,9 @@ open('with_cube', 'wb').write(pm.default_main_program().to_bytes())
     printed(code, compiled)
     (library,) = [path for path in libraries(compiled) if path.suffix == ".so"]
     pm_run = pathlib.Path(sys.executable).with_name("pm_run")
-    run = lambda *words: subprocess.run([pm_run, compiled / "with_cube", "--fetch", "y.tmp_0", *words], capture_output=True, text=True)
+    run = lambda *words: subprocess.run(
+        [pm_run, compiled / "with_cube", "--fetch", "y.tmp_0", *words], capture_output=True, text=True
+    )
     done = run("--op", library)
     assert done.returncode == 0 and "27" in done.stdout, done.stderr
     assert "operator 'cube' is not known" in run().stderr

@@ -1,7 +1,6 @@
 """pm.layers.py_func, with the semantics of PaddlePaddle's. Each test runs in a process of its own."""
 
-from own_operators.children import printed
-from own_operators.test_python_op import said
+from own_operators.children import printed, said
 
 SETUP = """
 main = pm.default_main_program()
@@ -16,7 +15,10 @@ def run(*fetches):
 def test_values_and_gradients(tmp_path):
     """backward_func gets x, out and the gradient of out; without those that it skips."""
     code = """
-y = pm.layers.py_func(lambda x: x * x, x, out(), lambda *given: print([one.tolist() for one in given]) or 2 * given[0] * given[-1])
+def backward(x, y, y_gradient):
+    print([one.tolist() for one in (x, y, y_gradient)])
+    return 2 * x * y_gradient
+y = pm.layers.py_func(lambda x: x * x, x, out(), backward)
 z = pm.layers.py_func(np.exp, x, out(name='other'), lambda out, gradient: out * gradient, skip_vars_in_backward_input=[x])
 for one in (y, z):
     print([np.round(value, 3).tolist() for value in run(one, pm.gradients([pm.layers.reduce_sum(one)], [x])[0])])
@@ -33,7 +35,8 @@ def test_several_inputs_and_outputs_or_none(tmp_path):
     code = """
 label = pm.layers.fill_constant([2], 'int64', 1)
 total, count = pm.layers.py_func(lambda x, label: (x.sum(), label.sum(keepdims=True)), [x, label],
-    [out([], name='total'), out([-1], 'int64', 'count')], lambda x, label, total, count, by_total, by_count: (0 * x + by_total, None))
+    [out([], name='total'), out([-1], 'int64', 'count')],
+    lambda x, label, total, count, by_total, by_count: (0 * x + by_total, None))
 pm.layers.py_func(lambda x: print('seen', x.tolist()), x, None)
 made = pm.layers.py_func(lambda: np.arange(3), None, out([3], 'int64', 'made'))
 print(run(total, count, made, pm.gradients([total], [x])[0]))
@@ -66,7 +69,14 @@ y = pm.layers.py_func(lambda x: (x, x), x, out(name='d'))
 refused(lambda: run(y))
 """
     lines = said(SETUP + code, tmp_path)
-    words = ["can't be called", "x has 3", "out has 'y'", "neither x nor out", "has 'b', which is not in x or out", "can't be called"]
+    words = [
+        "can't be called",
+        "x has 3",
+        "out has 'y'",
+        "neither x nor out",
+        "has 'b', which is not in x or out",
+        "can't be called",
+    ]
     assert all(word in line and "added at" in line for word, line in zip(words, lines)), lines
     assert lines[6] == "0" and "returns 2 values, py_func has 1 outputs" in lines[7]
 
