@@ -62,6 +62,11 @@ def load_op(path: str | os.PathLike[str]) -> LayerFunction:
 
 def _load(path: str) -> LayerFunction:
     name, suffix = os.path.splitext(os.path.basename(path))
+    if suffix == ".cu":
+        raise ProgramError(
+            f"{shown(path)}: kernels for GPUs are compiled with the package only; an operator in NAME.cc runs on the CPU beside a GPU, "
+            f"with Executor(allow_cpu_fallback=True)"
+        )
     if suffix != ".cc":
         raise ProgramError(f"{shown(path)} is not the file of an operator: expected NAME.cc")
     require_operator_name(name, path)

@@ -1,7 +1,7 @@
 # py_func: PaddlePaddle's operator that calls Python functions, which the process keeps by name and by number.
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .. import _core, dtypes
@@ -14,7 +14,6 @@ from .python import FUNCTION, called, name_of_function
 from .registry import register
 
 F = TypeVar("F", bound=Callable[..., Any])
-Variables = Variable | Sequence[Variable] | None
 
 TYPE, GRAD = "py_func", "@GRAD"
 GRADIENT = "python_gradient"
@@ -68,7 +67,7 @@ def _name_of(function: Callable[..., Any]) -> str:
     return name
 
 
-def append(func: Callable[..., Any], x: Variables, out: Variables, backward_func: Any, skip: Any) -> Any:
+def append(func: Callable[..., Any], x: Any, out: Any, backward_func: Any, skip: Any) -> None:
     """Appends the operator; see pm.layers.py_func."""
     xs, outs = _variables("x", x), _variables("out", out)
     if not xs and not outs:
@@ -90,7 +89,6 @@ def append(func: Callable[..., Any], x: Variables, out: Variables, backward_func
     attrs["dtypes"] = [one.dtype for one in (*xs, *outs)]
     attrs["like"] = [-1] * len(outs)
     block().append_op(TYPE, {"X": [one.name for one in xs]}, {"Out": [one.name for one in outs]}, attrs)
-    return out
 
 
 def _number(function: Callable[..., Any]) -> int:

@@ -9,6 +9,7 @@ DICE = CUBE.replace("cube", "dice").replace(
 DICE = DICE.replace('ops/family/unary.h"', 'ops/family/unary.h"\n#include "core/widening.h"')
 CODE = """
 import threading
+from paddle_mini.thread_state import own_state
 stop, failures, runs = threading.Event(), [], threading.Semaphore(0)
 @pm.python_op
 def first(x):
@@ -19,7 +20,7 @@ def first_gradient(out_grad):
 def work():
     try:
         while not stop.is_set():
-            with pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
+            with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
                 x = pm.layers.data('x', [3])
                 x.stop_gradient = False
                 half = pm.layers.cast(x, 'float16')
@@ -31,7 +32,7 @@ def work():
     except BaseException as error:
         failures.append(error)
         runs.release(1000)
-threads = [threading.Thread(target=work) for _ in range(2)]
+threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
 for thread in threads: thread.start()
 for name in ('cube', 'dice'):
     for _ in range(3): runs.acquire()

@@ -10,10 +10,11 @@ def test_threads_with_executors_of_their_own(tmp_path):
         PYTHON_CUBE
         + """
 import threading
+from paddle_mini.thread_state import own_state
 failures, done = [], []
 def work(number):
     try:
-        with pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
+        with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
             out = pm.layers.reduce_sum(cube(pm.layers.data('x', [100])))
             program, exe = pm.default_main_program(), pm.Executor()
             for step in range(50):
@@ -77,13 +78,14 @@ except KeyboardInterrupt:
 def test_the_interpreter_ends_while_threads_run_programs(tmp_path, operator, place):
     code = f"""
 import threading, time
+from paddle_mini.thread_state import own_state
 @pm.python_op(no_gradient="it is for a test")
 def slow(x):
     time.sleep(0.01)
     return x + 1
 entered = threading.Event()
 def work():
-    with pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
+    with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
         out = {operator}(pm.layers.data('x', [1]))
         program, exe = pm.default_main_program(), pm.Executor(pm.{place}, allow_cpu_fallback=True)
         while True:
