@@ -10,7 +10,8 @@ from .._core import ProgramError, printable
 from ..errors import shown
 from ..io.regular_files import open_regular, path_of
 from ..layers.emit import at_users_line
-from .registry import LayerFunction, adding, layer_of, require_operator_name
+from ..python_functions import adding
+from .registry import LayerFunction, layer_of, require_operator_name
 
 _loaded: dict[str, tuple[str, str, LayerFunction]] = {}  # by operator: path, source, layer function
 _loading = threading.Lock()
@@ -64,8 +65,8 @@ def _load(path: str) -> LayerFunction:
     name, suffix = os.path.splitext(os.path.basename(path))
     if suffix == ".cu":
         raise ProgramError(
-            f"{shown(path)}: kernels for GPUs are compiled with the package only; an operator in NAME.cc runs on the CPU beside a GPU, "
-            f"with Executor(allow_cpu_fallback=True)"
+            f"{shown(path)}: kernels for GPUs are compiled with the package only; an operator in NAME.cc runs on the "
+            f"CPU beside a GPU, with Executor(allow_cpu_fallback=True)"
         )
     if suffix != ".cc":
         raise ProgramError(f"{shown(path)} is not the file of an operator: expected NAME.cc")

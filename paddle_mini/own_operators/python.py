@@ -7,15 +7,14 @@ from typing import Any, NamedTuple, overload
 
 from .. import dtypes
 from .._core import OpError, ProgramError, ShapeError, printable
-from ..callsite import raised_at
-from ..errors import printable_lines, shown
+from ..errors import shown
 from ..layers.emit import at_users_line
+from ..python_functions import FUNCTION, called, name_of_function, register
 from ..variable import Variable
 from .parameters import Input, parameters_of, require_name
-from .registry import LayerFunction, layer_of, register, require_new
+from .registry import LayerFunction, layer_of, require_new
 
 GRAD = "@GRAD"
-FUNCTION = "python_function"  # the attribute that names the function, for processes that do not have the operator
 Function = Callable[..., Any]
 
 
@@ -27,21 +26,6 @@ class Spec(NamedTuple):
 
 
 Outputs = Sequence[str] | Mapping[str, str | Callable[..., Any]]
-
-
-def called(what: str, function: Function, *args: Any, **kwargs: Any) -> Any:
-    """What the user's function gives; OpError with its exception and its line."""
-    try:
-        return function(*args, **kwargs)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # SystemExit too: a run ends with an error of its own
-        reason = printable_lines("\n".join(str(error).splitlines()[:3])) if str(error) else ""
-        raise OpError(f"{what} raised {type(error).__name__}{': ' + reason if reason else ''}{raised_at(error)}") from None
-
-
-def name_of_function(function: Function) -> str:
-    return f"{getattr(function, '__module__', None) or '?'}.{getattr(function, '__qualname__', type(function).__name__)}"
 
 
 @overload

@@ -1,12 +1,11 @@
-# What operators of users have in common: their names, their layer functions, and one lock for adding them.
+# The names and the layer functions of operators of users.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Collection
 from typing import Any
 
-from .. import _core, schemas
+from .. import _core
 from .._core import ProgramError
 from ..errors import shown
 from ..layers.from_schema import made_layer
@@ -14,10 +13,6 @@ from ..renamed import takes_other_names
 from ..transaction import atomic
 
 LayerFunction = Callable[..., Any]
-
-# Adding calls Python functions, which release the GIL, while it holds a mutex of C++: so a thread that has the GIL must not
-# wait for that mutex.
-adding = threading.Lock()
 
 
 def require_operator_name(name: str, given: str) -> None:
@@ -31,13 +26,6 @@ def require_new(name: str) -> None:
     require_operator_name(name, name)
     if name in _core.op_types():
         raise ProgramError(f"operator '{name}' exists already; operators can't be replaced: give this one another name")
-
-
-def register(item: dict[str, Any], gradient: dict[str, Any] | None) -> None:
-    """Adds an operator whose kernel is a Python function, and its gradient, or neither."""
-    with adding:
-        _core.add_python_operator(item, gradient)
-    schemas.operators_were_added()
 
 
 def layer_of(name: str, home: str, hidden: Collection[str] = (), several: bool = False) -> LayerFunction:

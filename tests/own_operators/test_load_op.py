@@ -262,10 +262,11 @@ print((one == other).all())
 def test_operators_are_added_while_threads_build_programs(compiled):
     code = """
 import threading
+from paddle_mini.thread_state import own_state
 stop, failures, built = threading.Event(), [], threading.Semaphore(0)
 def build():
     while not stop.is_set():
-        with pm.program_guard(pm.Program(), pm.Program()):
+        with own_state(), pm.program_guard(pm.Program(), pm.Program()):
             try:
                 pm.layers.relu(pm.layers.data('x', [2]))
                 built.release()
