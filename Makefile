@@ -91,7 +91,8 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 # support.
 TSAN_TESTS ?= tests/executor/test_same_bits.py tests/golden/test_golden.py tests/executor/test_fuse.py \
 	tests/executor/test_threads.py tests/executor/test_thread_pool.py tests/averaging/test_threads.py \
-	tests/c_interface/test_predictor.py tests/devices/test_offload.py tests/devices/test_failures.py tests/devices/test_parallel.py tests/devices/test_parallel_failures.py
+	tests/c_interface/test_predictor.py tests/devices/test_offload.py tests/devices/test_failures.py tests/devices/test_parallel.py tests/devices/test_parallel_failures.py \
+	tests/own_operators/test_adding.py
 tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
 	$(call sanitized,tsan)

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from .inspection.finite import check_finite
     from .inspection.profiler import profile
     from .inspection.summary import summary
-    from .own_operators import load_op
+    from .layers.python import register_py_func
+    from .own_operators import load_op, python_op
     from .predictor import Predictor
     from .training import Trainer, fit
 
@@ -53,6 +54,8 @@ _LAZY = {
     "fit": ".training",
     "load_op": ".own_operators",
     "profile": ".inspection.profiler",
+    "python_op": ".own_operators",
+    "register_py_func": ".layers.python",
     "summary": ".inspection.summary",
 }
 
@@ -114,6 +117,8 @@ __all__ = [
     "optimizer",
     "profile",
     "program_guard",
+    "python_op",
+    "register_py_func",
     "regularizer",
     "reset_default_programs",
     "samples",

@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FiniteCheck', 'OpError', 'Profile', 'Program', 'ProgramError', 'ReplicaTurn', 'ReplicaTurns', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FiniteCheck', 'OpError', 'Profile', 'Program', 'ProgramError', 'ReplicaTurn', 'ReplicaTurns', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     ...
@@ -210,6 +210,9 @@ class DeviceMemory:
     def address(self) -> int:
         ...
 
+def add_python_operator(item: dict, gradient: typing.Any) -> None:
+    ...
+
 def alter_schema(type: str, fact: str, value: typing.Any) -> typing.Any:
     ...
 
@@ -256,6 +259,9 @@ def emulate(index: typing.SupportsInt | typing.SupportsIndex, bandwidth: typing.
     ...
 
 def encode_program(arg0: dict) -> bytes:
+    ...
+
+def end_work() -> None:
     ...
 
 def find_waits(arg0: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, bool]]]], arg1: typing.SupportsInt | typing.SupportsIndex) -> list[list[int]]:

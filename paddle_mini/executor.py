@@ -1,6 +1,7 @@
 # Executor: runs programs; feeds in, fetches out.
 from __future__ import annotations
 
+import atexit
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
@@ -18,6 +19,8 @@ from .scope import LoDTensor, Scope, SelectedRows, global_scope
 from .thread_state import state
 from .threads import whole_threads
 from .variable import Variable
+
+atexit.register(_core.end_work)  # threads that run programs must not ask for the GIL after the interpreter's end
 
 Fetches = Sequence[Variable | str] | Variable | str | None
 

@@ -57,18 +57,35 @@ std::vector<Tensor> tensors_of(const Signature& signature, const py::tuple& feed
   return tensors;
 }
 
-py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, const std::shared_ptr<Scope>& scope,
-             const py::tuple& feeds) {
+py::list run_counted(Executor& executor, const std::shared_ptr<Signature>& signature,
+                     const std::shared_ptr<Scope>& scope, const py::tuple& feeds) {
   std::vector<py::array> copies;
   std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
+  NeedsGil here;
   Executor::Run run(executor, signature, scope);
-  {
+  try {
     py::gil_scoped_release release;
     run.start(tensors, user_wants_to_stop);
+  } catch (...) {
+    // A Python function may hold arrays in the memory of this run, so that memory is never freed.
+    if (arrays_are_kept())
+      py::make_tuple(py::cast(&executor, py::return_value_policy::reference), feeds, copies, signature, scope)
+          .release();
+    throw;
   }
   py::list results(signature->fetches().size());
   for (size_t i = 0; i < results.size(); ++i) results[i] = fetched_to_python(run.fetched(i));
   return results;
+}
+
+py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, const std::shared_ptr<Scope>& scope,
+             const py::tuple& feeds) {
+  try {
+    return run_counted(executor, signature, scope, feeds);
+  } catch (...) {
+    stay_if_interpreter_ends();
+    throw;
+  }
 }
 
 std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& signature,
@@ -89,6 +106,7 @@ std::vector<Place> places_of(const std::vector<std::string>& names) {
 }  // namespace
 
 bool user_wants_to_stop() {
+  if (interpreter_ends()) return true;
   py::gil_scoped_acquire gil;
   return PyErr_CheckSignals() != 0;
 }

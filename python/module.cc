@@ -5,8 +5,10 @@ PYBIND11_MODULE(_core, m) {
   namespace python = paddle_mini::python;
   m.doc() = "Programs, scopes and the executor of paddle_mini, in C++.";
   python::define_errors(m);
+  python::define_interpreter_end(m);
   python::define_program(m);
   python::define_operators(m);
+  python::define_python_operators(m);
   python::define_arrays(m);
   python::define_scope(m);
   python::define_claims(m);

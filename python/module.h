@@ -72,6 +72,8 @@ DeviceManager& manager();
 void define_errors(py::module_& m);    // errors.cc: Error and its kinds as Python exceptions
 void define_program(py::module_& m);   // program.cc: descriptions <-> bytes
 void define_operators(py::module_& m); // operators.cc: schemas, checks, gradients
+void define_interpreter_end(py::module_& m);   // interpreter_end.cc
+void define_python_operators(py::module_& m);  // python_operators.cc: operators whose kernels are Python functions
 void define_arrays(py::module_& m);    // arrays.cc: arrays of other libraries
 void define_scope(py::module_& m);     // scope.cc
 void define_claims(py::module_& m);   // claims.cc: averages applied to parameters
@@ -84,6 +86,7 @@ void define_testing(py::module_& m);   // testing.cc: invalid schemas, for tests
 // program.cc: an operator is a dict {"type", "inputs": [(slot, [names])], "outputs", "attrs": [(name, type, value)]}.
 OpDesc op_from_python(const py::dict& op);
 py::dict op_to_python(const OpDesc& op);
+Attr attr_from_python(const py::handle& item);
 py::list attrs_to_python(const std::vector<Attr>& attrs);
 py::object attr_to_python(const AttrValue& value);
 
@@ -93,6 +96,22 @@ py::dict info_to_python(const VarInfo& info);
 
 // testing.cc: the port that determines the kernel's dtype, and whether it is an output; None: the first port.
 py::object dtype_port(const OpSchema& schema);
+
+// interpreter_end.cc: while one exists, the interpreter's end waits. OpError if it has begun.
+class NeedsGil {
+ public:
+  NeedsGil();
+  ~NeedsGil();
+  NeedsGil(const NeedsGil&) = delete;
+  NeedsGil& operator=(const NeedsGil&) = delete;
+};
+bool interpreter_ends();
+// With the GIL: does not return after the interpreter's end has begun, except to the thread that ends it.
+void stay_if_interpreter_ends();
+
+// python_operators.cc: whether a Python function has ever kept an array of its inputs.
+bool arrays_are_kept();
+void note_kept_arrays();
 
 // executor.cc: PyErr_CheckSignals, from a thread that has released the GIL.
 bool user_wants_to_stop();

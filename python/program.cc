@@ -80,6 +80,8 @@ AttrValue attr_of_type(size_t type, const py::handle& value) {
   }
 }
 
+}  // namespace
+
 Attr attr_from_python(const py::handle& item) {
   auto attr = item.cast<py::tuple>();
   std::string name = attr[0].cast<std::string>();
@@ -91,6 +93,8 @@ Attr attr_from_python(const py::handle& item) {
                        py::repr(attr[2]).cast<std::string>(), " is not a valid value");
   }
 }
+
+namespace {
 
 VarDesc var_from_python(const py::dict& item) {
   VarDesc var;

@@ -1,9 +1,14 @@
 # Every test begins with empty default programs and an empty global scope.
+import pathlib
 import signal
 
 import pytest
 
-import paddle_mini as pm
+# The asserts of what tests share show their values too.
+SHARED = {path.stem for path in pathlib.Path(__file__).parent.glob("*.py")}
+pytest.register_assert_rewrite("families", *(name for name in SHARED if not name.startswith(("test_", "conftest"))))
+
+import paddle_mini as pm  # noqa: E402 - after the registration
 
 # A shell that runs the tests in the background ignores Ctrl-C for them, and the programs that they start would inherit
 # that.

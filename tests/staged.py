@@ -21,6 +21,11 @@ def stage(build):
         link = target / source.name
         link.unlink(missing_ok=True)
         link.symlink_to(source)
+    compiled_with = target / "cxx"  # by pm.load_op
+    compiled_with.mkdir(exist_ok=True)
+    for name, source in (("include", ROOT / "cpp"), ("operator_flags", package.parent / "operator_flags")):
+        (compiled_with / name).unlink(missing_ok=True)
+        (compiled_with / name).symlink_to(source)
     return package
 
 

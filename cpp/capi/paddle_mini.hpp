@@ -24,6 +24,8 @@ inline void check(int status) {
   if (status != PM_OK) throw Error(status, pm_last_error());
 }
 
+inline void load_operators(const std::string& path) { check(pm_load_operators(path.c_str())); }
+
 // Owns a handle. Moving leaves 0, which every function refuses.
 class Handle {
  public:

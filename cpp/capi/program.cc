@@ -25,6 +25,10 @@ int pm_kernel_level(const char** level) {
   return guarded([&] { there(level, "level") = runtime().kernels().level.c_str(); });
 }
 
+int pm_load_operators(const char* path) {
+  return guarded([&] { runtime().load_operators(text_of(path, "path"), ""); });
+}
+
 int pm_release(uint64_t handle) {
   if (!handle) return PM_OK;
   return guarded([&] { release_handle(handle); });

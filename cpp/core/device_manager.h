@@ -27,6 +27,9 @@ class DeviceManager {
   void load_operators(const std::string& path, const std::string& type) {
     add_operator_library(kernels_.operators, path, type);
   }
+  void add_operators(const std::function<void(OpTable&)>& define) {
+    paddle_mini::add_operators(kernels_.operators, define);
+  }
   // A queue for the CPU operators of programs that run on several devices. Each executor has its own: replicas that
   // wait for each other must not share a queue.
   std::shared_ptr<ThreadQueue> new_host_queue();

@@ -1,7 +1,9 @@
 // Selects the wider type in which a narrow type is computed.
 #include "core/widening.h"
 
+#include <mutex>
 #include <set>
+#include <shared_mutex>
 
 namespace paddle_mini {
 namespace {
@@ -28,7 +30,9 @@ std::vector<DType> wider_than(DType dtype, bool named) {
 }
 
 // Declarations of the schemas by operator type; they are the same in every kernel library.
+// Operators may be added while other threads plan programs, so the mutex guards it.
 struct Declared {
+  std::shared_mutex mutex;
   std::set<std::pair<std::string, DType>> types;
   std::set<std::pair<std::string, std::string>> integer_ports;
 };
@@ -41,6 +45,7 @@ Declared& declared() {
 }  // namespace
 
 bool takes_any_integers(const OpSchema& schema, const std::string& port) {
+  std::shared_lock<std::shared_mutex> reading(declared().mutex);
   return declared().integer_ports.count({schema.type(), port}) > 0;
 }
 
@@ -51,18 +56,24 @@ void infer_float_of_integers(InferContext& c) {
 }
 
 OpSchema also(std::initializer_list<DType> dtypes, OpSchema schema) {
+  std::unique_lock<std::shared_mutex> changing(declared().mutex);
   for (DType dtype : dtypes) declared().types.emplace(schema.type(), dtype);
   return schema;
 }
 
 OpSchema any_integers(const char* port, OpSchema schema) {
+  std::unique_lock<std::shared_mutex> changing(declared().mutex);
   declared().integer_ports.emplace(schema.type(), port);
   return schema;
 }
 
 std::optional<DType> computes_in(const OpSchema& schema, DType dtype) {
   if (schema.kernel(dtype)) return dtype;
-  bool named = declared().types.count({schema.type(), dtype}) > 0;
+  bool named = false;
+  {
+    std::shared_lock<std::shared_mutex> reading(declared().mutex);
+    named = declared().types.count({schema.type(), dtype}) > 0;
+  }
   for (DType wide : wider_than(dtype, named))
     if (schema.kernel(wide)) return wide;
   return std::nullopt;

@@ -6,12 +6,14 @@
 
 #include "core/cpu_count.h"
 #include "core/thread_pool.h"
+#include "executor/passes.h"
 
 namespace paddle_mini {
 
 Executor::Executor(DeviceManager& manager, const ExecutorOptions& options)
     : placement_(manager, options.place, options.cpu_fallback, options.communicator != nullptr),
       contexts_(manager, options.place, options.communicator, options.rank), sessions_(placement_) {
+  require_known_stages();
   contexts_.may_touch_files(options.files);
   if (options.threads) require_threads(options.threads);
   contexts_.limit_threads(options.threads);

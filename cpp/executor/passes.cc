@@ -57,6 +57,20 @@ bool logs(const char* stage) {
   return wanted && names(wanted, stage);
 }
 
+void require_known_stages() {
+  const char* wanted = std::getenv("PM_LOG");
+  if (!wanted) return;
+  std::string names = "infer";
+  for (const Pass& pass : passes()) names += text(", ", pass.name);
+  names += ", plan, run, runs";
+  std::stringstream words(wanted);
+  for (std::string word; std::getline(words, word, ',');) {
+    bool known = word.empty() || text(" ", names, ",").find(text(" ", word, ",")) != std::string::npos;
+    require<ProgramError>(known, "PM_LOG=", printable(wanted), ": '", printable(word), "' is not a stage; there are ",
+                          names);
+  }
+}
+
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last) {
   std::string stages = "infer";
   const char* wanted = wanted_passes();

@@ -20,5 +20,6 @@ const std::vector<Pass>& passes();  // in execution order
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last = "");
 
 bool logs(const char* stage);  // whether PM_LOG, names with commas between them, contains it
+void require_known_stages();     // throws ProgramError if PM_LOG has another word
 
 }  // namespace paddle_mini

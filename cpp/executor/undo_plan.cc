@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/user_code.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -57,7 +59,9 @@ bool accepted_before(const std::vector<Step>& steps, int at) {
 // On devices a forward operator's error may arrive after its gradient has started, so both are waited for.
 int last_step_that_may_refuse(const std::vector<Step>& steps, bool on_devices) {
   for (int i = static_cast<int>(steps.size()) - 1; i >= 0; --i) {
-    if (steps[i].may_fail_validation() && (on_devices || !accepted_before(steps, i))) return i;
+    if (!steps[i].may_fail_validation()) continue;
+    bool is_user_code = dynamic_cast<const UserCode*>(steps[i].kernel.get()) != nullptr;
+    if (on_devices || is_user_code || !accepted_before(steps, i)) return i;
   }
   return -1;
 }

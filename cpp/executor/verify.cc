@@ -36,6 +36,22 @@ void check_dtype(const VarDesc& var) {
                         type_name(var.dtype), ", which is not supported");
 }
 
+// An operator whose kernel is a Python function says which, because programs name only the operator.
+void fail_for_python_function(const OpDesc& op) {
+  const AttrValue* name = op.attr("python_function");
+  const std::string* function = name ? std::get_if<std::string>(name) : nullptr;
+  if (function && op.type == "py_func")
+    fail<ProgramError>("it calls the Python function ", printable(*function),
+                       ", which this process does not have: pass it to pm.register_py_func first");
+  if (function)
+    fail<ProgramError>("the operator is the Python function ", printable(*function),
+                       ", which this process does not have: import the module that defines it first");
+  if (op.type == "py_func")
+    fail<ProgramError>(
+        "it calls a Python function by its number in the process that made the program; only programs "
+        "of pm.layers.py_func name the function");
+}
+
 // Reports all unknown operators at once, so that one message shows whether the program needs another build.
 void require_known(const ProgramDesc& program, const OpTable& operators) {
   constexpr size_t kMostListed = 20;
@@ -53,6 +69,7 @@ void require_known(const ProgramDesc& program, const OpTable& operators) {
   }
   if (!first) return;
   with_op_context({*first, index, of_block}, [&] {
+    fail_for_python_function(*first);
     if (seen.size() == 1) operators.at(first->type);  // suggests the nearest name
     std::string list;
     for (const std::string& type : unknown) list += (list.empty() ? "" : ", ") + type;

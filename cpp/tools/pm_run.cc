@@ -29,6 +29,7 @@ constexpr const char kUsage[] = R"(usage: pm_run MODEL.pdmodel [options]
   --seed N             seed of operators that have none of their own
   --max-loop-steps N   how many steps each loop of a program may take in one run (default: no bound)
   --threads N          at most this many threads run an operator (default: the CPUs that the process may use)
+  --op FILE.so         add the operators of a library that pm.load_op has compiled; its code runs; may be repeated
   --quiet              print no values
   --no-check           take parameters that are not those saved with their program
   --files              let the operators save and load touch the files that the program names
@@ -44,7 +45,7 @@ struct UsageError : std::runtime_error {
 struct Options {
   std::string model, params, startup, out, params_for, save_params, save_for, place = "cpu";
   std::map<std::string, std::string> feeds;
-  std::vector<std::string> fetches;
+  std::vector<std::string> fetches, operators;
   int64_t steps = 1, batch = 0, max_loop_steps = 0, threads = 0;
   uint64_t seed = 0;
   bool quiet = false;
@@ -76,6 +77,7 @@ Options parse(const std::vector<std::string>& words) {
     else if (word == "--seed") options.seed = static_cast<uint64_t>(positive(word, value()));
     else if (word == "--max-loop-steps") options.max_loop_steps = positive(word, value());
     else if (word == "--threads") options.threads = positive(word, value());
+    else if (word == "--op") options.operators.push_back(value());
     else if (word == "--quiet") options.quiet = true;
     else if (word == "--files") options.files = true;
     else if (word == "--no-check") options.check = false;
@@ -166,6 +168,7 @@ class Run {
   explicit Run(const Options& options) : options_(options), executor_(executor_options(options)) {}
 
   int operator()() {
+    for (const std::string& library : options_.operators) pm::load_operators(library);
     pm::Program program = pm::Program::load_file(options_.model);
     program.names(PM_FEEDS);  // verifies the operators before anything is run
     if (!options_.startup.empty()) {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .. import _core
 from .._core import ProgramError
-from ..own_operators.cxx import require_operator_name
+from ..own_operators.registry import require_operator_name
 
 _SOURCE = """// {name}: Out = scale X^2
 #include "ops/family/unary.h"

@@ -36,6 +36,7 @@ from .loss import (
 from .metric import accuracy, auc, topk
 from .norm import affine_channel, batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn
 from .ops import *  # noqa: F403
+from .python import py_func
 from .random import dropout, gaussian_random, truncated_gaussian_random, uniform_random
 from .cut import crop, crop_tensor, slice, split, strided_slice, unbind, unstack
 from .rearrange import (
@@ -80,8 +81,8 @@ __all__ = [
     "logsumexp", "lrn", "lstm", "LSTMCell", "matmul", "max_pool2d_with_index", "maxout", "meshgrid",
     "multi_head_attention", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay", "norm", "one_hot", "ones",
     "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay", "polynomial_decay", "pool2d", "pool3d", "pow",
-    "pow2_decay_with_linear_warmup", "prelu", "put_along_axis", "reduce_all", "reduce_any", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_prod", "reduce_sum", "reshape", "resize_bilinear", "resize_nearest", "reverse", "rnn",
+    "pow2_decay_with_linear_warmup", "prelu", "put_along_axis", "py_func", "reduce_all", "reduce_any", "reduce_max",
+    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "reshape", "resize_bilinear", "resize_nearest", "reverse", "rnn",
     "RNNCell", "roll", "row_conv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask",
     "sequence_pad", "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split", "square_error_cost",
     "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case", "take_along_axis",

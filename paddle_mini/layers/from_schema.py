@@ -11,7 +11,7 @@ from .. import dtypes
 from .._core import printable
 from ..schemas import op_schema
 from ..variable import Variable
-from .emit import emit
+from .emit import emit, emit_all
 from .examples import example
 from .shared_arguments import ARGUMENTS, ERRORS
 
@@ -48,21 +48,26 @@ def made_layer(
     called: Mapping[str, str] = MappingProxyType({}),
     home: str = _HOME,
     shown_example: Sequence[str] = (),
-) -> Callable[..., Variable]:
-    """The same for any operator: `home` is the module of the function, `shown_example` has the lines of its example."""
+    several: bool = False,
+) -> Callable[..., Any]:
+    """The same for any operator: `home` is the module of the function, `shown_example` has the lines of its example;
+    `several`: the function returns the variables of all outputs, as a list if there are several."""
     schema = op_schema(op_type)
     ports = {called.get(port["name"], port["name"].lower()): port for port in schema["inputs"] if port["name"] not in hidden}
     attrs = {called.get(attr["name"], attr["name"]): attr for attr in schema["attrs"] if attr["name"] not in hidden}
     signature = _signature(ports, attrs)
 
-    def function(*args: Any, **kwargs: Any) -> Variable:
+    def function(*args: Any, **kwargs: Any) -> Any:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise TypeError(f"{op_type}(): {printable(str(error))}") from None
         name = given.pop("name", None)
         inputs = {port["name"]: given.pop(parameter, None) for parameter, port in ports.items()}
-        return emit(op_type, inputs, {attrs[parameter]["name"]: value for parameter, value in given.items()}, name=name)
+        named = {attrs[parameter]["name"]: value for parameter, value in given.items()}
+        if not several or len(schema["outputs"]) == 1:
+            return emit(op_type, inputs, named, name=name)
+        return list(emit_all(op_type, inputs, named, name).values())
 
     function.__name__ = function.__qualname__ = op_type
     function.__module__ = home

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,9 @@ from ..errors import printable_lines, shown
 
 _FOLDER = Path(_core.__file__).parent  # where the libraries, the headers and the flags are
 _EIGEN = "cmeel.prefix/include/eigen3"  # in site-packages, by the package cmeel-eigen
+
+_COMPILING = "compiling-"  # begins the names of the folders in which libraries are compiled
+_LONGEST = 24 * 3600  # seconds that a compilation may take
 
 # Ends the file of an operator: the function that the process calls when it has loaded the library.
 _ENTRY = """
@@ -41,18 +45,33 @@ def library_of(name: str, path: str, source: str) -> Path:
     folder = _own_folder()
     library = folder / f"{name}-{key[:32]}.so"
     if not _is_own(library, stat.S_ISREG):
+        _remove_left_folders(folder)
         # Processes that compile the same file at the same time replace each other's library by an equal one.
-        with tempfile.TemporaryDirectory(prefix="compiling-", dir=folder) as work:
+        with tempfile.TemporaryDirectory(prefix=_COMPILING, dir=folder) as work:
             made = os.path.join(work, "operator.so")
             _run([*command, "-o", made], unit, work, path)
             os.replace(made, library)
     return library
 
 
+def _remove_left_folders(folder: Path) -> None:
+    """Removes the folders of compilations whose process was killed: nothing has changed there for a day."""
+    for left in folder.glob(f"{_COMPILING}*"):
+        try:
+            if time.time() - os.lstat(left).st_mtime > _LONGEST:
+                shutil.rmtree(left)
+        except FileNotFoundError:  # another process has removed it
+            pass
+
+
 def _run(command: list[str], unit: str, work: str, path: str) -> None:
-    """Runs the compiler in a folder without headers; LC_ALL: the messages are in English."""
+    """Runs the compiler in a folder without headers; LC_ALL: the messages are in English; what this process preloads is not for
+    the compiler."""
     done = subprocess.run(
-        ["env", "LC_ALL=C", *command], cwd=work, input=unit.encode("utf-8", "surrogateescape"), capture_output=True
+        ["env", "-u", "LD_PRELOAD", "LC_ALL=C", *command],
+        cwd=work,
+        input=unit.encode("utf-8", "surrogateescape"),
+        capture_output=True,
     )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").splitlines()

@@ -4,19 +4,14 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable
 
 from .. import _core, schemas
 from .._core import ProgramError, printable
 from ..errors import shown
 from ..io.regular_files import open_regular, path_of
 from ..layers.emit import at_users_line
-from ..layers.from_schema import made_layer
-from ..renamed import takes_other_names
-from ..transaction import atomic
-from ..variable import Variable
-
-LayerFunction = Callable[..., Variable]
+from ..python_functions import adding
+from .registry import LayerFunction, layer_of, require_operator_name
 
 _loaded: dict[str, tuple[str, str, LayerFunction]] = {}  # by operator: path, source, layer function
 _loading = threading.Lock()
@@ -66,14 +61,13 @@ def load_op(path: str | os.PathLike[str]) -> LayerFunction:
         return _load(path_of(path))
 
 
-def require_operator_name(name: str, given: str) -> None:
-    """ProgramError about `given` unless the name can be that of an operator, its functions and its files."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise ProgramError(f"{shown(given)}: the name of an operator is a lower-case identifier, such as my_op")
-
-
 def _load(path: str) -> LayerFunction:
     name, suffix = os.path.splitext(os.path.basename(path))
+    if suffix == ".cu":
+        raise ProgramError(
+            f"{shown(path)}: kernels for GPUs are compiled with the package only; an operator in NAME.cc runs on the "
+            f"CPU beside a GPU, with Executor(allow_cpu_fallback=True)"
+        )
     if suffix != ".cc":
         raise ProgramError(f"{shown(path)} is not the file of an operator: expected NAME.cc")
     require_operator_name(name, path)
@@ -97,10 +91,12 @@ def _load(path: str) -> LayerFunction:
     from .compiler import library_of  # only users of C++ need it
 
     try:
-        _core.load_operators(str(library_of(name, path, source)), name)
+        library = str(library_of(name, path, source))
+        with adding:
+            _core.load_operators(library, name)
     except _core.Error as error:
         raise ProgramError(f"{printable(path)}: {error}" if printable(path) not in str(error) else str(error)) from None
     schemas.operators_were_added()
-    function = atomic(takes_other_names(made_layer(name, home=__package__)))
+    function = layer_of(name, home=__package__)
     _loaded[name] = path, source, function
     return function

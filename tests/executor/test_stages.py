@@ -87,3 +87,11 @@ def test_the_log_has_the_tables_that_are_asked_for(program, monkeypatch, capfd):
     pm.Executor().run(program[1], scope=pm.Scope())
     told = capfd.readouterr().err
     assert "fuse:\nv0 " in told and "place:" not in told and "steps, " not in told
+
+
+def test_an_unknown_stage_in_the_log_is_refused(monkeypatch):
+    monkeypatch.setenv("PM_LOG", "infer,fues")
+    with pytest.raises(
+        pm.ProgramError, match="PM_LOG=infer,fues: 'fues' is not a stage; there are infer, widen, .*, plan, run, runs"
+    ):
+        pm.Executor()

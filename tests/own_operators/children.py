@@ -32,12 +32,31 @@ void define_cube(OpTable& ops) {
 }  // namespace paddle_mini
 """
 
+PYTHON_CUBE = """
+@pm.python_op
+def cube(x):
+    "out = x^3, element by element."
+    return x ** 3
+@cube.gradient
+def cube_gradient(x, out_grad):
+    return 3 * x * x * out_grad
+"""
+REFUSED = """
+def refused(call):
+    try:
+        print(call())
+    except pm.Error as error:
+        print(type(error).__name__, str(error).replace(chr(10), ' | '))
+"""
+
 
 def started(code: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
     """A process that runs the code in the folder, where the code finds and keeps compiled operators."""
     variables = {**os.environ, "PM_OPERATORS": str(folder / "compiled"), **environment}
-    prepared = f"import numpy as np\nimport paddle_mini as pm\n{code}"
-    command = [sys.executable, "-W", "error", "-c", prepared]
+    site = ["-S"] if sys.flags.no_site else []  # tests/staged.py
+    path = f"import sys; sys.path[:] = {sys.path!r}\n" if site else ""
+    prepared = f"{path}import numpy as np\nimport paddle_mini as pm\n{code}"
+    command = [sys.executable, *site, "-W", "error", "-c", prepared]
     return subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -47,3 +66,8 @@ def printed(code: str, folder: Path, **environment: str) -> list[str]:
     out, err = child.communicate(timeout=300)
     assert child.returncode == 0, err
     return out.splitlines()
+
+
+def said(code: str, folder: Path) -> list[str]:
+    """The lines of code that calls refused(call): it prints the error of the call, in one line, or its result."""
+    return printed(REFUSED + code, folder)

@@ -3,6 +3,8 @@
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -134,6 +136,36 @@ def test_processes_may_compile_at_the_same_time(tmp_path):
     assert len(libraries(tmp_path)) == 1
 
 
+def test_folders_that_killed_compilations_left_are_removed(tmp_path):
+    """Those in which nothing has changed for a day; not one of a compilation that may still run."""
+    (tmp_path / "cube.cc").write_text(CUBE)
+    for name, age in (("compiling-old", 2 * 86400), ("compiling-new", 60)):
+        left = tmp_path / "compiled" / name
+        left.mkdir(parents=True)
+        (left / "operator.so").write_bytes(b"half")
+        os.utime(left, (os.stat(left).st_mtime - age,) * 2)
+    os.chmod(tmp_path / "compiled", 0o700)
+    assert printed("print(pm.load_op('cube.cc').__name__)", tmp_path) == ["cube"]
+    assert [path.name for path in libraries(tmp_path) if path.is_dir()] == ["compiling-new"]
+
+
+def test_pm_run_runs_programs_with_a_compiled_operator(compiled):
+    code = """
+y = pm.load_op('cube.cc')(pm.layers.fill_constant([2], 'float32', 3.0), name='y')
+open('with_cube', 'wb').write(pm.default_main_program().to_bytes())
+"""
+    printed(code, compiled)
+    (library,) = [path for path in libraries(compiled) if path.suffix == ".so"]
+    pm_run = pathlib.Path(sys.executable).with_name("pm_run")
+    run = lambda *words: subprocess.run(
+        [pm_run, compiled / "with_cube", "--fetch", "y.tmp_0", *words], capture_output=True, text=True
+    )
+    done = run("--op", library)
+    assert done.returncode == 0 and "27" in done.stdout, done.stderr
+    assert "operator 'cube' is not known" in run().stderr
+    assert "can't load the library of an operator" in run("--op", compiled / "cube.cc").stderr
+
+
 def test_a_link_in_place_of_a_library_is_not_followed(tmp_path, compiled):
     shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
     (library,) = libraries(tmp_path)
@@ -195,6 +227,7 @@ def test_a_wrong_file_adds_nothing(tmp_path, what):
     [
         ("relu.cc", "operator 'relu' exists already"),
         ("cube.cpp", "expected NAME.cc"),
+        ("cube.cu", "kernels for GPUs are compiled with the package only"),
         ("Cube.cc", "lower-case identifier"),
         ("missing.cc", "No such file"),
     ],
@@ -229,10 +262,11 @@ print((one == other).all())
 def test_operators_are_added_while_threads_build_programs(compiled):
     code = """
 import threading
+from paddle_mini.thread_state import own_state
 stop, failures, built = threading.Event(), [], threading.Semaphore(0)
 def build():
     while not stop.is_set():
-        with pm.program_guard(pm.Program(), pm.Program()):
+        with own_state(), pm.program_guard(pm.Program(), pm.Program()):
             try:
                 pm.layers.relu(pm.layers.data('x', [2]))
                 built.release()
