@@ -48,8 +48,8 @@ from .reduce import (
     reduce_prod, reduce_sum,
 )
 from .select import (
-    allclose, argsort, gather, index_add, index_select, multiplex, one_hot, put_along_axis, take_along_axis, tril, triu,
-    where,
+    allclose, argsort, cummax, cummin, gather, index_add, index_select, kthvalue, mode, multiplex, one_hot, put_along_axis,
+    take_along_axis, tril, triu, where,
 )
 from .tensor import assign, cast, concat, create_global_var, create_parameter, data, increment, sums
 from .transformer import (
