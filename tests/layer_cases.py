@@ -75,6 +75,7 @@ CASES = {
     "adaptive_pool2d": {"defaults": lambda d: L.adaptive_pool2d(d(2, 3, 6, 6), 3), "avg": lambda d: L.adaptive_pool2d(d(2, 3, 5, 7), [2, 3], "avg")},
     "add_learned_positions": one(lambda d: L.add_learned_positions(d(2, 3, 4), 5)),
     "add_sinusoid_positions": one(lambda d: L.add_sinusoid_positions(d(2, 3, 4), 5)),
+    "index_put": one(lambda d: L.index_put(d(4, 3), [d.ints(2, high=2)], d(3))),
     "isclose": one(lambda d: L.isclose(d(2, 3), d(2, 3))),
     **{name: {"defaults": lambda d, f=getattr(L, name): f(d(2, 3)), **along(2, lambda d, axis, f=getattr(L, name): f(d(2, 3), axis))}
        for name in ("cummax", "cummin", "mode")},
@@ -246,6 +247,9 @@ CASES = {
     "take_along_axis": {f"axis {axis}": (lambda d, axis=axis: L.take_along_axis(d(3, 3, 3), d.ints(3, 3, 3), axis)) for axis in (0, 1, 2, -1, -2, -3)},
     "rank_loss": one(lambda d: L.rank_loss(d(3, 1), d(3, 1), d(3, 1))),
     "reshape": {"defaults": lambda d: L.reshape(d(2, 6), [3, 4]), "-1": lambda d: L.reshape(d(2, 3, 4), [0, -1])},
+    "resize_bicubic": {"defaults": lambda d: L.resize_bicubic(d(2, 3, 4, 4), [6, 7]), "scale": lambda d: L.resize_bicubic(d(2, 3, 4, 4), scale=2.0, align_corners=False)},
+    "resize_linear": {"defaults": lambda d: L.resize_linear(d(2, 3, 4), [6]), "scale": lambda d: L.resize_linear(d(2, 3, 4), scale=2.0, align_corners=False)},
+    "resize_trilinear": {"defaults": lambda d: L.resize_trilinear(d(1, 2, 3, 4, 4), [4, 6, 7]), "scale": lambda d: L.resize_trilinear(d(1, 2, 3, 4, 4), scale=2.0, align_corners=False)},
     "resize_bilinear": {"defaults": lambda d: L.resize_bilinear(d(2, 3, 4, 4), [6, 7]), "scale": lambda d: L.resize_bilinear(d(2, 3, 4, 4), scale=2.0, align_corners=False)},
     "resize_nearest": {"defaults": lambda d: L.resize_nearest(d(2, 3, 4, 4), [6, 7]), "scale": lambda d: L.resize_nearest(d(2, 3, 4, 4), scale=2.0, align_corners=False)},
     "RNNCell": one(lambda d: L.rnn(L.GRUCell(4), d(2, 3, 5), time_major=True)[0]),

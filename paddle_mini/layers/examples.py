@@ -60,6 +60,7 @@ _CALLS = {
     "grid_sampler": ("grid_sampler(image, grid)", "(-1, 4, 3, 3)"),
     "hinge_loss": ("hinge_loss(column, other)", "(-1, 1)"),
     "histogram": ("histogram(x, bins=10)", "(10,)"),
+    "index_put": ("index_put(matrix, [rows], updates)", "(4, 4)"),
     "index_sample": ("index_sample(x, index)", "(-1, 2)"),
     "is_empty": ("is_empty(x)", "()"),
     "isclose": ("isclose(x, y)", "(-1, 8)"),
