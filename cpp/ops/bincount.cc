@@ -81,7 +81,6 @@ void define_bincount(OpTable& ops) {
                       "else float64")
               .attr("minlength", 0, "the least length of Out", at_least(0))
               .infer(infer_bincount)
-              .custom_lod()
               .no_gradient("PaddlePaddle has none either")
               .cpu_only("the size of its result depends on data")
               .kernel_for_any<BincountKernel>());

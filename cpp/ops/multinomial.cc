@@ -14,7 +14,7 @@ struct MultinomialKernel : Kernel {
   Out<int64_t> out;
   int64_t categories, rows, samples;
   bool replacement;
-  Scratch<T> sums;  // of the weights up to each category, relative to all
+  Scratch<T> sums;  // weights up to each category, relative to all
 
   explicit MultinomialKernel(KernelInit& init)
       : x(init, "X"), out(init, "Out"), categories(x.shape()[x.shape().rank() - 1]),

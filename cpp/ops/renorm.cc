@@ -48,7 +48,7 @@ struct RenormSlice {
   }
 };
 
-// Of f X with f = most / (norm + epsilon): f g - most / (norm + epsilon)^2 (the sum of g x) d norm / dx.
+// The gradient of f X, with f = most / (norm + epsilon), is f g - most / (norm + epsilon)^2 (the sum of g x) d norm / dx.
 template <class T>
 struct RenormSliceGrad {
   RenormSlices<T> slices;

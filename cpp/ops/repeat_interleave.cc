@@ -125,7 +125,6 @@ void define_repeat_interleave(OpTable& ops) {
               .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, repeated_shape(c)); })
               .gradient("repeat_interleave_grad", {"X", "RepeatsTensor", "Out@GRAD"}, {"X@GRAD"})
               .cpu_only("the repeats may be a tensor that determines the size of Out")
-              .custom_lod()
               .kernel_for_any<RepeatInterleaveKernel>());
   ops.add(ops.gradient_of("repeat_interleave")
               .doc("X@GRAD of a slice = the sum of Out@GRAD over its repetitions.")

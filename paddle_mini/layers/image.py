@@ -76,7 +76,8 @@ def resize_bicubic(
 ) -> Variable:
     """Bicubic resizing: each pixel is interpolated from the sixteen source pixels around its position.
 
-    Arguments are as in resize_bilinear. Without align_corners the centers of pixels lie over each other.
+    input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or this multiple of
+    input's, rounded down. align_corners: the centers of the corner pixels lie over each other; else those of all pixels.
     Returns images of that size.
     Example:
         >>> image = pm.layers.data("image", [-1, 3, 8, 8])
@@ -98,8 +99,9 @@ def resize_linear(
 ) -> Variable:
     """Linear resizing of lines: each element is interpolated from the two around its position.
 
-    input: [N, C, W], or [N, W, C] with data_format="NWC". out_shape: [width]. The other arguments are as in
-    resize_bilinear. Returns lines of that length.
+    input: [N, C, W], or [N, W, C] with data_format="NWC". out_shape: [width]; scale: or this multiple of
+    input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else align_mode 0 lays
+    centers of elements over each other, 1 their corners. Returns lines of that length.
     Example:
         >>> line = pm.layers.data("line", [-1, 3, 8])
         >>> pm.layers.resize_linear(line, [12]).shape
@@ -121,8 +123,10 @@ def resize_trilinear(
 ) -> Variable:
     """Trilinear resizing of volumes: each element is interpolated from the eight around its position.
 
-    input: [N, C, D, H, W], or [N, D, H, W, C] with data_format="NDHWC". out_shape: [depth, height, width]. The other
-    arguments are as in resize_bilinear. Returns volumes of that size.
+    input: [N, C, D, H, W], or [N, D, H, W, C] with data_format="NDHWC". out_shape: [depth, height, width];
+    scale: or this multiple of
+    input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else align_mode 0 lays
+    centers of elements over each other, 1 their corners. Returns volumes of that size.
     Example:
         >>> volume = pm.layers.data("volume", [-1, 3, 4, 8, 8])
         >>> pm.layers.resize_trilinear(volume, scale=2.0).shape
