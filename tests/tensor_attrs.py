@@ -17,6 +17,9 @@ some = lambda *v: [np.array([n], "int32") for n in v]
 X = {"X": array(4, 6)}
 V = {"X": array(1, 2, 3, 4, 5)}
 I = {"X": array(1, 2, 4, 5)}
+L = {"X": array(1, 2, 5)}
+VOLUME = {"out_d": 4, "out_h": 3, "out_w": 7}
+TEN = {"low": 0, "high": 10, "seed": 7}
 near = dict(interp_method="nearest", align_corners=False)
 S = dict(axes=[0, 1])
 # name: (operator, inputs, attributes, tensors that replace some of these, the remaining attributes, inputs with a
@@ -106,6 +109,20 @@ CASES: dict[str, Any] = {
     "nearest": ("nearest_interp_v2", I, {**near, "out_h": 3, "out_w": 7}, {"SizeTensor": some(3, 7)}, near, ["X"]),
     "bilinear": ("bilinear_interp_v2", I, {"out_h": 3, "out_w": 7}, {"OutSize": i32(3, 7)}, {}, ["X"]),
     "bilinear scale": ("bilinear_interp_v2", I, {"scale": [1.5, 1.5]}, {"Scale": np.array([1.5], "float32")}, {}, ["X"]),
+    **{
+        f"{method} {name}": (f"{method}_interp_v2", x, of, tensors, left, ["X"])
+        for method, x, sizes in (("linear", L, {"out_w": 7}), ("trilinear", V, VOLUME), ("bicubic", I, {"out_h": 3, "out_w": 7}))
+        for left in [{"interp_method": method}]
+        for name, of, tensors in (
+            ("size", {**left, **sizes}, {"OutSize": i32(*sizes.values())}),
+            ("list", {**left, **sizes}, {"SizeTensor": some(*sizes.values())}),
+            ("scale", {**left, "scale": [1.5] * len(sizes)}, {"Scale": np.array([1.5], "float32")}),
+        )
+    },
+    "randint": ("randint", {}, {**TEN, "shape": [2, 3]}, {"ShapeTensor": i64(2, 3)}, TEN, []),
+    "randint list": ("randint", {}, {**TEN, "shape": [2, 3]}, {"ShapeTensorList": some(2, 3)}, TEN, []),
+    "empty": ("empty", {}, {"shape": [2, 3], "dtype": 5}, {"ShapeTensor": i64(2, 3)}, {"dtype": 5}, []),
+    "empty list": ("empty", {}, {"shape": [2, 3], "dtype": 5}, {"ShapeTensorList": some(2, 3)}, {"dtype": 5}, []),
     "dropout": ("dropout", X, {"seed": 7, "fix_seed": True}, {"Seed": i32(7)}, {}, []),
     "set_value": (
         "set_value",

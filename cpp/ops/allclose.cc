@@ -1,51 +1,14 @@
 // allclose: Out = whether all elements of Input and Other are nearly equal
-#include <cmath>
-#include <cstdlib>
-
-#include "core/op_table.h"
-#include "core/target.h"
+#include "ops/family/is_close.h"
 
 namespace paddle_mini {
 namespace {
 
-// Parses a number that PaddlePaddle stores as text to keep it exact. Throws for other text.
-double number_in(const std::string& name, const std::string& words) {
-  char* end = nullptr;
-  double number = std::strtod(words.c_str(), &end);
-  require<ProgramError>(!words.empty() && end == words.c_str() + words.size(), "attribute '", name, "' is '",
-                        printable(words), "', which is not a number");
-  return number;
-}
-
-void is_number(const std::string& name, const AttrValue& value) { number_in(name, std::get<std::string>(value)); }
-
 template <class T>
-struct IsClose {
-  double rtol, atol;
-  bool equal_nan;
-
-  PM_HD bool operator()(T a, T b) const {
-    if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
-    if (a == b) return true;
-    T apart = std::abs(a - b), allowed = static_cast<T>(atol + rtol * std::abs(static_cast<double>(b)));
-    // PaddlePaddle tolerates 1e-15 beyond the bound.
-    return apart <= allowed || std::abs(apart - allowed) <= T(1e-15);
-  }
-};
-
-template <class T>
-struct AllcloseKernel : Kernel {
-  In<T> input, other;
-  NumberIn rtol_in, atol_in;
+struct AllcloseKernel : Kernel, CloseInputs<T> {
   Out<bool> out;
-  double rtol, atol;
-  bool equal_nan;
 
-  explicit AllcloseKernel(KernelInit& init)
-      : input(init, "Input"), other(init, "Other"), rtol_in(init, "Rtol", optional_port),
-        atol_in(init, "Atol", optional_port), out(init, "Out"), rtol(number_in("rtol", init.attr<std::string>("rtol"))),
-        atol(number_in("atol", init.attr<std::string>("atol"))), equal_nan(init.attr<bool>("equal_nan")) {}
-
+  explicit AllcloseKernel(KernelInit& init) : CloseInputs<T>(init), out(init, "Out") {}
   void run(KernelContext& context) override;
 };
 
@@ -57,30 +20,14 @@ struct AllcloseKernel : Kernel {
 namespace paddle_mini {
 
 void define_allclose(OpTable& ops) {
-  ops.add(OpSchema("allclose")
+  ops.add(comparison_of_close("allclose")
               .doc("Out = whether |Input - Other| <= atol + rtol |Other| for all elements; if rtol > 0, an infinite "
                    "Other is close to every number, as in PaddlePaddle.")
-              .input("Input", "any shape")
-              .input("Other", "shape and element type of Input")
-              .optional_input("Rtol", "one number, which replaces the attribute")
-              .optional_input("Atol", "one number, which replaces the attribute")
               .output("Out", "one element, bool")
-              .attr("rtol", "1e-5", "a number as text", is_number)
-              .attr("atol", "1e-8", "a number as text", is_number)
-              .attr("equal_nan", false, "whether NaN is equal to NaN")
               .infer([](InferContext& c) {
-                require_tensors(c);
-                require_same_shape(c, "Input", "Other");
-                require_same_dtype(c, "Input", "Other");
-                for (const char* port : {"Rtol", "Atol"}) {
-                  if (!c.has_input(port)) continue;
-                  require_number(c, port);
-                  require_scalar(c, port);
-                }
+                check_close_inputs(c);
                 c.set_output("Out", DType::Bool, Shape{});
               })
-              .no_gradient("its output is bool")
-              .on_gpu()
               .kernels<AllcloseKernel, float, double>());
 }
 

@@ -6,11 +6,10 @@ namespace {
 
 template <class T>
 void AllcloseKernel<T>::run(KernelContext&) {
-  if (rtol_in) rtol = rtol_in[0];
-  if (atol_in) atol = atol_in[0];
-  IsClose<T> is_close{rtol, atol, equal_nan};
+  IsClose<T> is_close{this->rtol_in ? this->rtol_in[0] : this->rtol, this->atol_in ? this->atol_in[0] : this->atol,
+                      this->equal_nan};
   bool close = true;
-  for (int64_t i = 0, n = input.numel(); close && i < n; ++i) close = is_close(input[i], other[i]);
+  for (int64_t i = 0, n = this->input.numel(); close && i < n; ++i) close = is_close(this->input[i], this->other[i]);
   out[0] = close;
 }
 

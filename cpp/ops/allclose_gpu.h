@@ -22,9 +22,13 @@ struct FlagApart {
 template <class T>
 void AllcloseKernel<T>::run(KernelContext& context) {
   fill_n(context, out.data(), 1, true);
-  for_each_index(context, input.numel(),
-                 FlagApart<T>{scalar_or(rtol_in, rtol), scalar_or(atol_in, atol), equal_nan, input.data(), other.data(),
-                              out.data()});
+  FlagApart<T> flag{scalar_or(this->rtol_in, this->rtol),
+                    scalar_or(this->atol_in, this->atol),
+                    this->equal_nan,
+                    this->input.data(),
+                    this->other.data(),
+                    out.data()};
+  for_each_index(context, this->input.numel(), flag);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// elementwise_add: Out = X + Y, with Y broadcast over X
+// elementwise_add: Out = X + Y, with Y broadcast over X; grad_add: the same for sums of gradients
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 
@@ -30,6 +30,10 @@ void define_elementwise_add(OpTable& ops) {
                    .view("Out@GRAD", "X@GRAD")
                    .kernels<BinaryGradKernel<PassGradient, PassGradient>::For, float, double>()));
   ops.add(sum_second_gradient(ops, "elementwise_add").kernels<SumSecondKernel<Add>::For, float, double>());
+  ops.add(binary("grad_add")
+              .doc("Out = X + Y, as elementwise_add: the sum of gradients of one variable.")
+              .no_gradient("its inputs are gradients, and PaddlePaddle has none either")
+              .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

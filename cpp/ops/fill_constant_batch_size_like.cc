@@ -1,6 +1,6 @@
 // fill_constant_batch_size_like: Out = a tensor filled with value; one dimension of its shape is taken from Input
-#include "core/op_table.h"
 #include "math/fill.h"
+#include "ops/family/batch_size_like.h"
 
 namespace paddle_mini {
 namespace {
@@ -10,54 +10,15 @@ struct FillBatchKernel : FillKernel<T> {
   explicit FillBatchKernel(KernelInit& init) : FillKernel<T>(init, value_to_fill<T>(init)) {}
 };
 
-// For sequences, the batch size is their number, not the number of rows.
-int64_t batch_size(const VarInfo& input, int axis) {
-  if (axis > 0) return input.shape[axis];
-  if (!input.lod.empty()) return static_cast<int64_t>(input.lod.back().size()) - 1;
-  return input.lod_level > 0 ? -1 : input.shape[axis];
-}
-
-Shape filled_shape(const InferContext& c) {
-  const std::vector<int32_t>& dims = c.attr<std::vector<int32_t>>("shape");
-  Shape out;
-  for (int32_t dim : dims) out.push_back(dim);
-  const Shape& input = c.shape("Input");
-  require<ShapeError>(input.rank() > 0 && out.rank() > 0, "Input ", input.str(), " or shape ", out.str(),
-                      " has no dimensions");
-  int from = normal_axis(c.attr<int32_t>("input_dim_idx"), input.rank(), "input_dim_idx");
-  int to = normal_axis(c.attr<int32_t>("output_dim_idx"), out.rank(), "output_dim_idx");
-  out[to] = batch_size(c.input("Input"), from);
-  for (int i = 0; i < out.rank(); ++i) {
-    require<ProgramError>(i == to || out[i] >= 0, "attribute 'shape' has the dimension ", out[i]);
-  }
-  if (out.known()) out.numel();  // throws if it is too large
-  return out;
-}
-
 }  // namespace
 
 void define_fill_constant_batch_size_like(OpTable& ops) {
-  ops.add(OpSchema("fill_constant_batch_size_like")
+  ops.add(batch_size_like("fill_constant_batch_size_like")
               .doc("Out = value in every element; one dimension of `shape` is replaced by one of Input's.")
-              .input("Input", "any shape except []; only its shape and its sequences are read")
-              .output("Out",
-                      "of shape `shape`; dimension output_dim_idx is that of Input at input_dim_idx or, if Input has "
-                      "sequences, the number of sequences of the last level")
-              .required_attr("shape", AttrType::Ints, "shape of Out; the element at output_dim_idx is not read")
-              .attr("input_dim_idx", 0, "the dimension of Input; negative ones count from the end")
-              .attr("output_dim_idx", 0, "the dimension of Out; negative ones count from the end")
-              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out")
               .attr("value", 0.0f, "the value")
               .attr("str_value", "", "the value in decimal, \"inf\" or \"nan\"; replaces `value` unless empty")
               .attr("force_cpu", false, "whether Out is on the CPU regardless of the place")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                c.set_output("Out", c.dtype_attr("dtype"), filled_shape(c));
-              })
-              .custom_lod()  // Out has no sequences
               .no_gradient("the values of Input are not read")
-              .dtype_from_output("Out")
-              .on_gpu()
               .kernels<FillBatchKernel, float, double, bool, int32_t, int64_t>());
 }
 

@@ -1,4 +1,5 @@
-// memcpy_d2h, memcpy_h2d: Out = X, copied from a device to the host and from the host to a device
+// memcpy_d2h, memcpy_h2d, memcpy: Out = X, copied from a device to the host, from the host to a device, and in either
+// direction
 #include "core/op_table.h"
 #include "ops/family/reshape.h"
 
@@ -34,6 +35,8 @@ void define_memcpy_d2h(OpTable& ops) {
   ops.add(transfer("memcpy_d2h", "memcpy_h2d", "Out = X, in the memory of the host.", "kind of host memory; not used"));
   ops.add(transfer("memcpy_h2d", "memcpy_d2h", "Out = X, in the memory of the device.",
                    "kind of device; not used: op_device determines it"));
+  ops.add(transfer("memcpy", "memcpy", "Out = X, in another memory.",
+                   "kind of memory; not used: op_device determines it"));
 }
 
 }  // namespace paddle_mini

@@ -20,7 +20,7 @@ PM_HD inline int64_t nearest_place(const InterpolatedAxis& axis, bool round, int
 namespace paddle_mini {
 
 void define_nearest_interp_v2(OpTable& ops) {
-  ops.add(interpolation("nearest", 3)
+  ops.add(interpolation("nearest", 2, 3)
               .doc("Out = the images of X resized by nearest-neighbour interpolation: pixel i of Out is the pixel of X "
                    "at i (in - 1) / (out - 1) + 1/2 with align_corners, else at i ratio, rounded down, with ratio 1 / "
                    "scale or in / out.")

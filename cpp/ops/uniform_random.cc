@@ -1,67 +1,31 @@
 // uniform_random: Out is drawn uniformly from [min, max)
-#include <algorithm>
-
-#include "core/op_table.h"
-#include "math/random.h"
 #include "ops/family/tensor_attr.h"
+#include "ops/family/uniform.h"
 
 namespace paddle_mini {
 namespace {
 
 const TensorAttr kUniformShape{"shape", "ShapeTensor", "ShapeTensorList"};
 
-template <class T>
-struct UniformRandomKernel : Kernel {
-  Out<T> out;
-  T low, high, diagonal;
-  int64_t seed, diagonal_count, diagonal_step;
-
-  explicit UniformRandomKernel(KernelInit& init)
-      : out(init, "Out"), low(static_cast<T>(init.attr<float>("min"))), high(static_cast<T>(init.attr<float>("max"))),
-        diagonal(static_cast<T>(init.attr<float>("diag_val"))), seed(init.attr<int32_t>("seed")),
-        diagonal_count(init.attr<int32_t>("diag_num")), diagonal_step(init.attr<int32_t>("diag_step")) {}
-
-  void run(KernelContext& context) override {
-    with_generator(context, seed, [&](std::mt19937_64& generator) {
-      make_on_host(context, out.numel(), out.data(), [&](T* to) {
-        std::uniform_real_distribution<T> draw(low, high);
-        generate(context, to, out.numel(), [&] { return draw(generator); });
-        for (int64_t i = 0; i < diagonal_count; ++i) to[i * (diagonal_step + 1)] = diagonal;
-      });
-    });
-  }
-};
-
 void infer_uniform_random(InferContext& c) {
   Shape shape = settled_shape(c, kUniformShape);
-  float low = c.attr<float>("min"), high = c.attr<float>("max");
-  require<ProgramError>(low <= high, "attribute 'min' is ", low, ", which is not at most 'max', ", high);
-  int64_t count = c.attr<int32_t>("diag_num"), step = c.attr<int32_t>("diag_step");
-  bool fits = count == 0 || !shape.known() || (count - 1) * (step + 1) < shape.numel();
-  require<ProgramError>(fits, "attribute 'diag_num' is ", count, ": that number of elements, ", step + 1,
-                        " apart, does not fit into ", shape.str());
+  check_uniform(c, shape);
   c.set_output("Out", c.dtype_attr("dtype"), shape);
 }
 
 }  // namespace
 
 void define_uniform_random(OpTable& ops) {
-  ops.add(
-      with_tensor_ports(OpSchema("uniform_random").output("Out", "the attribute `shape` is its shape"), {kUniformShape})
-          .doc("Each element of Out is a sample of the uniform distribution on [min, max).")
-          .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
-          .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
-          .attr("min", -1.0f, "lower bound")
-          .attr("max", 1.0f, "upper bound")
-          .attr("seed", 0, "seed of a generator that restarts in each run; 0: the executor's generator continues")
-          .attr("diag_num", 0, "the number of elements, from the first one on, that are set to diag_val", at_least(0))
-          .attr("diag_step", 0, "the distance between two of them", at_least(0))
-          .attr("diag_val", 1.0f, "their value")
-          .infer(infer_uniform_random)
-          .no_gradient("its input is a shape, which has no gradient")
-          .dtype_from_output("Out")
-          .on_gpu()
-          .kernels<UniformRandomKernel, float, double>());
+  ops.add(with_tensor_ports(with_bounds(OpSchema("uniform_random")).output("Out", "the attribute `shape` is its shape"),
+                            {kUniformShape})
+              .doc("Each element of Out is a sample of the uniform distribution on [min, max).")
+              .attr("shape", std::vector<int64_t>{}, "shape of Out; empty: one element")
+              .attr("dtype", static_cast<int32_t>(DType::Float32), "element type of Out, float32 or float64")
+              .infer(infer_uniform_random)
+              .no_gradient("its input is a shape, which has no gradient")
+              .dtype_from_output("Out")
+              .on_gpu()
+              .kernels<UniformRandomKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-# Layers that resize and pad images, and extract and fold patches.
+# Layers that resize and pad images, lines and volumes, and extract and fold patches.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -64,6 +64,77 @@ def resize_nearest(
     """
     attrs = {"interp_method": "nearest", "align_corners": align_corners, **_size("resize_nearest", out_shape, scale, data_format)}
     return emit("nearest_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_nearest"))
+
+
+def resize_bicubic(
+    input: Variable,
+    out_shape: Sequence[int] | None = None,
+    scale: float | None = None,
+    align_corners: bool = True,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Variable:
+    """Bicubic resizing: each pixel is interpolated from the sixteen source pixels around its position.
+
+    input: [N, C, H, W], or [N, H, W, C] with data_format="NHWC". out_shape: [height, width]; scale: or this multiple of
+    input's, rounded down. align_corners: the centers of the corner pixels lie over each other; else those of all pixels.
+    Returns images of that size.
+    Example:
+        >>> image = pm.layers.data("image", [-1, 3, 8, 8])
+        >>> pm.layers.resize_bicubic(image, [12, 16]).shape
+        (-1, 3, 12, 16)
+    """
+    attrs = {"interp_method": "bicubic", "align_corners": align_corners, **_size("resize_bicubic", out_shape, scale, data_format)}
+    return emit("bicubic_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_bicubic"))
+
+
+def resize_linear(
+    input: Variable,
+    out_shape: Sequence[int] | None = None,
+    scale: float | None = None,
+    align_corners: bool = True,
+    align_mode: int = 1,
+    data_format: str = "NCW",
+    name: str | None = None,
+) -> Variable:
+    """Linear resizing of lines: each element is interpolated from the two around its position.
+
+    input: [N, C, W], or [N, W, C] with data_format="NWC". out_shape: [width]; scale: or this multiple of
+    input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else align_mode 0 lays
+    centers of elements over each other, 1 their corners. Returns lines of that length.
+    Example:
+        >>> line = pm.layers.data("line", [-1, 3, 8])
+        >>> pm.layers.resize_linear(line, [12]).shape
+        (-1, 3, 12)
+    """
+    attrs: dict[str, Any] = {"interp_method": "linear", "align_corners": align_corners, "align_mode": align_mode}
+    attrs.update(_size("resize_linear", out_shape, scale, data_format))
+    return emit("linear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_linear"))
+
+
+def resize_trilinear(
+    input: Variable,
+    out_shape: Sequence[int] | None = None,
+    scale: float | None = None,
+    align_corners: bool = True,
+    align_mode: int = 1,
+    data_format: str = "NCDHW",
+    name: str | None = None,
+) -> Variable:
+    """Trilinear resizing of volumes: each element is interpolated from the eight around its position.
+
+    input: [N, C, D, H, W], or [N, D, H, W, C] with data_format="NDHWC". out_shape: [depth, height, width];
+    scale: or this multiple of
+    input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else align_mode 0 lays
+    centers of elements over each other, 1 their corners. Returns volumes of that size.
+    Example:
+        >>> volume = pm.layers.data("volume", [-1, 3, 4, 8, 8])
+        >>> pm.layers.resize_trilinear(volume, scale=2.0).shape
+        (-1, 3, 8, 16, 16)
+    """
+    attrs: dict[str, Any] = {"interp_method": "trilinear", "align_corners": align_corners, "align_mode": align_mode}
+    attrs.update(_size("resize_trilinear", out_shape, scale, data_format))
+    return emit("trilinear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_trilinear"))
 
 
 def pad2d(
@@ -150,11 +221,12 @@ def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size)
 
 
 def _size(layer: str, out_shape: Sequence[int] | None, scale: float | None, data_format: str) -> dict[str, Any]:
+    axes = ["depth", "height", "width"][5 - len(data_format) :]
     if (out_shape is None) == (scale is None):
         refuse(ProgramError, f"{layer}: give either out_shape or scale")
     if out_shape is None:
-        return {"scale": [scale, scale], "data_layout": data_format}
-    if np.shape(out_shape) != (2,):
-        refuse(ProgramError, f"{layer}: out_shape is {shown(out_shape)}, it must be [height, width]")
-    height, width = (whole(layer, "out_shape", size) for size in out_shape)
-    return {"out_h": height, "out_w": width, "data_layout": data_format}
+        return {"scale": [scale] * len(axes), "data_layout": data_format}
+    if np.shape(out_shape) != (len(axes),):
+        refuse(ProgramError, f"{layer}: out_shape is {shown(out_shape)}, it must be [{', '.join(axes)}]")
+    numbers = [whole(layer, "out_shape", size) for size in out_shape]
+    return {**{f"out_{axis[0]}": number for axis, number in zip(axes, numbers)}, "data_layout": data_format}

@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'asin', 'asinh', 'atan', 'atanh', 'bce_loss', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'diag', 'dist', 'dot', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'exp', 'expm1', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'hinge_loss', 'index_sample', 'is_empty', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'less_equal', 'less_than', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logsigmoid', 'lookup_table', 'mean', 'merge_selected_rows', 'mish', 'mul', 'mv', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'round', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'softmax', 'softplus', 'softsign', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'trunc']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'asin', 'asinh', 'atan', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'diag', 'diag_embed', 'diagonal', 'dirichlet', 'dist', 'dot', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'hinge_loss', 'histogram', 'index_put', 'index_sample', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logsigmoid', 'lookup_table', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'renorm', 'repeat_interleave', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'softmax', 'softplus', 'softsign', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element.
@@ -179,6 +179,46 @@ def bce_loss(x: Variable, label: Variable, *, name: str | None=None) -> Variable
         >>> other = pm.layers.data("other", [-1, 1])
         >>> pm.layers.bce_loss(column, other).shape
         (-1, 1)
+    """
+
+def bernoulli(x: Variable, *, name: str | None=None) -> Variable:
+    """Each element of Out is 1 with the probability in x, else 0. A probability outside of [0, 1] is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: probabilities, any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.bernoulli(x).shape
+        (-1, 8)
+    """
+
+def bincount(x: Variable, *, weights: Variable | None=None, minlength: int=0, name: str | None=None) -> Variable:
+    """Out[v] = how often v occurs in x, or with weights the sum of the weights of its occurrences. A negative number is an error.
+
+    Element types: any.
+
+    Args:
+        x: [n], int32 or int64, at least 0
+        weights: [n]
+        minlength: the least length of Out
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [the largest number + 1, at least minlength]: int64; with weights float32 if they are float32, else float64.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> lengths = pm.layers.data("lengths", [-1], "int64")
+        >>> pm.layers.bincount(lengths).shape
+        (-1,)
     """
 
 def bitwise_and(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
@@ -547,6 +587,69 @@ def diag(x: Variable, *, offset: int=0, padding_value: float=0.0, name: str | No
         >>> vector = pm.layers.data("vector", [4])
         >>> pm.layers.diag(vector).shape
         (4, 4)
+    """
+
+def diag_embed(x: Variable, *, offset: int=0, dim1: int=-2, dim2: int=-1, name: str | None=None) -> Variable:
+    """Out = matrices with 0 except for one diagonal, which is the last axis of x.
+
+    Element types: any.
+
+    Args:
+        x: at least one dimension
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        dim1: the rows of the matrices in Out; negative ones count from the end
+        dim2: the columns of the matrices in Out; negative ones count from the end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the axes of x but the last, with the rows and columns of the matrices at dim1, dim2.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> vector = pm.layers.data("vector", [4])
+        >>> pm.layers.diag_embed(vector).shape
+        (4, 4)
+    """
+
+def diagonal(x: Variable, *, offset: int=0, axis1: int=0, axis2: int=1, name: str | None=None) -> Variable:
+    """Out = a diagonal of each matrix that axis1 and axis2 form.
+
+    Element types: any.
+
+    Args:
+        x: at least 2 dimensions
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        axis1: the rows of the matrices; negative ones count from the end
+        axis2: the columns of the matrices; negative ones count from the end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the axes of x other than axis1 and axis2, then the elements of the diagonal.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.diagonal(matrix).shape
+        (4,)
+    """
+
+def dirichlet(alpha: Variable, *, name: str | None=None) -> Variable:
+    """Each row of Out is drawn from the Dirichlet distribution with the concentrations in the same row of alpha; its elements sum to 1.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        alpha: [..., n], above 0
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of alpha.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.dirichlet(x).shape
+        (-1, 8)
     """
 
 def dist(x: Variable, y: Variable, *, p: float=2.0, name: str | None=None) -> Variable:
@@ -954,6 +1057,72 @@ def expm1(x: Variable, *, name: str | None=None) -> Variable:
         (-1, 8)
     """
 
+def exponential(x: Variable, *, rate: float=1.0, name: str | None=None) -> Variable:
+    """Each element of Out is drawn from the exponential distribution with mean 1 / rate; of x only the shape and the element type are read.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape; only its shape is read
+        rate: the rate
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.exponential(x).shape
+        (-1, 8)
+    """
+
+def fill_diagonal(x: Variable, *, value: float=0.0, offset: int=0, wrap: bool=False, name: str | None=None) -> Variable:
+    """Out = x with `value` on its diagonal, whose elements have equal indices along all axes.
+
+    Element types: bool, int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: 2 dimensions, or more of one size
+        value: the value on the diagonal, converted to the element type of x
+        offset: the diagonal's distance to the right of the main one; negative: to the left
+        wrap: whether a matrix with more rows than columns begins a new diagonal below its end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.fill_diagonal(matrix, value=1.0).shape
+        (4, 4)
+    """
+
+def fill_diagonal_tensor(x: Variable, y: Variable, *, offset: int=0, dim1: int=0, dim2: int=1, name: str | None=None) -> Variable:
+    """Out = x with y on a diagonal of each matrix that dim1 and dim2 form. As in PaddlePaddle, y gets no gradient.
+
+    Element types: any.
+
+    Args:
+        x: at least 2 dimensions
+        y: the axes of x other than dim1 and dim2, then the elements of the diagonal
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        dim1: the rows of the matrices; negative ones count from the end
+        dim2: the columns of the matrices; negative ones count from the end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> vector = pm.layers.data("vector", [4])
+        >>> pm.layers.fill_diagonal_tensor(matrix, vector).shape
+        (4, 4)
+    """
+
 def floor(x: Variable, *, name: str | None=None) -> Variable:
     """Out = the largest integer that is at most x, element by element; NaN and infinity stay unchanged.
 
@@ -1123,6 +1292,28 @@ def grid_sampler(x: Variable, grid: Variable, *, mode: str='bilinear', padding_m
         (-1, 4, 3, 3)
     """
 
+def gumbel_softmax(x: Variable, *, temperature: float=1.0, hard: bool=False, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = softmax((x + G) / temperature) along the axis, where each element of G is drawn from the standard Gumbel distribution (Jang et al. 2017). With hard, Out is 1 for the largest element and 0 for all others.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: logarithms of weights, any shape
+        temperature: the divisor
+        hard: whether Out selects one element
+        axis: the axis; negative ones count from the end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.gumbel_softmax(x).shape
+        (-1, 8)
+    """
+
 def hard_shrink(x: Variable, *, threshold: float=0.5, name: str | None=None) -> Variable:
     """Out = x where |x| > threshold, else 0, element by element.
 
@@ -1207,6 +1398,52 @@ def hinge_loss(logits: Variable, labels: Variable, *, name: str | None=None) -> 
         (-1, 1)
     """
 
+def histogram(input: Variable, *, bins: int=100, min: int=0, max: int=0, name: str | None=None) -> Variable:
+    """Out = the number of elements of input in each of `bins` intervals of equal width from min to max; the last one includes max. If min and max are equal, the range is that of input. Elements outside of the range, and NaN, do not count.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        input: any shape
+        bins: how many intervals
+        min: the lower end of the range
+        max: the upper end of the range
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [bins], int64.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.histogram(x, bins=10).shape
+        (10,)
+    """
+
+def index_put(x: Variable, indices: Sequence[Variable], value: Variable, *, accumulate: bool=False, name: str | None=None) -> Variable:
+    """out = x with value written at the positions in indices: tensor i has the positions along axis i, and all of them are broadcast. A mask stands for the positions where it is true. Of several values for one element the last one remains; with accumulate all are added to x. Negative positions count from the end; a position out of range is an error.
+
+    Element types: bool, int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: at least as many axes as indices name
+        indices: int32, int64, or masks of bool, which name as many axes as they have dimensions
+        value: a shape that can be broadcast to that of the positions, followed by the other axes of x
+        accumulate: whether value is added
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> rows = pm.layers.data("rows", [2], "int64")
+        >>> updates = pm.layers.data("updates", [2, 4])
+        >>> pm.layers.index_put(matrix, [rows], updates).shape
+        (4, 4)
+    """
+
 def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Variable:
     """Out[i, j] = x[i, index[i, j]]. A position out of range is an error.
 
@@ -1245,6 +1482,30 @@ def is_empty(x: Variable, *, name: str | None=None) -> Variable:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.is_empty(x).shape
         ()
+    """
+
+def isclose(x: Variable, y: Variable, *, rtol: str='1e-5', atol: str='1e-8', equal_nan: bool=False, name: str | None=None) -> Variable:
+    """Out = whether |x - y| <= atol + rtol |y|, for each element; if rtol > 0, an infinite y is close to every number, as in PaddlePaddle.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: shape and element type of x
+        rtol: a number as text
+        atol: a number as text
+        equal_nan: whether NaN is equal to NaN
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x, bool.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.isclose(x, y).shape
+        (-1, 8)
     """
 
 def isfinite(x: Variable, *, name: str | None=None) -> Variable:
@@ -1382,6 +1643,29 @@ def leaky_relu(x: Variable, *, alpha: float=0.02, name: str | None=None) -> Vari
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.leaky_relu(x).shape
+        (-1, 8)
+    """
+
+def lerp(x: Variable, y: Variable, weight: Variable, *, name: str | None=None) -> Variable:
+    """Out = x + weight (y - x): x where weight is 0, y where it is 1. All three are broadcast as in NumPy.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x
+        weight: a shape that can be broadcast with x and y
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> column = pm.layers.data("column", [-1, 1])
+        >>> pm.layers.lerp(x, y, column).shape
         (-1, 8)
     """
 
@@ -1732,6 +2016,27 @@ def mul(x: Variable, y: Variable, *, x_num_col_dims: int=1, y_num_col_dims: int=
         (2, 4)
     """
 
+def multinomial(x: Variable, *, num_samples: int=1, replacement: bool=False, name: str | None=None) -> Variable:
+    """Each row of Out has num_samples indices of elements of the same row of x, drawn with probabilities proportional to these elements. Weights that are negative or all 0 are an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [categories] or [rows, categories]: weights
+        num_samples: how many indices each row gets
+        replacement: whether an index may be drawn more than once
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [num_samples] or [rows, num_samples], int64.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.multinomial(x, num_samples=2).shape
+        (-1, 2)
+    """
+
 def mv(x: Variable, vec: Variable, *, name: str | None=None) -> Variable:
     """Out = x vec.
 
@@ -1817,6 +2122,66 @@ def pixel_unshuffle(x: Variable, *, downscale_factor: int=1, data_format: str='N
         (-1, 16, 3, 3)
     """
 
+def poisson(x: Variable, *, name: str | None=None) -> Variable:
+    """Each element of Out is drawn from the Poisson distribution with the mean in x. A negative mean is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: means, any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.poisson(x).shape
+        (-1, 8)
+    """
+
+def randint(low: int, high: int, *, shape: Sequence[int]=[], dtype: str | int=3, seed: int=0, name: str | None=None) -> Variable:
+    """Each element of Out is an integer drawn uniformly from [low, high).
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        shape: shape of Out; empty: one element
+        dtype: element type of Out, int32 or int64
+        low: the least integer
+        high: the integer after the greatest one
+        seed: seed of a generator that restarts in each run; 0: the executor's generator continues
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the attribute `shape` is its shape.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.randint(0, 10, shape=[2, 3]).shape
+        (2, 3)
+    """
+
+def randperm(n: int, *, dtype: str | int=3, name: str | None=None) -> Variable:
+    """Out = the numbers 0, ..., n - 1 in random order; all orders are equally likely.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        n: how many numbers
+        dtype: element type of Out
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [n].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.randperm(5).shape
+        (5,)
+    """
+
 def rank_loss(label: Variable, left: Variable, right: Variable, *, name: str | None=None) -> Variable:
     """Out = log(1 + exp(left - right)) - label (left - right) for every pair: RankNet's loss (Burges et al. 2005).
 
@@ -1897,6 +2262,49 @@ def relu6(x: Variable, *, threshold: float=6.0, name: str | None=None) -> Variab
         (-1, 8)
     """
 
+def renorm(x: Variable, p: float, axis: int, max_norm: float, *, name: str | None=None) -> Variable:
+    """Out = x; every slice along the axis whose p-norm exceeds max_norm is multiplied by max_norm / (norm + 1e-7).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: at least 2 dimensions
+        p: exponent of the norm
+        axis: the axis; negative ones count from the end
+        max_norm: the largest norm of a slice
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.renorm(matrix, p=2.0, axis=0, max_norm=1.0).shape
+        (4, 4)
+    """
+
+def repeat_interleave(x: Variable, *, repeats: int=0, axis: int=0, name: str | None=None) -> Variable:
+    """Out = x with each slice along the axis repeated, one after another.
+
+    Element types: any.
+
+    Args:
+        x: at least one dimension
+        repeats: how often each slice is repeated
+        axis: the axis; negative ones count from the end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: x's shape with the sum of the repeats along the axis.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.repeat_interleave(matrix, repeats=2).shape
+        (8, 4)
+    """
+
 def round(x: Variable, *, name: str | None=None) -> Variable:
     """Out = x rounded to the nearest integer, halves away from zero, element by element; NaN and infinity stay unchanged.
 
@@ -1913,6 +2321,28 @@ def round(x: Variable, *, name: str | None=None) -> Variable:
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.round(x).shape
+        (-1, 8)
+    """
+
+def rrelu(x: Variable, *, is_test: bool=False, lower: float=0.125, upper: float=0.3333333, name: str | None=None) -> Variable:
+    """Out = x where x >= 0, else x times a slope that is drawn from [lower, upper) for each element; in a test (lower + upper) / 2 (Xu et al. 2015).
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        is_test: whether the slope is the mean of lower and upper
+        lower: the least slope
+        upper: the upper bound of slopes
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.rrelu(x).shape
         (-1, 8)
     """
 
@@ -2316,6 +2746,26 @@ def shard_index(input: Variable, index_num: int, nshards: int, shard_id: int, *,
         >>> label = pm.layers.data("label", [-1, 1], "int64")
         >>> pm.layers.shard_index(label, 20, 2, 0).shape
         (-1, 1)
+    """
+
+def shuffle_channel(x: Variable, *, group: int=1, name: str | None=None) -> Variable:
+    """Channel i of group g becomes channel i groups + g (Zhang et al. 2018).
+
+    Element types: any.
+
+    Args:
+        x: [images, channels, height, width]
+        group: the number of groups of channels
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> pm.layers.shuffle_channel(image, group=2).shape
+        (-1, 4, 6, 6)
     """
 
 def sigmoid(x: Variable, *, name: str | None=None) -> Variable:
@@ -2758,6 +3208,48 @@ def trace(x: Variable, *, offset: int=0, axis1: int=0, axis2: int=1, name: str |
         ()
     """
 
+def tril_indices(*, row: int=0, col: int=0, offset: int=0, dtype: str | int=3, name: str | None=None) -> Variable:
+    """out = the positions of the elements at and below a diagonal of a matrix, row by row.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        row: row of the matrix
+        col: columns of the matrix
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        dtype: element type of out: int32 or int64
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: [2, elements]: their row and their columns.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.tril_indices(row=3, col=3).shape
+        (2, 6)
+    """
+
+def triu_indices(*, row: int=0, col: int=0, offset: int=0, dtype: str | int=3, name: str | None=None) -> Variable:
+    """out = the positions of the elements at and above a diagonal of a matrix, row by row.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        row: rows of the matrix
+        col: columns of the matrix
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        dtype: element type of out: int32 or int64
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: [2, elements]: their rows and their columns.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.triu_indices(row=3, col=3).shape
+        (2, 6)
+    """
+
 def trunc(x: Variable, *, name: str | None=None) -> Variable:
     """Out = x rounded towards zero, element by element; NaN and infinity stay unchanged.
 
@@ -2775,4 +3267,33 @@ def trunc(x: Variable, *, name: str | None=None) -> Variable:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.trunc(x).shape
         (-1, 8)
+    """
+
+def uniform_random_batch_size_like(input: Variable, shape: Sequence[int], *, input_dim_idx: int=0, output_dim_idx: int=0, dtype: str | int=5, min: float=-1.0, max: float=1.0, seed: int=0, diag_num: int=0, diag_step: int=0, diag_val: float=1.0, name: str | None=None) -> Variable:
+    """Each element of Out is a sample of the uniform distribution on [min, max); one dimension of `shape` is replaced by one of input's.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: any shape except []; only its shape and its sequences are read
+        shape: shape of Out; the element at output_dim_idx is not read
+        input_dim_idx: the dimension of input; negative ones count from the end
+        output_dim_idx: the dimension of Out; negative ones count from the end
+        dtype: element type of Out
+        min: lower bound
+        max: upper bound
+        seed: seed of a generator that restarts in each run; 0: the executor's generator continues
+        diag_num: the number of elements, from the first one on, that are set to diag_val
+        diag_step: the distance between two of them
+        diag_val: their value
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: of shape `shape`; dimension output_dim_idx is that of input at input_dim_idx or, if input has sequences, the number of sequences of the last level.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.uniform_random_batch_size_like(x, shape=[-1, 3]).shape
+        (-1, 3)
     """

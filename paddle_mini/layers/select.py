@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..schemas import op_schema
 from ..variable import Variable
 from .emit import emit, emit_all, from_front, layer_name, require_variable, whole
 from .fill import full_like
@@ -208,3 +209,63 @@ def one_hot(
     out = emit("one_hot_v2", {"X": input}, attrs, name=name or layer_name("one_hot"))
     out.stop_gradient = True
     return out
+
+
+def kthvalue(x: Variable, k: int, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
+    """The k-th smallest element along the axis, and its position.
+
+    x: float32, float64, int32 or int64. k: 1 for the smallest. keepdim: whether the axis stays, with one element.
+    Returns two tensors; the positions are int64. Raises ShapeError if there are fewer than k elements.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> [one.shape for one in pm.layers.kthvalue(x, 2)]
+        [(-1,), (-1,)]
+    """
+    return _with_positions("kthvalue", x, {"k": k, "axis": axis, "keepdim": keepdim}, name)
+
+
+def mode(x: Variable, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
+    """The most frequent element along the axis, the smallest one of several, and the position of its last occurrence.
+
+    x: float32, float64, int32 or int64. keepdim: whether the axis stays, with one element. Returns two tensors; the
+    positions are int64.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> [one.shape for one in pm.layers.mode(x, keepdim=True)]
+        [(-1, 1), (-1, 1)]
+    """
+    return _with_positions("mode", x, {"axis": axis, "keepdim": keepdim}, name)
+
+
+def cummax(x: Variable, axis: int = -1, dtype: Any = "int64", name: str | None = None) -> tuple[Variable, Variable]:
+    """The largest element so far along the axis, and its position: the last one of equal elements.
+
+    x: float32, float64, int32 or int64. dtype: of the positions, int32 or int64. Returns two tensors of the shape of x.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> [one.shape for one in pm.layers.cummax(x)]
+        [(-1, 8), (-1, 8)]
+    """
+    return _with_positions("cummax", x, {"axis": axis, "dtype": dtype}, name)
+
+
+def cummin(x: Variable, axis: int = -1, dtype: Any = "int64", name: str | None = None) -> tuple[Variable, Variable]:
+    """The smallest element so far along the axis, and its position: the last one of equal elements.
+
+    x: float32, float64, int32 or int64. dtype: of the positions, int32 or int64. Returns two tensors of the shape of x.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> [one.shape for one in pm.layers.cummin(x)]
+        [(-1, 8), (-1, 8)]
+    """
+    return _with_positions("cummin", x, {"axis": axis, "dtype": dtype}, name)
+
+
+def _with_positions(op_type: str, x: Variable, attrs: dict[str, Any], name: str | None) -> tuple[Variable, Variable]:
+    require_variable(op_type, x)
+    ports = [port["name"] for side in ("inputs", "outputs") for port in op_schema(op_type)[side]]
+    made = emit_all(op_type, {ports[0]: x}, attrs, name)
+    values, positions = made[ports[1]], made[ports[2]]
+    assert isinstance(values, Variable) and isinstance(positions, Variable)
+    positions.stop_gradient = True
+    return values, positions

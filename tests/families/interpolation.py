@@ -36,3 +36,18 @@ def steps(attrs: dict[str, Any], size: int, scale: float, wanted: int) -> tuple[
     else:
         ratio = np.float32(1) / np.float32(scale) if scale else np.float32(size) / np.float32(out)
     return out, ratio if out > 1 else np.float32(0)
+
+
+def linear_matrix(attrs: dict[str, Any], size: int, scale: float, wanted: int) -> np.ndarray:
+    """The weights of linear interpolation along an axis: [pixels of Out, pixels of X]."""
+    out, ratio = steps(attrs, size, scale, wanted)
+    pixels = np.arange(out)
+    at = (ratio * pixels.astype("float32")).astype("float32")
+    if attrs["align_mode"] == 0 and not attrs["align_corners"]:
+        at = np.maximum((np.float64(ratio) * (pixels + 0.5) - 0.5).astype("float32"), np.float32(0))
+    first = np.minimum(at.astype("int64"), size - 1)
+    part = at - first.astype("float32")  # Trap: positions and weights are float32 for every type of X
+    matrix = np.zeros((out, size))
+    matrix[pixels, first] += np.float32(1) - part
+    matrix[pixels, np.minimum(first + 1, size - 1)] += part
+    return matrix

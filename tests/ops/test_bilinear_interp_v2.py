@@ -3,22 +3,8 @@
 import numpy as np
 
 import paddle_mini as pm
-from families.interpolation import CASES, REFUSALS, X, steps
+from families.interpolation import CASES, REFUSALS, X, linear_matrix
 from harness import op_tests
-
-
-def places(attrs, size, scale, wanted):
-    out, ratio = steps(attrs, size, scale, wanted)
-    pixels = np.arange(out)
-    at = (ratio * pixels.astype("float32")).astype("float32")
-    if attrs["align_mode"] == 0 and not attrs["align_corners"]:
-        at = np.maximum((np.float64(ratio) * (pixels + 0.5) - 0.5).astype("float32"), np.float32(0))
-    first = np.minimum(at.astype("int64"), size - 1)
-    part = at - first.astype("float32")  # Trap: positions and weights are float32 for every type of X
-    matrix = np.zeros((out, size))
-    matrix[pixels, first] += np.float32(1) - part
-    matrix[pixels, np.minimum(first + 1, size - 1)] += part
-    return matrix
 
 
 def reference(inputs, attrs):
@@ -26,8 +12,8 @@ def reference(inputs, attrs):
     last = attrs["data_layout"] == "NHWC"
     x = np.moveaxis(x, -1, 1) if last else x
     scale = list(attrs["scale"]) or [0, 0]
-    rows = places(attrs, x.shape[2], scale[0], attrs["out_h"])
-    columns = places(attrs, x.shape[3], scale[1], attrs["out_w"])
+    rows = linear_matrix(attrs, x.shape[2], scale[0], attrs["out_h"])
+    columns = linear_matrix(attrs, x.shape[3], scale[1], attrs["out_w"])
     if rows.shape[0] == rows.shape[1] and columns.shape[0] == columns.shape[1]:
         return {"Out": inputs["X"]}
     out = np.einsum("ab,ncbd,ed->ncae", rows, x, columns)

@@ -1,4 +1,4 @@
-"""channel_shuffle: interleaves the channels of all groups."""
+"""channel_shuffle, shuffle_channel: interleave the channels of all groups."""
 
 import numpy as np
 
@@ -35,4 +35,17 @@ test_channel_shuffle = op_tests(
         "three dimensions": ({"X": array(4, 2, 2)}, {}, pm.ShapeError, "X 3 4"),
         "no groups": ({"X": array(1, 6, 2, 2)}, {"groups": 0}, pm.ProgramError, "groups 0"),
     },
+)
+
+test_shuffle_channel = op_tests(
+    "shuffle_channel",
+    lambda inputs, attrs: reference(inputs, {"groups": attrs["group"], "data_format": "NCHW"}),
+    cases={
+        "two groups": ({"X": array(2, 6, 3, 4)}, {"group": 2}),
+        "one group": ({"X": array(2, 6, 3, 4)}, {}),
+        "one element": ({"X": array(1, 1, 1, 1)}, {}),
+        "no images": ({"X": array(0, 6, 3, 4)}, {"group": 2}),
+    },
+    gradients=["X"],
+    refusals={"channels that do not divide": ({"X": array(1, 6, 2, 2)}, {"group": 4}, pm.ShapeError, "X 6 divide 4")},
 )

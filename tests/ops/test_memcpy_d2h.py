@@ -1,4 +1,4 @@
-"""memcpy_d2h, memcpy_h2d: Out = X, for any devices."""
+"""memcpy_d2h, memcpy_h2d, memcpy: Out = X, for any devices."""
 
 from harness import array, ints, op_tests
 
@@ -16,3 +16,4 @@ CASES = {
 
 test_memcpy_d2h = op_tests("memcpy_d2h", reference, CASES, gradients=["X"], values_only={"numbers": ({"X": ints(3, 4)}, {})})
 test_memcpy_h2d = op_tests("memcpy_h2d", reference, CASES, gradients=["X"])
+test_memcpy = op_tests("memcpy", reference, CASES, gradients=["X"])

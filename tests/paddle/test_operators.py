@@ -17,10 +17,11 @@ ENDS = {
     "sequence_unpad": ["no rows", "no sequences"],
 }
 # Indices out of range that it follows (put_along_axis, take_along_axis); memory that it does not write
-# (coalesce_tensor, update_loss_scaling on variables of its own); attributes that it accepts only with others that our
+# (coalesce_tensor, empty, update_loss_scaling on variables of its own); attributes that it accepts only with others that our
 # tests do not set.
 LEFT_OUT = {
     "coalesce_tensor",
+    "empty",
     "merged_adam",
     "put_along_axis",
     "set_value",
@@ -36,6 +37,7 @@ DIFFERENT = {
     "einsum": {"kept": "PaddlePaddle keeps operands in InnerCache only where its algorithm changes them"},
     "expand_as_v2": {"one element": "PaddlePaddle does not expand a scalar"},
     "fill_constant": {"digits as int64": "PaddlePaddle reads the digits as float64"},
+    "fill_diagonal": {"cube": "without wrap PaddlePaddle fills the diagonal of the first matrix only"},
     "flatten2": {"one element": "PaddlePaddle makes one dimension of a scalar, not two"},
     "gather": {"last axis": "PaddlePaddle does not count a negative axis from the end"},
     "hard_swish": {"attributes": "PaddlePaddle ignores them"},
@@ -63,6 +65,7 @@ DIFFERENT = {
     "swish": {"attributes": "PaddlePaddle ignores them"},
     "thresholded_relu": {"special values": "NaN"},
     "top_k_v2": {"integers with ties": "order of equal elements", "int32": "order of equal elements"},
+    "tril_indices": {"no rows, 9": "PaddlePaddle's offset adds rows"},
     "trace": {"axes the other way round": "PaddlePaddle sorts the axes, but not the offset"},
 }
 
@@ -77,6 +80,7 @@ NOT_COMPARED = {
         ["average_accumulates", "batch_norm", "merged_momentum", "pow2_decay_with_linear_warmup", "rmsprop"],
         "PaddlePaddle wants inputs and outputs to be the same variables; tests of training compare these",
     ),
+    **dict.fromkeys(["exponential", "randperm"], "a draw without a seed"),
     "c_allreduce_sum": "PaddlePaddle wants an initialized group of processes",
     "gather_nd": "its cases are tests of its own",
     "merge_selected_rows": "its inputs are selected rows",

@@ -16,9 +16,10 @@ const Variable* value_at(const InferContext& c, const char* port) { return c.val
 const Variable* value_at(const KernelInit& init, const char* port) { return init.input(port); }
 
 // The spatial axes: depth (if X has 5 dimensions), height and width.
-constexpr const char* kAxisNames = "depth, height, width";
 constexpr const char* kSizeAttrs[] = {"out_d", "out_h", "out_w"};
-std::string names_of_last(int axes) { return axes == 3 ? kAxisNames : "height, width"; }
+std::string names_of_last(int axes) {
+  return axes == 3 ? "depth, height, width" : axes == 2 ? "height, width" : "width";
+}
 
 // The requested sizes, or else scale factors. 0: not specified.
 struct Wanted {
@@ -103,12 +104,13 @@ void check_ports(const InferContext& c) {
                       ", it must be float32");
 }
 
-Shape interpolate_out_shape(InferContext& c, int most_axes) {
+Shape interpolate_out_shape(InferContext& c, int least_axes, int most_axes) {
   require_tensors(c);
   Shape out = c.shape("X");
   int axes = out.rank() - 2, at = first_axis(c);
-  require<ShapeError>(axes == 2 || axes == most_axes, "X has ", out.rank(), " dimensions, ",
-                      most_axes == 2 ? "4" : "4 or 5", " are needed");
+  std::string wanted_rank = text(least_axes + 2, most_axes > least_axes ? text(" or ", most_axes + 2) : "");
+  require<ShapeError>(axes >= least_axes && axes <= most_axes, "X has ", out.rank(), " dimensions, ", wanted_rank,
+                      " are needed");
   check_ports(c);
   Wanted wanted = wanted_of(c, axes);
   if (!wanted.known) c.await_values();
@@ -128,27 +130,26 @@ InterpolatedImages::InterpolatedImages(const KernelInit& init, const char* image
   Wanted wanted = wanted_of(init, axes);
   auto axis = [&](int i) { return interpolate_axis_of(init, wanted, static_cast<size_t>(i), x[at + i]); };
   depth = axes == 3 ? axis(0) : InterpolatedAxis{1, 1, 0};
-  height = axis(axes - 2);
+  height = axes >= 2 ? axis(axes - 2) : InterpolatedAxis{1, 1, 0};
   width = axis(axes - 1);
   if (same_size()) depth.ratio = height.ratio = width.ratio = 1;  // a scale of 1.1 does not move 5 pixels
   align_corners = init.attr<bool>("align_corners");
   half_pixels = init.attr<int32_t>("align_mode") == 0 && !align_corners;
 }
 
-OpSchema interpolation(const std::string& method, int most_axes) {
-  std::string type = method + "_interp_v2";
+OpSchema interpolation(const std::string& method, int least_axes, int most_axes) {
+  std::string type = method + "_interp_v2", shapes;
+  for (int axes = least_axes; axes <= most_axes; ++axes) {
+    shapes += text(axes > least_axes ? " or " : "", "[images, channels, ", names_of_last(axes), "]");
+  }
   OpSchema schema(type);
-  schema
-      .input("X", text("[images, channels, height, width]",
-                       most_axes == 3 ? " or [images, channels, depth, height, width]" : "",
-                       ", or channels last according to data_layout")
-                      .c_str())
+  schema.input("X", (shapes + ", or channels last according to data_layout").c_str())
       .output("Out", "X's shape with the new sizes of the images");
   return with_tensor_ports(schema, {kSize, kSizes})
       .optional_input("Scale", "one number, or one for each axis; replaces `scale`")
       .attr("data_layout", "NCHW",
-            "whether axis 1 or the last axis has the channels; NCHW and NHWC also for 5 dimensions",
-            one_of({"NCHW", "NHWC", "NCDHW", "NDHWC"}))
+            "whether axis 1 or the last axis has the channels; NCHW and NHWC for any number of dimensions",
+            one_of({"NCHW", "NHWC", "NCDHW", "NDHWC", "NCW", "NWC"}))
       .attr("out_d", 0, "depth of Out, if X has 5 dimensions and there is no scale")
       .attr("out_h", 0, "height of Out, if there is no scale")
       .attr("out_w", 0, "width of Out, if there is no scale")
@@ -159,7 +160,9 @@ OpSchema interpolation(const std::string& method, int most_axes) {
             one_of({"bilinear", method}))
       .attr("align_corners", true, "whether the centers of the corner pixels of X and Out coincide")
       .attr("align_mode", 1, "without align_corners: 0 aligns the centers of pixels, 1 their corners", between(0, 1))
-      .infer([=](InferContext& c) { c.set_output("Out", c.input("X").dtype, interpolate_out_shape(c, most_axes)); })
+      .infer([=](InferContext& c) {
+        c.set_output("Out", c.input("X").dtype, interpolate_out_shape(c, least_axes, most_axes));
+      })
       .gradient(type + "_grad", {"X", "OutSize", "SizeTensor", "Scale", "Out@GRAD"}, {"X@GRAD"});
 }
 

@@ -16,7 +16,7 @@ struct InterpolatedAxis {
 };
 
 // Images as [outer, depth, height, width, inner]: inner is 1 if channels precede the pixels, depth is 1 if X has 4
-// dimensions.
+// dimensions, and height too if it has 3.
 struct InterpolatedImages {
   int64_t outer, inner;
   InterpolatedAxis depth, height, width;
@@ -63,7 +63,8 @@ struct InterpolationGradKernel {
   };
 };
 
-// Schemas without doc and kernels. method: "bilinear" or "nearest"; most_axes: number of spatial axes, 2 or 3.
-OpSchema interpolation(const std::string& method, int most_axes);
+// Schemas without doc and kernels. method: "bilinear", "nearest" and others; spatial axes: from `least_axes` to
+// `most_axes`, from 1 to 3.
+OpSchema interpolation(const std::string& method, int least_axes, int most_axes);
 
 }  // namespace paddle_mini
