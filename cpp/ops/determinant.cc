@@ -59,7 +59,6 @@ void define_determinant(OpTable& ops) {
               .output("Out", "the shape of Input without its last two axes")
               .infer([](InferContext& c) { c.set_output("Out", c.input("Input").dtype, checked_batch(c)); })
               .gradient("determinant_grad", {"Input", "Out", "Out@GRAD"}, {"Input@GRAD"})
-              .custom_lod()
               .cpu_only("its decomposition is a sequence of small steps")
               .kernels<DeterminantKernel, float, double>());
   ops.add(ops.gradient_of("determinant")

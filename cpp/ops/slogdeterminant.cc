@@ -68,7 +68,6 @@ void define_slogdeterminant(OpTable& ops) {
           .output("Out", "[2, ...]: the shape of Input without its last two axes, after a 2")
           .infer([](InferContext& c) { c.set_output("Out", c.input("Input").dtype, sign_and_log_shape(c)); })
           .gradient("slogdeterminant_grad", {"Input", "Out", "Out@GRAD"}, {"Input@GRAD"})
-          .custom_lod()
           .cpu_only("its decomposition is a sequence of small steps")
           .kernels<SlogdeterminantKernel, float, double>());
   ops.add(ops.gradient_of("slogdeterminant")

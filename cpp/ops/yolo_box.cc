@@ -135,7 +135,6 @@ void define_yolo_box(OpTable& ops) {
           .output("Boxes", "[n, anchors rows columns, 4]: left, top, right, bottom, in pixels")
           .output("Scores", "[n, anchors rows columns, class_num]")
           .infer(infer_yolo_box)
-          .custom_lod()
           .no_gradient("its boxes are results, not terms of a loss")
           .cpu_only("its anchors are a list, which no launcher passes")
           .kernels<YoloBoxKernel, float, double>());

@@ -54,7 +54,6 @@ OpSchema linear_system(const char* type, bool takes_vectors) {
       })
       .gradient(std::string(type) + "_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
       .checks_data()
-      .custom_lod()
       .cpu_only("its decomposition is a sequence of small steps");
 }
 

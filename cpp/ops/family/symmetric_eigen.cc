@@ -21,7 +21,6 @@ OpSchema symmetric_eigen_schema(const char* type) {
         c.set_output("Eigenvectors", c.input("X"));
       })
       .checks_data()
-      .custom_lod()
       .cpu_only("its decomposition is a sequence of small steps");
 }
 
