@@ -46,16 +46,18 @@ def one(build):
     return {"defaults": build}
 
 
-UNARY = ("abs acos asin asinh atan atanh brelu ceil celu cos cosh elu erf exp expm1 floor gelu hard_shrink hard_sigmoid hard_swish "
+UNARY = ("abs acos angle asin asinh atan atanh brelu ceil celu cos cosh digamma elu erf erfinv exp expm1 floor gelu hard_shrink hard_sigmoid hard_swish "
          "is_empty isfinite isinf isnan l1_norm leaky_relu log log10 log1p log2 logsigmoid mean mish reciprocal relu relu6 round "
          "rsqrt scale selu shape sigmoid sign silu sin sinh size softplus softsign sqrt square squared_l2_norm stanh swish tan tanh "
          "tanh_shrink thresholded_relu trunc pow softshrink assign zeros_like ones_like "
-         "tril triu").split()
+         "tril triu lgamma logit i0 i0e i1 i1e").split()
 BINARY = ("elementwise_add elementwise_div elementwise_fmax elementwise_fmin elementwise_max elementwise_min elementwise_mul "
           "elementwise_pow elementwise_sub equal equal_all greater_equal greater_than less_equal less_than not_equal allclose bce_loss "
-          "dist dot kldiv_loss square_error_cost expand_as cos_sim").split()
+          "atan2 dist dot heaviside nextafter kldiv_loss square_error_cost expand_as cos_sim").split()
 
 
+POSITIVE = np.array([[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]], "float32")  # symmetric, positive definite
+CORNERS = np.array([[1, 2, 4, 7], [0, 0, 3, 3]], "float32")
 ROWS = [[0, 2, 5]]
 
 CASES = {
@@ -70,6 +72,15 @@ CASES = {
        for name in ("elementwise_floordiv", "elementwise_mod")},
     **{name: one(lambda d, f=getattr(L, name): f(0.1, 3, 0.5)) for name in ("exponential_decay", "inverse_time_decay", "natural_exp_decay")},
     **{name: one(lambda d, f=getattr(L, name): f(d(4, 1), d(4, 1))) for name in ("log_loss", "hinge_loss")},
+    **{name: one(lambda d, f=getattr(L, name): f(d.given(POSITIVE))) for name in
+       ("cholesky", "determinant", "eigvalsh", "inverse", "slogdeterminant")},
+    **{name: one(lambda d, f=getattr(L, name): f(d.given(POSITIVE), d(3, 2))) for name in ("solve", "triangular_solve")},
+    "eigh": one(lambda d: L.eigh(d.given(POSITIVE))[0]),
+    "matrix_power": one(lambda d: L.matrix_power(d.given(POSITIVE), 3)),
+    "polygamma": one(lambda d: L.polygamma(d(2, 3), 1)),
+    "box_coder": one(lambda d: L.box_coder(d.given(CORNERS), d.given(CORNERS + 1))),
+    "iou_similarity": one(lambda d: L.iou_similarity(d.given(CORNERS), d.given(CORNERS + 1))),
+    "yolo_box": one(lambda d: L.yolo_box(d(1, 14, 2, 3), d.given(np.array([[40, 60]], "int32")), [10, 13, 16, 30], 2, 0.01, 32)[0]),
     "accuracy": one(lambda d: L.accuracy(d(4, 3), d.ints(4, 1))),
     "acosh": one(lambda d: L.acosh(d(2, 3, low=1.5, high=3))),
     "adaptive_pool2d": {"defaults": lambda d: L.adaptive_pool2d(d(2, 3, 6, 6), 3), "avg": lambda d: L.adaptive_pool2d(d(2, 3, 5, 7), [2, 3], "avg")},

@@ -203,13 +203,13 @@ _MOVES = (
     "unsqueeze2 unstack"
 ).split()
 _ELEMENTWISE = (
-    "abs acos acosh asin asinh atan atanh bitwise_and bitwise_not bitwise_or bitwise_xor brelu ceil celu clip cos cosh "
-    "elementwise_add elementwise_div elementwise_floordiv elementwise_fmax elementwise_fmin elementwise_max elementwise_min "
-    "elementwise_mod elementwise_mul elementwise_pow elementwise_sub elu equal erf exp expm1 floor gelu greater_equal "
-    "greater_than hard_shrink hard_sigmoid hard_swish increment leaky_relu less_equal less_than log log10 log1p log2 "
-    "logical_and logical_not logical_or logical_xor logsigmoid mish not_equal pow reciprocal relu relu6 round rsqrt scale "
-    "selu sigmoid sign silu sin sinh softplus softshrink softsign sqrt square stanh swish tan tanh tanh_shrink "
-    "thresholded_relu trunc where"
+    "abs acos acosh angle asin asinh atan atan2 atanh bitwise_and bitwise_not bitwise_or bitwise_xor brelu ceil celu clip "
+    "cos cosh digamma elementwise_add elementwise_div elementwise_floordiv elementwise_fmax elementwise_fmin "
+    "elementwise_heaviside elementwise_max elementwise_min elementwise_mod elementwise_mul elementwise_pow elementwise_sub "
+    "elu equal erf erfinv exp expm1 floor gelu greater_equal greater_than hard_shrink hard_sigmoid hard_swish i0 i0e i1 i1e "
+    "increment leaky_relu less_equal less_than lgamma log log10 log1p log2 logical_and logical_not logical_or logical_xor "
+    "logit logsigmoid mish nextafter not_equal polygamma pow reciprocal relu relu6 round rsqrt scale selu sigmoid sign silu "
+    "sin sinh softplus softshrink softsign sqrt square stanh swish tan tanh tanh_shrink thresholded_relu trunc where"
 ).split()
 _REDUCTIONS = (
     "mean reduce_all reduce_amax reduce_amin reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum".split()

@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'asin', 'asinh', 'atan', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'diag', 'diag_embed', 'diagonal', 'dirichlet', 'dist', 'dot', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'hinge_loss', 'histogram', 'index_put', 'index_sample', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logsigmoid', 'lookup_table', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'renorm', 'repeat_interleave', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'softmax', 'softplus', 'softsign', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'digamma', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'i0', 'i0e', 'i1', 'i1e', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'mv', 'nextafter', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'polygamma', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'round', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'trunc']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element.
@@ -84,6 +84,25 @@ def addmm(input: Variable, x: Variable, y: Variable, *, beta: float=1.0, alpha: 
         (4, 4)
     """
 
+def angle(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = pi where x < 0, else 0: the angle of a real number in the complex plane.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.angle(x).shape
+        (-1, 8)
+    """
+
 def asin(x: Variable, *, name: str | None=None) -> Variable:
     """Out = arcsin(x), in radians; NaN outside [-1, 1].
 
@@ -138,6 +157,27 @@ def atan(x: Variable, *, name: str | None=None) -> Variable:
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.atan(x).shape
+        (-1, 8)
+    """
+
+def atan2(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = the angle of the point (y, x) in radians, from -pi to pi: arctan(x / y) in its quadrant.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: shape of x
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.atan2(x, y).shape
         (-1, 8)
     """
 
@@ -324,6 +364,31 @@ def bmm(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
         (-1, 3, 5)
     """
 
+def box_coder(prior_box: Variable, target_box: Variable, *, prior_box_var: Variable | None=None, code_type: str='encode_center_size', box_normalized: bool=True, axis: int=0, variance: Sequence[float]=[], name: str | None=None) -> Variable:
+    """Boxes as offsets from prior boxes, or back. With centers c and sizes s, and prior's p and variances v: encoded ((c - c_p) / s_p / v, log(|s / s_p|) / v); decoded the box of center v t s_p + c_p and size exp(v t) s_p. Boxes are left, top, right, bottom.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        prior_box: [m, 4]
+        prior_box_var: [m, 4]: the variances of each prior
+        target_box: encoding: [n, 4]; decoding: codes [n, m, 4], or with axis 1 [m, n, 4]
+        code_type: encode_center_size or decode_center_size
+        box_normalized: false: the ends of boxes are pixels inside of them, so that sizes are 1 larger
+        axis: for decoding: 0: a prior for each column of target_box; 1: for each row
+        variance: the variances of all priors, without prior_box_var; empty: ones
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        OutputBox: encoding: [n, m, 4]; decoding: shape of target_box.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> corners = pm.layers.data("corners", [6, 4])
+        >>> pm.layers.box_coder(corners, corners).shape
+        (6, 6, 4)
+    """
+
 def bpr_loss(input: Variable, label: Variable, *, name: str | None=None) -> Variable:
     """Y = the mean over the classes j other than the label of log(1 + exp(input[j] - input[label])): Bayesian personalized ranking (Hidasi et al. 2016).
 
@@ -424,6 +489,26 @@ def channel_shuffle(x: Variable, *, groups: int=1, data_format: str='NCHW', name
         >>> image = pm.layers.data("image", [-1, 4, 6, 6])
         >>> pm.layers.channel_shuffle(image, groups=2).shape
         (-1, 4, 6, 6)
+    """
+
+def cholesky(x: Variable, *, upper: bool=False, name: str | None=None) -> Variable:
+    """Out = the lower triangular L with L L^T = x, or with `upper` U with U^T U = x, of each matrix of x. Only this triangle of x is read. A matrix that is not positive definite is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., n, n], symmetric and positive definite
+        upper: whether Out is upper triangular
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.cholesky(matrix).shape
+        (4, 4)
     """
 
 def clip(x: Variable, min: float, max: float, *, name: str | None=None) -> Variable:
@@ -568,6 +653,25 @@ def cumprod(x: Variable, dim: int, *, name: str | None=None) -> Variable:
         (-1, 8)
     """
 
+def determinant(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the determinant of each matrix of x.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., n, n]
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the shape of x without its last two axes.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.determinant(matrix).shape
+        ()
+    """
+
 def diag(x: Variable, *, offset: int=0, padding_value: float=0.0, name: str | None=None) -> Variable:
     """If x has one dimension, Out = a square matrix with x on a diagonal and padding_value elsewhere. If x is a matrix, Out = the elements on its diagonal.
 
@@ -589,66 +693,22 @@ def diag(x: Variable, *, offset: int=0, padding_value: float=0.0, name: str | No
         (4, 4)
     """
 
-def diag_embed(x: Variable, *, offset: int=0, dim1: int=-2, dim2: int=-1, name: str | None=None) -> Variable:
-    """Out = matrices with 0 except for one diagonal, which is the last axis of x.
-
-    Element types: any.
-
-    Args:
-        x: at least one dimension
-        offset: the diagonal's distance to the right of the main one; negative: below it
-        dim1: the rows of the matrices in Out; negative ones count from the end
-        dim2: the columns of the matrices in Out; negative ones count from the end
-        name: the beginning of the names of its variables; None: that of the layer
-    Returns:
-        Out: the axes of x but the last, with the rows and columns of the matrices at dim1, dim2.
-    Raises:
-        ShapeError: for shapes or element types that do not fit
-        ProgramError: for other arguments; the program is then unchanged
-    Example:
-        >>> vector = pm.layers.data("vector", [4])
-        >>> pm.layers.diag_embed(vector).shape
-        (4, 4)
-    """
-
-def diagonal(x: Variable, *, offset: int=0, axis1: int=0, axis2: int=1, name: str | None=None) -> Variable:
-    """Out = a diagonal of each matrix that axis1 and axis2 form.
-
-    Element types: any.
-
-    Args:
-        x: at least 2 dimensions
-        offset: the diagonal's distance to the right of the main one; negative: below it
-        axis1: the rows of the matrices; negative ones count from the end
-        axis2: the columns of the matrices; negative ones count from the end
-        name: the beginning of the names of its variables; None: that of the layer
-    Returns:
-        Out: the axes of x other than axis1 and axis2, then the elements of the diagonal.
-    Raises:
-        ShapeError: for shapes or element types that do not fit
-        ProgramError: for other arguments; the program is then unchanged
-    Example:
-        >>> matrix = pm.layers.data("matrix", [4, 4])
-        >>> pm.layers.diagonal(matrix).shape
-        (4,)
-    """
-
-def dirichlet(alpha: Variable, *, name: str | None=None) -> Variable:
-    """Each row of Out is drawn from the Dirichlet distribution with the concentrations in the same row of alpha; its elements sum to 1.
+def digamma(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the derivative of log gamma(x), element by element; NaN at 0, -1, -2, ...
 
     Element types: float32, float64; computed in a wider one: float16, bfloat16.
 
     Args:
-        alpha: [..., n], above 0
+        x: any shape
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
-        Out: shape of alpha.
+        Out: shape of x.
     Raises:
         ShapeError: for shapes or element types that do not fit
         ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
-        >>> pm.layers.dirichlet(x).shape
+        >>> pm.layers.digamma(x).shape
         (-1, 8)
     """
 
@@ -693,6 +753,26 @@ def dot(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
         >>> y = pm.layers.data("y", [-1, 8])
         >>> pm.layers.dot(x, y).shape
         (-1,)
+    """
+
+def eigvalsh(x: Variable, *, UPLO: str='L', name: str | None=None) -> Variable:
+    """The eigenvalues of each symmetric matrix of x. Only one triangle of x is read.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., n, n], symmetric
+        UPLO: the triangle of x that is read: L, the lower one, or U
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Eigenvalues: [..., n], ascending.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.eigvalsh(matrix).shape
+        (4,)
     """
 
 def elementwise_add(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
@@ -1016,6 +1096,25 @@ def erf(x: Variable, *, name: str | None=None) -> Variable:
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.erf(x).shape
+        (-1, 8)
+    """
+
+def erfinv(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the number whose error function is x, element by element; NaN outside [-1, 1].
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.erfinv(x).shape
         (-1, 8)
     """
 
@@ -1377,6 +1476,28 @@ def hard_swish(x: Variable, *, threshold: float=6.0, scale: float=6.0, offset: f
         (-1, 8)
     """
 
+def heaviside(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+    """Out = 0 where x < 0 or x is NaN, y where x = 0, 1 where x > 0. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: a shape that can be broadcast with x's
+        axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the broadcast shape.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.heaviside(x, y).shape
+        (-1, 8)
+    """
+
 def hinge_loss(logits: Variable, labels: Variable, *, name: str | None=None) -> Variable:
     """Loss = max(0, 1 - logits (2 labels - 1)) for every element; labels are 0 or 1.
 
@@ -1398,38 +1519,13 @@ def hinge_loss(logits: Variable, labels: Variable, *, name: str | None=None) -> 
         (-1, 1)
     """
 
-def histogram(input: Variable, *, bins: int=100, min: int=0, max: int=0, name: str | None=None) -> Variable:
-    """Out = the number of elements of input in each of `bins` intervals of equal width from min to max; the last one includes max. If min and max are equal, the range is that of input. Elements outside of the range, and NaN, do not count.
+def i0(x: Variable, *, name: str | None=None) -> Variable:
+    """out = I0(x), the modified Bessel function of order 0, element by element.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
-
-    Args:
-        input: any shape
-        bins: how many intervals
-        min: the lower end of the range
-        max: the upper end of the range
-        name: the beginning of the names of its variables; None: that of the layer
-    Returns:
-        Out: [bins], int64.
-    Raises:
-        ShapeError: for shapes or element types that do not fit
-        ProgramError: for other arguments; the program is then unchanged
-    Example:
-        >>> x = pm.layers.data("x", [-1, 8])
-        >>> pm.layers.histogram(x, bins=10).shape
-        (10,)
-    """
-
-def index_put(x: Variable, indices: Sequence[Variable], value: Variable, *, accumulate: bool=False, name: str | None=None) -> Variable:
-    """out = x with value written at the positions in indices: tensor i has the positions along axis i, and all of them are broadcast. A mask stands for the positions where it is true. Of several values for one element the last one remains; with accumulate all are added to x. Negative positions count from the end; a position out of range is an error.
-
-    Element types: bool, int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
 
     Args:
-        x: at least as many axes as indices name
-        indices: int32, int64, or masks of bool, which name as many axes as they have dimensions
-        value: a shape that can be broadcast to that of the positions, followed by the other axes of x
-        accumulate: whether value is added
+        x: any shape
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
         out: shape of x.
@@ -1437,11 +1533,66 @@ def index_put(x: Variable, indices: Sequence[Variable], value: Variable, *, accu
         ShapeError: for shapes or element types that do not fit
         ProgramError: for other arguments; the program is then unchanged
     Example:
-        >>> matrix = pm.layers.data("matrix", [4, 4])
-        >>> rows = pm.layers.data("rows", [2], "int64")
-        >>> updates = pm.layers.data("updates", [2, 4])
-        >>> pm.layers.index_put(matrix, [rows], updates).shape
-        (4, 4)
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.i0(x).shape
+        (-1, 8)
+    """
+
+def i0e(x: Variable, *, name: str | None=None) -> Variable:
+    """out = exp(-|x|) I0(x), the scaled modified Bessel function of order 0, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.i0e(x).shape
+        (-1, 8)
+    """
+
+def i1(x: Variable, *, name: str | None=None) -> Variable:
+    """out = I1(x), the modified Bessel function of order 1, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.i1(x).shape
+        (-1, 8)
+    """
+
+def i1e(x: Variable, *, name: str | None=None) -> Variable:
+    """out = exp(-|x|) I1(x), the scaled modified Bessel function of order 1, element by element.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.i1e(x).shape
+        (-1, 8)
     """
 
 def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Variable:
@@ -1463,6 +1614,46 @@ def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Vari
         >>> index = pm.layers.data("index", [-1, 2], "int64")
         >>> pm.layers.index_sample(x, index).shape
         (-1, 2)
+    """
+
+def inverse(x: Variable, *, name: str | None=None) -> Variable:
+    """Output = the inverse of each matrix of x. A singular matrix is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., n, n]
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Output: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.inverse(matrix).shape
+        (4, 4)
+    """
+
+def iou_similarity(x: Variable, y: Variable, *, box_normalized: bool=True, name: str | None=None) -> Variable:
+    """Out[i, j] = the area of the intersection of the boxes x[i] and y[j] over that of their union, plus 1e-10.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [n, 4]: left, top, right, bottom
+        y: [m, 4]
+        box_normalized: false: the ends of boxes are pixels inside of them, so that sizes are 1 larger
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [n, m].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> corners = pm.layers.data("corners", [6, 4])
+        >>> pm.layers.iou_similarity(corners, corners).shape
+        (6, 6)
     """
 
 def is_empty(x: Variable, *, name: str | None=None) -> Variable:
@@ -1713,6 +1904,25 @@ def less_than(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) 
         (-1, 8)
     """
 
+def lgamma(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = log |gamma(x)|, element by element; infinite at 0, -1, -2, ...
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.lgamma(x).shape
+        (-1, 8)
+    """
+
 def log(x: Variable, *, name: str | None=None) -> Variable:
     """Out = the natural logarithm of x, element by element; -inf for 0, NaN for a negative number.
 
@@ -1891,6 +2101,26 @@ def logical_xor(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
         (-1, 8)
     """
 
+def logit(x: Variable, *, eps: float=1e-06, name: str | None=None) -> Variable:
+    """Out = log(x / (1 - x)), element by element, after x has been clipped to [eps, 1 - eps]; with eps 0 it is NaN outside [0, 1].
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        eps: how far x is kept from 0 and 1
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.logit(x).shape
+        (-1, 8)
+    """
+
 def logsigmoid(x: Variable, *, name: str | None=None) -> Variable:
     """Out = log(1 / (1 + exp(-x))), element by element.
 
@@ -1931,6 +2161,26 @@ def lookup_table(w: Variable, ids: Variable, *, padding_idx: int=-1, is_sparse: 
         >>> label = pm.layers.data("label", [-1, 1], "int64")
         >>> pm.layers.lookup_table(matrix, label).shape
         (-1, 4)
+    """
+
+def matrix_power(x: Variable, n: int, *, name: str | None=None) -> Variable:
+    """Out = x^n, the product of n times each matrix of x; of its inverse for a negative n, for which a singular matrix is an error; for 0 the identity.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., m, m]
+        n: the power
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.matrix_power(matrix, 2).shape
+        (4, 4)
     """
 
 def mean(x: Variable, *, name: str | None=None) -> Variable:
@@ -2058,6 +2308,27 @@ def mv(x: Variable, vec: Variable, *, name: str | None=None) -> Variable:
         (4,)
     """
 
+def nextafter(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """out = the number after x, in the direction of y, among those of the element type; y where they are equal, NaN where one is NaN.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: any shape
+        y: shape of x
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.nextafter(x, y).shape
+        (-1, 8)
+    """
+
 def not_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x differs from y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal to nothing.
 
@@ -2122,64 +2393,24 @@ def pixel_unshuffle(x: Variable, *, downscale_factor: int=1, data_format: str='N
         (-1, 16, 3, 3)
     """
 
-def poisson(x: Variable, *, name: str | None=None) -> Variable:
-    """Each element of Out is drawn from the Poisson distribution with the mean in x. A negative mean is an error.
+def polygamma(x: Variable, n: int, *, name: str | None=None) -> Variable:
+    """out = the n-th derivative of digamma(x), element by element: (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k = 0, 1, ...
 
     Element types: float32, float64; computed in a wider one: float16, bfloat16.
 
     Args:
-        x: means, any shape
+        x: any shape
+        n: the order of the derivative; 0: digamma
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
-        Out: shape of x.
+        out: shape of x.
     Raises:
         ShapeError: for shapes or element types that do not fit
         ProgramError: for other arguments; the program is then unchanged
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
-        >>> pm.layers.poisson(x).shape
+        >>> pm.layers.polygamma(x, 1).shape
         (-1, 8)
-    """
-
-def randint(low: int, high: int, *, shape: Sequence[int]=[], dtype: str | int=3, seed: int=0, name: str | None=None) -> Variable:
-    """Each element of Out is an integer drawn uniformly from [low, high).
-
-    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
-
-    Args:
-        shape: shape of Out; empty: one element
-        dtype: element type of Out, int32 or int64
-        low: the least integer
-        high: the integer after the greatest one
-        seed: seed of a generator that restarts in each run; 0: the executor's generator continues
-        name: the beginning of the names of its variables; None: that of the layer
-    Returns:
-        Out: the attribute `shape` is its shape.
-    Raises:
-        ShapeError: for shapes or element types that do not fit
-        ProgramError: for other arguments; the program is then unchanged
-    Example:
-        >>> pm.layers.randint(0, 10, shape=[2, 3]).shape
-        (2, 3)
-    """
-
-def randperm(n: int, *, dtype: str | int=3, name: str | None=None) -> Variable:
-    """Out = the numbers 0, ..., n - 1 in random order; all orders are equally likely.
-
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
-
-    Args:
-        n: how many numbers
-        dtype: element type of Out
-        name: the beginning of the names of its variables; None: that of the layer
-    Returns:
-        Out: [n].
-    Raises:
-        ShapeError: for shapes or element types that do not fit
-        ProgramError: for other arguments; the program is then unchanged
-    Example:
-        >>> pm.layers.randperm(5).shape
-        (5,)
     """
 
 def rank_loss(label: Variable, left: Variable, right: Variable, *, name: str | None=None) -> Variable:
@@ -2906,6 +3137,25 @@ def size(input: Variable, *, name: str | None=None) -> Variable:
         ()
     """
 
+def slogdeterminant(x: Variable, *, name: str | None=None) -> Variable:
+    """Out[0] = the sign of the determinant of each matrix of x, Out[1] = the logarithm of its absolute value, which does not overflow; 0 and -inf for a singular matrix.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., n, n]
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [2, ...]: the shape of x without its last two axes, after a 2.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.slogdeterminant(matrix).shape
+        (2,)
+    """
+
 def softmax(x: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = exp(x) / (sum of exp(x) along the axis): positive numbers that sum to 1.
 
@@ -2964,6 +3214,27 @@ def softsign(x: Variable, *, name: str | None=None) -> Variable:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.softsign(x).shape
         (-1, 8)
+    """
+
+def solve(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
+    """Out = the solution of x Out = y for each pair of matrices, or of a matrix and a vector. A singular x is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., n, n]
+        y: [..., n, m]; or vectors: [n], or the shape of x without its last axis
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [..., n, m], or vectors as y; the axes before them are broadcast.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> vector = pm.layers.data("vector", [4])
+        >>> pm.layers.solve(matrix, vector).shape
+        (4,)
     """
 
 def sqrt(x: Variable, *, name: str | None=None) -> Variable:
@@ -3208,46 +3479,27 @@ def trace(x: Variable, *, offset: int=0, axis1: int=0, axis2: int=1, name: str |
         ()
     """
 
-def tril_indices(*, row: int=0, col: int=0, offset: int=0, dtype: str | int=3, name: str | None=None) -> Variable:
-    """out = the positions of the elements at and below a diagonal of a matrix, row by row.
+def triangular_solve(x: Variable, y: Variable, *, upper: bool=True, transpose: bool=False, unitriangular: bool=False, name: str | None=None) -> Variable:
+    """Out = the solution of x Out = y for each pair of matrices, with one triangle of x. A 0 in the diagonal of x is an error.
 
-    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
 
     Args:
-        row: row of the matrix
-        col: columns of the matrix
-        offset: the diagonal's distance to the right of the main one; negative: below it
-        dtype: element type of out: int32 or int64
+        x: [..., n, n]
+        y: [..., n, m]
+        upper: whether the upper triangle of x is read, or the lower one
+        transpose: whether x^T Out = y is solved
+        unitriangular: whether the diagonal of x is taken as ones, and not read
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
-        out: [2, elements]: their row and their columns.
+        Out: [..., n, m], or vectors as y; the axes before them are broadcast.
     Raises:
         ShapeError: for shapes or element types that do not fit
         ProgramError: for other arguments; the program is then unchanged
     Example:
-        >>> pm.layers.tril_indices(row=3, col=3).shape
-        (2, 6)
-    """
-
-def triu_indices(*, row: int=0, col: int=0, offset: int=0, dtype: str | int=3, name: str | None=None) -> Variable:
-    """out = the positions of the elements at and above a diagonal of a matrix, row by row.
-
-    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
-
-    Args:
-        row: rows of the matrix
-        col: columns of the matrix
-        offset: the diagonal's distance to the right of the main one; negative: below it
-        dtype: element type of out: int32 or int64
-        name: the beginning of the names of its variables; None: that of the layer
-    Returns:
-        out: [2, elements]: their rows and their columns.
-    Raises:
-        ShapeError: for shapes or element types that do not fit
-        ProgramError: for other arguments; the program is then unchanged
-    Example:
-        >>> pm.layers.triu_indices(row=3, col=3).shape
-        (2, 6)
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.triangular_solve(matrix, matrix).shape
+        (4, 4)
     """
 
 def trunc(x: Variable, *, name: str | None=None) -> Variable:

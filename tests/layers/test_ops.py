@@ -87,6 +87,9 @@ def test_layers_of_one_input(name, array, expected):
         ("elementwise_floordiv", X // P),
         ("elementwise_fmax", np.fmax(X, P)),
         ("elementwise_fmin", np.fmin(X, P)),
+        ("atan2", np.arctan2(X, P)),
+        ("heaviside", np.heaviside(X, P)),
+        ("nextafter", np.nextafter(X, P)),
     ],
 )
 def test_layers_of_two_inputs(name, expected):

@@ -35,16 +35,26 @@ DIFFERENT = {
     "argsort": {"int32": "order of equal elements", "int64": "order of equal elements"},
     "clip": {"integers without bounds": "PaddlePaddle's bounds overflow"},
     "einsum": {"kept": "PaddlePaddle keeps operands in InnerCache only where its algorithm changes them"},
+    "elementwise_heaviside": dict.fromkeys(
+        ["number on the left", "trailing ones by axis"], "PaddlePaddle exchanges X and Y where X has fewer dimensions"
+    ),
+    "erfinv": {"special values": "numbers outside [-1, 1], tiny ones, and NaN"},
     "expand_as_v2": {"one element": "PaddlePaddle does not expand a scalar"},
     "fill_constant": {"digits as int64": "PaddlePaddle reads the digits as float64"},
     "fill_diagonal": {"cube": "without wrap PaddlePaddle fills the diagonal of the first matrix only"},
     "flatten2": {"one element": "PaddlePaddle makes one dimension of a scalar, not two"},
     "gather": {"last axis": "PaddlePaddle does not count a negative axis from the end"},
     "hard_swish": {"attributes": "PaddlePaddle ignores them"},
+    "i0": {"special values": "infinities"},
+    "i1": {"special values": "infinities"},
     "logsigmoid": {"special values": "infinities"},
     "nearest_interp_v2": dict.fromkeys(
         ["corners", "smaller", "scale", "channels last", "int32", "int64"], "without interp_method PaddlePaddle takes bilinear"
     ),
+    "polygamma": {
+        **dict.fromkeys(["order 0", "special values, order 0"], "PaddlePaddle's layer takes digamma in place of order 0"),
+        **dict.fromkeys(["special values, order 1", "special values, order 2", "special values, order 3"], "infinity"),
+    },
     "pool2d": {"largest, adaptive": "PaddlePaddle's largest of parts is max_pool2d_with_index; here it takes plain windows"},
     "pool3d": {"largest, adaptive": "as pool2d"},
     "pow": {"3.0": "NaN and infinities"},
@@ -59,6 +69,7 @@ DIFFERENT = {
         "weighted": "PaddlePaddle's pos_weight is wrong for negative logits",
         "weighted, normalized": "PaddlePaddle's pos_weight is wrong for negative logits",
     },
+    "slogdeterminant": {"too large for a number": "PaddlePaddle takes the logarithm of the determinant, which overflows"},
     "softmax": {"long rows": "infinities"},
     "softshrink": {"special values": "NaN"},
     "sqrt": {"special values": "NaN and infinities"},

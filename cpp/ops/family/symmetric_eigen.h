@@ -1,0 +1,38 @@
+// Eigenvalues of symmetric matrices: eigh, eigvalsh.
+#pragma once
+
+#include "math/cpu/matrix_functions.h"
+#include "ops/family/matrices.h"
+
+namespace paddle_mini {
+
+// Eigenvalues and Eigenvectors of X; without a variable for the latter they are lost.
+template <class T>
+struct SymmetricEigenKernel : Kernel {
+  In<T> x;
+  Out<T> eigenvalues, eigenvectors;
+  Matrices matrices;
+  bool upper;
+  Scratch<T> values, vectors;  // because a matrix may be refused, and nothing is written before
+
+  explicit SymmetricEigenKernel(KernelInit& init)
+      : x(init, "X"), eigenvalues(init, "Eigenvalues"), eigenvectors(init, "Eigenvectors", optional_port),
+        matrices(x.shape()), upper(init.attr<std::string>("UPLO") == "U"), values(init, eigenvalues.numel()),
+        vectors(init, x.numel()) {}
+
+  void run(KernelContext& context) override {
+    int64_t n = matrices.rows, size = matrices.size();
+    require_each(context, matrices, "X", "has no eigenvalues: it has elements that are not finite", [&](int64_t i) {
+      return symmetric_eigen(x.data() + i * size, n, upper, values.data() + i * n, vectors.data() + i * size);
+    });
+    std::copy_n(values.data(), values.numel(), eigenvalues.data());
+    if (eigenvectors) std::copy_n(vectors.data(), vectors.numel(), eigenvectors.data());
+  }
+};
+
+// The schema without doc, outputs, gradient and kernels.
+OpSchema symmetric_eigen_schema(const char* type);
+// The shape of Eigenvalues for that of X or Eigenvectors.
+Shape eigenvalues_shape(const Shape& matrices);
+
+}  // namespace paddle_mini

@@ -1,0 +1,30 @@
+// i1e: out = exp(-|x|) I1(x), the scaled modified Bessel function of order 1
+#include "math/bessel.h"
+#include "ops/family/named_unary.h"
+
+namespace paddle_mini {
+namespace {
+
+struct BesselI1Scaled {
+  template <class V>
+  PM_HD V operator()(V x) const {
+    return each_lane(x, [](auto number) { return static_cast<decltype(number)>(scaled_bessel_i(1, number)); });
+  }
+  template <class V>
+  PM_HD V operator()(V x, V out, V gradient) const {
+    V even = each_lane(x, [](auto number) { return static_cast<decltype(number)>(scaled_bessel_i(0, number)); });
+    return gradient * select(abs(x) > V(0), even - out * (sign(x) + V(1) / x), V(0.5));
+  }
+};
+
+}  // namespace
+
+void define_i1e(OpTable& ops) {
+  add_named_unary<BesselI1Scaled, true>(
+      ops,
+      named_unary("i1e").doc(
+          "out = exp(-|x|) I1(x), the scaled modified Bessel function of order 1, element by element."),
+      "x@GRAD = out@GRAD (exp(-|x|) I0(x) - out (sign(x) + 1 / x)), at 0 out@GRAD / 2.");
+}
+
+}  // namespace paddle_mini
