@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test lint format fuzz test-paddle test-ray build cuda cuda-on-host stub docs test-gpu-on-host tsan asan bench wheel release clean check-tools
+.PHONY: demo experiments test lint format fuzz test-paddle test-onnx test-ray build cuda cuda-on-host stub docs test-gpu-on-host tsan asan bench wheel release clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -48,6 +48,13 @@ test-paddle: build $(VENV)/.test
 	@cd benchmarks && ../$(PY) -c 'from environments import python_of; python_of("paddle")'
 	$(call say,running the tests beside PaddlePaddle)
 	@$(PY) -m pytest tests/paddle
+
+# Exported models in ONNX Runtime, and models from PyTorch, in environments of their own (created the first time:
+# downloads of about 30 MB and 230 MB).
+test-onnx: build $(VENV)/.test
+	@cd benchmarks && ../$(PY) -c 'from environments import python_of; python_of("onnxruntime-inference"); python_of("torch")'
+	$(call say,running the tests of ONNX models)
+	@$(PY) -m pytest tests/onnx_runtime
 
 # Jobs with several trainers on Ray (installed the first time: a download of about 80 MB).
 test-ray: build $(VENV)/.test $(VENV)/.ray

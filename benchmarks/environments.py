@@ -11,10 +11,11 @@ FOLDER = Path(__file__).parent.parent / "build" / "bench"
 
 # One environment each; other versions give other figures. onnxruntime-training imports torch.
 PACKAGES: dict[str, list[str]] = {
-    "torch": ["torch==2.13.0", "numpy==2.4.6"],
+    "torch": ["torch==2.13.0", "numpy==2.4.6", "onnx==1.23.2", "onnxscript==0.7.2"],
     "timm": ["timm==1.0.31", "torch==2.13.0", "numpy==2.4.6"],
     "paddle": ["paddlepaddle==2.6.2", "numpy==1.26.4", "setuptools==65.5.0"],
     "onnxruntime": ["onnxruntime-training==1.19.2", "onnx==1.17.0", "torch==2.13.0", "numpy==1.26.4"],
+    "onnxruntime-inference": ["onnxruntime==1.32.0", "numpy==2.4.6"],
     "jax": ["jax==0.10.2", "jaxlib==0.10.2", "numpy==2.4.6"],
     "tensorflow": ["tensorflow-cpu==2.21.0", "numpy==2.4.6"],
 }

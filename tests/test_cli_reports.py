@@ -78,6 +78,10 @@ def test_onnx_models_are_converted(tmp_path, call):
     program, _, fetches = pm.io.load_inference_model(tmp_path / "new")
     assert pm.Executor().run(program, {"x": np.ones((1, 2), "float32")}, fetches)[0].tolist() == [[2, 3]]
     assert "must end with .pdmodel" in call("convert", source, tmp_path / "new.safetensors", status=1)
+    assert "feed x" in call("convert", target, tmp_path / "again.onnx")
+    program, _, fetches = pm.onnx.load(tmp_path / "again.onnx")
+    assert pm.Executor().run(program, {"x": np.ones((1, 2), "float32")}, fetches)[0].tolist() == [[2, 3]]
+    assert "must end with .onnx" in call("convert", target, tmp_path / "new.safetensors", status=1)
 
 
 def test_bench_measures_runs(model, call):

@@ -89,12 +89,14 @@ class GraphReader:
                 table[name] = table[other]
 
     def variable(self, name: str) -> Variable:
-        """The value as a variable. An initializer of floats becomes a parameter of its name."""
+        """The value as a variable. An initializer of floats becomes a parameter of its name; numbers and infinities, which are
+        constants of the model, are not trained."""
         self._require(name)
         if name not in self._variables:
             array = self._arrays[name]
             if name in self._initializers and _dtype(array) in dtypes.FLOAT_NAMES:
-                self._variables[name] = self.parameter(name, array)
+                trained = array.ndim > 0 and bool(np.isfinite(array.astype("float64")).all())
+                self._variables[name] = self.parameter(name, array) if trained else self.constant_variable(name, array)
             else:
                 own = name if name in self._initializers else self.new_name(name)
                 self._variables[name] = self.constant_variable(own, array)

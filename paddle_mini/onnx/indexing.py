@@ -8,6 +8,7 @@ import numpy as np
 from .._core import ProgramError
 from ..variable import Variable
 from .math import select
+from .names import SCATTER_REDUCTIONS
 from .node import Node, converter
 from .tensors import Unsupported
 
@@ -31,7 +32,17 @@ def slice_(n: Node) -> Variable:
     attrs: dict[str, Any] = {"axes": axes, "starts": list(map(_near, starts)), "ends": list(map(_near, ends))}
     if all(step == 1 for step in steps):
         return n.emit("slice", {"Input": x}, attrs)
+    attrs["ends"] = [_end(n, end, step, x.shape[axis]) for end, step, axis in zip(ends, steps, axes)]
     return n.emit("strided_slice", {"Input": x}, {**attrs, "strides": list(map(_near, steps))})
+
+
+def _end(n: Node, end: int, step: int, size: int) -> int:
+    """An end as strided_slice has it: there -1 of a step below 0 is before the first element."""
+    if step > 0 or end >= 0:
+        return _near(end)
+    if size < 0 and end > -_FAR:
+        raise Unsupported("an end that counts from the end of a dimension, which must be known")
+    return max(end + max(size, 0), -1)
 
 
 @converter("Split")
@@ -98,6 +109,7 @@ def _from_front(n: Node, index: Variable, size: Any, sized: Variable, axis: int)
     if size < 0:
         ends = n.emit("shape", {"Input": sized})
         count = n.cast(n.emit("slice", {"Input": ends}, {"axes": [0], "starts": [axis], "ends": [axis + 1]}), index.dtype)
+        count = count if index.shape else n.reshape(count, [])
     else:
         count = n.constant(size, index.dtype)
     negative = n.cast(n.op("less_than", index, n.constant(0, index.dtype)), index.dtype)
@@ -178,6 +190,12 @@ def gather_nd(n: Node) -> Variable:
 def scatter_nd(n: Node) -> Variable:
     x, index, updates, how = n.x(0), n.x(1), n.x(2), n.attr("reduction", "none")
     index = _flat_positions(n, x, index)
+    if x.dtype == "bool":
+        return n.cast(_scattered(n, n.cast(x, "int32"), index, n.cast(updates, "int32"), how), "bool")
+    return _scattered(n, x, index, updates, how)
+
+
+def _scattered(n: Node, x: Variable, index: Variable, updates: Variable, how: str) -> Variable:
     if how == "add":
         return n.emit("scatter_nd_add", {"X": x, "Index": index, "Updates": updates})
     # The rows that the indices name, as one axis: put_along_axis then sets or combines their elements.
@@ -191,8 +209,7 @@ def scatter_nd(n: Node) -> Variable:
 
 
 def _put(n: Node, x: Variable, index: Variable, value: Variable, axis: int, how: str) -> Variable:
-    reductions = {"none": "assign", "add": "add", "mul": "mul", "max": "amax", "min": "amin"}
-    attrs = {"Axis": axis, "Reduce": reductions[how], "Include_self": True}
+    attrs = {"Axis": axis, "Reduce": SCATTER_REDUCTIONS[how], "Include_self": True}
     return n.emit("put_along_axis", {"Input": x, "Index": index, "Value": value}, attrs, "Result")
 
 

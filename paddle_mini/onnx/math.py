@@ -7,28 +7,14 @@ import numpy as np
 
 from .. import dtypes
 from ..variable import Variable
+from .names import BINARY, UNARY, VARIADIC, WITH_ATTRIBUTES
 from .node import Node, converter
 from .tensors import Unsupported
 
-_UNARY = {
-    "Abs": "abs", "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan", "Atanh": "atanh",
-    "BitwiseNot": "bitwise_not", "Ceil": "ceil", "Cos": "cos", "Cosh": "cosh", "Erf": "erf", "Exp": "exp", "Floor": "floor",
-    "HardSwish": "hard_swish", "IsNaN": "isnan_v2", "Log": "log", "Not": "logical_not",
-    "Reciprocal": "reciprocal", "Relu": "relu", "Sigmoid": "sigmoid", "Sign": "sign", "Sin": "sin", "Sinh": "sinh",
-    "Softsign": "softsign", "Sqrt": "sqrt", "Tan": "tan", "Tanh": "tanh",
-}  # fmt: skip
-_BINARY = {
-    "Add": "elementwise_add", "And": "logical_and", "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or",
-    "BitwiseXor": "bitwise_xor", "Div": "elementwise_div", "Equal": "equal", "Greater": "greater_than",
-    "GreaterOrEqual": "greater_equal", "Less": "less_than", "LessOrEqual": "less_equal", "Mul": "elementwise_mul",
-    "Or": "logical_or", "Sub": "elementwise_sub", "Xor": "logical_xor",
-}  # fmt: skip
-_VARIADIC = {"Max": "elementwise_max", "Min": "elementwise_min", "Sum": "elementwise_add"}
 
-
-@converter(*_UNARY)
+@converter(*UNARY)
 def unary(n: Node) -> Variable:
-    return n.op(_UNARY[n.type], n.x())
+    return n.op(UNARY[n.type], n.x())
 
 
 @converter("Identity")
@@ -36,15 +22,15 @@ def identity(n: Node) -> None:
     n.reader.alias(n.outputs[0], n.inputs[0])
 
 
-@converter(*_BINARY)
+@converter(*BINARY)
 def binary(n: Node) -> Variable:
-    return n.op(_BINARY[n.type], n.x(0), n.x(1))
+    return n.op(BINARY[n.type], n.x(0), n.x(1))
 
 
-@converter(*_VARIADIC)
+@converter("Sum", *VARIADIC)
 def variadic(n: Node) -> Variable:
     first, *rest = n.xs()
-    return fold(lambda x, y: n.op(_VARIADIC[n.type], x, y), rest, first)
+    return fold(lambda x, y: n.op(VARIADIC.get(n.type, "elementwise_add"), x, y), rest, first)
 
 
 @converter("Mean")
@@ -129,17 +115,15 @@ def clip(n: Node) -> Variable:
     return n.op("elementwise_min", x, n.x(2)) if n.has(2) else n.op("assign", x)
 
 
-@converter("LeakyRelu", "Celu", "ThresholdedRelu")
-def alpha_activation(n: Node) -> Variable:
-    op_type, name = {"LeakyRelu": ("leaky_relu", "alpha"), "Celu": ("celu", "alpha")}.get(
-        n.type, ("thresholded_relu", "threshold")
-    )
-    return n.op(op_type, n.x(), **{name: n.attr("alpha")})
+@converter(*WITH_ATTRIBUTES)
+def with_attributes(n: Node) -> Variable:
+    op_type, names = WITH_ATTRIBUTES[n.type]
+    return n.op(op_type, n.x(), **{ours: n.attr(theirs) for theirs, ours in names.items()})
 
 
-@converter("Elu")
-def elu(n: Node) -> Variable:
-    return n.op("elu", n.x(), alpha=n.attr("alpha"))
+@converter("HardSwish")
+def hard_swish(n: Node) -> Variable:
+    return n.op("hard_swish", n.x())
 
 
 @converter("Selu")
@@ -148,11 +132,6 @@ def selu(n: Node) -> Variable:
     if scale < 1 or alpha < 0:
         return n.scale(n.op("elu", n.x(), alpha=alpha), scale)
     return n.op("selu", n.x(), alpha=alpha, scale=scale)
-
-
-@converter("HardSigmoid")
-def hard_sigmoid(n: Node) -> Variable:
-    return n.op("hard_sigmoid", n.x(), slope=n.attr("alpha"), offset=n.attr("beta"))
 
 
 @converter("Gelu")
@@ -193,11 +172,6 @@ def prelu(n: Node) -> Variable:
     x, slope = n.x(0), n.x(1)
     zero = n.constant(0, x.dtype)
     return n.add(n.op("elementwise_max", x, zero), n.mul(slope, n.op("elementwise_min", x, zero)))
-
-
-@converter("Softmax", "LogSoftmax")
-def softmax(n: Node) -> Variable:
-    return n.op("softmax" if n.type == "Softmax" else "log_softmax", n.x(), axis=n.attr("axis"))
 
 
 @converter("Hardmax")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import ProgramError, printable
+from ..schemas import op_schema
 from ..variable import Variable
 from .tensors import Unsupported
 
@@ -110,7 +111,9 @@ class Node:
         """Appends an operator. output: a port, whose variable is returned, or several, whose variables are returned."""
         ports = [output] if isinstance(output, str) else list(output)
         hint = next((name for name in self.outputs if name), self.type)
-        names = {port: self.reader.new_name(hint) for port in ports}
+        # Gradients read the shape of X.
+        extra = [port["name"] for port in op_schema(op_type)["outputs"] if port["name"] == "XShape"]
+        names = {port: self.reader.new_name(hint) for port in [*ports, *extra]}
         block = self.reader.block
         block.append_op(op_type, inputs, names, attrs)
         made = [block.var(names[port]) for port in ports]

@@ -15,7 +15,7 @@ from .tensors import Unsupported
 @converter("MaxPool", "AveragePool", "LpPool")
 def pool(n: Node) -> Any:
     if n.wants(1):
-        raise Unsupported("output Indices")
+        return _pool_with_index(n)
     x, kernel = n.x(), list(n.attr("kernel_shape"))
     strides, dilations, pads = window(n, x, kernel)
     rank = len(kernel)
@@ -32,6 +32,21 @@ def pool(n: Node) -> Any:
     if p:
         made = n.op("pow", n.scale(made, float(np.prod(kernel))), factor=1 / p)
     return n.cast(made, narrow) if narrow else made
+
+
+def _pool_with_index(n: Node) -> list[Variable]:
+    """The maxima and their positions: the operator counts within a plane, ONNX through all images and channels."""
+    x, kernel = n.x(), list(n.attr("kernel_shape"))
+    shape, rank = n.require_static(x), len(kernel)
+    strides, dilations, pads = window(n, x, kernel)
+    if rank not in (2, 3) or n.attr("ceil_mode") or n.attr("storage_order") or any(dilation != 1 for dilation in dilations):
+        raise Unsupported("output Indices with ceil_mode, dilations, storage_order, or windows of one axis")
+    if pads[::2] != pads[1::2]:
+        raise Unsupported("output Indices with unequal pads")
+    attrs = {"ksize": kernel, "strides": strides, "paddings": pads[::2]}
+    made, mask = n.emit(f"max_pool{rank}d_with_index", {"X": x}, attrs, ["Out", "Mask"])
+    planes = np.arange(shape[0] * shape[1]).reshape([shape[0], shape[1]] + [1] * rank) * int(np.prod(shape[2:]))
+    return [made, n.add(n.cast(mask, "int64"), n.constant(planes, "int64"))]
 
 
 def _positions(

@@ -4,20 +4,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..variable import Variable
+from .names import RECURRENT
 from .node import Node, converter
 from .tensors import Unsupported
-
-# For each operator: the cell, its default activations, and the order of ONNX's gates in that of the operator rnn.
-_CELLS = {
-    "LSTM": ("LSTM", ["Sigmoid", "Tanh", "Tanh"], [0, 2, 3, 1]),
-    "GRU": ("GRU", ["Sigmoid", "Tanh"], [1, 0, 2]),
-    "RNN": ("RNN_TANH", ["Tanh"], [0]),
-}
 
 
 @converter("LSTM", "GRU", "RNN")
 def recurrent(n: Node) -> list[Any]:
-    cell, usual, gates = _CELLS[n.type]
+    cell, usual, gates = RECURRENT[n.type]
     direction, layout = n.attr("direction"), n.attr("layout", 0)
     directions = 2 if direction == "bidirectional" else 1
     cell = _cell(n, cell, usual, directions)

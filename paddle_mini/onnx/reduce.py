@@ -7,13 +7,9 @@ import numpy as np
 
 from .. import dtypes
 from ..variable import Variable
+from .names import REDUCTIONS
 from .node import Node, converter
 from .tensors import Unsupported
-
-_REDUCTIONS = {
-    "ReduceMax": "reduce_max", "ReduceMean": "reduce_mean", "ReduceMin": "reduce_min", "ReduceProd": "reduce_prod",
-    "ReduceSum": "reduce_sum",
-}  # fmt: skip
 
 
 def reduced(n: Node, op_type: str, x: Variable) -> Variable:
@@ -45,9 +41,9 @@ def _extreme_of_none(n: Node, op_type: str, x: Variable, dims: list[int]) -> Var
     return n.emit("fill_constant", {}, {"shape": kept, "dtype": x.dtype, "value": value})
 
 
-@converter(*_REDUCTIONS)
+@converter(*REDUCTIONS)
 def reduction(n: Node) -> Variable:
-    return reduced(n, _REDUCTIONS[n.type], n.x())
+    return reduced(n, REDUCTIONS[n.type], n.x())
 
 
 @converter("ReduceL1")
@@ -102,6 +98,26 @@ def top_k(n: Node) -> list[Variable]:
         attrs["k"] = int(known.item())
         return list(n.emit("top_k_v2", {"X": n.x()}, attrs, ["Out", "Indices"]))
     return list(n.emit("top_k_v2", {"X": n.x(), "K": n.cast(n.x(1), "int32")}, attrs, ["Out", "Indices"]))
+
+
+_SORTED = ("float32", "float64", "int32", "int64")  # the types of the operator unique
+
+
+@converter("Unique")
+def unique(n: Node) -> list[Variable]:
+    x, axis = n.x(), n.attr("axis")
+    x = n.reshape(x, [-1]) if axis is None else x
+    attrs = {
+        "axis": [] if axis is None else [n.axis(axis, len(x.shape))],
+        "is_sorted": bool(n.attr("sorted")),
+        "dtype": "int64",
+        "return_index": True,
+        "return_inverse": True,
+        "return_counts": True,
+    }
+    wide = {"float16": "float32", "bfloat16": "float32"}.get(x.dtype, x.dtype if x.dtype in _SORTED else "int64")
+    made, *places = n.emit("unique", {"X": n.cast(x, wide)}, attrs, ["Out", "Indices", "Index", "Counts"])
+    return [n.cast(made, x.dtype), *places]
 
 
 @converter("CumSum", "CumProd")

@@ -110,7 +110,7 @@ def _weighted(n: Node, at: np.ndarray, old: int) -> list[tuple[np.ndarray, np.nd
 @converter("GridSample")
 def grid_sample(n: Node) -> Variable:
     # Mode nearest of the operator grid_sampler rounds halves otherwise than ONNX.
-    if n.attr("mode") not in ("linear", "bilinear") or len(n.x().shape) != 4:
+    if n.attr("mode") not in ("linear", "bilinear") or len(n.x().shape) not in (4, 5):
         raise Unsupported(f"mode {n.attr('mode')} of {len(n.x().shape) - 2} axes")
     attrs = {"mode": "bilinear", "padding_mode": n.attr("padding_mode"), "align_corners": bool(n.attr("align_corners"))}
     return n.emit("grid_sampler", {"X": n.x(0), "Grid": n.x(1)}, attrs, "Output")

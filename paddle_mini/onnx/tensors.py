@@ -32,6 +32,27 @@ def element_type(number: int) -> str:
     return name
 
 
+def element_number(dtype: str) -> int:
+    """ONNX's number of an element type."""
+    from onnx import TensorProto, helper
+
+    return TensorProto.BFLOAT16 if dtype == "bfloat16" else int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+
+
+def tensor_proto(name: str, array: np.ndarray, dtype: str) -> Any:
+    """The elements as a TensorProto; those of bfloat16 may be given as their bits."""
+    from onnx import TensorProto
+
+    if dtype == "bfloat16" and array.dtype != np.uint16:
+        bits = array.astype("float32").view(np.uint32)
+        # To nearest, halves to even: what is cut off carries into the last digit that stays.
+        array = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    made = TensorProto(name=name, data_type=element_number(dtype), dims=array.shape)
+    little = array if dtype == "bfloat16" else array.astype(dtype, copy=False)
+    made.raw_data = little.astype(little.dtype.newbyteorder("<"), copy=False).tobytes()
+    return made
+
+
 def tensor_array(tensor: Any) -> np.ndarray:
     """The elements of a TensorProto; ProgramError if their number is not that of its shape."""
     from onnx import numpy_helper

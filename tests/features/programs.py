@@ -127,7 +127,13 @@ def arrays(folder):
 
 @feature(13, "ONNX: export and import")
 def onnx(folder):
-    raise Missing("pm.onnx.load reads models of ONNX; programs are not written as ONNX")
+    model = SmallModel(pm.optimizer.SGD(0.1).minimize)
+    pm.onnx.export(model.logits.block.program, folder / "model.onnx", [model.x], [model.logits], model.scope)
+    scope, inputs = pm.Scope(), np.ones((2, 6), "float32")
+    program, feeds, fetches = pm.onnx.load(folder / "model.onnx", scope)
+    test = model.logits.block.program.clone(for_test=True).prune([model.x], [model.logits])
+    (must,) = pm.Executor().run(test, {model.x.name: inputs}, [model.logits], scope=model.scope)
+    assert (pm.Executor().run(program, {feeds[0]: inputs}, fetches, scope=scope)[0] == must).all()
 
 
 @feature(22, "operators from a user's C++ file")
