@@ -9,6 +9,8 @@ import harness
 import paddle_mini as pm
 from families import unary
 from harness import Rows, array, ints, run_op
+from paddle_mini.gradient_formulas import FORMULAS
+from paddle_mini.testing.numeric_gradients import ask_second_gradients
 
 RELU = lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)}
 
@@ -28,7 +30,15 @@ def test_every_case_is_asked_for_every_float_type_and_for_gradients():
         gradients=["X"],
         refusals={"integers": ({"X": ints(2)}, {}, pm.Error, "int64")},
     )
-    assert ask_all(test) == ["matrix-float32", "matrix-float64", "matrix-edges", "matrix-gradient", "refuses integers"]
+    gradients = ["matrix-gradient", "matrix-second gradient"]
+    assert ask_all(test) == ["matrix-float32", "matrix-float64", "matrix-edges", *gradients, "refuses integers"]
+
+
+def test_a_wrong_second_gradient_is_noticed(monkeypatch):
+    inputs = {"X": array(2, 3)}
+    monkeypatch.setitem(FORMULAS, "softmax_grad", lambda f: {"X@GRAD": f["Out"] * f["Out@GRAD"]})
+    with pytest.raises(AssertionError, match="the second gradient of X_0"):
+        ask_second_gradients("softmax", inputs, {}, {"Out": 1}, ["X"], None)
 
 
 @pytest.mark.parametrize(
