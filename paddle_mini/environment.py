@@ -9,7 +9,6 @@ VARIABLES = {
     "; run, runs: times of operators, at exit or after each run",
     "PM_NUM_THREADS": "the number of threads that operators use on the CPU; by default the CPUs that the process may use",
     "PM_FUSE": "0: operators are not fused: each runs over its whole variables",
-    "PM_PASSES": "the passes that only save time and are to run, such as fuse,stream; none: none of them; by default all",
     "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",
     "PM_FILL": "a byte, such as 0x55, that new memory is filled with; by default it stays as it comes",
     "PM_CXX": "the C++ compiler that pm.load_op runs; by default c++, g++ or clang++",

@@ -8,7 +8,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "core/infer.h"
@@ -38,15 +37,6 @@ class PendingLaunches {
   virtual void launch(KernelContext& context) = 0;
 };
 
-// The operators that run on each part of a kernel's output as soon as the kernel has written it (executor/stream.h).
-class Followers {
- public:
-  virtual ~Followers() = default;
-  // Elements [begin, end) are written. Called by any thread, in any order, once for each element.
-  virtual void run(KernelContext& context, int64_t begin, int64_t end) = 0;
-  int64_t unit = 1;  // begin and end are multiples of it
-};
-
 // The executor's services for a running kernel.
 struct KernelContext {
   Place place;
@@ -59,7 +49,6 @@ struct KernelContext {
   int threads = 1;                       // at most this many for one loop (core/parallel.h)
   double least_loop = kLeastLoop;        // loops of less expected time are not split
   std::mt19937_64 generator;  // for operators whose `seed` is 0
-  Followers* followers = nullptr;  // the running kernel's, if its schema leads; it need not call them
   bool may_touch_files = false;  // whether the operators save and load may access files that the program names
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has printed
 
@@ -108,23 +97,6 @@ class TiledKernel : public Kernel {
   // Whether the calls between the first and the last one may come in any order and at the same time. They don't throw.
   virtual bool has_independent_tiles() const { return true; }
 };
-
-// A kernel that can run on parts of its output (OpSchema::follows).
-class PartKernel : public Kernel {
- public:
-  void run(KernelContext& context) override {
-    begin(context);
-    run_part(context, 0, elements());
-  }
-  virtual void begin(KernelContext&) {}  // once a run, before the parts; does not read what the operator follows
-  // Elements [begin, end) of the output. Any thread, in any order; it does not throw.
-  virtual void run_part(KernelContext& context, int64_t begin, int64_t end) = 0;
-  virtual int64_t elements() const = 0;  // the number in the output
-  virtual int64_t part_unit() const { return 1; }  // parts begin and end at multiples of it, such as rows
-};
-
-// The base of kernels whose parts only CPUs run.
-using HostPartKernel = std::conditional_t<kOnGpu, Kernel, PartKernel>;
 
 // The context of a kernel's constructor: ports, attributes, scratch memory.
 class KernelInit {

@@ -179,9 +179,6 @@ OpSchema& OpSchema::dtype_from_input(const char* port) { dtype_port_ = port; dty
 OpSchema& OpSchema::dtype_from_output(const char* port) { dtype_port_ = port; dtype_port_is_output_ = true; return *this; }
 OpSchema& OpSchema::in_place(const char* input, const char* output) { in_places_.emplace_back(input, output); return *this; }
 OpSchema& OpSchema::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
-OpSchema& OpSchema::leads(const char* output, OpCondition condition) { leads_.push_back({"", output, condition}); return *this; }
-OpSchema& OpSchema::follows(const char* input, const char* output, OpCondition condition) { follows_.push_back({input, output, condition}); return *this; }
-OpSchema& OpSchema::identity(const char* input, const char* output, OpCondition condition) { identities_.push_back({input, output, condition}); return *this; }
 OpSchema& OpSchema::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
 OpSchema& OpSchema::shape_only(const char* input) { shape_ports_.push_back(input); return *this; }
 OpSchema& OpSchema::accepts_selected_rows(const char* input) { row_ports_.push_back(input); return *this; }

@@ -38,16 +38,6 @@ AttrCheck each_at_least(double low);  // each element of a list
 // Creates the operators that compute a gradient; names of gradients end in @GRAD.
 using GradientRule = std::function<std::vector<OpDesc>(const OpDesc& forward)>;
 
-// Whether a declaration holds for an operator; nullptr: for all.
-using OpCondition = bool (*)(const OpDesc& op);
-
-// A declaration about an input and an output; leads() has no input.
-struct PortPair {
-  std::string input, output;
-  OpCondition condition;
-  bool holds(const OpDesc& op) const { return !condition || condition(op); }
-};
-
 using KernelFactory = std::unique_ptr<Kernel> (*)(KernelInit&);
 
 // The role of an operator in the executor.
@@ -115,13 +105,6 @@ class OpSchema {
 
   OpSchema& in_place(const char* input, const char* output);  // the kernel may write the output over this input
   OpSchema& view(const char* input, const char* output);  // the output aliases the input's bytes
-  // The kernel calls KernelContext::followers for parts of the output, which it writes once.
-  OpSchema& leads(const char* output, OpCondition condition = nullptr);
-  // The kernels are PartKernels: a part of the output depends on the same part of the input, if they have as many elements,
-  // and on all of the other inputs. Other outputs are complete when the run of the operator is.
-  OpSchema& follows(const char* input, const char* output, OpCondition condition = nullptr);
-  // The output has the input's bytes and shape. Other outputs are optional, and constants that nothing has to read.
-  OpSchema& identity(const char* input, const char* output, OpCondition condition = nullptr);
   OpSchema& updates(const char* input,
                     const char* output);  // programs usually name the same variable for both
   OpSchema& shape_only(const char* input);  // only its shape is read, so its memory may be reused before
@@ -165,9 +148,6 @@ class OpSchema {
   const std::vector<std::pair<std::string, std::string>>& in_places() const { return in_places_; }
   const std::vector<std::pair<std::string, std::string>>& views() const { return views_; }
   const std::vector<std::pair<std::string, std::string>>& update_pairs() const { return updates_; }
-  const std::vector<PortPair>& leads() const { return leads_; }
-  const std::vector<PortPair>& follows() const { return follows_; }
-  const std::vector<PortPair>& identities() const { return identities_; }
   bool reads_only_shape(const std::string& input) const;
   const std::vector<std::string>& row_ports() const { return row_ports_; }
   bool has_custom_lod() const { return decides_lod_; }
@@ -205,7 +185,6 @@ class OpSchema {
   std::string dtype_port_;
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
-  std::vector<PortPair> leads_, follows_, identities_;
   std::vector<std::string> row_ports_, shape_ports_;
   std::string gradient_type_;  // if gradient() was given ports
   std::vector<std::string> gradient_inputs_, gradient_outputs_;

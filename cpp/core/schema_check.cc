@@ -44,12 +44,6 @@ struct NamedPorts {
       require_output(output);
     }
   }
-  void require_pairs(const std::vector<PortPair>& pairs) const {
-    for (const PortPair& pair : pairs) {
-      if (!pair.input.empty()) require_input(pair.input);
-      require_output(pair.output);
-    }
-  }
   // Inputs of the gradient are `port` or `port`@GRAD of an input or output; its outputs are @GRAD of inputs.
   void require_gradient_ports(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) const {
     for (const std::string& port : inputs) {
@@ -104,11 +98,6 @@ void OpSchema::check_record() const {
     NamedPorts{*this, "in_place"}.require_pairs(in_places_);
     NamedPorts{*this, "view"}.require_pairs(views_);
     NamedPorts{*this, "updates"}.require_pairs(updates_);
-    NamedPorts{*this, "leads"}.require_pairs(leads_);
-    NamedPorts{*this, "follows"}.require_pairs(follows_);
-    for (const PortPair& pair : follows_)
-      require<ProgramError>(pair.output == follows_[0].output, "follows names two outputs");
-    NamedPorts{*this, "identity"}.require_pairs(identities_);
     NamedPorts{*this, "accepts_selected_rows"}.require_inputs(row_ports_);
     NamedPorts{*this, "shape_only"}.require_inputs(shape_ports_);
     NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);

@@ -7,8 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "executor/accesses.h"
-
 namespace paddle_mini {
 namespace {
 
@@ -34,6 +32,22 @@ int64_t elements_of(const Segment& segment, const RunOp& op) {
   });
   return fits ? elements : 0;
 }
+
+// The last operators so far that read and wrote each variable; -1: none.
+class LastAccesses {
+ public:
+  explicit LastAccesses(size_t variables) : read_(variables, -1), written_(variables, -1) {}
+  void note(const RunOp& op, int at) {
+    op.inputs.each([&](int v) { read_[v] = at; });
+    op.outputs.each([&](int v) { written_[v] = at; });
+    for (const auto& [from, to] : op.copies_after) read_[from] = written_[from] = written_[to] = at;
+  }
+  int written(int v) const { return written_[v]; }
+  int touched(int v) const { return std::max(read_[v], written_[v]); }
+
+ private:
+  std::vector<int> read_, written_;
+};
 
 // The operator with which `op` can run tile by tile: the last one that wrote an input of `op`, if no later operator
 // prevents the move. -1: none.

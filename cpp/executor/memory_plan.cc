@@ -156,11 +156,9 @@ AliasPlan plan_aliases(const Segment& segment) {
     aliases.lifetimes[root].last = std::max(aliases.lifetimes[root].last, aliases.lifetimes[out].last);
     aliases.lifetimes[out].bytes = 0;
   };
-  int leader = 0;
   for (int step = 0; step < static_cast<int>(segment.ops.size()); ++step) {
     const RunOp& op = segment.ops[step];
     const OpSchema& schema = op.schema();
-    if (!op.streamed) leader = step;
     auto candidates = [&](const auto& pairs, bool view) {
       for (const auto& [input, output] : pairs) {
         int in = only_variable(op.desc().inputs, op.inputs, input);
@@ -178,8 +176,6 @@ AliasPlan plan_aliases(const Segment& segment) {
         // A view is valid only if neither name is written again; an overwritten input must be dead.
         bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1
                             : aliases.lifetimes[root].last == step && !read_as_view;
-        // The operators before a streamed one still read what they have not made.
-        allowed = allowed && (!op.streamed || uses[root].first_write >= leader);
         if (allowed) join(in, out);
       }
     };

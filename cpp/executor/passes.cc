@@ -3,12 +3,9 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <sstream>
 
 #include "executor/fuse.h"
 #include "executor/masters.h"
-#include "executor/skip.h"
-#include "executor/stream.h"
 #include "executor/transfers.h"
 #include "executor/widen.h"
 
@@ -16,45 +13,18 @@ namespace paddle_mini {
 
 const std::vector<Pass>& passes() {
   static const std::vector<Pass> list = {
-      {"masters", update_masters, true},  // steps of optimizers on float32 copies of 16-bit parameters
-      {"widen", widen, true},             // casts around operators that run in a wider element type
-      {"place", place_operators, true},   // device and kernel of each operator
-      {"transfer", add_transfers, true},  // values cross between devices
-      {"skip", skip, false},              // operators without effect
-      {"fuse", fuse, false},              // operators that run tile by tile with the one before them
-      {"stream", stream, false},          // operators that run on parts of the output of the one before them
+      {"masters", update_masters},  // steps of optimizers on float32 copies of 16-bit parameters
+      {"widen", widen},             // casts around operators that run in a wider element type
+      {"place", place_operators},   // device and kernel of each operator
+      {"transfer", add_transfers},  // values cross between devices
+      {"fuse", fuse},               // operators that run tile by tile with the one before them
   };
   return list;
 }
 
-namespace {
-
-bool names(const char* list, const std::string& name) {
-  return text(",", list, ",").find(text(",", name, ",")) != std::string::npos;
-}
-
-// The value of PM_PASSES; nullptr: not set.
-const char* wanted_passes() {
-  const char* wanted = std::getenv("PM_PASSES");
-  if (!wanted) return nullptr;
-  std::string known = ",none,", optional;
-  for (const Pass& pass : passes()) {
-    if (pass.needed) continue;
-    known += text(pass.name, ",");
-    optional += text(optional.empty() ? "" : ", ", pass.name);
-  }
-  std::istringstream list(wanted);
-  for (std::string name; std::getline(list, name, ',');)
-    require<ProgramError>(known.find("," + name + ",") != std::string::npos, "PM_PASSES: '", printable(name),
-                          "' is not a pass that can be left out; there are ", optional, ", and none");
-  return wanted;
-}
-
-}  // namespace
-
 bool logs(const char* stage) {
   const char* wanted = std::getenv("PM_LOG");
-  return wanted && names(wanted, stage);
+  return wanted && text(",", wanted, ",").find(text(",", stage, ",")) != std::string::npos;
 }
 
 void require_known_stages() {
@@ -72,15 +42,14 @@ void require_known_stages() {
 }
 
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last) {
-  std::string stages = "infer";
-  const char* wanted = wanted_passes();
+  std::string names = "infer";
   for (const Pass& pass : passes()) {
-    if (pass.needed || !wanted || names(wanted, pass.name)) segment = pass.run(std::move(segment), placement);
+    segment = pass.run(std::move(segment), placement);
     if (logs(pass.name)) std::cerr << pass.name << ":\n" << segment.str();
     if (last == pass.name) return segment;
-    stages += text(", ", pass.name);
+    names += text(", ", pass.name);
   }
-  require<ProgramError>(last.empty(), "'", printable(last), "' is not a stage; there are ", stages, " and plan");
+  require<ProgramError>(last.empty(), "'", printable(last), "' is not a stage; there are ", names, " and plan");
   return segment;
 }
 

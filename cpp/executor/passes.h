@@ -9,14 +9,12 @@ namespace paddle_mini {
 struct Pass {
   const char* name;  // for PM_LOG and plan_text
   Segment (*run)(Segment segment, const Placement& placement);
-  bool needed;  // programs do not run without it; others only save time
 };
 
 const std::vector<Pass>& passes();  // in execution order
 
-// Runs all passes, or those up to `last` if given. Of those that only save time PM_PASSES names the ones that run, with
-// commas between them: all if it is not set, none if it is "none". PM_LOG prints the table of each pass that it names. Throws
-// ProgramError if no pass has the name `last`, or a name of PM_PASSES.
+// Runs all passes, or those up to `last` if given. PM_LOG prints the table of each pass that it names. Throws
+// ProgramError if no pass has the name `last`.
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last = "");
 
 bool logs(const char* stage);  // whether PM_LOG, names with commas between them, contains it

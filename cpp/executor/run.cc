@@ -91,13 +91,8 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
 
 void Plan::run_watched(size_t step, KernelContext& context, RunWatch& watch) {
   Clock::time_point begin = Clock::now();
-  const Step& s = steps_.steps[step];
-  const RunWatch::PlanStep watched{s, serial_, step, segment_, binding_};
-  // An operator may overwrite its input, so values are checked before the next one runs.
-  if (s.streamed && watch.checks_values())
-    s.streamed->run_one_by_one(context, [&](size_t i) { watch.check_outputs(s.op[i], watched); });
-  else s.kernel->run(context);
-  watch.after(watched, begin);
+  steps_.steps[step].kernel->run(context);
+  watch.after({steps_.steps[step], serial_, step, segment_, binding_}, begin);
 }
 
 void Plan::synchronize() {

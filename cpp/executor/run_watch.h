@@ -36,8 +36,6 @@ class RunWatch {
   };
   // After a step. Throws NonFiniteOutput, with the operator in its message, if an output is not finite.
   void after(const PlanStep& step, Clock::time_point begin);
-  // Throws if an output of the operator, of this step, is not finite.
-  void check_outputs(const RunOp& op, const PlanStep& step) const;
   void saved(const Place& place, Clock::time_point begin);  // after a value was saved for the rollback
 
   // An operator that runs between plans, with the variables that exist by then.
@@ -54,6 +52,7 @@ class RunWatch {
  private:
   RunWatch() = default;
   void note(const std::string& types, double time);
+  void check_outputs(const RunOp& op, const PlanStep& step) const;
   void require_finite(const Slot& slot, size_t i, const Location& location) const;
 
   std::shared_ptr<Profile> profile_;

@@ -42,8 +42,7 @@ std::string Segment::str() const {
                 ports_text(op.desc().outputs, op.outputs));
     for (const auto& [from, to] : op.copies_after) out += text(", v", to, " = v", from);
     out += text(op.place.is_cpu() ? "" : " on " + name_of(op.place),
-                op.fused ? ", tile by tile with the operator before it" : "",
-                op.streamed ? ", on parts of what is before it" : "", "\n");
+                op.fused ? ", tile by tile with the operator before it" : "", "\n");
   }
   return out;
 }

@@ -64,7 +64,6 @@ struct RunOp {
   Lane lane = Lane::Compute;
 
   bool fused = false;  // runs tile by tile with the preceding operator; set by fuse
-  bool streamed = false;  // runs on parts of the output of the preceding operator; set by stream
 
   const OpDesc& desc() const { return op->desc; }
   const OpSchema& schema() const { return *op->schema; }

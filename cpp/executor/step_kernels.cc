@@ -2,9 +2,7 @@
 #include "executor/step_kernels.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <numeric>
 
 #include "core/interruption.h"
 #include "core/parallel.h"
@@ -90,59 +88,6 @@ void FusedTilesKernel::finish_others(KernelContext& context, int64_t begin, int6
     } catch (const Error&) {  // the first error is rethrown
     }
   }
-}
-
-namespace {
-
-class PartRuns : public Followers {
- public:
-  explicit PartRuns(const std::vector<PartKernel*>& kernels) : kernels_(kernels) {
-    for (const PartKernel* kernel : kernels) unit = std::lcm(unit, kernel->part_unit());
-  }
-  void run(KernelContext& context, int64_t begin, int64_t end) override {
-    if (!called_.load(std::memory_order_relaxed)) called_.store(true, std::memory_order_relaxed);
-    for (PartKernel* kernel : kernels_) kernel->run_part(context, begin, end);
-  }
-  bool called() const { return called_; }
-
- private:
-  const std::vector<PartKernel*>& kernels_;
-  std::atomic<bool> called_{false};
-};
-
-// Sets the followers of the running kernel while it exists.
-class Following {
- public:
-  Following(KernelContext& context, Followers* followers) : context_(context) { context.followers = followers; }
-  ~Following() { context_.followers = nullptr; }
-
- private:
-  KernelContext& context_;
-};
-
-}  // namespace
-
-void StreamedKernel::add(std::unique_ptr<Kernel> kernel) {
-  if (!kernels_.empty()) {
-    auto part = dynamic_cast<PartKernel*>(kernel.get());
-    require<ProgramError>(part, "the operator's schema follows, but its kernel is not a PartKernel");
-    parts_.push_back(part);
-  }
-  SeveralKernels::add(std::move(kernel));
-}
-
-// A leader reports nothing where its parts are too short to gain, or not in order; the others then run as usual.
-void StreamedKernel::run(KernelContext& context) {
-  for (at_ = 1; at_ < kernels_.size(); ++at_) parts_[at_ - 1]->begin(context);
-  at_ = 0;
-  PartRuns runs(parts_);
-  {
-    Following following(context, &runs);
-    kernels_[0]->run(context);
-  }
-  if (runs.called()) return;
-  for (at_ = 1; at_ < kernels_.size(); ++at_) kernels_[at_]->run(context);
-  at_ = 0;
 }
 
 void BatchKernel::run(KernelContext& context) {

@@ -78,25 +78,6 @@ class BatchKernel : public SeveralKernels {
   void run(KernelContext& context) override;
 };
 
-// A kernel and those that run on the parts of its output (stream.h).
-class StreamedKernel : public SeveralKernels {
- public:
-  void run(KernelContext& context) override;
-  void add(std::unique_ptr<Kernel> kernel) override;  // a PartKernel, except for the first
-  // Runs the kernels one after another, each on the whole; calls f(i) after each of them.
-  template <class F>
-  void run_one_by_one(KernelContext& context, F f) {
-    for (at_ = 0; at_ < kernels_.size(); ++at_) {
-      kernels_[at_]->run(context);
-      f(at_);
-    }
-    at_ = 0;
-  }
-
- private:
-  std::vector<PartKernel*> parts_;
-};
-
 // A range of elements of a device variable that passes through staging memory of the host.
 struct StagedChunk {
   const Location* from;

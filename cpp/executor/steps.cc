@@ -30,7 +30,7 @@ class StepMaker {
         result_.scratches.emplace_back();
       } else {
         std::unique_ptr<Kernel> kernel = make_kernel(op);
-        if (op.fused || op.streamed || may_join_batch(op)) join_to_last_step(op, std::move(kernel));
+        if (op.fused || may_join_batch(op)) join_to_last_step(op, std::move(kernel));
         else steps().push_back({std::move(kernel), &op, op.place});
       }
       for (const auto& [from, to] : op.copies_after) {
@@ -78,10 +78,6 @@ class StepMaker {
         int64_t elements = 0;
         op.outputs.each([&](int v) { elements = std::max(elements, segment_.variables[v].info.shape.numel()); });
         several = std::make_unique<FusedTilesKernel>(elements);
-      } else if (op.streamed) {
-        auto streamed = std::make_unique<StreamedKernel>();
-        step.streamed = streamed.get();
-        several = std::move(streamed);
       } else {
         several = std::make_unique<BatchKernel>();
         step.is_batch = true;

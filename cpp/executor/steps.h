@@ -21,7 +21,6 @@ struct Step {
   size_t count = 1;
   SeveralKernels* several = nullptr;  // the kernel that runs them, if count > 1
   bool is_batch = false;              // whether they are launched as a batch
-  StreamedKernel* streamed = nullptr;  // the same kernel, if they run on parts of the first one's output
   bool poll = false;  // check after this step whether the user wants to stop
   StagedRange staged = {};
 

@@ -2,6 +2,7 @@
 #include "executor/temporaries.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "executor/memory_report.h"
 #include "executor/op_context.h"
@@ -9,20 +10,20 @@
 namespace paddle_mini {
 namespace {
 
-// The first and the last operator that run at the same time, for each operator: those of its batch or stream.
-std::vector<OpRange> find_groups(const Segment& segment, const std::vector<Step>& steps) {
-  std::vector<OpRange> groups(segment.ops.size());
-  for (size_t i = 0; i < groups.size(); ++i) groups[i] = {static_cast<int>(i), static_cast<int>(i)};
+// The last operator that is launched in the same batch, for each operator.
+std::vector<int> ends_of_batches(const Segment& segment, const std::vector<Step>& steps) {
+  std::vector<int> ends(segment.ops.size());
+  std::iota(ends.begin(), ends.end(), 0);
   for (const Step& step : steps) {
-    if (!step.is_batch && !step.streamed) continue;
-    const auto begin = static_cast<int>(step.first() - segment.ops.data());
-    std::fill_n(groups.begin() + begin, step.count, OpRange{begin, begin + static_cast<int>(step.count) - 1});
+    if (!step.is_batch) continue;
+    size_t begin = static_cast<size_t>(step.first() - segment.ops.data());
+    for (size_t i = 0; i < step.count; ++i) ends[begin + i] = static_cast<int>(begin + step.count) - 1;
   }
-  return groups;
+  return ends;
 }
 
 // Computes aliasing, with lifetimes extended for asynchronous steps.
-AliasPlan find_aliases(const Segment& segment, const std::vector<Step>& steps, const std::vector<OpRange>& groups) {
+AliasPlan find_aliases(const Segment& segment, const std::vector<Step>& steps, const std::vector<int>& ends) {
   AliasPlan aliases = plan_aliases(segment);
   auto lifetime_of = [&](int v) -> Lifetime& { return aliases.lifetimes[aliases.share[v]]; };
   // Memory of values that cross queues is not reused within a run: reuse would make the queues wait for each other.
@@ -34,15 +35,9 @@ AliasPlan find_aliases(const Segment& segment, const std::vector<Step>& steps, c
     }
     if (step.is_piece()) aliases.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never stored as a whole
   }
-  // Operators of a group need their memory while any of them runs.
-  for (size_t i = 0; i < groups.size(); ++i) {
-    if (groups[i].first == groups[i].last) continue;
-    auto extend = [&](int v) { lifetime_of(v).last = std::max(lifetime_of(v).last, groups[i].last); };
-    segment.ops[i].inputs.each(extend);
-    segment.ops[i].outputs.each([&](int v) {
-      extend(v);
-      lifetime_of(v).first = std::min(lifetime_of(v).first, groups[i].first);
-    });
+  for (size_t i = 0; i < ends.size(); ++i) {  // operators of a batch need their memory until the whole batch has run
+    if (ends[i] == static_cast<int>(i)) continue;
+    segment.ops[i].inputs.each([&](int v) { lifetime_of(v).last = std::max(lifetime_of(v).last, ends[i]); });
   }
   return aliases;
 }
@@ -53,9 +48,9 @@ Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepLis
                          std::shared_ptr<Arenas> arenas, const Scope& scope)
     : segment_(segment), binding_(binding), scope_(scope), arenas_(std::move(arenas)),
       offsets_(segment.variables.size(), 0) {
-  std::vector<OpRange> groups = find_groups(segment, steps.steps);
-  AliasPlan aliases = find_aliases(segment, steps.steps, groups);
-  for (auto& [place, allocations] : find_allocations(aliases, steps, groups)) {
+  std::vector<int> ends = ends_of_batches(segment, steps.steps);
+  AliasPlan aliases = find_aliases(segment, steps.steps, ends);
+  for (auto& [place, allocations] : find_allocations(aliases, steps, ends)) {
     std::vector<Lifetime> lifetimes;
     for (const Allocation& allocation : allocations) lifetimes.push_back(allocation.lifetime);
     MemoryPlan memory = plan_memory(lifetimes);
@@ -74,7 +69,7 @@ Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepLis
 }
 
 std::map<Place, std::vector<Temporaries::Allocation>> Temporaries::find_allocations(
-    const AliasPlan& aliases, const StepList& steps, const std::vector<OpRange>& groups) {
+    const AliasPlan& aliases, const StepList& steps, const std::vector<int>& ends) {
   std::map<Place, std::vector<Allocation>> allocations;
   for (size_t i = 0; i < segment_.variables.size(); ++i) {
     int v = static_cast<int>(i);
@@ -86,7 +81,7 @@ std::map<Place, std::vector<Temporaries::Allocation>> Temporaries::find_allocati
     for (Variable* scratch : steps.scratches[i]) {
       scratch_locations_.push_back({binding_.device_at(place), scratch, nullptr});
       allocations[place].push_back(
-          {&scratch_locations_.back(), -1, {groups[i].first, groups[i].last, scratch->tensor.bytes()}, 0});
+          {&scratch_locations_.back(), -1, {static_cast<int>(i), ends[i], scratch->tensor.bytes()}, 0});
     }
   }
   return allocations;

@@ -7,11 +7,6 @@
 
 namespace paddle_mini {
 
-// Operators `first` to `last` of a segment, both inclusive.
-struct OpRange {
-  int first = 0, last = 0;
-};
-
 class Temporaries {
  public:
   // All referenced objects must outlive this one.
@@ -45,7 +40,7 @@ class Temporaries {
   };
 
   std::map<Place, std::vector<Allocation>> find_allocations(const AliasPlan& aliases, const StepList& steps,
-                                                            const std::vector<OpRange>& groups);
+                                                            const std::vector<int>& ends);
   [[noreturn]] void fail_for_memory(const ArenaUse& use, const std::string& message) const;
 
   const Segment& segment_;

@@ -27,10 +27,6 @@ class Broadcast {
   template <class T, class F>
   void map(KernelContext& context, F f, const T* x, const T* y, T* out) const;
 
-  // The elements [begin, end) of out; on a CPU.
-  template <class T, class F>
-  void map_part(KernelContext& context, F f, const T* x, const T* y, T* out, int64_t begin, int64_t end) const;
-
   // Gradients of a broadcast operator: to_x[i] = the sum of f(x, y, out_gradient) over the elements of the result that
   // use x[i], and to_y likewise. If x is not broadcast, each element is computed once without a sum, and to_x may share
   // the memory of out_gradient.
@@ -64,7 +60,7 @@ class Broadcast {
   template <class T, class F>
   void map_rows(KernelContext& context, F f, const T* x, const T* y, T* out) const;
   template <class T, class F>
-  void map_row(KernelContext& context, F f, int64_t n, const T* x, const T* y, T* out) const;
+  void map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const;
   template <class T, bool ToX, class F>
   void add_row(KernelContext& context, F f, bool adds, const GradientRow<T>& row, int64_t begin, int64_t end) const;
 

@@ -8,7 +8,6 @@
 
 namespace paddle_mini {
 
-class Followers;
 struct KernelContext;
 class KernelInit;
 
@@ -30,15 +29,12 @@ class Gemm {
   // B is always the whole input `port`. If the program never writes it, it is packed once.
   Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port);
 
-  // On a CPU, `followers` get the parts of C, which has contiguous rows, as elements of the array that begins at C.
-  void run(KernelContext& context, const T* a, const T* b, T* c, Followers* followers = nullptr) const;
+  void run(KernelContext& context, const T* a, const T* b, T* c) const;
   // Batched: this many products, with these strides between them.
   void run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
-                int64_t step_c, Followers* followers = nullptr) const;
+                int64_t step_c) const;
 
  private:
-  bool reports_in(int64_t unit) const;
-  void run_one(KernelContext& context, const T* a, const T* b, T* c, Followers* followers, const T* begin) const;
   GemmSizes<T> sizes_;
   int64_t high_ = 1, wide_ = 1;  // on a CPU: the rows and columns of tiles into which C is split
   std::shared_ptr<PackedStore::Copy> packed_b_;  // on a CPU

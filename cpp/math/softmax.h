@@ -19,11 +19,6 @@ class Softmax {
   // out = exp(x) / (sum of exp(x) along the axis); out may be x.
   template <class T>
   void run(KernelContext& context, const T* x, T* out, T* scratch) const;
-  // The same for some rows, along the last axis.
-  template <class T>
-  void run_rows(KernelContext& context, int64_t rows, const T* x, T* out) const;
-  int64_t row() const { return lines_.length; }
-  int64_t numel() const { return lines_.outer * lines_.length * lines_.inner; }
   // x_gradient = out (gradient - sum of gradient * out along the axis); x_gradient may be gradient.
   template <class T>
   void gradient(KernelContext& context, const T* out, const T* gradient, T* x_gradient, T* scratch) const;

@@ -36,7 +36,6 @@ void define_assign(OpTable& ops) {
                                                    {{"Out", gradient_names(forward.input("X"))}})};
               })
               .in_place("X", "Out")
-              .identity("X", "Out")
               .on_gpu()
               .kernel_for_any<AssignKernel>());
 }

@@ -21,7 +21,7 @@ T one_by_batch_deviation(T variance, float epsilon) {
 }
 
 template <class T>
-struct BatchNormKernel : HostPartKernel {
+struct BatchNormKernel : Kernel {
   In<T> x, scale, bias, mean, variance;
   Out<T> y, mean_out, variance_out, saved_mean, saved_variance;
   BatchChannels layout;
@@ -41,12 +41,8 @@ struct BatchNormKernel : HostPartKernel {
   int64_t on_host() const { return kOnGpu ? 0 : layout.channels; }
 
   void run(KernelContext& context) override;
-  int64_t elements() const { return x.numel(); }
   // Defined only by the CPU kernels:
-  void begin(KernelContext&);
-  void run_part(KernelContext& context, int64_t begin, int64_t end);
   void carry_statistics();
-  void set_factors();
   void batch_statistics(KernelContext& context);
 };
 
@@ -145,11 +141,6 @@ void define_batch_norm(OpTable& ops) {
               .gradient("batch_norm_grad",
                         {"X", "Scale", "Bias", "SavedMean", "SavedVariance", "MeanOut", "VarianceOut", "Y@GRAD"},
                         {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
-              .follows("X", "Y",
-                       [](const OpDesc& op) {
-                         return uses_running_statistics([&](const char* attr) { return attr_of<bool>(op, attr); });
-                       })
-              .in_place("X", "Y")
               .updates("Mean", "MeanOut")
               .updates("Variance", "VarianceOut")
               .on_gpu()

@@ -24,8 +24,6 @@ struct BatchChannels {
   template <class T, class F>
   void sums(KernelContext& context, F f, const T* a, const T* b, const T* shift, double* totals) const;
   template <class T, class F, class... PerChannel>
-  void part(KernelContext& context, int64_t begin, int64_t end, F f, T* to, const T* a, const PerChannel*... p) const;
-  template <class T, class F, class... PerChannel>
   void each_element(KernelContext& context, F f, T* to, const T* a, const T* b, const PerChannel*... p) const;
 };
 

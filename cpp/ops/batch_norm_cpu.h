@@ -39,54 +39,7 @@ void BatchChannels::each_element(KernelContext& context, F f, T* to, const T* a,
                 });
 }
 
-// to = f(a, p[c]...) for the elements [begin, end)
-template <class T, class F, class... PerChannel>
-void BatchChannels::part(KernelContext& context, int64_t begin, int64_t end, F f, T* to, const T* a,
-                         const PerChannel*... p) const {
-  const int64_t width = inner == 1 ? channels : inner;
-  for (int64_t at = begin, next; at < end; at = next) {
-    const int64_t row = at / width, first = at % width;
-    next = std::min(end, (row + 1) * width);
-    if (inner == 1) {
-      map(context, next - at, f, to + at, a + at, p + first...);
-      continue;
-    }
-    auto with = [f](auto... constants) {
-      return [f, constants...](auto x) { return f(x, decltype(x)(constants)...); };
-    };
-    map(context, next - at, with(p[row % channels]...), to + at, a + at);
-  }
-}
-
 namespace {
-
-struct Normalize {
-  template <class V>
-  V operator()(V v, V mean, V factor, V offset) const {
-    return (v - mean) * factor + offset;
-  }
-};
-
-// With running statistics.
-template <class T>
-void BatchNormKernel<T>::begin(KernelContext&) {
-  carry_statistics();
-  set_factors();
-}
-
-template <class T>
-void BatchNormKernel<T>::run_part(KernelContext& context, int64_t begin, int64_t end) {
-  layout.part(context, begin, end, Normalize{}, y.data(), x.data(), static_cast<const T*>(saved_mean.data()),
-              static_cast<const T*>(factor.data()), static_cast<const T*>(offset.data()));
-}
-
-template <class T>
-void BatchNormKernel<T>::set_factors() {
-  for (int64_t c = 0; c < layout.channels; ++c) {
-    factor[c] = saved_variance[c] * (scale ? scale[c] : T(1));
-    offset[c] = bias ? bias[c] : T(0);
-  }
-}
 
 template <class T>
 void BatchNormKernel<T>::run(KernelContext& context) {
@@ -100,9 +53,12 @@ void BatchNormKernel<T>::run(KernelContext& context) {
   }
   if (use_running || layout.each() == 0) carry_statistics();
   else batch_statistics(context);
-  set_factors();
+  for (int64_t c = 0; c < n; ++c) {
+    factor[c] = saved_variance[c] * (scale ? scale[c] : T(1));
+    offset[c] = bias ? bias[c] : T(0);
+  }
   const T *center = saved_mean.data(), *k = factor.data(), *l = offset.data();
-  auto normalize = [](auto v, auto, auto m, auto p, auto q) { return Normalize{}(v, m, p, q); };
+  auto normalize = [](auto v, auto, auto m, auto p, auto q) { return (v - m) * p + q; };
   layout.each_element(context, normalize, y.data(), x.data(), x.data(), center, k, l);
 }
 

@@ -28,7 +28,6 @@ void define_cast(OpTable& ops) {
                    "gives X != 0.")
               .input("X", "any shape")
               .output("Out", "shape of X")
-              .identity("X", "Out")  // if the element types are the same
               .attr("in_dtype", -1, "element type of X, to which the gradient is cast back")
               .required_attr("out_dtype", AttrType::Int, "element type of Out")
               .infer([](InferContext& c) {

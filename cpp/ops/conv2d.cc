@@ -15,7 +15,6 @@ ConvolutionSizes conv2d_sizes(const KernelInit& init) {
 
 template <class T>
 struct ImageFilters : Convolution<T> {
-  static constexpr bool kReportsParts = !kOnGpu;
   ImageFilters(KernelInit& init, bool with_gradients) : Convolution<T>(init, conv2d_sizes(init), with_gradients) {}
 };
 
@@ -38,7 +37,6 @@ void define_convolution(OpTable& ops, const std::string& type) {
           .input("Input", "[images, channels, height, width]")
           .input("Filter", "[output channels, channels / groups, window height, window width]")
           .output("Output", "[images, output channels, output height, output width]")
-          .leads("Output", [](const OpDesc& op) { return !has_channels_last(op); })
           .attr("strides", std::vector<int32_t>{1, 1}, "stride of the window: height, width")
           .attr("paddings", std::vector<int32_t>{0, 0},
                 "zeros around the image: height, width; or above, below, left, right")

@@ -136,12 +136,6 @@ void define_dropout(OpTable& ops) {
               })
               .gradient("dropout_grad", {"Mask", "Out@GRAD"}, {"X@GRAD"})
               .in_place("X", "Out")
-              .identity("X", "Out",
-                        [](const OpDesc& op) {
-                          return attr_of<bool>(op, "is_test") &&
-                                 (attr_of<std::string>(op, "dropout_implementation") == "upscale_in_train" ||
-                                  attr_of<float>(op, "dropout_prob") == 0);
-                        })
               .on_gpu()
               .kernels<DropoutKernel, float, double>());
   ops.add(ops.gradient_of("dropout")

@@ -18,8 +18,6 @@ void define_elementwise_add(OpTable& ops) {
   ops.add(binary("elementwise_add")
               .doc("Out = X + Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are broadcast.")
               .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .follows("X", "Out")
-              .follows("Y", "Out")
               .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int16},
                binary_gradient(ops, "elementwise_add")

@@ -58,8 +58,6 @@ void define_elementwise_mul(OpTable& ops) {
                .accepts_selected_rows("X")
                .infer(infer_elementwise_mul)
                .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-               .follows("X", "Out")
-               .follows("Y", "Out")
                .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
   ops.add(
       also({DType::Bool},

@@ -25,8 +25,6 @@ void define_elementwise_sub(OpTable& ops) {
   ops.add(binary("elementwise_sub")
               .doc("Out = X - Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are broadcast.")
               .gradient("elementwise_sub_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .follows("X", "Out")
-              .follows("Y", "Out")
               .kernels<BinaryKernel<Subtract>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Int16},
                binary_gradient(ops, "elementwise_sub")

@@ -25,7 +25,6 @@ void define_elu(OpTable& ops) {
   ops.add(unary("elu")
               .doc("Out = X where X >= 0, else alpha (exp(X) - 1), element by element.")
               .attr("alpha", 1.0f, "-alpha is the lower bound of Out")
-              .follows("X", "Out")
               .gradient("elu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .kernels<UnaryKernel<Elu>::For, float, double>());
   ops.add(unary_gradient(ops, "elu")

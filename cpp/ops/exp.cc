@@ -22,7 +22,6 @@ void define_exp(OpTable& ops) {
   ops.add(also({DType::Int32, DType::Int64}, unary("exp")
                                                  .infer(infer_float_of_integers)
                                                  .doc("Out = e^X, element by element; on overflow, infinity.")
-                                                 .follows("X", "Out")
                                                  .gradient("exp_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
                                                  .kernels<UnaryKernel<Exp>::For, float, double>()));
   ops.add(also({DType::Int32, DType::Int64}, unary_gradient(ops, "exp")

@@ -53,11 +53,9 @@ struct GeluKernel : UnaryKernel<Gelu>::For<T> {
   explicit GeluKernel(KernelInit& init)
       : UnaryKernel<Gelu>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
 
-  void run_part(KernelContext& context, int64_t begin, int64_t end) override {
-    T* to = this->out.data() + begin;
-    const T* from = this->x.data() + begin;
-    if (approximate) map_ahead(context, end - begin, ApproximateGelu{}, to, from);
-    else map_ahead(context, end - begin, Gelu{}, to, from);
+  void run(KernelContext& context) override {
+    if (approximate) map_ahead(context, this->x.numel(), ApproximateGelu{}, this->out.data(), this->x.data());
+    else map_ahead(context, this->x.numel(), Gelu{}, this->out.data(), this->x.data());
   }
 };
 
@@ -99,7 +97,6 @@ void define_gelu(OpTable& ops) {
               .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
                    "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
               .attr("approximate", false, "whether tanh is replaces erf")
-              .follows("X", "Out")
               .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
               .kernels<GeluKernel, float, double>());
   ops.add(unary_gradient(ops, "gelu")

@@ -22,7 +22,7 @@ T one_by_row_deviation(T variance, float epsilon) {
 }
 
 template <class T>
-struct LayerNormKernel : HostPartKernel {
+struct LayerNormKernel : Kernel {
   In<T> x, scale, bias;
   Out<T> y, mean, variance;
   LayerNormRows r;
@@ -34,10 +34,7 @@ struct LayerNormKernel : HostPartKernel {
         epsilon(init.attr<float>("epsilon")) {}
 
   void run(KernelContext& context) override;
-  int64_t elements() const { return x.numel(); }
-  int64_t part_unit() const { return std::max<int64_t>(r.size, 1); }
   // Defined only by the CPU kernels:
-  void run_part(KernelContext& context, int64_t begin, int64_t end);
   void run_row(KernelContext& context, int64_t row);
   void normalize(KernelContext& context, const T* from, T m, T s, T* to);
 };
@@ -118,7 +115,6 @@ void define_layer_norm(OpTable& ops) {
               .gradient("layer_norm_grad", {"X", "Scale", "Bias", "Mean", "Variance", "Y@GRAD"},
                         {"X@GRAD", "Scale@GRAD", "Bias@GRAD"})
               .in_place("X", "Y")
-              .follows("X", "Y")
               .on_gpu()
               .kernels<LayerNormKernel, float, double>());
   ops.add(

@@ -20,11 +20,6 @@ void LayerNormKernel<T>::run(KernelContext& context) {
 }
 
 template <class T>
-void LayerNormKernel<T>::run_part(KernelContext& context, int64_t begin, int64_t end) {
-  for (int64_t i = begin / part_unit(); i < end / part_unit(); ++i) run_row(context, i);
-}
-
-template <class T>
 void LayerNormKernel<T>::run_row(KernelContext& context, int64_t i) {
   const T* from = x.data() + i * r.size;
   T m = static_cast<T>(map_sum(context, r.size, [](auto v) { return v; }, from) / r.count());

@@ -39,7 +39,6 @@ void define_matmul_v2(OpTable& ops) {
                    .attr("trans_x", false, "whether X is [..., k, m]")
                    .attr("trans_y", false, "whether Y is [..., n, k]")
                    .infer(infer_matmul)
-                   .leads("Out")
                    .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                    .on_gpu()
                    .kernels<MatmulKernel<MatmulV2>::For, float, double>()));

@@ -25,7 +25,7 @@ struct MulKernel : Kernel {
     MatrixSizes size(init, x.shape(), y.shape());
     product = {{false, false, size.m, size.n, size.k}, init, "Y"};
   }
-  void run(KernelContext& context) override { product.run(context, x.data(), y.data(), out.data(), context.followers); }
+  void run(KernelContext& context) override { product.run(context, x.data(), y.data(), out.data()); }
 };
 
 // X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD
@@ -82,7 +82,6 @@ void define_mul(OpTable& ops) {
               .attr("x_num_col_dims", 1, "the number of axes of X that are rows", at_least(1))
               .attr("y_num_col_dims", 1, "the number of axes of Y that are rows", at_least(1))
               .infer(infer_mul)
-              .leads("Out")
               .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
               .on_gpu()
               .kernels<MulKernel, float, double>());

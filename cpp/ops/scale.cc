@@ -28,7 +28,7 @@ struct Scaling {
 };
 
 template <class T>
-struct ScaleKernel : HostPartKernel {
+struct ScaleKernel : Kernel {
   In<T> x, scale_tensor;
   Out<T> out;
   T scale, bias;
@@ -40,14 +40,10 @@ struct ScaleKernel : HostPartKernel {
         bias_after_scale(init.attr<bool>("bias_after_scale")) {}
 
   void run(KernelContext& context) override {
-    run_part(context, 0, x.numel());
+    Scaling<T> scaling{scalar_or(scale_tensor, scale), bias, bias_after_scale};
+    map(context, x.numel(), scaling, out.data(), x.data());
     if (x.is_rows()) out.variable().set_rows(x.variable().rows);
   }
-  void run_part(KernelContext& context, int64_t begin, int64_t end) {
-    Scaling<T> scaling{scalar_or(scale_tensor, scale), bias, bias_after_scale};
-    map(context, end - begin, scaling, out.data() + begin, x.data() + begin);
-  }
-  int64_t elements() const { return x.numel(); }
 };
 
 }  // namespace
@@ -75,7 +71,6 @@ void define_scale(OpTable& ops) {
                                     return std::vector<OpDesc>{op};
                                   })
                                   .in_place("X", "Out")
-                                  .follows("X", "Out")
                                   .on_gpu()
                                   .kernels<ScaleKernel, float, double, int32_t, int64_t>()));
 }

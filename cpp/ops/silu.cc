@@ -21,7 +21,6 @@ struct Silu {
 void define_silu(OpTable& ops) {
   ops.add(unary("silu")
               .doc("Out = X / (1 + exp(-X)), element by element.")
-              .follows("X", "Out")
               .gradient("silu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
               .kernels<UnaryKernel<Silu>::For, float, double>());
   ops.add(unary_gradient(ops, "silu")

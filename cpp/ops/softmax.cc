@@ -7,7 +7,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-struct SoftmaxKernel : HostPartKernel {
+struct SoftmaxKernel : Kernel {
   In<T> x;
   Out<T> out;
   Softmax softmax;
@@ -17,12 +17,6 @@ struct SoftmaxKernel : HostPartKernel {
       : x(init, "X"), out(init, "Out"), softmax(x.shape(), init.attr<int32_t>("axis")),
         scratch(init, softmax.scratch_count()) {}
   void run(KernelContext& context) override { softmax.run(context, x.data(), out.data(), scratch.data()); }
-  // Along the last axis, on a CPU:
-  void run_part(KernelContext& context, int64_t begin, int64_t end) {
-    softmax.run_rows(context, (end - begin) / softmax.row(), x.data() + begin, out.data() + begin);
-  }
-  int64_t elements() const { return softmax.numel(); }
-  int64_t part_unit() const { return softmax.row(); }
 };
 
 template <class T>
@@ -45,7 +39,6 @@ struct SoftmaxGradKernel : Kernel {
 void define_softmax(OpTable& ops) {
   ops.add(axis_function("softmax")
               .doc("Out = exp(X) / (sum of exp(X) along the axis): positive numbers that sum to 1.")
-              .follows("X", "Out", [](const OpDesc& op) { return attr_of<int32_t>(op, "axis") == -1; })
               .kernels<SoftmaxKernel, float, double>());
   ops.add(same_shape_gradient(ops, "softmax")
               .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD Out along the axis).")

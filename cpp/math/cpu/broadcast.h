@@ -18,26 +18,13 @@ template <class T, class F>
   const int64_t n = inner_.size;
   parallel_rows(context, rows(), bytes_cost(3.0 * sizeof(T)) * static_cast<double>(n), [&](int64_t begin, int64_t end) {
     each_row(outer_, {}, begin, end,
-             [&](int64_t row, const auto& at) { map_row(context, f, n, x + at[0], y + at[1], out + row * n); });
-  });
-}
-
-// A part begins and ends within rows.
-template <class T, class F>
-void Broadcast::map_part(KernelContext& context, F f, const T* x, const T* y, T* out, int64_t begin,
-                         int64_t end) const {
-  if (begin >= end) return;
-  const int64_t n = inner_.size;
-  if (begin == 0 && end == numel_) return map(context, f, x, y, out);
-  each_row(outer_, {}, begin / n, (end - 1) / n + 1, [&](int64_t row, const auto& at) {
-    const int64_t first = std::max(begin - row * n, int64_t{0}), last = std::min(end - row * n, n);
-    map_row(context, f, last - first, x + at[0] + first * inner_.x_step, y + at[1] + first * inner_.y_step,
-            out + row * n + first);
+             [&](int64_t row, const auto& at) { map_row(context, f, x + at[0], y + at[1], out + row * n); });
   });
 }
 
 template <class T, class F>
-void Broadcast::map_row(KernelContext& context, F f, int64_t n, const T* x, const T* y, T* out) const {
+void Broadcast::map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const {
+  int64_t n = inner_.size;
   if (inner_.x_step && inner_.y_step) {
     paddle_mini::map(context, n, f, out, x, y);
   } else if (inner_.x_step) {

@@ -8,9 +8,6 @@
 namespace paddle_mini {
 namespace {
 
-// Calls of the followers for shorter parts cost more than they save.
-constexpr int64_t kLeastPart = 4096;
-
 // As PatchProducts::kForwardCopy, for input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
 constexpr int64_t kInputCopy = 14, kFilterCopy = 8;
 
@@ -176,8 +173,7 @@ void Convolution<T>::pack_factors(KernelContext& context, const Product& product
 // The product of all groups, split into groups and regions; by rows too if these are too few for all threads, as each part
 // packs its patches.
 template <class T>
-void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out,
-                              Followers* followers) {
+void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out) {
   const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
   const int64_t coarse = s_.groups * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
   const int64_t slices = slices_per_item(coarse, 2 * context.threads, blocks);
@@ -193,28 +189,15 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
       product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
                         patches_.data(lane));
       multiply_region(product, region, packed + group * factors, patches_.data(lane), slice, slices,
-                      out + group * product.rows * product.out_plane, [&](int64_t first, int64_t rows) {
-                        if (followers) report(context, *followers, region, group * product.rows + first, rows);
-                      });
+                      out + group * product.rows * product.out_plane);
     }
   });
 }
 
-// Some channels of a region of whole images are complete.
+// Only the blocks of rows that belong to a slice.
 template <class T>
-void Convolution<T>::report(KernelContext& context, Followers& followers, const typename Grid::Region& region,
-                            int64_t first, int64_t channels) const {
-  for (int64_t image = 0; image < region.images; ++image) {
-    const int64_t begin = region.to + image * s_.out_size() + first * s_.pixels();
-    followers.run(context, begin, begin + channels * s_.pixels());
-  }
-}
-
-// Only the blocks of rows that belong to a slice; calls done(first row, rows) after each.
-template <class T>
-template <class F>
 void Convolution<T>::multiply_region(const Product& product, const typename Grid::Region& region, const T* factors,
-                                     const T* patches, int64_t slice, int64_t slices, T* out, F done) const {
+                                     const T* patches, int64_t slice, int64_t slices, T* out) const {
   constexpr int lanes = Vec<T>::size;
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
@@ -240,30 +223,20 @@ void Convolution<T>::multiply_region(const Product& product, const typename Grid
         }
       }
     });
-    done(first, block);
   });
 }
 
-// Whether parts of the output are long and contiguous: channels of whole images.
 template <class T>
-bool Convolution<T>::gains_from_parts() const {
-  const int64_t channels = std::min<int64_t>(s_.out_channels, kMostRows<T>);
-  return !patches_forward_ && forward_.grid.has_whole_images() && channels * s_.pixels() >= kLeastPart;
-}
-
-template <class T>
-void Convolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out, Followers* followers) {
-  if (followers && (followers->unit != 1 || !gains_from_parts())) followers = nullptr;
+void Convolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
   if (patches_forward_) patch_products_->run(context, image, filter, out);
-  else multiply(context, forward_, image, filter, out, followers);
+  else multiply(context, forward_, image, filter, out);
 }
 
 template <class T>
 void Convolution<T>::input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient) {
   if (patches_by_input_) return patch_products_->input_gradient(context, filter, out_gradient, image_gradient);
   if (!every_pixel_seen_) fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
-  for (const Product& product : input_gradients_)
-    multiply(context, product, out_gradient, filter, image_gradient, nullptr);
+  for (const Product& product : input_gradients_) multiply(context, product, out_gradient, filter, image_gradient);
 }
 
 template class Convolution<float>;

@@ -13,13 +13,12 @@ namespace paddle_mini {
 // few filters times two registers of neighbouring pixels. The gradient of the image has the same form: pixels with the
 // same offset modulo the stride use the same subset of the taps, in reversed order. If that leaves too many lanes of
 // registers idle, or reads far more taps than there are windows, PatchProducts computes the products.
-// It has many methods because each loop inside another one is a method, and three products share some of them.
 template <class T>
 class Convolution {
  public:
   Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
 
-  void run(KernelContext&, const T* image, const T* filter, T* out, Followers* followers = nullptr);
+  void run(KernelContext&, const T* image, const T* filter, T* out);
   void input_gradient(KernelContext&, const T* filter, const T* out_gradient, T* image_gradient);
   void filter_gradient(KernelContext&, const T* image, const T* out_gradient,
                        T* filter_gradient);  // filter_gradient.cc
@@ -38,15 +37,10 @@ class Convolution {
 
   void add_input_gradients();
   bool choose_patches(bool gradients);
-  void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out,
-                Followers* followers);
-  void report(KernelContext& context, Followers& followers, const typename Grid::Region& region, int64_t first,
-              int64_t channels) const;
-  bool gains_from_parts() const;
+  void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
   void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
-  template <class F>
   void multiply_region(const Product& product, const typename Grid::Region& region, const T* factors, const T* patches,
-                       int64_t slice, int64_t slices, T* out, F done) const;
+                       int64_t slice, int64_t slices, T* out) const;
   void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
   void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
   void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, const T* patches,

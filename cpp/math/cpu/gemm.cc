@@ -154,24 +154,8 @@ void pack_all(KernelContext& context, const GemmSizes<T>& g, const T* b, T* to) 
   });
 }
 
-// Tells followers which elements of the array at `begin` are written.
 template <class T>
-struct Report {
-  KernelContext& context;
-  Followers* followers;
-  const T* begin;
-
-  // Rows of C that are complete, except for columns that other calls report.
-  void rows(const T* c, int64_t ldc, int64_t count, int64_t columns) const {
-    if (!followers) return;
-    if (columns == ldc) return followers->run(context, c - begin, c - begin + count * ldc);
-    for (int64_t i = 0; i < count; ++i, c += ldc) followers->run(context, c - begin, c - begin + columns);
-  }
-};
-
-template <class T>
-void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, const PackedB<T>& packed, T* c,
-                   const Report<T>& report) {
+void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, const PackedB<T>& packed, T* c) {
   constexpr int64_t height = kRows<T>;
   int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldc = g.ldc ? g.ldc : g.n;
   Workspace<T>& w = workspace<T>();
@@ -194,7 +178,6 @@ void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, const PackedB<
                                                          depth_step, panel, c + i * ldc + j, ldc,
                                                          std::min(kWidth<T>, right - j), add, g.alpha);
           }
-          if (from + depth == g.k) report.rows(c + i * ldc + left, ldc, std::min(height, bottom - i), right - left);
         }
       }
     }
@@ -232,7 +215,7 @@ bool is_large(const GemmSizes<T>& g) {
 // whole, so all splits have the same result.
 template <class T>
 void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, int64_t high, int64_t wide, const T* a, const T* b,
-                  const T* packed, T* c, const Report<T>& report) {
+                  const T* packed, T* c) {
   auto cut = [](int64_t size, int64_t unit, int64_t i, int64_t count) {
     return std::min((size + unit - 1) / unit * i / count * unit, size);
   };
@@ -243,18 +226,16 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, int64_t high, i
       Tile tile{cut(g.m, kRows<T>, row, high), cut(g.m, kRows<T>, row + 1, high), cut(g.n, kWidth<T>, column, wide),
                 cut(g.n, kWidth<T>, column + 1, wide)};
       run_tile(g, tile, a, b, c, [&](const GemmSizes<T>& part, const T* rows, const T* columns, T* to) {
-        run_by_panels(part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to, report);
+        run_by_panels(part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to);
       });
     }
   });
 }
 
-constexpr int64_t kStrip = 512;
-
 // Few rows, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
 template <class T>
-void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c,
-                   const Report<T>& report) {
+void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
+  constexpr int64_t kStrip = 512;
   const bool by_column = g.n >= g.m;
   const int64_t length = by_column ? g.n : g.m, strips = (length + kStrip - 1) / kStrip;
   const LoopSize size{strips, time_of(g) / static_cast<double>(std::max<int64_t>(strips, 1))};
@@ -263,8 +244,6 @@ void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, co
       int64_t from = i * kStrip, to = std::min(from + kStrip, length);
       Tile tile = by_column ? Tile{0, g.m, from, to} : Tile{from, to, 0, g.n};
       run_tile(g, tile, a, b, c, run_by_eigen<T>);
-      const int64_t ldc = g.ldc ? g.ldc : g.n;
-      report.rows(c + tile.top * ldc + tile.left, ldc, tile.bottom - tile.top, tile.right - tile.left);
     }
   });
 }
@@ -299,16 +278,9 @@ Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* por
 }
 
 template <class T>
-void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c, Followers* followers) const {
-  run_many(context, 1, a, 0, b, 0, c, 0, followers);
-}
-
-template <class T>
-void Gemm<T>::run_one(KernelContext& context, const T* a, const T* b, T* c, Followers* followers,
-                      const T* begin) const {
+void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   const GemmSizes<T>& g = sizes_;
-  const Report<T> report{context, followers, begin};
-  if (!is_large(g)) return run_in_strips(context, g, a, b, c, report);
+  if (!is_large(g)) return run_in_strips(context, g, a, b, c);
   if (g.beta != T(0) && g.beta != T(1)) {
     for (int64_t i = 0; i < g.m; ++i) {
       T* row = c + i * (g.ldc ? g.ldc : g.n);
@@ -317,29 +289,16 @@ void Gemm<T>::run_one(KernelContext& context, const T* a, const T* b, T* c, Foll
   }
   const T* all = nullptr;
   if (packed_b_) all = packed<T>(*packed_b_, context, [&](T* to) { pack_all(context, g, b, to); });
-  run_in_tiles(context, g, high_, wide_, a, b, all, c, report);
-}
-
-// Whether the parts of C are whole units: whole rows, unless the unit is an element.
-template <class T>
-bool Gemm<T>::reports_in(int64_t unit) const {
-  const GemmSizes<T>& g = sizes_;
-  if (unit == 1) return true;
-  const bool whole_rows = is_large(g) ? wide_ == 1 && columns_of_block<T>(g.n, std::min(g.k, kDepth<T>)) >= g.n
-                                      : g.n < g.m || g.n <= kStrip;
-  return whole_rows && g.n % unit == 0;
+  run_in_tiles(context, g, high_, wide_, a, b, all, c);
 }
 
 template <class T>
 void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
-                       T* c, int64_t step_c, Followers* followers) const {
-  if (followers && !reports_in(followers->unit)) followers = nullptr;
+                       T* c, int64_t step_c) const {
   auto run_range = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      run_one(context, a + i * step_a, b + i * step_b, c + i * step_c, followers, c);
-    }
+    for (int64_t i = begin; i < end; ++i) run(context, a + i * step_a, b + i * step_b, c + i * step_c);
   };
-  if (count == 1 || count < context.threads) run_range(0, count);  // each product is split
+  if (count < context.threads) run_range(0, count);  // each product is split
   else parallel_for(context, {count, time_of(sizes_)}, run_range);
 }
 

@@ -58,7 +58,6 @@ class PatchGrid {
 
   void pack(const T* image, const Region& region, int64_t channels, T* buffer) const;
 
-  bool has_whole_images() const { return height_.at_once >= height_.windows && width_.at_once >= width_.windows; }
   int64_t regions() const {
     return parts(images_, at_once_) * parts(height_.windows, height_.at_once) * parts(width_.windows, width_.at_once);
   }

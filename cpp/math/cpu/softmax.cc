@@ -16,25 +16,22 @@ template <class T>
 void Softmax::run(KernelContext& context, const T* x, T* out, T* scratch) const {
   const int64_t size = lines_.length, inner = lines_.inner;
   if (size == 0) return;
-  if (inner == 1) return run_rows(context, lines_.outer, x, out);
+  if (inner == 1) {
+    return parallel_for(
+        context, {lines_.outer, bytes_cost(kBytes<T>) * static_cast<double>(size)}, [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            const T* from = x + row * size;
+            T *to = out + row * size, top = row_max(from, size);
+            T factor = static_cast<T>(1 / exp_sum(size, from, to, [top](auto v) { return v - decltype(v)(top); }));
+            map(context, size, [factor](auto v) { return v * decltype(v)(factor); }, to, static_cast<const T*>(to));
+          }
+        });
+  }
   for (int64_t block = 0; block < lines_.outer; ++block, x += size * inner, out += size * inner) {
     for (int64_t at = 0; at < inner; at += kTile) {
       run_columns(context, x + at, out + at, scratch, std::min(kTile, inner - at));
     }
   }
-}
-
-template <class T>
-void Softmax::run_rows(KernelContext& context, int64_t rows, const T* x, T* out) const {
-  const int64_t size = lines_.length;
-  parallel_for(context, {rows, bytes_cost(kBytes<T>) * static_cast<double>(size)}, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const T* from = x + row * size;
-      T *to = out + row * size, top = row_max(from, size);
-      T factor = static_cast<T>(1 / exp_sum(size, from, to, [top](auto v) { return v - decltype(v)(top); }));
-      map(context, size, [factor](auto v) { return v * decltype(v)(factor); }, to, static_cast<const T*>(to));
-    }
-  });
 }
 
 template <class T>
@@ -97,8 +94,6 @@ void Softmax::gradient_columns(KernelContext& context, const T* out, const T* gr
 
 template void Softmax::run<float>(KernelContext&, const float*, float*, float*) const;
 template void Softmax::run<double>(KernelContext&, const double*, double*, double*) const;
-template void Softmax::run_rows<float>(KernelContext&, int64_t, const float*, float*) const;
-template void Softmax::run_rows<double>(KernelContext&, int64_t, const double*, double*) const;
 template void Softmax::gradient<float>(KernelContext&, const float*, const float*, float*, float*) const;
 template void Softmax::gradient<double>(KernelContext&, const double*, const double*, double*, double*) const;
 

@@ -79,13 +79,13 @@ template <class T>
 Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit&, const char*) : sizes_(sizes) {}
 
 template <class T>
-void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c, Followers*) const {
+void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   run_many(context, 1, a, 0, b, 0, c, 0);
 }
 
 template <class T>
 void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
-                       int64_t step_c, Followers*) const {
+                       T* c, int64_t step_c) const {
   const GemmSizes<T>& g = sizes_;
   if (g.m == 0 || g.n == 0 || count == 0) return;
   MatrixProducts<T> products{g.transpose_a,

@@ -32,12 +32,6 @@ inline void require_channels(const Shape& filter, int64_t groups, int64_t channe
                       " output channels, which do not divide into ", groups, " groups");
 }
 
-// Whether run() of Filters takes the followers of the kernel.
-template <class Filters, class = void>
-inline constexpr bool reports_parts = false;
-template <class Filters>
-inline constexpr bool reports_parts<Filters, std::enable_if_t<Filters::kReportsParts>> = true;
-
 template <template <class> class Filters>
 struct ConvolutionKernel {
   template <class T>
@@ -48,13 +42,7 @@ struct ConvolutionKernel {
 
     explicit For(KernelInit& init)
         : input(init, "Input"), filter(init, "Filter"), output(init, "Output"), filters(init, false) {}
-    void run(KernelContext& context) override {
-      if constexpr (reports_parts<Filters<T>>) {
-        filters.run(context, input.data(), filter.data(), output.data(), context.followers);
-      } else {
-        filters.run(context, input.data(), filter.data(), output.data());
-      }
-    }
+    void run(KernelContext& context) override { filters.run(context, input.data(), filter.data(), output.data()); }
   };
 };
 

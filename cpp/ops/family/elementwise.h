@@ -13,7 +13,7 @@ namespace paddle_mini {
 template <class F>
 struct BinaryKernel {
   template <class T>
-  struct For : HostPartKernel {
+  struct For : Kernel {
     In<T> x, y;
     Out<T> out;
     Broadcast broadcast;
@@ -21,11 +21,6 @@ struct BinaryKernel {
     explicit For(KernelInit& init)
         : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
     void run(KernelContext& context) override { broadcast.map(context, F{}, x.data(), y.data(), out.data()); }
-    // Defined for CPUs only, where they override those of PartKernel:
-    void run_part(KernelContext& context, int64_t begin, int64_t end) {
-      broadcast.map_part(context, F{}, x.data(), y.data(), out.data(), begin, end);
-    }
-    int64_t elements() const { return out.numel(); }
   };
 };
 
@@ -106,8 +101,6 @@ template <class F, class ToX, class ToY>
 void add_binary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
   ops.add(forward.gradient(type + "_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .follows("X", "Out")
-              .follows("Y", "Out")
               .template kernels<BinaryKernel<F>::template For, float, double, int32_t, int64_t>());
   ops.add(binary_gradient(ops, type)
               .doc(gradient_doc)

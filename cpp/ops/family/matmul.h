@@ -121,8 +121,7 @@ struct MatmulKernel {
       int64_t x_step = 0, y_step = 0;
       if (products.even_steps(x_step, y_step)) {
         return gemm.run_many(context, static_cast<int64_t>(products.batches.size()), x.data(),
-                             x_step * products.x_size(), y.data(), y_step * products.y_size(), to, products.out_size(),
-                             context.followers);
+                             x_step * products.x_size(), y.data(), y_step * products.y_size(), to, products.out_size());
       }
       for (auto [i, j] : products.batches) {
         gemm.run(context, x.data() + i * products.x_size(), y.data() + j * products.y_size(), to);

@@ -23,16 +23,13 @@ F function_of(const KernelInit& init) {
 template <class F>
 struct UnaryKernel {
   template <class T>
-  struct For : PartKernel {
+  struct For : Kernel {
     In<T> x;
     Out<T> out;
     F f;
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), f(function_of<F>(init)) {}
-    void run_part(KernelContext& context, int64_t begin, int64_t end) override {
-      map(context, end - begin, f, out.data() + begin, x.data() + begin);
-    }
-    int64_t elements() const override { return x.numel(); }
+    void run(KernelContext& context) override { map(context, x.numel(), f, out.data(), x.data()); }
   };
 };
 
@@ -152,7 +149,6 @@ template <class F, Saved kept, class... Integers>
 void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
   ops.add(forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
-              .follows("X", "Out")
               .template kernels<UnaryKernel<F>::template For, float, double, Integers...>());
   ops.add(unary_gradient(ops, type)
               .doc(gradient_doc)
