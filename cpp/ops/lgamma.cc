@@ -14,6 +14,11 @@ struct LogGamma {
   PM_HD V operator()(V x, V gradient) const {
     return gradient * each_lane(x, [](auto number) { return static_cast<decltype(number)>(digamma_of(number)); });
   }
+  template <class V>
+  PM_HD V operator()(V x, V gradient, V second) const {  // its derivative
+    return second * gradient *
+           each_lane(x, [](auto number) { return static_cast<decltype(number)>(polygamma_of(1, number)); });
+  }
 };
 
 }  // namespace
