@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'digamma', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'i0', 'i0e', 'i1', 'i1e', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'mv', 'nextafter', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'polygamma', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'round', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'trunc']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'renorm', 'repeat_interleave', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element.
@@ -693,6 +693,50 @@ def diag(x: Variable, *, offset: int=0, padding_value: float=0.0, name: str | No
         (4, 4)
     """
 
+def diag_embed(x: Variable, *, offset: int=0, dim1: int=-2, dim2: int=-1, name: str | None=None) -> Variable:
+    """Out = matrices with 0 except for one diagonal, which is the last axis of x.
+
+    Element types: any.
+
+    Args:
+        x: at least one dimension
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        dim1: the rows of the matrices in Out; negative ones count from the end
+        dim2: the columns of the matrices in Out; negative ones count from the end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the axes of x but the last, with the rows and columns of the matrices at dim1, dim2.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> vector = pm.layers.data("vector", [4])
+        >>> pm.layers.diag_embed(vector).shape
+        (4, 4)
+    """
+
+def diagonal(x: Variable, *, offset: int=0, axis1: int=0, axis2: int=1, name: str | None=None) -> Variable:
+    """Out = a diagonal of each matrix that axis1 and axis2 form.
+
+    Element types: any.
+
+    Args:
+        x: at least 2 dimensions
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        axis1: the rows of the matrices; negative ones count from the end
+        axis2: the columns of the matrices; negative ones count from the end
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the axes of x other than axis1 and axis2, then the elements of the diagonal.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.diagonal(matrix).shape
+        (4,)
+    """
+
 def digamma(x: Variable, *, name: str | None=None) -> Variable:
     """Out = the derivative of log gamma(x), element by element; NaN at 0, -1, -2, ...
 
@@ -709,6 +753,25 @@ def digamma(x: Variable, *, name: str | None=None) -> Variable:
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.digamma(x).shape
+        (-1, 8)
+    """
+
+def dirichlet(alpha: Variable, *, name: str | None=None) -> Variable:
+    """Each row of Out is drawn from the Dirichlet distribution with the concentrations in the same row of alpha; its elements sum to 1.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        alpha: [..., n], above 0
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of alpha.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.dirichlet(x).shape
         (-1, 8)
     """
 
@@ -1519,6 +1582,28 @@ def hinge_loss(logits: Variable, labels: Variable, *, name: str | None=None) -> 
         (-1, 1)
     """
 
+def histogram(input: Variable, *, bins: int=100, min: int=0, max: int=0, name: str | None=None) -> Variable:
+    """Out = the number of elements of input in each of `bins` intervals of equal width from min to max; the last one includes max. If min and max are equal, the range is that of input. Elements outside of the range, and NaN, do not count.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        input: any shape
+        bins: how many intervals
+        min: the lower end of the range
+        max: the upper end of the range
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [bins], int64.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.histogram(x, bins=10).shape
+        (10,)
+    """
+
 def i0(x: Variable, *, name: str | None=None) -> Variable:
     """out = I0(x), the modified Bessel function of order 0, element by element.
 
@@ -1593,6 +1678,30 @@ def i1e(x: Variable, *, name: str | None=None) -> Variable:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.i1e(x).shape
         (-1, 8)
+    """
+
+def index_put(x: Variable, indices: Sequence[Variable], value: Variable, *, accumulate: bool=False, name: str | None=None) -> Variable:
+    """out = x with value written at the positions in indices: tensor i has the positions along axis i, and all of them are broadcast. A mask stands for the positions where it is true. Of several values for one element the last one remains; with accumulate all are added to x. Negative positions count from the end; a position out of range is an error.
+
+    Element types: bool, int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: at least as many axes as indices name
+        indices: int32, int64, or masks of bool, which name as many axes as they have dimensions
+        value: a shape that can be broadcast to that of the positions, followed by the other axes of x
+        accumulate: whether value is added
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> rows = pm.layers.data("rows", [2], "int64")
+        >>> updates = pm.layers.data("updates", [2, 4])
+        >>> pm.layers.index_put(matrix, [rows], updates).shape
+        (4, 4)
     """
 
 def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Variable:
@@ -2393,6 +2502,25 @@ def pixel_unshuffle(x: Variable, *, downscale_factor: int=1, data_format: str='N
         (-1, 16, 3, 3)
     """
 
+def poisson(x: Variable, *, name: str | None=None) -> Variable:
+    """Each element of Out is drawn from the Poisson distribution with the mean in x. A negative mean is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: means, any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.poisson(x).shape
+        (-1, 8)
+    """
+
 def polygamma(x: Variable, n: int, *, name: str | None=None) -> Variable:
     """out = the n-th derivative of digamma(x), element by element: (-1)^(n+1) n! times the sum of (x + k)^-(n+1) over k = 0, 1, ...
 
@@ -2411,6 +2539,47 @@ def polygamma(x: Variable, n: int, *, name: str | None=None) -> Variable:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.polygamma(x, 1).shape
         (-1, 8)
+    """
+
+def randint(low: int, high: int, *, shape: Sequence[int]=[], dtype: str | int=3, seed: int=0, name: str | None=None) -> Variable:
+    """Each element of Out is an integer drawn uniformly from [low, high).
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        shape: shape of Out; empty: one element
+        dtype: element type of Out, int32 or int64
+        low: the least integer
+        high: the integer after the greatest one
+        seed: seed of a generator that restarts in each run; 0: the executor's generator continues
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: the attribute `shape` is its shape.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.randint(0, 10, shape=[2, 3]).shape
+        (2, 3)
+    """
+
+def randperm(n: int, *, dtype: str | int=3, name: str | None=None) -> Variable:
+    """Out = the numbers 0, ..., n - 1 in random order; all orders are equally likely.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        n: how many numbers
+        dtype: element type of Out
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [n].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.randperm(5).shape
+        (5,)
     """
 
 def rank_loss(label: Variable, left: Variable, right: Variable, *, name: str | None=None) -> Variable:
@@ -3500,6 +3669,48 @@ def triangular_solve(x: Variable, y: Variable, *, upper: bool=True, transpose: b
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.triangular_solve(matrix, matrix).shape
         (4, 4)
+    """
+
+def tril_indices(*, row: int=0, col: int=0, offset: int=0, dtype: str | int=3, name: str | None=None) -> Variable:
+    """out = the positions of the elements at and below a diagonal of a matrix, row by row.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        row: row of the matrix
+        col: columns of the matrix
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        dtype: element type of out: int32 or int64
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: [2, elements]: their row and their columns.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.tril_indices(row=3, col=3).shape
+        (2, 6)
+    """
+
+def triu_indices(*, row: int=0, col: int=0, offset: int=0, dtype: str | int=3, name: str | None=None) -> Variable:
+    """out = the positions of the elements at and above a diagonal of a matrix, row by row.
+
+    Element types: int32, int64; computed in a wider one: int8, uint8, int16.
+
+    Args:
+        row: rows of the matrix
+        col: columns of the matrix
+        offset: the diagonal's distance to the right of the main one; negative: below it
+        dtype: element type of out: int32 or int64
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        out: [2, elements]: their rows and their columns.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pm.layers.triu_indices(row=3, col=3).shape
+        (2, 6)
     """
 
 def trunc(x: Variable, *, name: str | None=None) -> Variable:
