@@ -46,6 +46,11 @@ def gradient_of(name: str) -> str:
     return name + _MARK + GRAD
 
 
+def variable_name(name: str) -> str:
+    """The name in the program of a variable that `marked` has marked."""
+    return name.removesuffix(_MARK)
+
+
 def plain(name: str) -> str:
     """The variable of which a name is the gradient that this call makes; "" if it is another name."""
     return name[: -len(_MARK + GRAD)] if name.endswith(_MARK + GRAD) else ""

@@ -20,6 +20,20 @@ from paddle_mini.testing.one_op import OneOp, Rows, array_of, with_array
 BY_CHANCE = {"dpsgd", "dropout", "gaussian_random", "truncated_gaussian_random", "uniform_random"}  # other numbers in each run
 LARGE = 5_003  # elements: three tiles, the last one short
 
+# One element of a regular matrix, changed to another number, seldom makes it singular: tests/ops has their refusals.
+SINGULAR = {
+    "cholesky",
+    "eigh",
+    "eigvalsh",
+    "inverse",
+    "matrix_power",
+    "matrix_power_grad",
+    "solve",
+    "solve_grad",
+    "triangular_solve",
+    "triangular_solve_grad",
+}
+
 
 def bits(outputs: dict[str, Any]) -> dict[str, Any]:
     """The values of each output: dtype, shape and bytes, rows, sequences."""

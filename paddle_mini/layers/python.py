@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from .. import _core, dtypes
 from .._core import OpError, ProgramError, printable
 from ..errors import shown
+from ..gradient_names import variable_name
 from ..operator import EMPTY_NAME
 from ..python_functions import FUNCTION, called, name_of_function, register
 from ..variable import Variable, name_of
@@ -204,7 +205,7 @@ def _gradient(forward: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     xs, outs = dict(forward["inputs"]).get("X", []), dict(forward["outputs"]).get("Out", [])
     declared, skipped = _declared(attrs), set(attrs["backward_skip_vars"])
-    takes = [name for name in (*xs, *outs) if name not in skipped]
+    takes = [name for name in (*xs, *outs) if variable_name(name) not in skipped]
     own = {
         "forward_callable_id": attrs["backward_callable_id"],
         FUNCTION: attrs[GRADIENT],

@@ -153,5 +153,13 @@ def test_options_that_are_refused(fields, words):
 
 
 def test_each_function_has_a_prototype_that_the_tests_read():
-    assert len(PROTOTYPES) == 36 and C.pm_version() == 1
+    assert len(PROTOTYPES) == 37 and C.pm_version() == 1
     assert out(C.pm_kernel_level, kind=ctypes.c_char_p).decode() == pm._core.kernel_library()["level"]
+
+
+def test_libraries_of_operators_that_are_refused(tmp_path):
+    text = tmp_path / "text.so"
+    text.write_text("not a library")
+    for path, words in [(None, "path is NULL"), (b"/missing/op.so", "missing"), (bytes(text), "text.so")]:
+        with pytest.raises(Failed, match=words):
+            done(C.pm_load_operators(path))

@@ -10,6 +10,7 @@ from paddle_mini import _core
 from paddle_mini.schemas import op_schema
 from paddle_mini.testing.one_op import OneOp
 from schema_checks import (
+    SINGULAR,
     ask_values,
     check_all_memory,
     check_all_outputs,
@@ -184,19 +185,6 @@ def test_each_fact_has_a_lie():
 
 # harness.py states neither types that differ nor sequences that are dropped; c_allreduce_sum rejects when another
 # replica does.
-# One element of a regular matrix, changed to another number, seldom makes it singular: tests/ops has their refusals.
-SINGULAR = {
-    "cholesky",
-    "eigh",
-    "eigvalsh",
-    "inverse",
-    "matrix_power",
-    "matrix_power_grad",
-    "solve",
-    "solve_grad",
-    "triangular_solve",
-    "triangular_solve_grad",
-}
 ASKED_ELSEWHERE = {
     "dtype_from": {"parameter_average"},
     "custom_lod": {"ctc_align"},

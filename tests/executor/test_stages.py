@@ -92,6 +92,6 @@ def test_the_log_has_the_tables_that_are_asked_for(program, monkeypatch, capfd):
 def test_an_unknown_stage_in_the_log_is_refused(monkeypatch):
     monkeypatch.setenv("PM_LOG", "infer,fues")
     with pytest.raises(
-        pm.ProgramError, match="PM_LOG=infer,fues: 'fues' is not a stage; there are infer, widen, .*, plan, run, runs"
+        pm.ProgramError, match="PM_LOG=infer,fues: 'fues' is not a stage; there are infer, masters, widen, .*, plan, run, runs"
     ):
         pm.Executor()

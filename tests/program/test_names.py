@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import paddle_mini as pm
 from paddle_mini.cli import main as command
 from paddle_mini.cli.verify import verify
+from paddle_mini.cluster.convert import read_parameters
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
 
@@ -121,7 +122,7 @@ FILES = {
     "parameters": lambda path: pm.io.load_parameters(path, pm.Program()),
     "folder": lambda path: pm.io.load_inference_model(os.path.dirname(path), model_filename=os.path.basename(path)),
     "checkpoints": lambda path: pm.io.CheckpointManager(path).restore(pm.Program(), pm.Executor()),
-    "servers": pm.cluster.convert.read_parameters,
+    "servers": read_parameters,
     "data": lambda path: list(pm.data.archive.members(path, ".")),
 }
 COMMANDS = [["run"], ["show"], ["verify"], ["checkpoint", "list"], ["launch"], ["train", "--startup"], []]
