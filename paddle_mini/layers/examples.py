@@ -95,7 +95,6 @@ _CALLS = {
     "randperm": ("randperm(5)", "(5,)"),
     "rank_loss": ("rank_loss(column, column, other)", "(-1, 1)"),
     "renorm": ("renorm(matrix, p=2.0, axis=0, max_norm=1.0)", "(4, 4)"),
-    "repeat_interleave": ("repeat_interleave(matrix, repeats=2)", "(8, 4)"),
     "scale": ("scale(x, scale=2.0, bias=1.0)", "(-1, 8)"),
     "scatter": ("scatter(matrix, rows, updates)", "(4, 4)"),
     "scatter_nd_add": ("scatter_nd_add(vector, label, deltas)", "(4,)"),

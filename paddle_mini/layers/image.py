@@ -224,9 +224,10 @@ def _size(layer: str, out_shape: Sequence[int] | None, scale: float | None, data
     axes = ["depth", "height", "width"][5 - len(data_format) :]
     if (out_shape is None) == (scale is None):
         refuse(ProgramError, f"{layer}: give either out_shape or scale")
+    layout = "NCHW" if data_format.startswith("NC") else "NHWC"  # PaddlePaddle knows these two for any number of axes
     if out_shape is None:
-        return {"scale": [scale] * len(axes), "data_layout": data_format}
+        return {"scale": [scale] * len(axes), "data_layout": layout}
     if np.shape(out_shape) != (len(axes),):
         refuse(ProgramError, f"{layer}: out_shape is {shown(out_shape)}, it must be [{', '.join(axes)}]")
     numbers = [whole(layer, "out_shape", size) for size in out_shape]
-    return {**{f"out_{axis[0]}": number for axis, number in zip(axes, numbers)}, "data_layout": data_format}
+    return {**{f"out_{axis[0]}": number for axis, number in zip(axes, numbers)}, "data_layout": layout}

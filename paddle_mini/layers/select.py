@@ -54,6 +54,23 @@ def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: st
     return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": from_front(x, axis)}, name=name)
 
 
+def repeat_interleave(x: Variable, repeats: int | Variable, axis: int = 0, name: str | None = None) -> Variable:
+    """x with each slice along the axis repeated, one copy after the other.
+
+    repeats: how often, at least 0: a number, or an int32 or int64 variable with one for each slice. Returns a variable
+    whose axis has the sum of all repeats. Raises OpError at a run for a negative number in a variable.
+    Example:
+        >>> x = pm.layers.data("x", [4, 3])
+        >>> pm.layers.repeat_interleave(x, 2).shape
+        (8, 3)
+    """
+    if isinstance(repeats, Variable):
+        inputs, attrs = {"X": x, "RepeatsTensor": repeats}, {}
+    else:
+        inputs, attrs = {"X": x}, {"Repeats": whole("repeat_interleave", "repeats", repeats, 0)}
+    return emit("repeat_interleave", inputs, {**attrs, "dim": from_front(x, axis)}, name=name)
+
+
 def take_along_axis(arr: Variable, indices: Variable, axis: int, name: str | None = None) -> Variable:
     """arr's elements at the same places but along the axis, where they are at the positions in indices.
 

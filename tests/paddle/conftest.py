@@ -1,6 +1,7 @@
 """The reference runtime of these tests: PaddlePaddle 2.6.2, in the environment that `make test-paddle` and `make bench`
 share."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -21,13 +22,17 @@ def environments():
 
 
 class PaddlePaddle:
-    """Sends the worker a request; files of a request are in the folder that it names."""
+    """Sends the worker a request; files of a request are in the folder that it names. A worker that has ended is started
+    again: one crash fails one test."""
 
     def __init__(self, python, log):
-        self.log = log
-        with log.open("w") as errors:
+        self.python, self.log = python, log
+        self.start()
+
+    def start(self):
+        with self.log.open("w") as errors:
             self.process = subprocess.Popen(
-                [str(python), str(pathlib.Path(__file__).parent / "worker.py")],
+                [str(self.python), str(pathlib.Path(__file__).parent / "worker.py")],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -44,6 +49,9 @@ class PaddlePaddle:
     def error_of(self, job, folder, **arguments):
         """PaddlePaddle's error message; None if there is none."""
         request = {"job": job, "folder": folder, **arguments}
+        if self.process.poll() is not None:
+            self.close()
+            self.start()
         try:
             self.process.stdin.write(json.dumps(request, default=str) + "\n")
             self.process.stdin.flush()
@@ -53,7 +61,8 @@ class PaddlePaddle:
         return answer.get("error")
 
     def close(self):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
 

@@ -21,13 +21,16 @@ NO_GRADIENT = {"BeamSearchDecoder", "dynamic_decode"}
 # Gradients that differ, and the reason; PaddlePaddle's own functions give the same programs.
 DIFFERENT = {
     "dynamic_lstm": {"cell": "PaddlePaddle's lstm_grad does not read the gradient of Cell"},
+    "shuffle_channel": {"defaults": "PaddlePaddle's gradient exchanges the groups and the channels of a group"},
     "gather": dict.fromkeys(["axis -1", "axis -2"], "PaddlePaddle's gather_grad is wrong for axes but the first"),
 }
 
 AXES = {"axis", "dim", "axes", "axis1", "num_flatten_dims"}
 # Their axis states which of X's axes is the first of Y; -1 is not the last one.
 BROADCASTING = {name for name in pm.layers.__all__ if name.startswith("elementwise_")} | {
+    "box_coder",  # its axis is that of TargetBox which PriorBox has
     "equal",
+    "heaviside",
     "not_equal",
     "less_than",
     "less_equal",

@@ -13,20 +13,26 @@ ENDS = {
     "einsum": ["capitals", "dots, no arrow", "inner", "no arrow", "no arrow, by alphabet", "trace"],
     "pad": ["a number"],
     "rnn": ["empty and too long sequences"],
+    "repeat_interleave": ["columns"],
     "sequence_pad": ["only padding"],
     "sequence_unpad": ["no rows", "no sequences"],
 }
 # Indices out of range that it follows (put_along_axis, take_along_axis); memory that it does not write
-# (coalesce_tensor, empty, update_loss_scaling on variables of its own); attributes that it accepts only with others that our
-# tests do not set.
+# (coalesce_tensor, empty, update_loss_scaling on variables of its own), or that is not its own (fill_diagonal_tensor);
+# attributes that it accepts only with others that our tests do not set; draws for which it ignores the seed (randint, randperm,
+# uniform_random_batch_size_like).
 LEFT_OUT = {
     "coalesce_tensor",
     "empty",
+    "fill_diagonal_tensor",
     "merged_adam",
     "put_along_axis",
+    "randint",
+    "randperm",
     "set_value",
     "strided_slice",
     "take_along_axis",
+    "uniform_random_batch_size_like",
     "update_loss_scaling",
 }
 
@@ -91,7 +97,7 @@ NOT_COMPARED = {
         ["average_accumulates", "batch_norm", "merged_momentum", "pow2_decay_with_linear_warmup", "rmsprop"],
         "PaddlePaddle wants inputs and outputs to be the same variables; tests of training compare these",
     ),
-    **dict.fromkeys(["exponential", "randperm"], "a draw without a seed"),
+    "exponential": "a draw without a seed",
     "c_allreduce_sum": "PaddlePaddle wants an initialized group of processes",
     "gather_nd": "its cases are tests of its own",
     "merge_selected_rows": "its inputs are selected rows",
