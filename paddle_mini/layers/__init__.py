@@ -35,7 +35,7 @@ from .loss import (
     square_error_cost,
 )
 from .metric import accuracy, auc, topk
-from .norm import affine_channel, batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn
+from .norm import affine_channel, batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn, renorm
 from .ops import *  # noqa: F403
 from .python import py_func
 from .random import dropout, gaussian_random, truncated_gaussian_random, uniform_random
@@ -85,14 +85,15 @@ __all__ = [
     "multi_head_attention", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay", "norm", "one_hot", "ones",
     "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay", "polynomial_decay", "pool2d", "pool3d", "pow",
     "pow2_decay_with_linear_warmup", "prelu", "put_along_axis", "py_func", "reduce_all", "reduce_any", "reduce_max",
-    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "repeat_interleave", "reshape", "resize_bicubic",
-    "resize_bilinear", "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn", "RNNCell", "roll",
-    "row_conv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask", "sequence_pad",
-    "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split", "square_error_cost", "squeeze",
-    "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case", "take_along_axis",
-    "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer", "transformer_encoder_layer", "transpose",
-    "tril", "triu", "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unsqueeze", "unstack",
-    "warpctc", "where", "While", "while_loop", "yolo_box", "zeros", "zeros_like",
+    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape",
+    "resize_bicubic", "resize_bilinear", "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn",
+    "RNNCell", "roll", "row_conv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask",
+    "sequence_pad", "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split",
+    "square_error_cost", "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case",
+    "take_along_axis", "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer",
+    "transformer_encoder_layer", "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold",
+    "uniform_random", "unsqueeze", "unstack", "warpctc", "where", "While", "while_loop", "yolo_box", "zeros",
+    "zeros_like",
 ]
 __all__ += ops.__all__
 

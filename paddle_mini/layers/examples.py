@@ -94,7 +94,6 @@ _CALLS = {
     "randint": ("randint(0, 10, shape=[2, 3])", "(2, 3)"),
     "randperm": ("randperm(5)", "(5,)"),
     "rank_loss": ("rank_loss(column, column, other)", "(-1, 1)"),
-    "renorm": ("renorm(matrix, p=2.0, axis=0, max_norm=1.0)", "(4, 4)"),
     "scale": ("scale(x, scale=2.0, bias=1.0)", "(-1, 8)"),
     "scatter": ("scatter(matrix, rows, updates)", "(4, 4)"),
     "scatter_nd_add": ("scatter_nd_add(vector, label, deltas)", "(4,)"),

@@ -7,7 +7,7 @@ from typing import Any
 from ..initializer import Constant
 from ..param_attr import ParamAttr
 from ..variable import Variable
-from .emit import activation, create_parameter, emit, emit_all, known_dim, layer_name, require_float, whole
+from .emit import activation, create_parameter, emit, emit_all, from_front, known_dim, layer_name, require_float, whole
 
 
 def batch_norm(
@@ -203,6 +203,18 @@ def l2_normalize(x: Variable, axis: int = -1, epsilon: float = 1e-12, name: str 
         name=name or layer_name("l2_normalize"),
         outputs={"Out": 1, "Norm": 1},
     )
+
+
+def renorm(x: Variable, p: float, axis: int, max_norm: float, name: str | None = None) -> Variable:
+    """x with each slice along the axis scaled so that its p-norm is at most max_norm.
+
+    x: float with at least 2 dimensions. p: above 0. Returns x's shape.
+    Example:
+        >>> x = pm.layers.data("x", [4, 3])
+        >>> pm.layers.renorm(x, p=2.0, axis=0, max_norm=1.0).shape
+        (4, 3)
+    """
+    return emit("renorm", {"X": x}, {"p": p, "axis": from_front(x, axis), "max_norm": max_norm}, name=name)
 
 
 def _scale_and_bias(size: int, dtype: str, param_attr: Any, bias_attr: Any, prefix: str) -> dict[str, Variable]:
