@@ -34,9 +34,7 @@ def resize_bilinear(
         >>> pm.layers.resize_bilinear(image, scale=2.0).shape
         (-1, 3, 16, 16)
     """
-    attrs: dict[str, Any] = {"interp_method": "bilinear", "align_corners": align_corners, "align_mode": align_mode}
-    attrs.update(_size("resize_bilinear", out_shape, scale, data_format))
-    return emit("bilinear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_bilinear"))
+    return _resized("bilinear", input, out_shape, scale, data_format, name, align_corners=align_corners, align_mode=align_mode)
 
 
 def resize_nearest(
@@ -62,8 +60,7 @@ def resize_nearest(
         >>> pm.layers.resize_nearest(image, [12, 12]).shape
         (-1, 4, 12, 12)
     """
-    attrs = {"interp_method": "nearest", "align_corners": align_corners, **_size("resize_nearest", out_shape, scale, data_format)}
-    return emit("nearest_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_nearest"))
+    return _resized("nearest", input, out_shape, scale, data_format, name, align_corners=align_corners)
 
 
 def resize_bicubic(
@@ -84,8 +81,7 @@ def resize_bicubic(
         >>> pm.layers.resize_bicubic(image, [12, 16]).shape
         (-1, 3, 12, 16)
     """
-    attrs = {"interp_method": "bicubic", "align_corners": align_corners, **_size("resize_bicubic", out_shape, scale, data_format)}
-    return emit("bicubic_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_bicubic"))
+    return _resized("bicubic", input, out_shape, scale, data_format, name, align_corners=align_corners)
 
 
 def resize_linear(
@@ -107,9 +103,7 @@ def resize_linear(
         >>> pm.layers.resize_linear(line, [12]).shape
         (-1, 3, 12)
     """
-    attrs: dict[str, Any] = {"interp_method": "linear", "align_corners": align_corners, "align_mode": align_mode}
-    attrs.update(_size("resize_linear", out_shape, scale, data_format))
-    return emit("linear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_linear"))
+    return _resized("linear", input, out_shape, scale, data_format, name, align_corners=align_corners, align_mode=align_mode)
 
 
 def resize_trilinear(
@@ -124,17 +118,15 @@ def resize_trilinear(
     """Trilinear resizing of volumes: each element is interpolated from the eight around its position.
 
     input: [N, C, D, H, W], or [N, D, H, W, C] with data_format="NDHWC". out_shape: [depth, height, width];
-    scale: or this multiple of
-    input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else align_mode 0 lays
-    centers of elements over each other, 1 their corners. Returns volumes of that size.
+    scale: or this
+    multiple of input's, rounded down. align_corners: the centers of the outermost elements lie over each other; else
+    align_mode 0 lays centers of elements over each other, 1 their corners. Returns volumes of that size.
     Example:
         >>> volume = pm.layers.data("volume", [-1, 3, 4, 8, 8])
         >>> pm.layers.resize_trilinear(volume, scale=2.0).shape
         (-1, 3, 8, 16, 16)
     """
-    attrs: dict[str, Any] = {"interp_method": "trilinear", "align_corners": align_corners, "align_mode": align_mode}
-    attrs.update(_size("resize_trilinear", out_shape, scale, data_format))
-    return emit("trilinear_interp_v2", {"X": input}, attrs, name=name or layer_name("resize_trilinear"))
+    return _resized("trilinear", input, out_shape, scale, data_format, name, align_corners=align_corners, align_mode=align_mode)
 
 
 def pad2d(
@@ -220,14 +212,30 @@ def _patches(kernel_sizes: Size, strides: Size, paddings: Size, dilations: Size)
     }
 
 
-def _size(layer: str, out_shape: Sequence[int] | None, scale: float | None, data_format: str) -> dict[str, Any]:
+_LAYOUTS = {"linear": ("NCW", "NWC"), "trilinear": ("NCDHW", "NDHWC")}
+
+
+def _resized(
+    method: str,
+    input: Variable,
+    out_shape: Sequence[int] | None,
+    scale: float | None,
+    data_format: str,
+    name: str | None,
+    **attrs: Any,
+) -> Variable:
+    layer, layouts = f"resize_{method}", _LAYOUTS.get(method, ("NCHW", "NHWC"))
+    if data_format not in layouts:
+        refuse(ProgramError, f"{layer}: data_format is {shown(data_format)}, it must be {layouts[0]!r} or {layouts[1]!r}")
+    # PaddlePaddle knows these two for any number of axes.
+    attrs.update(interp_method=method, data_layout="NCHW" if data_format == layouts[0] else "NHWC")
     axes = ["depth", "height", "width"][5 - len(data_format) :]
     if (out_shape is None) == (scale is None):
         refuse(ProgramError, f"{layer}: give either out_shape or scale")
-    layout = "NCHW" if data_format.startswith("NC") else "NHWC"  # PaddlePaddle knows these two for any number of axes
     if out_shape is None:
-        return {"scale": [scale] * len(axes), "data_layout": layout}
-    if np.shape(out_shape) != (len(axes),):
+        attrs["scale"] = [scale] * len(axes)
+    elif np.shape(out_shape) != (len(axes),):
         refuse(ProgramError, f"{layer}: out_shape is {shown(out_shape)}, it must be [{', '.join(axes)}]")
-    numbers = [whole(layer, "out_shape", size) for size in out_shape]
-    return {**{f"out_{axis[0]}": number for axis, number in zip(axes, numbers)}, "data_layout": layout}
+    else:
+        attrs.update({f"out_{axis[0]}": whole(layer, "out_shape", size) for axis, size in zip(axes, out_shape)})
+    return emit(f"{method}_interp_v2", {"X": input}, attrs, name=name or layer_name(layer))

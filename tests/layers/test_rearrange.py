@@ -148,6 +148,14 @@ def test_random_layers_draw_what_they_say():
         (lambda x: L.pad2d(x, 3), "paddings is 3"),
         (lambda x: L.pad2d(x, data_format="HW"), "data_format is 'HW'"),
         (lambda x: L.where(x, x, x), "where"),
+        (
+            lambda x: L.resize_bilinear(x, scale=2.0, data_format="NCW"),
+            "resize_bilinear: data_format is 'NCW', it must be 'NCHW' or",
+        ),
+        (
+            lambda x: L.resize_linear(x, scale=2.0, data_format="NCHW"),
+            "resize_linear: data_format is 'NCHW', it must be 'NCW' or",
+        ),
         (lambda x: L.resize_bilinear(x), "give either out_shape or scale"),
         (lambda x: L.argmax(x, axis=3), "arg_max"),
         (lambda x: L.resize_nearest(x, 3), "out_shape is 3"),
