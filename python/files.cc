@@ -18,19 +18,22 @@ std::string_view contents_of(const py::buffer_info& bytes) {
   return {static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)};
 }
 
-std::string bytes_of_parameters(Scope& scope, const std::vector<std::string>& names) {
+// Calls write(pieces) while the scope's values can be read, but not changed.
+template <class Write>
+auto with_parameters(Scope& scope, const std::vector<std::string>& names, const Write& write) {
   InScope use(scope, Access::Read);
-  return parameter_bytes(scope, names);
+  ParameterPieces parameters(scope, names);
+  py::gil_scoped_release others_run;
+  return write(parameters.pieces());
 }
 
 // Reads and checks everything before it changes the scope.
 void load_parameters(Scope& scope, const FileName& path, const py::bytes& program,
                      const std::vector<std::string>& names, std::optional<uint32_t> checksum) {
   ProgramDesc desc = decode_program(contents_of(program));
-  auto tensors = from_file(path, [&](std::string_view bytes) { return read_parameters(bytes, desc, names, checksum); });
+  auto tensors = from_stream(path, [&](FileStream& file) { return read_parameters(file, desc, names, checksum); });
   InScope use(scope, Access::Edit);
-  for (const auto& [name, tensor] : tensors) scope.require_unclaimed(name);
-  for (const auto& [name, tensor] : tensors) scope.set(name, tensor);
+  set_parameters(scope, std::move(tensors));
 }
 
 // Reads directly into the memory of the returned object.
@@ -69,21 +72,19 @@ std::vector<NewFile> files_of(const Others& others) {
 
 void define_models(py::module_& m) {
   m.def("save_parameters", [](Scope& scope, const FileName& path, const std::vector<std::string>& names) {
-    std::string bytes = bytes_of_parameters(scope, names);
-    py::gil_scoped_release others_run;
-    write_parameters(path, bytes);
+    with_parameters(scope, names, [&](const Pieces& pieces) { write_parameters(path, pieces); });
   });
-  m.def("parameters_checksum",
-        [](Scope& scope, const std::vector<std::string>& names) { return crc32c(bytes_of_parameters(scope, names)); });
+  m.def("parameters_checksum", [](Scope& scope, const std::vector<std::string>& names) {
+    return with_parameters(scope, names, [](const Pieces& pieces) { return crc32c(pieces); });
+  });
   m.def(
       "save_model",
       [](Scope& scope, const std::vector<std::string>& names, const FileName& parameters_path,
          const FileName& model_path, const py::bytes& program, const Others& others) {
-        std::string bytes = bytes_of_parameters(scope, names);
         std::string_view model = contents_of(program);
         std::vector<NewFile> files = files_of(others);
-        py::gil_scoped_release others_run;
-        write_model(model_path, model, parameters_path, bytes, files);
+        with_parameters(scope, names,
+                        [&](const Pieces& pieces) { write_model(model_path, model, parameters_path, pieces, files); });
       },
       "Both files and `others`, or none of them: [(path, bytes, or None to remove the file)].", py::arg("scope"),
       py::arg("names"), py::arg("parameters_path"), py::arg("model_path"), py::arg("program"),

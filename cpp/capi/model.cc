@@ -80,8 +80,7 @@ std::optional<uint32_t> checksum_at(const std::string& path) {
 Parameters read_parameters_at(const std::string& path, const Model& model, std::optional<uint32_t> checksum) {
   std::vector<std::string> names = model.parameters();
   if (!is_folder(path)) {
-    return from_file(path,
-                     [&](std::string_view bytes) { return read_parameters(bytes, model.desc(), names, checksum); });
+    return from_stream(path, [&](FileStream& file) { return read_parameters(file, model.desc(), names, checksum); });
   }
   Parameters all;
   uint32_t found = 0;
@@ -94,30 +93,6 @@ Parameters read_parameters_at(const std::string& path, const Model& model, std::
   }
   if (!names.empty()) require_parameters(checksum, found);
   return all;
-}
-
-// Everything that may fail comes first: a scope has all of the parameters or none.
-void set_in_scope(Scope& scope, Parameters parameters) {
-  for (const auto& parameter : parameters) scope.require_unclaimed(parameter.first);
-  std::vector<std::string> made;
-  std::vector<Variable*> variables;
-  made.reserve(parameters.size());
-  variables.reserve(parameters.size());
-  try {
-    for (const auto& parameter : parameters) {
-      if (!scope.find(parameter.first)) made.push_back(parameter.first);
-      variables.push_back(&scope.create(parameter.first));
-    }
-  } catch (...) {
-    for (const std::string& name : made) scope.erase(name);
-    throw;
-  }
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    Variable fresh;
-    fresh.tensor = std::move(parameters[i].second);
-    *variables[i] = std::move(fresh);
-  }
-  scope.changed();
 }
 
 }  // namespace paddle_mini::capi

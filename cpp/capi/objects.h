@@ -7,6 +7,7 @@
 #include "capi/tensors.h"
 #include "capi/values.h"
 #include "executor/executor.h"
+#include "program/tensor_file.h"
 
 namespace paddle_mini::capi {
 
@@ -34,11 +35,9 @@ class Model {
 std::shared_ptr<const Model> read_model_file(const std::string& path);
 
 // The parameters of a program from a file, or from a folder with a file for each. Every error comes before a scope changes.
-using Parameters = std::vector<std::pair<std::string, Tensor>>;
 Parameters read_parameters_at(const std::string& path, const Model& model, std::optional<uint32_t> checksum);
 // The checksum that the program beside a file, or in a folder, has for the parameters; none if it has none.
 std::optional<uint32_t> checksum_at(const std::string& path);
-void set_in_scope(Scope& scope, Parameters parameters);
 bool is_folder(const std::string& path);
 
 struct ProgramObject : Object {

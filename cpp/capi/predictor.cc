@@ -30,7 +30,7 @@ SharedModel load_model(const std::string& prefix, bool check) {
   if (!model->parameters().empty()) {
     std::optional<uint32_t> expected;
     if (check) expected = model->checksum();
-    set_in_scope(*scope, read_parameters_at(parameters, *model, expected));
+    set_parameters(*scope, read_parameters_at(parameters, *model, expected));
   }
   return shared_model(std::move(model), std::move(scope));
 }

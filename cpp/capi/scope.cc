@@ -42,7 +42,7 @@ int pm_scope_load(pm_scope scope, pm_program program, const char* path, int chec
     std::optional<uint32_t> expected;
     if (is_checked(check)) expected = checksum_at(file);
     Parameters parameters = read_parameters_at(file, *owner->model, expected);
-    with(scope, Access::Edit, [&](Scope& one) { set_in_scope(one, std::move(parameters)); });
+    with(scope, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
   });
 }
 
@@ -56,7 +56,7 @@ int pm_scope_load_bytes(pm_scope scope, pm_program program, const void* bytes, s
     if (is_checked(check)) expected = owner->model->checksum();
     Parameters parameters =
         read_parameters({static_cast<const char*>(bytes), size}, owner->model->desc(), owner->parameters, expected);
-    with(scope, Access::Edit, [&](Scope& one) { set_in_scope(one, std::move(parameters)); });
+    with(scope, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
   });
 }
 
@@ -64,9 +64,9 @@ int pm_scope_save(pm_scope scope, pm_program program, const char* path) {
   return guarded([&] {
     HeldAs<ScopeObject> source(scope);
     HeldAs<ProgramObject> owner(program);
-    std::string file = text_of(path, "path"), bytes;
-    with(scope, Access::Read, [&](Scope& one) { bytes = parameter_bytes(one, owner->parameters); });
-    write_parameters(file, bytes);
+    std::string file = text_of(path, "path");
+    with(scope, Access::Read,
+         [&](Scope& one) { write_parameters(file, ParameterPieces(one, owner->parameters).pieces()); });
   });
 }
 

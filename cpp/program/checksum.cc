@@ -104,6 +104,12 @@ uint32_t crc32c(std::string_view bytes, uint32_t before) {
   return ~by_tables(bytes, ~before);
 }
 
+uint32_t crc32c(const std::vector<std::string_view>& pieces) {
+  uint32_t checksum = 0;
+  for (std::string_view piece : pieces) checksum = crc32c(piece, checksum);
+  return checksum;
+}
+
 uint32_t crc32c_by_tables(std::string_view bytes, uint32_t before) { return ~by_tables(bytes, ~before); }
 
 }  // namespace paddle_mini

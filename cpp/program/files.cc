@@ -13,7 +13,10 @@
 #include <cstring>
 #include <deque>
 #include <set>
+#include <tuple>
 #include <utility>
+
+#include "program/checksum.h"
 
 namespace paddle_mini {
 namespace {
@@ -117,12 +120,18 @@ class Unfinished {
     if (!taken) descriptor_ = std::move(made);
     return !taken;
   }
+  // The disk writes what is complete while the rest is copied into the page cache; fsync() waits for it.
   void write(std::string_view bytes) {
+    constexpr size_t kAtOnce = 8 << 20;
     while (!bytes.empty()) {
-      ssize_t done = ::write(descriptor_, bytes.data(), std::min<size_t>(bytes.size(), 1 << 30));
+      ssize_t done = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kAtOnce));
       if (done < 0 && errno == EINTR) continue;
       if (done < 0) refuse("write", path_, errno);
       bytes.remove_prefix(static_cast<size_t>(done));
+      written_ += done;
+      if (written_ - begun_ < static_cast<off_t>(kAtOnce)) continue;
+      sync_file_range(descriptor_, begun_, written_ - begun_, SYNC_FILE_RANGE_WRITE);  // fsync() reports its errors
+      begun_ = written_;
     }
   }
 
@@ -130,7 +139,28 @@ class Unfinished {
   int mode_;  // mode of the replaced file; -1: there is none
   bool has_name_ = false;
   Descriptor descriptor_;
+  off_t written_ = 0, begun_ = 0;  // bytes that are in the page cache, and of these the disk writes
 };
+
+// A descriptor of a regular file, and its size.
+std::pair<Descriptor, size_t> open_to_read(const std::string& path) {
+  Descriptor file = open_file(path, O_RDONLY);
+  if (file < 0) refuse("open", path, errno);
+  struct stat info{};
+  bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  require<ProgramError>(regular, "'", printable(path), "' is not a regular file");
+  return {std::move(file), static_cast<size_t>(info.st_size)};
+}
+
+// Reads at least one byte.
+size_t read_some(const Descriptor& file, const std::string& path, char* to, size_t most) {
+  ssize_t count;
+  do count = ::read(file, to, most);
+  while (count < 0 && errno == EINTR);
+  if (count < 0) refuse("read", path, errno);
+  require<ProgramError>(count > 0, "can't read '", printable(path), "': it became shorter");
+  return static_cast<size_t>(count);
+}
 
 }  // namespace
 
@@ -140,19 +170,52 @@ bool is_there(const std::string& path) {
 }
 
 void read_file(const std::string& path, const std::function<char*(size_t)>& allocate, size_t most) {
-  Descriptor file = open_file(path, O_RDONLY);
-  if (file < 0) refuse("open", path, errno);
-  struct stat info{};
-  bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-  require<ProgramError>(regular, "'", printable(path), "' is not a regular file");
-  size_t size = std::min(static_cast<size_t>(info.st_size), most);
+  auto [file, there] = open_to_read(path);
+  size_t size = std::min(there, most);
   char* data = allocate(size);
-  for (size_t done = 0; done < size;) {
-    ssize_t count = ::read(file, data + done, size - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) refuse("read", path, errno);
-    require<ProgramError>(count > 0, "can't read '", printable(path), "': it became shorter");
-    done += static_cast<size_t>(count);
+  for (size_t done = 0; done < size;) done += read_some(file, path, data + done, size - done);
+}
+
+// Small reads are served from a buffer. Large ones go to the caller's memory, in pieces that are in the cache for the
+// checksum.
+struct FileStream::State {
+  std::string path;
+  Descriptor file;
+  uint32_t checksum = 0;
+  size_t begin = 0, end = 0;  // of the buffer's bytes that were not passed on
+  char buffer[4096];
+
+  size_t receive(char* to, size_t most) {
+    size_t count = read_some(file, path, to, std::min<size_t>(most, 1 << 20));
+    checksum = crc32c({to, count}, checksum);
+    return count;
+  }
+};
+
+FileStream::FileStream(const std::string& path) : state_(new State) {
+  std::tie(state_->file, size_) = open_to_read(path);
+  state_->path = path;
+  left_ = size_;
+}
+
+FileStream::~FileStream() = default;
+
+uint32_t FileStream::checksum() const { return state_->checksum; }
+
+void FileStream::read(char* to, size_t count) {
+  State& s = *state_;
+  while (count > 0) {
+    size_t taken = std::min(count, s.end - s.begin);
+    if (taken > 0) {
+      std::memcpy(to, s.buffer + s.begin, taken);
+      s.begin += taken;
+    } else if (count >= sizeof s.buffer) {
+      taken = s.receive(to, count);
+    } else {
+      s.begin = 0;
+      s.end = s.receive(s.buffer, std::min(left_, sizeof s.buffer));
+    }
+    to += taken, count -= taken, left_ -= taken;
   }
 }
 

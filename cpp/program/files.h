@@ -30,15 +30,47 @@ void read_file(const std::string& path, const std::function<char*(size_t)>& allo
 
 bool is_there(const std::string& path);
 
-// Passes a file's bytes to `read` and returns its result; errors begin with the file's name.
+// A file that is read once, from its beginning, into memory of the caller.
+class FileStream {
+ public:
+  explicit FileStream(const std::string& path);
+  ~FileStream();
+  FileStream(const FileStream&) = delete;
+  FileStream& operator=(const FileStream&) = delete;
+
+  size_t position() const { return size_ - left_; }
+  size_t left() const { return left_; }
+  void read(char* to, size_t count);  // count <= left()
+  uint32_t checksum() const;  // CRC-32C of the bytes read so far
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  size_t size_ = 0, left_ = 0;
+};
+
+// Calls read(); its errors begin with the file's name.
 template <class Read>
-auto from_file(const std::string& path, const Read& read) {
-  FileBytes bytes = read_file(path);
+auto naming_file(const std::string& path, const Read& read) {
   try {
-    return read(std::string_view(bytes));
+    return read();
   } catch (const ShapeError& e) {
     fail<ShapeError>("'", printable(path), "': ", e.what());
   } catch (const ProgramError& e) { fail<ProgramError>("'", printable(path), "': ", e.what()); }
+}
+
+// Passes a file's bytes to `read` and returns its result.
+template <class Read>
+auto from_file(const std::string& path, const Read& read) {
+  FileBytes bytes = read_file(path);
+  return naming_file(path, [&] { return read(std::string_view(bytes)); });
+}
+
+// The same for files whose bytes need not be in the memory at once.
+template <class Read>
+auto from_stream(const std::string& path, const Read& read) {
+  FileStream stream(path);
+  return naming_file(path, [&] { return read(stream); });
 }
 
 using Pieces = std::vector<std::string_view>;  // concatenated

@@ -83,22 +83,22 @@ void require_parameters(std::optional<uint32_t> expected, uint32_t found) {
       "check=False (pm_run --no-check)");
 }
 
-void write_parameters(const std::string& path, std::string_view bytes) {
-  if (!checksum_beside(path)) return write_file(path, bytes);
+void write_parameters(const std::string& path, const Pieces& parameters) {
+  if (!checksum_beside(path)) return write_files({{path, parameters}});
   std::string model_path = model_beside(path);
   FileBytes file = read_file(model_path);
   ModelFile model;
   try {
     model = open_model(file);
   } catch (const ProgramError&) {  // its reader reports the damage
-    return write_file(path, bytes);
+    return write_files({{path, parameters}});
   }
-  write_model(model_path, model.program, path, bytes);
+  write_model(model_path, model.program, path, parameters);
 }
 
 void write_model(const std::string& model_path, std::string_view program, const std::string& parameters_path,
-                 std::string_view parameters, const std::vector<NewFile>& between) {
-  std::vector<NewFile> files{{parameters_path, Pieces{parameters}}};
+                 const Pieces& parameters, const std::vector<NewFile>& between) {
+  std::vector<NewFile> files{{parameters_path, parameters}};
   files.insert(files.end(), between.begin(), between.end());
   write_model(model_path, program, crc32c(parameters), files);
 }

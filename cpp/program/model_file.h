@@ -37,12 +37,12 @@ std::optional<uint32_t> checksum_beside(const std::string& parameters_path);
 void require_parameters(std::optional<uint32_t> expected, uint32_t found);
 
 // Writes a parameter file; if a model with a checksum lies beside it, updates the parameters' checksum there.
-void write_parameters(const std::string& path, std::string_view bytes);
+void write_parameters(const std::string& path, const Pieces& parameters);
 
 // Writes all files or none. The parameters are renamed first and the program last: if the process ends in between, the
 // old model still has the checksum of other parameters. `between`: files that belong to both.
 void write_model(const std::string& model_path, std::string_view program, const std::string& parameters_path,
-                 std::string_view parameters, const std::vector<NewFile>& between = {});
+                 const Pieces& parameters, const std::vector<NewFile>& between = {});
 // A program without parameters, or with parameters elsewhere whose checksum is `parameters`.
 void write_model(const std::string& model_path, std::string_view program, std::optional<uint32_t> parameters,
                  const std::vector<NewFile>& before = {});

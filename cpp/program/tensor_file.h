@@ -5,6 +5,7 @@
 // A .pdiparams file holds the persistable variables of a program in the order of their names.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/scope.h"
+#include "program/files.h"
 #include "program/program.h"
 
 namespace paddle_mini {
@@ -26,11 +28,30 @@ Tensor read_tensor(std::string_view bytes, size_t& position);
 // order of their names.
 std::vector<std::string> parameter_file_order(const ProgramDesc& program);
 
+using Parameters = std::vector<std::pair<std::string, Tensor>>;
+
 // Reads the tensors of these variables, which must be the whole file; each must fit its declaration. checksum: the
 // expected one of all bytes, from the model file (model_file.h).
-std::vector<std::pair<std::string, Tensor>> read_parameters(std::string_view bytes, const ProgramDesc& program,
-                                                            const std::vector<std::string>& names,
-                                                            std::optional<uint32_t> checksum = std::nullopt);
-std::string parameter_bytes(const Scope& scope, const std::vector<std::string>& names);
+Parameters read_parameters(std::string_view bytes, const ProgramDesc& program, const std::vector<std::string>& names,
+                           std::optional<uint32_t> checksum = std::nullopt);
+Parameters read_parameters(FileStream& file, const ProgramDesc& program, const std::vector<std::string>& names,
+                           std::optional<uint32_t> checksum = std::nullopt);
+
+// Gives the scope the values; a name that has none yet gets the tensor's own memory. Throws before any value is set.
+void set_parameters(Scope& scope, Parameters parameters);
+
+// The bytes of a parameter file: the headers, and the scope's own memory, which must not change in the meantime.
+class ParameterPieces {
+ public:
+  ParameterPieces(const Scope& scope, const std::vector<std::string>& names);
+  ParameterPieces(const ParameterPieces&) = delete;
+  ParameterPieces& operator=(const ParameterPieces&) = delete;
+  const Pieces& pieces() const { return pieces_; }
+
+ private:
+  std::deque<std::string> headers_;
+  std::vector<Tensor> values_;  // copies of those on devices
+  Pieces pieces_;
+};
 
 }  // namespace paddle_mini

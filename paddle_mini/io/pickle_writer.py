@@ -15,9 +15,9 @@ def state_pickle(state: dict[str, np.ndarray]) -> bytes:
     return b"".join(state_pieces(state))
 
 
-def state_pieces(state: dict[str, np.ndarray]) -> list[bytes]:
-    """The bytes of state_pickle() in pieces, one after the other."""
-    parts = [POP + b"}("]  # a dict, the items
+def state_pieces(state: dict[str, np.ndarray]) -> list[Any]:
+    """The bytes of state_pickle() in pieces, one after the other; those of arrays are where they are."""
+    parts: list[Any] = [POP + b"}("]  # a dict, the items
     for name, array in state.items():
         text, kind = name.encode(), array.dtype.str
         parts += [
@@ -37,7 +37,7 @@ def state_pieces(state: dict[str, np.ndarray]) -> list[bytes]:
             b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb",
             b"\x89\x8e",
             array.nbytes.to_bytes(8, "little"),
-            array.tobytes(),
+            array.reshape(-1).view("uint8"),
             b"tb",
         ]
     parts.append(b"u.")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -89,11 +90,12 @@ def _array(name: str, facts: dict[str, Any]) -> np.ndarray:
         raise ProgramError(
             f"'{printable(name)}' has elements of {facts['dtype']}, which is not an element type; there are {known}"
         )
-    dtype = np.dtype(NUMPY[facts["dtype"]]).newbyteorder("<")
+    native = np.dtype(NUMPY[facts["dtype"]])
+    dtype = native if sys.byteorder == "little" else native.newbyteorder("<")
     if math.prod(facts["shape"]) * dtype.itemsize != len(facts["data"]):
         raise ProgramError(f"'{printable(name)}' of shape {facts['shape']} {facts['dtype']} has {len(facts['data'])} bytes")
-    flat = np.frombuffer(bytes(facts["data"]), dtype) if facts["data"] else np.zeros(0, dtype)
-    return flat.reshape(facts["shape"]).astype(NUMPY[facts["dtype"]])
+    flat = np.frombuffer(facts["data"], dtype) if facts["data"] else np.zeros(0, dtype)  # the package's bytearray, writable
+    return flat.reshape(facts["shape"]).astype(native, copy=False)
 
 
 def _check_header(data: bytes) -> None:

@@ -37,7 +37,10 @@ def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndar
         >>> pm.io.get_state(pm.default_main_program())["weight"].shape
         (8, 4)
     """
-    scope = global_scope() if scope is None else scope
+    return _state_of(program, global_scope() if scope is None else scope, copy=True)
+
+
+def _state_of(program: Program, scope: Scope, copy: bool) -> dict[str, np.ndarray]:
     names = parameter_names(program)
     with scope.reading():
         for name in names:
@@ -45,7 +48,7 @@ def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndar
                 raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
             if scope.lod(name):
                 raise OpError(f"'{printable(name)}' has sequence offsets, which a state does not hold; save_vars writes them")
-        return {name: scope.get(name) for name in names}
+        return {name: scope.get(name, copy=copy) for name in names}
 
 
 def set_state(
@@ -169,11 +172,13 @@ def save(program: Program, prefix: Path, scope: Scope | None = None) -> None:
         ([], [])
     """
     prefix = state_prefix(prefix)
-    state = get_state(program, scope)
+    scope = global_scope() if scope is None else scope
     parameters = {parameter.name for parameter in program.all_parameters()}
-    for suffix, is_parameter in ((".pdparams", True), (".pdopt", False)):
-        part = {name: array for name, array in state.items() if (name in parameters) is is_parameter}
-        save_state(prefix + suffix, part)
+    with scope.reading():
+        state = _state_of(program, scope, copy=False)
+        for suffix, is_parameter in ((".pdparams", True), (".pdopt", False)):
+            part = {name: array for name, array in state.items() if (name in parameters) is is_parameter}
+            save_state(prefix + suffix, part)
     _core.write_model(prefix + ".pdmodel", program.to_bytes(), None)
 
 

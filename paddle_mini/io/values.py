@@ -49,7 +49,9 @@ def set_values(scope: Scope, program: Program, values: Mapping[str, tuple[np.nda
     ScopeInUse while a run is at work there, and the scope is as it was."""
     for name, (array, lod) in values.items():
         _check(program, name, array)
-        Scope().set(name, array, lod)  # validates what only a scope can: offsets that end at the rows, the number of dimensions
+        # A scope validates the number of dimensions, and offsets, which end at the rows; only these are copied.
+        rows = array.shape[:1] if lod else (0,) * min(array.ndim, 1)
+        Scope().set(name, np.zeros((*rows, *(0 for _ in array.shape[1:])), "uint8"), lod)
     with scope.editing(list(values)):
         for name, (array, lod) in values.items():
             scope.set(name, array, lod)
