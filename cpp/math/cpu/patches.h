@@ -51,6 +51,8 @@ class PatchGrid {
             int64_t out_image);
 
   int64_t buffer_size() const;
+  int64_t image_elements() const;  // of the buffer
+  int64_t pitch() const { return width_.length(); }  // from a row of windows to the next one
   int64_t lanes() const;  // total of all slots of all regions
   int64_t most_slots() const { return most_slots_; }
   // Offsets of the taps in the buffer relative to a window, ordered by channel, then tap row, then tap column.
@@ -73,6 +75,8 @@ class PatchGrid {
             &slots_[images < at_once_][fewer_rows][fewer_columns],
             image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step};
   }
+  int64_t rows(const Region& region) const { return std::min(height_.at_once, height_.windows - region.y); }
+  int64_t columns(const Region& region) const { return std::min(width_.at_once, width_.windows - region.x); }
 
  private:
   struct Axis {
@@ -87,7 +91,6 @@ class PatchGrid {
   };
 
   static int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
-  int64_t image_elements() const;
   void choose_region();
   Slots slots_of(int64_t images, int64_t rows, int64_t columns) const;
   void add_slot(Slots& slots, int64_t image, int64_t position, int64_t row, int64_t end_row, int64_t columns) const;
