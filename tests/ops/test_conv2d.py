@@ -6,6 +6,7 @@ import pytest
 import paddle_mini as pm
 from families.windows import convolution, convolution_cases, convolution_tests, filtered
 from harness import array, run_op
+from split_loops import MANY, with_each
 
 PLAIN = filtered(2, 2, 4, 4, filters=(3, 2, 3, 3))
 CASES = {
@@ -87,13 +88,9 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("case", KEPT)
-def test_filters_that_are_never_written(case, dtype):
-    """The result has the same bits as with filters that are fed, for one image as for several."""
-    images, channels, size, filters, window, attrs = KEPT[case]
-    inputs = filtered(images, channels, size, size, filters=(filters, channels // attrs.get("groups", 1), window, window))
-    inputs = {name: value.astype(dtype) for name, value in inputs.items()}
+def with_kept_filters(inputs, attrs):
+    """A function of images that returns the outputs with filters that are never written, and with those that are fed."""
+    dtype = inputs["Filter"].dtype.name
     main, scope, exe = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
     block = main.global_block()
     outs = []
@@ -107,9 +104,56 @@ def test_filters_that_are_never_written(case, dtype):
     def run(x):
         return exe.run(main, feed={"xTrue": x, "xFalse": x, "filterFalse": inputs["Filter"]}, fetch_list=outs, scope=scope)
 
-    all_attrs = {"groups": 1, "data_format": "NCHW", "padding_algorithm": "EXPLICIT", "strides": [1, 1], "paddings": [0, 0]}
-    expected = convolution(inputs, {**all_attrs, "dilations": [1, 1], **attrs})["Output"]
+    return run
+
+
+def expected_output(inputs, attrs):
+    """In float64."""
+    defaults = {"groups": 1, "data_format": "NCHW", "padding_algorithm": "EXPLICIT", "strides": [1, 1], "paddings": [0, 0]}
+    wide = {name: value.astype("float64") for name, value in inputs.items()}
+    return convolution(wide, {**defaults, "dilations": [1, 1], **attrs})["Output"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", KEPT)
+def test_filters_that_are_never_written(case, dtype):
+    """The result has the same bits as with filters that are fed, for one image as for several."""
+    images, channels, size, filters, window, attrs = KEPT[case]
+    inputs = filtered(images, channels, size, size, filters=(filters, channels // attrs.get("groups", 1), window, window))
+    inputs = {name: value.astype(dtype) for name, value in inputs.items()}
+    run = with_kept_filters(inputs, attrs)
     kept, fed = run(inputs["Input"])
     np.testing.assert_array_equal(kept, fed)
-    np.testing.assert_allclose(kept, expected, rtol=0, atol=3e-5 if dtype == "float32" else 1e-12)
+    np.testing.assert_allclose(kept, expected_output(inputs, attrs), rtol=0, atol=3e-5 if dtype == "float32" else 1e-12)
     np.testing.assert_array_equal(run(inputs["Input"][:1])[0], kept[:1])
+
+
+# Images, channels, height, width, filters, attributes of 3x3 windows with stride 1 that take Winograd's algorithm.
+WINOGRAD = {
+    "even": (1, 32, 14, 14, 32, {"paddings": [1, 1]}),
+    "odd": (3, 33, 7, 7, 65, {"paddings": [1, 1]}),
+    "without padding": (2, 40, 9, 12, 48, {}),
+    "four paddings": (2, 32, 6, 5, 47, {"paddings": [2, 0, 1, 3]}),
+    "wide rows": (1, 32, 5, 131, 33, {"paddings": [1, 1]}),
+    "many regions": (2, 64, 40, 37, 32, {"paddings": [1, 1]}),
+    "groups": (2, 64, 8, 8, 70, {"paddings": [1, 1], "groups": 2}),
+    "one pixel": (5, 32, 1, 1, 32, {"paddings": [1, 1]}),
+}
+
+
+@pytest.mark.parametrize("case", WINOGRAD)
+def test_winograd(case):
+    """The error is that of sums in float32; the bits depend on neither the number of threads nor that of images."""
+    images, channels, height, width, filters, attrs = WINOGRAD[case]
+    inputs = filtered(images, channels, height, width, filters=(filters, channels // attrs.get("groups", 1), 3, 3))
+    inputs = {name: value.astype("float32") for name, value in inputs.items()}
+    expected = expected_output(inputs, attrs)
+
+    def both():
+        return with_kept_filters(inputs, attrs)(inputs["Input"])
+
+    (kept, fed), *others = with_each(MANY, both)
+    assert np.abs(kept - expected).max() <= 2e-6 * np.abs(expected).max()
+    assert (kept != fed).any()
+    assert all(kept.tobytes() == other.tobytes() for other, _ in others)
+    np.testing.assert_array_equal(with_kept_filters(inputs, attrs)(inputs["Input"][-1:])[0], kept[-1:])

@@ -2,56 +2,19 @@
 #include "math/cpu/channel_panels.h"
 
 #include "math/cpu/packed_input.h"
-#include "math/cpu/register_blocks.h"
+#include "math/cpu/pixel_products.h"
 #include "math/map.h"
 
 namespace paddle_mini {
 namespace {
 
-// Pixels whose sums stay in registers, two for each.
-template <class T>
-constexpr int kMostPixels = many_registers<T> ? 14 : 6;
-
-// sums [pixels, registers] = inputs' panel: `first` pixels are neighbours of left, `second` of right.
-template <int first, int second, int registers, class T>
-inline void multiply_pixels(int64_t count, const T* panel, const int64_t* offsets, const T* left, const T* right,
-                            Vec<T>* result) {
-  constexpr int lanes = Vec<T>::size, pixels = first + second;
-  Vec<T> sums[pixels][registers];
-#pragma GCC unroll 14
-  for (int i = 0; i < pixels; ++i) {
-#pragma GCC unroll 2
-    for (int r = 0; r < registers; ++r) sums[i][r] = Vec<T>(T(0));
-  }
-  for (int64_t k = 0; k < count; ++k, panel += registers * lanes) {
-    const T *at = left + offsets[k], *then = right + offsets[k];
-    Vec<T> factors[registers];
-#pragma GCC unroll 2
-    for (int r = 0; r < registers; ++r) {
-      factors[r] = Vec<T>::load(panel + r * lanes);
-      __builtin_prefetch(panel + (8 * registers + r) * lanes);
-    }
-#pragma GCC unroll 14
-    for (int i = 0; i < pixels; ++i) {
-      const Vec<T> input(i < first ? at[i] : then[i - first]);
-#pragma GCC unroll 2
-      for (int r = 0; r < registers; ++r) sums[i][r] = multiply_add(input, factors[r], sums[i][r]);
-    }
-  }
-#pragma GCC unroll 14
-  for (int i = 0; i < pixels; ++i) {
-#pragma GCC unroll 2
-    for (int r = 0; r < registers; ++r) result[r * Vec<T>::size + i] = sums[i][r];
-  }
-}
-
 // Stores the sums [registers, pixels] of `channels` channels: `count` pixels at `to`, as many at `then` if rows is 2.
 template <class T>
-void store_pixels(const Vec<T>* sums, int count, int rows, int64_t channels, int64_t plane, T* to, T* then) {
+void store_pixels(const T* sums, int count, int rows, int64_t channels, int64_t plane, T* to, T* then) {
   constexpr int lanes = Vec<T>::size;
   alignas(64) T turned[lanes * lanes];
-  for (int64_t first = 0; first < channels; first += lanes, sums += lanes) {
-    transpose_square(reinterpret_cast<const T*>(sums), lanes, turned, lanes);
+  for (int64_t first = 0; first < channels; first += lanes, sums += lanes * lanes) {
+    transpose_square(sums, lanes, turned, lanes);
     const int64_t end = std::min<int64_t>(channels - first, lanes);
     for (int64_t c = 0; c < end; ++c) {
       const int64_t at = (first + c) * plane;
@@ -123,18 +86,19 @@ void ChannelPanels<T>::multiply_block(const Block& block, const T* inputs, const
   const T *left = inputs + block.left, *right = inputs + block.right;
   const int64_t* offsets = grid_.offsets().data();
   const int64_t taps = s_.taps();
-  Vec<T> sums[kWidth];
+  alignas(64) T sums[2 * lanes * lanes];
+  constexpr int64_t register_step = lanes * lanes;
   with_constant<kMostPixels<T>>(block.count, [&](auto constant) {
     constexpr int count = decltype(constant)::value;
     if constexpr (2 * count <= kMostPixels<T>) {
       if (block.rows == 2) {
-        if (channels > lanes) multiply_pixels<count, count, 2>(taps, panel, offsets, left, right, sums);
-        else multiply_pixels<count, count, 1>(taps, panel, offsets, left, right, sums);
+        if (channels > lanes) multiply_pixels<count, count, 2>(taps, panel, offsets, left, right, sums, lanes, register_step);
+        else multiply_pixels<count, count, 1>(taps, panel, offsets, left, right, sums, lanes, register_step);
         return;
       }
     }
-    if (channels > lanes) multiply_pixels<count, 0, 2>(taps, panel, offsets, left, left, sums);
-    else multiply_pixels<count, 0, 1>(taps, panel, offsets, left, left, sums);
+    if (channels > lanes) multiply_pixels<count, 0, 2>(taps, panel, offsets, left, left, sums, lanes, register_step);
+    else multiply_pixels<count, 0, 1>(taps, panel, offsets, left, left, sums, lanes, register_step);
   });
   store_pixels(sums, block.count, block.rows, channels, s_.pixels(), out + block.to, out + block.right_to);
 }

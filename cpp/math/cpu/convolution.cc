@@ -105,12 +105,17 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
   patches_.resize(elements);
 }
 
-// Whether depthwise_ or channel_panels_ computes the products of a forward convolution.
+// Whether depthwise_, winograd_ or channel_panels_ computes the products of a forward convolution.
 template <class T>
 bool Convolution<T>::choose_own_class(KernelInit& init) {
   if (DepthwiseConvolution<T>::fits(s_)) {
     depthwise_.emplace(init, s_);
     return true;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    winograd_.emplace(init, s_);
+    if (winograd_->fits()) return true;
+    winograd_.reset();
   }
   channel_panels_.emplace(init, s_, forward_.grid);
   if (!channel_panels_->fits()) channel_panels_.reset();
@@ -243,6 +248,9 @@ void Convolution<T>::multiply_region(const Product& product, const typename Grid
 
 template <class T>
 void Convolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd_) return winograd_->run(context, image, filter, out);
+  }
   if (depthwise_) depthwise_->run(context, image, filter, out);
   else if (channel_panels_) channel_panels_->run(context, image, filter, out);
   else if (patches_forward_) patch_products_->run(context, image, filter, out);

@@ -46,9 +46,10 @@ class PatchGrid {
     int64_t to;  // element of the result
   };
 
-  // `in_image` and `out_image` are the strides between images; `channels` is the number of channels in a region.
+  // `in_image` and `out_image` are the strides between images; `channels` is the number of channels in a region, and
+  // `most_windows` that of its windows, which has at least two registers of them.
   PatchGrid(const PatchAxis& height, const PatchAxis& width, int64_t images, int64_t channels, int64_t in_image,
-            int64_t out_image);
+            int64_t out_image, int64_t most_windows = 1 << 11);
 
   int64_t buffer_size() const;
   int64_t image_elements() const;  // of the buffer
@@ -91,7 +92,7 @@ class PatchGrid {
   };
 
   static int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
-  void choose_region();
+  void choose_region(int64_t most_windows);
   Slots slots_of(int64_t images, int64_t rows, int64_t columns) const;
   void add_slot(Slots& slots, int64_t image, int64_t position, int64_t row, int64_t end_row, int64_t columns) const;
 
