@@ -14,7 +14,7 @@ class Shape(NamedTuple):
     window: int
     stride: int
     groups: int
-    size: int  # of the image's sides
+    size: int  # height and width of the image
 
     @property
     def out_size(self) -> int:
@@ -22,7 +22,7 @@ class Shape(NamedTuple):
 
     @property
     def flops(self) -> int:
-        """Of one image."""
+        """Floating-point operations for one image."""
         return 2 * self.filters * self.out_size**2 * self.channels // self.groups * self.window**2
 
     def workload(self, images: int) -> str:

@@ -1,6 +1,6 @@
 # Forward convolutions of well-known networks beside oneDNN, as PyTorch calls it: every distinct shape in turn.
 #
-#   python benchmarks/convolutions.py [--images 1] [--threads 1] [--networks ResNet-18 ...] [--seconds 0.5] [--write]
+#   python benchmarks/convolutions.py [--images 1] [--threads 1] [--networks ResNet-18 ...] [--seconds 0.5]
 #
 # Each runtime is a process; for each shape they take turns, and the least time of each is compared, because the
 # machine's other work only adds to a time. The peer is the best of oneDNN's three layouts (peers/torch_convolutions.py).
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from convolution_shapes import NETWORKS, Shape
 from environments import FOLDER, compiled, python_of
-from run import cpu_facts, slug
+from run import cpu_facts
 from worker import Worker, WorkerError
 
 HERE = Path(__file__).parent
@@ -52,7 +52,7 @@ class Runtimes:
         }
 
     def time(self, shape: Shape, images: int, seconds: float) -> Timed:
-        """Rounds until `seconds` for each runtime are over, at least three."""
+        """Rounds until `seconds` for each runtime are over, at least two."""
         least: dict[str, float] = {}
         steps: dict[str, int] = {}
         for name, worker in self.workers.items():
@@ -64,7 +64,7 @@ class Runtimes:
                 print(f"{name}: {error}", file=sys.stderr)
         spent = 0.0
         rounds = 0
-        while spent < seconds * len(steps) or rounds < 3:
+        while spent < seconds * len(steps) or rounds < 2:
             rounds += 1
             for name, count in steps.items():
                 time = self.workers[name].seconds(count)
@@ -110,31 +110,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.3, help="for each shape and runtime (default 0.3)")
     parser.add_argument("--match", default="", help="only shapes whose names contain this")
     parser.add_argument("--cpus", help="every process runs on these, in taskset's notation (default: the last ones)")
-    parser.add_argument("--write", action="store_true", help="write the tables to results/")
     arguments = parser.parse_args()
     allowed = sorted(os.sched_getaffinity(0))
-    runtimes = Runtimes(
-        arguments.cpus or ",".join(map(str, allowed[-arguments.threads :])), arguments.threads, arguments.layouts
-    )
+    runtimes = Runtimes(arguments.cpus or ",".join(map(str, allowed[-arguments.threads :])), arguments.threads, arguments.layouts)
     shapes = {shape: None for network in arguments.networks for shape in NETWORKS[network] if arguments.match in str(shape)}
-    parts = []
+    cpu, threads = cpu_facts(), f"{arguments.threads} thread{'s' * (arguments.threads > 1)}"
+    print(
+        f"# Forward convolutions in float32: {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')}), {threads}\n"
+    )
     for images in arguments.images:
         rows = [runtimes.time(shape, images, arguments.seconds) for shape in shapes]
         peak = max(row.peak for row in rows)
         heading = f"## {images} image{'s' * (images > 1)}\n\nMultiply-adds in registers reach {peak:.0f} GFLOP/s."
-        parts.append(f"{heading}\n\n{table(rows, arguments.networks, arguments.layouts)}\n")
-        print(parts[-1], flush=True)
+        print(f"{heading}\n\n{table(rows, arguments.networks, arguments.layouts)}\n", flush=True)
     runtimes.close()
-    if arguments.write:
-        cpu = cpu_facts()
-        threads = f"{arguments.threads} thread{'s' * (arguments.threads > 1)}"
-        path = HERE / "results" / f"convolutions-{slug(cpu)}-{threads.replace(' ', '-')}.md"
-        text = (
-            f"# Forward convolutions in float32 on an {cpu.get('model name')} (family {cpu.get('cpu family')}, "
-            f"model {cpu.get('model')}), {threads}\n\nThe least time of each runtime, in turn; `ratio` is above 1 where ours is "
-            f"faster than the best layout of oneDNN: [benchmarks](../../docs/benchmarks.md).\n\n"
-        )
-        path.write_text(text + "\n".join(parts))
 
 
 if __name__ == "__main__":

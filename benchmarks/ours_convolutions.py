@@ -1,9 +1,6 @@
 # One convolution of paddle_mini with constant filters, as a runtime of benchmarks/convolutions.py.
 from __future__ import annotations
 
-import sys
-import time
-
 import numpy as np
 
 import paddle_mini as pm

@@ -22,9 +22,7 @@ def convolution(workload):
     if LAYOUT != "contiguous":
         x, filters = (tensor.to(memory_format=torch.channels_last) for tensor in (x, filters))
     if LAYOUT == "packed":
-        filters = torch._C._nn.mkldnn_reorder_conv2d_weight(
-            filters.to_mkldnn(), around, step, apart, shape.groups, list(x.shape)
-        )
+        filters = torch._C._nn.mkldnn_reorder_conv2d_weight(filters.to_mkldnn(), around, step, apart, shape.groups, list(x.shape))
 
     def run(steps):
         with torch.inference_mode():

@@ -67,7 +67,7 @@ void ChannelPanels<T>::pack(KernelContext& context, const T* filter, T* to) cons
 template <class T>
 template <class F>
 void ChannelPanels<T>::each_block_of(const Region& region, F f) const {
-  const int64_t rows = grid_.rows(region), columns = grid_.columns(region), all = region.images * rows;
+  const int64_t rows = region.rows, columns = region.columns, all = region.images * rows;
   const bool short_rows = columns <= kMostPixels<T> / 2;
   auto input = [&](int64_t row) { return row / rows * grid_.image_elements() + row % rows * grid_.pitch(); };
   auto output = [&](int64_t row) { return row / rows * s_.out_size() + row % rows * s_.width.out; };
@@ -92,7 +92,8 @@ void ChannelPanels<T>::multiply_block(const Block& block, const T* inputs, const
     constexpr int count = decltype(constant)::value;
     if constexpr (2 * count <= kMostPixels<T>) {
       if (block.rows == 2) {
-        if (channels > lanes) multiply_pixels<count, count, 2>(taps, panel, offsets, left, right, sums, lanes, register_step);
+        if (channels > lanes)
+          multiply_pixels<count, count, 2>(taps, panel, offsets, left, right, sums, lanes, register_step);
         else multiply_pixels<count, count, 1>(taps, panel, offsets, left, right, sums, lanes, register_step);
         return;
       }
@@ -109,7 +110,8 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
   const int64_t slices = slices_per_item(coarse, 2 * context.threads, panels());
   const T* all = packed<T>(*kept_, context, [&](T* to) { pack(context, filter, to); });
   const double flops = 2.0 * static_cast<double>(s_.images * s_.out_size() * s_.taps());
-  const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))), 1, inputs_.lanes()};
+  const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
+                      1, inputs_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slice = i % slices, group = i / slices / regions;
@@ -119,7 +121,8 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
         const int64_t first = p * kWidth, channels = std::min<int64_t>(s_.out_channels - first, kWidth);
         const T* panel = all + (group * padded_outs() + first) * s_.taps();
         T* to = out + region.to + (group * s_.out_channels + first) * s_.pixels();
-        each_block_of(region, [&](const Block& block) { multiply_block(block, inputs_.data(lane), panel, channels, to); });
+        each_block_of(region,
+                      [&](const Block& block) { multiply_block(block, inputs_.data(lane), panel, channels, to); });
       }
     }
   });

@@ -100,9 +100,7 @@ int64_t PatchGrid<T>::image_elements() const {
 // A region is several whole images if they fit, else some rows of one image, else a part of one row.
 template <class T>
 void PatchGrid<T>::choose_region(int64_t most_windows) {
-  auto fits = [&] {
-    return image_elements() <= kRegionElements && height_.at_once * width_.at_once <= most_windows;
-  };
+  auto fits = [&] { return image_elements() <= kRegionElements && height_.at_once * width_.at_once <= most_windows; };
   while (!fits() && height_.at_once > 1) height_.at_once = (height_.at_once + 1) / 2;
   while (!fits() && width_.at_once > 2 * Vec<T>::size) width_.at_once = (width_.at_once + 1) / 2;
   if (height_.at_once < height_.windows || width_.at_once < width_.windows) return;

@@ -41,7 +41,7 @@ class PatchGrid {
     size_t full = 0;
   };
   struct Region {
-    int64_t image, images, y, x;
+    int64_t image, images, y, x, rows, columns;
     const Slots* slots;
     int64_t to;  // element of the result
   };
@@ -52,7 +52,7 @@ class PatchGrid {
             int64_t out_image, int64_t most_windows = 1 << 11);
 
   int64_t buffer_size() const;
-  int64_t image_elements() const;  // of the buffer
+  int64_t image_elements() const;  // the part of the buffer for one image
   int64_t pitch() const { return width_.length(); }  // from a row of windows to the next one
   int64_t lanes() const;  // total of all slots of all regions
   int64_t most_slots() const { return most_slots_; }
@@ -73,11 +73,11 @@ class PatchGrid {
             images,
             y,
             x,
+            std::min(height_.at_once, height_.windows - y),
+            std::min(width_.at_once, width_.windows - x),
             &slots_[images < at_once_][fewer_rows][fewer_columns],
             image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step};
   }
-  int64_t rows(const Region& region) const { return std::min(height_.at_once, height_.windows - region.y); }
-  int64_t columns(const Region& region) const { return std::min(width_.at_once, width_.windows - region.x); }
 
  private:
   struct Axis {

@@ -8,8 +8,9 @@
 namespace paddle_mini {
 namespace {
 
-constexpr int64_t kPlaneElements = 13 << 10;  // of one plane of a region: all planes stay in the L2 cache
-constexpr int64_t kLeastTiles = 48;           // of a region, as each reads all filters
+// A region has so few tiles that one plane has no more elements than this, and all planes stay in the L2 cache; but each
+// region reads all filters, so it has no fewer tiles than these.
+constexpr int64_t kPlaneElements = 13 << 10, kLeastTiles = 48;
 
 using V = Vec<float>;
 
@@ -115,7 +116,7 @@ WinogradConvolution::WinogradConvolution(KernelInit& init, const ConvolutionSize
 }
 
 int64_t WinogradConvolution::tiles(const Grid::Region& region) const {
-  return region.images * grid_.rows(region) * grid_.columns(region);
+  return region.images * region.rows * region.columns;
 }
 
 // Panels [planes, channels, filters of the panel], rounded once.
@@ -147,7 +148,7 @@ void WinogradConvolution::pack(KernelContext& context, const float* filter, floa
 
 // Planes [channels, tiles]. A register may exceed a row of tiles or a channel, because the next one is written later.
 void WinogradConvolution::transform_inputs(const float* image, const Grid::Region& region, const Memory& memory) const {
-  const int64_t rows = grid_.rows(region), columns = grid_.columns(region), step = plane_step();
+  const int64_t rows = region.rows, columns = region.columns, step = plane_step();
   int64_t offsets[kPlanes];
   std::copy_n(grid_.offsets().data(), kPlanes, offsets);
   for (int64_t c = 0; c < s_.in_channels; ++c) {
@@ -182,7 +183,7 @@ void WinogradConvolution::multiply(const Grid::Region& region, const float* pane
 // A register's worth of pixels of two rows at a time.
 void WinogradConvolution::transform_outputs(const Grid::Region& region, int64_t channels, const float* products,
                                             float* out) const {
-  const int64_t rows = grid_.rows(region), columns = grid_.columns(region), step = tiles(region) * kWidth;
+  const int64_t rows = region.rows, columns = region.columns, step = tiles(region) * kWidth;
   alignas(64) float pixels[2][kLanes * kLanes] = {};
   for (int64_t row = 0; row < region.images * rows; ++row) {
     const int64_t y = row % rows;

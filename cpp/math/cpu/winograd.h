@@ -9,7 +9,7 @@ namespace paddle_mini {
 
 // F(2x2, 3x3) of Lavin and Gray 2016: a tile of 2x2 outputs takes 16 products instead of 36. Tiles of 4x4 inputs are
 // transformed to 16 planes, in each of which channels are multiplied with transformed filters; the transforms consist of
-// sums. In float32 the error is no larger than that of sums over all taps, because fewer terms are added. An infinity or
+// sums. In float32 the error does not exceed that of sums over all taps, because fewer terms are added. An infinity or
 // NaN in the input spreads to all outputs of its tiles.
 class WinogradConvolution {
  public:
@@ -39,7 +39,7 @@ class WinogradConvolution {
 
   ConvolutionSizes s_;
   Grid grid_;
-  int64_t most_tiles_ = 0;  // of a region
+  int64_t most_tiles_ = 0;  // in the largest region
   std::vector<int64_t> channel_offsets_;
   std::shared_ptr<PackedStore::Copy> kept_;
   LaneScratch<float> inputs_, planes_, products_;
