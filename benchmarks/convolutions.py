@@ -2,8 +2,9 @@
 #
 #   python benchmarks/convolutions.py [--images 1] [--threads 1] [--networks ResNet-18 ...] [--seconds 0.5]
 #
-# Each runtime is a process; for each shape they take turns, and the least time of each is compared, because the
-# machine's other work only adds to a time. The peer is the best of oneDNN's three layouts (peers/torch_convolutions.py).
+# Each runtime is a process; for each shape they take turns of about a millisecond, and the least time of each is compared,
+# because the machine's other work only adds to a time. The peer is the best of oneDNN's layouts
+# (peers/torch_convolutions.py).
 from __future__ import annotations
 
 import argparse
@@ -59,7 +60,7 @@ class Runtimes:
             try:
                 worker.prepare(shape.workload(images))
                 worker.seconds(1)
-                steps[name] = max(1, round(0.01 / worker.seconds(1)))
+                steps[name] = max(1, round(0.001 / worker.seconds(1)))
             except WorkerError as error:
                 print(f"{name}: {error}", file=sys.stderr)
         spent = 0.0
@@ -115,9 +116,8 @@ def main() -> None:
     runtimes = Runtimes(arguments.cpus or ",".join(map(str, allowed[-arguments.threads :])), arguments.threads, arguments.layouts)
     shapes = {shape: None for network in arguments.networks for shape in NETWORKS[network] if arguments.match in str(shape)}
     cpu, threads = cpu_facts(), f"{arguments.threads} thread{'s' * (arguments.threads > 1)}"
-    print(
-        f"# Forward convolutions in float32: {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')}), {threads}\n"
-    )
+    model = f"{cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')})"
+    print(f"# Forward convolutions in float32: {model}, {threads}\n")
     for images in arguments.images:
         rows = [runtimes.time(shape, images, arguments.seconds) for shape in shapes]
         peak = max(row.peak for row in rows)
