@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from families.windows import convolution_cases, convolution_tests, filtered
+from families.windows import convolution, convolution_cases, convolution_tests, filtered
 from harness import array, run_op
+from split_loops import MANY, with_each
 
 PLAIN = filtered(2, 2, 4, 4, filters=(3, 2, 3, 3))
 CASES = {
@@ -27,6 +28,23 @@ CASES = {
     "valid": (filtered(2, 2, 7, 8, filters=(3, 2, 3, 3)), {"padding_algorithm": "VALID", "paddings": [5, 5]}),
     "groups": (filtered(2, 4, 6, 6, filters=(6, 2, 3, 3)), {"groups": 2}),
     "depthwise": (filtered(2, 4, 6, 6, filters=(4, 1, 3, 3)), {"groups": 4}),
+    "depthwise of odd sizes": (filtered(2, 3, 5, 17, filters=(3, 1, 3, 3)), {"groups": 3, "paddings": [1, 1]}),
+    "depthwise of wide rows": (filtered(1, 1, 4, 33, filters=(1, 1, 3, 3)), {"paddings": [1, 1]}),
+    "depthwise, stride 2": (filtered(1, 3, 9, 35, filters=(3, 1, 3, 3)), {"groups": 3, "strides": [2, 2], "paddings": [1, 1]}),
+    "depthwise, stride 2, without padding": (filtered(1, 2, 7, 9, filters=(2, 1, 3, 3)), {"groups": 2, "strides": [2, 2]}),
+    "depthwise, five by five": (filtered(1, 2, 6, 7, filters=(2, 1, 5, 5)), {"groups": 2, "paddings": [2, 2]}),
+    "depthwise, five by five, stride 2": (
+        filtered(1, 2, 8, 7, filters=(2, 1, 5, 5)),
+        {"groups": 2, "paddings": [2, 0, 1, 3], "strides": [2, 2]},
+    ),
+    "depthwise, images smaller than the window": (filtered(2, 2, 2, 1, filters=(2, 1, 3, 3)), {"groups": 2, "paddings": [1, 1]}),
+    "depthwise, padding wider than the image": (filtered(1, 2, 2, 3, filters=(2, 1, 3, 3)), {"groups": 2, "paddings": [5, 7]}),
+    "depthwise, two filters of a channel": (filtered(1, 3, 6, 5, filters=(6, 1, 3, 3)), {"groups": 3, "paddings": [1, 1]}),
+    "depthwise, dilations": (filtered(1, 3, 7, 8, filters=(3, 1, 3, 3)), {"groups": 3, "dilations": [2, 2], "paddings": [2, 2]}),
+    "seventeen filters": (filtered(2, 3, 5, 6, filters=(17, 3, 3, 3)), {"paddings": [1, 1]}),
+    "rows of seven pixels": (filtered(1, 2, 7, 7, filters=(33, 2, 3, 3)), {"paddings": [1, 1]}),
+    "one tap of small rows": (filtered(1, 5, 3, 7, filters=(33, 5, 1, 1)), {}),
+    "one tap, stride 2": (filtered(2, 3, 5, 17, filters=(16, 3, 1, 1)), {"strides": [2, 2]}),
     "one tap": (filtered(2, 3, 20, 20, filters=(4, 3, 1, 1)), {}),
     "one tap of small images": (filtered(20, 3, 2, 2, filters=(4, 3, 1, 1)), {}),
     "one tap with groups": (filtered(1, 4, 20, 20, filters=(2, 2, 1, 1)), {"groups": 2}),
@@ -52,3 +70,90 @@ test_conv2d = convolution_tests(
 def test_depthwise_conv2d_is_the_same_operator(case):
     inputs, attrs = CASES[case]
     np.testing.assert_array_equal(run_op("depthwise_conv2d", inputs, attrs)["Output"], run_op("conv2d", inputs, attrs)["Output"])
+
+
+# Sizes of which each takes another of the kernels: images, channels, size of the image, filters, window, attributes.
+KEPT = {
+    "rows of fourteen": (2, 20, 14, 40, 3, {"paddings": [1, 1]}),
+    "rows of seven": (3, 20, 7, 33, 3, {"paddings": [1, 1]}),
+    "rows of three": (1, 17, 3, 16, 3, {"paddings": [1, 1]}),
+    "wide rows": (1, 24, 33, 17, 3, {"paddings": [1, 1]}),
+    "stride": (2, 20, 17, 48, 3, {"paddings": [1, 1], "strides": [2, 2]}),
+    "groups": (2, 34, 9, 66, 3, {"paddings": [1, 1], "groups": 2}),
+    "dilation": (1, 24, 15, 31, 3, {"paddings": [2, 2], "dilations": [2, 2]}),
+    "one tap": (2, 33, 14, 100, 1, {}),
+    "one tap, stride": (2, 33, 13, 20, 1, {"strides": [2, 2]}),
+    "few taps of a large image": (1, 3, 64, 17, 7, {"paddings": [3, 3], "strides": [2, 2]}),
+    "smaller than the window": (2, 33, 2, 20, 5, {"paddings": [2, 2]}),
+}
+
+
+def with_kept_filters(inputs, attrs):
+    """A function of images that returns the outputs with filters that are never written, and with those that are fed."""
+    dtype = inputs["Filter"].dtype.name
+    main, scope, exe = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
+    block = main.global_block()
+    outs = []
+    for kept in (True, False):
+        block.create_var(name=f"x{kept}", shape=[-1, *inputs["Input"].shape[1:]], dtype=dtype)
+        block.create_var(name=f"filter{kept}", shape=inputs["Filter"].shape, dtype=dtype, persistable=kept)
+        outs.append(block.create_var(name=f"out{kept}", dtype=dtype))
+        block.append_op("conv2d", {"Input": [f"x{kept}"], "Filter": [f"filter{kept}"]}, {"Output": [f"out{kept}"]}, attrs)
+    scope.set("filterTrue", inputs["Filter"])
+
+    def run(x):
+        return exe.run(main, feed={"xTrue": x, "xFalse": x, "filterFalse": inputs["Filter"]}, fetch_list=outs, scope=scope)
+
+    return run
+
+
+def expected_output(inputs, attrs):
+    """In float64."""
+    defaults = {"groups": 1, "data_format": "NCHW", "padding_algorithm": "EXPLICIT", "strides": [1, 1], "paddings": [0, 0]}
+    wide = {name: value.astype("float64") for name, value in inputs.items()}
+    return convolution(wide, {**defaults, "dilations": [1, 1], **attrs})["Output"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", KEPT)
+def test_filters_that_are_never_written(case, dtype):
+    """The result has the same bits as with filters that are fed, for one image as for several."""
+    images, channels, size, filters, window, attrs = KEPT[case]
+    inputs = filtered(images, channels, size, size, filters=(filters, channels // attrs.get("groups", 1), window, window))
+    inputs = {name: value.astype(dtype) for name, value in inputs.items()}
+    run = with_kept_filters(inputs, attrs)
+    kept, fed = run(inputs["Input"])
+    np.testing.assert_array_equal(kept, fed)
+    np.testing.assert_allclose(kept, expected_output(inputs, attrs), rtol=0, atol=3e-5 if dtype == "float32" else 1e-12)
+    np.testing.assert_array_equal(run(inputs["Input"][:1])[0], kept[:1])
+
+
+# Images, channels, height, width, filters, attributes of 3x3 windows with stride 1 that take Winograd's algorithm.
+WINOGRAD = {
+    "even": (1, 32, 14, 14, 32, {"paddings": [1, 1]}),
+    "odd": (3, 33, 7, 7, 65, {"paddings": [1, 1]}),
+    "without padding": (2, 40, 9, 12, 48, {}),
+    "four paddings": (2, 32, 6, 5, 47, {"paddings": [2, 0, 1, 3]}),
+    "wide rows": (1, 32, 5, 131, 33, {"paddings": [1, 1]}),
+    "many regions": (2, 64, 40, 37, 32, {"paddings": [1, 1]}),
+    "groups": (2, 64, 8, 8, 70, {"paddings": [1, 1], "groups": 2}),
+    "one pixel": (5, 32, 1, 1, 32, {"paddings": [1, 1]}),
+}
+
+
+@pytest.mark.parametrize("case", WINOGRAD)
+def test_winograd(case):
+    """The error is that of sums in float32; the bits depend on neither the number of threads nor that of images."""
+    images, channels, height, width, filters, attrs = WINOGRAD[case]
+    inputs = filtered(images, channels, height, width, filters=(filters, channels // attrs.get("groups", 1), 3, 3))
+    inputs = {name: value.astype("float32") for name, value in inputs.items()}
+    expected = expected_output(inputs, attrs)
+
+    def both():
+        return with_kept_filters(inputs, attrs)(inputs["Input"])
+
+    (kept, fed), *others = with_each(MANY, both)
+    assert np.abs(kept - expected).max() <= 2e-6 * np.abs(expected).max()
+    assert (kept != fed).any()
+    assert all(kept.tobytes() == other.tobytes() for other, _ in others)
+    np.testing.assert_array_equal(with_kept_filters(inputs, attrs)(inputs["Input"][-1:])[0], kept[-1:])

@@ -89,17 +89,37 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
       outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
                    s_.image_size(), s_.out_size()),
-      factors_(init, gradients ? nullptr : "Filter", "filters by blocks of rows, taps",
-               {s_.groups, s_.out_channels, s_.in_channels, s_.taps()}, s_.groups * s_.out_channels * s_.taps()),
       patches_(init, 0), outs_(init, gradients ? filter_grid_.most_slots() * Vec<T>::size * outs_at_once_ : 0) {
-  int64_t elements = forward_.grid.buffer_size();
   if (gradients) add_input_gradients();
-  if (choose_patches(gradients)) patch_products_.emplace(init, s_, gradients);
+  const bool by_patches = choose_patches(gradients);
+  if (!gradients && choose_own_class(init)) return;
+  if (by_patches) patch_products_.emplace(init, s_, gradients);
+  factors_.emplace(init, gradients ? nullptr : "Filter", "filters by blocks of rows, taps",
+                   std::vector<int64_t>{s_.groups, s_.out_channels, s_.in_channels, s_.taps()},
+                   s_.groups * s_.out_channels * s_.taps());
+  int64_t elements = forward_.grid.buffer_size();
   if (gradients) {
     elements = std::max(elements, filter_grid_.buffer_size());
     for (const Product& product : input_gradients_) elements = std::max(elements, product.grid.buffer_size());
   }
   patches_.resize(elements);
+}
+
+// Whether depthwise_, winograd_ or channel_panels_ computes the products of a forward convolution.
+template <class T>
+bool Convolution<T>::choose_own_class(KernelInit& init) {
+  if (DepthwiseConvolution<T>::fits(s_)) {
+    depthwise_.emplace(init, s_);
+    return true;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    winograd_.emplace(init, s_);
+    if (winograd_->fits()) return true;
+    winograd_.reset();
+  }
+  channel_panels_.emplace(init, s_, forward_.grid);
+  if (!channel_panels_->fits()) channel_panels_.reset();
+  return channel_panels_.has_value();
 }
 
 template <class T>
@@ -178,7 +198,7 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
   const int64_t coarse = s_.groups * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
   const int64_t slices = slices_per_item(coarse, 2 * context.threads, blocks);
   const int64_t factors = product.rows * count;
-  const T* packed = factors_.get(context, [&](T* to) { pack_factors(context, product, filter, to); });
+  const T* packed = factors_->get(context, [&](T* to) { pack_factors(context, product, filter, to); });
   const double flops = 2.0 * static_cast<double>(s_.groups * product.grid.lanes()) * static_cast<double>(factors);
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, patches_.lanes()};
@@ -228,7 +248,12 @@ void Convolution<T>::multiply_region(const Product& product, const typename Grid
 
 template <class T>
 void Convolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
-  if (patches_forward_) patch_products_->run(context, image, filter, out);
+  if constexpr (std::is_same_v<T, float>) {
+    if (winograd_) return winograd_->run(context, image, filter, out);
+  }
+  if (depthwise_) depthwise_->run(context, image, filter, out);
+  else if (channel_panels_) channel_panels_->run(context, image, filter, out);
+  else if (patches_forward_) patch_products_->run(context, image, filter, out);
   else multiply(context, forward_, image, filter, out);
 }
 

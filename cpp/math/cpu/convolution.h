@@ -2,8 +2,11 @@
 #pragma once
 
 #include "core/parallel.h"
+#include "math/cpu/channel_panels.h"
+#include "math/cpu/depthwise.h"
 #include "math/cpu/patch_products.h"
 #include "math/cpu/patches.h"
+#include "math/cpu/winograd.h"
 
 #include <optional>
 
@@ -37,6 +40,7 @@ class Convolution {
 
   void add_input_gradients();
   bool choose_patches(bool gradients);
+  bool choose_own_class(KernelInit& init);
   void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
   void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
   void multiply_region(const Product& product, const typename Grid::Region& region, const T* factors, const T* patches,
@@ -56,7 +60,10 @@ class Convolution {
   Grid filter_grid_;
   bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
   std::optional<PatchProducts<T>> patch_products_;
-  PackedInput<T> factors_;
+  std::optional<DepthwiseConvolution<T>> depthwise_;  // if it fits
+  std::optional<WinogradConvolution> winograd_;
+  std::optional<ChannelPanels<T>> channel_panels_;
+  std::optional<PackedInput<T>> factors_;  // unless another class computes the products
   LaneScratch<T> patches_, outs_;
 };
 

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr int64_t kRegionElements = 1 << 17, kRegionWindows = 1 << 11;
+constexpr int64_t kRegionElements = 1 << 17;
 
 // The range of i in [0, count) for which position first + i * step is inside of the image.
 struct Inside {
@@ -65,9 +65,9 @@ PatchGrid<T>::Axis::Axis(const PatchAxis& axis)
 
 template <class T>
 PatchGrid<T>::PatchGrid(const PatchAxis& height, const PatchAxis& width, int64_t images, int64_t channels,
-                        int64_t in_image, int64_t out_image)
+                        int64_t in_image, int64_t out_image, int64_t most_windows)
     : height_(height), width_(width), images_(images), channels_(channels), in_image_(in_image), out_image_(out_image) {
-  choose_region();
+  choose_region(most_windows);
   int64_t pitch = width_.length(), strip = height_.length() * pitch;
   int64_t strips = static_cast<int64_t>(width_.begins.size());
   for (int64_t c = 0; c < channels_; ++c) {
@@ -99,15 +99,13 @@ int64_t PatchGrid<T>::image_elements() const {
 
 // A region is several whole images if they fit, else some rows of one image, else a part of one row.
 template <class T>
-void PatchGrid<T>::choose_region() {
-  auto fits = [this] {
-    return image_elements() <= kRegionElements && height_.at_once * width_.at_once <= kRegionWindows;
-  };
+void PatchGrid<T>::choose_region(int64_t most_windows) {
+  auto fits = [&] { return image_elements() <= kRegionElements && height_.at_once * width_.at_once <= most_windows; };
   while (!fits() && height_.at_once > 1) height_.at_once = (height_.at_once + 1) / 2;
   while (!fits() && width_.at_once > 2 * Vec<T>::size) width_.at_once = (width_.at_once + 1) / 2;
   if (height_.at_once < height_.windows || width_.at_once < width_.windows) return;
   int64_t fitting = std::min(kRegionElements / std::max<int64_t>(image_elements(), 1),
-                             kRegionWindows / (height_.at_once * width_.at_once));
+                             most_windows / (height_.at_once * width_.at_once));
   at_once_ = std::max<int64_t>(std::min(fitting, images_), 1);
 }
 

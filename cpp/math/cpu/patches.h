@@ -41,16 +41,19 @@ class PatchGrid {
     size_t full = 0;
   };
   struct Region {
-    int64_t image, images, y, x;
+    int64_t image, images, y, x, rows, columns;
     const Slots* slots;
     int64_t to;  // element of the result
   };
 
-  // `in_image` and `out_image` are the strides between images; `channels` is the number of channels in a region.
+  // `in_image` and `out_image` are the strides between images; `channels` is the number of channels in a region, and
+  // `most_windows` that of its windows, which has at least two registers of them.
   PatchGrid(const PatchAxis& height, const PatchAxis& width, int64_t images, int64_t channels, int64_t in_image,
-            int64_t out_image);
+            int64_t out_image, int64_t most_windows = 1 << 11);
 
   int64_t buffer_size() const;
+  int64_t image_elements() const;  // the part of the buffer for one image
+  int64_t pitch() const { return width_.length(); }  // from a row of windows to the next one
   int64_t lanes() const;  // total of all slots of all regions
   int64_t most_slots() const { return most_slots_; }
   // Offsets of the taps in the buffer relative to a window, ordered by channel, then tap row, then tap column.
@@ -70,6 +73,8 @@ class PatchGrid {
             images,
             y,
             x,
+            std::min(height_.at_once, height_.windows - y),
+            std::min(width_.at_once, width_.windows - x),
             &slots_[images < at_once_][fewer_rows][fewer_columns],
             image * out_image_ + y * height_.out_step * width_.out_size + x * width_.out_step};
   }
@@ -87,8 +92,7 @@ class PatchGrid {
   };
 
   static int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
-  int64_t image_elements() const;
-  void choose_region();
+  void choose_region(int64_t most_windows);
   Slots slots_of(int64_t images, int64_t rows, int64_t columns) const;
   void add_slot(Slots& slots, int64_t image, int64_t position, int64_t row, int64_t end_row, int64_t columns) const;
 

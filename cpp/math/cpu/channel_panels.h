@@ -1,0 +1,48 @@
+// ChannelPanels: the products of a convolution with registers of output channels, for filters that the program never writes.
+#pragma once
+
+#include "core/parallel.h"
+#include "math/convolution_sizes.h"
+#include "math/cpu/patches.h"
+
+namespace paddle_mini {
+
+// A few pixels times two registers of neighbouring output channels stay in registers, so that no lane is idle on small
+// images. Filters are packed into panels [taps, channels], once, because that transposes them; the inputs are those of a
+// PatchGrid's region, one number at a time. Sums run over channels and taps in the order of Convolution.
+template <class T>
+class ChannelPanels {
+ public:
+  ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, const PatchGrid<T>& grid);
+
+  // Whether filters can be kept, and the shape is one for which this is faster than registers of pixels.
+  bool fits() const { return kept_ != nullptr; }
+  void run(KernelContext& context, const T* image, const T* filter, T* out);
+
+ private:
+  using Region = typename PatchGrid<T>::Region;
+  static bool is_faster(const ConvolutionSizes& sizes);
+  static constexpr int kWidth = 2 * Vec<T>::size;  // channels of a panel; the last one has a register if that suffices
+
+  // Neighbouring pixels of a row, or as many of each of two rows: where their inputs and outputs begin.
+  struct Block {
+    int64_t left, right, to, right_to;
+    int count, rows;
+  };
+  int64_t panels() const { return (s_.out_channels + kWidth - 1) / kWidth; }
+  int64_t padded_outs() const { return (s_.out_channels + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size; }
+  void pack(KernelContext& context, const T* filter, T* to) const;
+  template <class F>
+  void each_block_of(const Region& region, F f) const;
+  void multiply_block(const Block& block, const T* inputs, const T* panel, int64_t channels, T* out) const;
+
+  ConvolutionSizes s_;
+  const PatchGrid<T>& grid_;
+  std::shared_ptr<PackedStore::Copy> kept_;
+  LaneScratch<T> inputs_;
+};
+
+extern template class ChannelPanels<float>;
+extern template class ChannelPanels<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,152 @@
+// DepthwiseConvolution: the copy with padding, and the loops over rows.
+#include "math/cpu/depthwise.h"
+
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr int64_t kPaddedElements = 1 << 14;  // rows that are copied at once stay in the cache
+constexpr int kRowsTogether = 4;
+
+// The inputs of neighbouring outputs for one tap.
+template <int stride, class T>
+inline Vec<T> load_tap(const T* from) {
+  if constexpr (stride == 1) return Vec<T>::load(from);
+  else return every_second(Vec<T>::load(from), Vec<T>::load(from + Vec<T>::size));
+}
+
+template <class T>
+inline void store_row(Vec<T> values, int64_t count, T* to) {
+  if (count >= Vec<T>::size) values.store(to);
+  else map_loop::store_part(values, to, count);
+}
+
+// Stores outputs of `rows` rows, `count` of each; their first input is at `from`.
+template <int window, int stride, int rows, class T>
+inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[window * window], int64_t count,
+                         int64_t out_pitch, T* out) {
+  Vec<T> sums[rows];
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) sums[r] = Vec<T>(T(0));
+#pragma GCC unroll 12
+  for (int y = 0; y < (rows - 1) * stride + window; ++y) {
+#pragma GCC unroll 5
+    for (int j = 0; j < window; ++j) {
+      const Vec<T> inputs = load_tap<stride>(from + y * pitch + j);
+#pragma GCC unroll 4
+      for (int r = 0; r < rows; ++r) {
+        const int i = y - r * stride;
+        if (i >= 0 && i < window) sums[r] = multiply_add(taps[i * window + j], inputs, sums[r]);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) store_row(sums[r], count, out + r * out_pitch);
+}
+
+// At least one register, as compilers make a call of a loop.
+template <class T>
+inline void clear_elements(T* to, int64_t count) {
+  Vec<T>(T(0)).store(to);
+  for (int64_t i = Vec<T>::size; i < count; i += Vec<T>::size) Vec<T>(T(0)).store(to + i);
+}
+
+}  // namespace
+
+template <class T>
+bool DepthwiseConvolution<T>::fits(const ConvolutionSizes& s) {
+  const WindowAxis &h = s.height, &w = s.width;
+  const bool square = h.window == w.window && h.stride == w.stride && h.dilation == 1 && w.dilation == 1;
+  return s.in_channels == 1 && s.out_channels <= 2 && square && (h.window == 3 || h.window == 5) &&
+         (h.stride == 1 || h.stride == 2) && w.out > 0 && h.out > 0;
+}
+
+template <class T>
+DepthwiseConvolution<T>::DepthwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes)
+    : s_(sizes), pitch_((s_.width.out - 1) * s_.width.stride + s_.width.window), rows_at_once_(0), padded_(init, 0) {
+  if (!fits(s_)) return;
+  const int64_t fitting = kPaddedElements / (pitch_ * s_.height.stride) / kRowsTogether * kRowsTogether;
+  rows_at_once_ = std::min(std::max<int64_t>(fitting, kRowsTogether), s_.height.out);
+  const int64_t rows = (rows_at_once_ - 1) * s_.height.stride + s_.height.window;
+  padded_.resize(rows * pitch_ + 4 * Vec<T>::size);  // loads and stores of full registers exceed the last row
+}
+
+// The inputs of `rows` rows of outputs from y on. A register may exceed a row, because the next row is written later.
+template <class T>
+void DepthwiseConvolution<T>::copy_padded(const T* plane, int64_t y, int64_t rows, T* to) const {
+  constexpr int64_t lanes = Vec<T>::size;
+  const int64_t before = std::min(s_.width.before, pitch_);
+  const int64_t columns = std::clamp<int64_t>(pitch_ - s_.width.before, 0, s_.width.size);
+  const int64_t first = s_.height.first(y), count = (rows - 1) * s_.height.stride + s_.height.window;
+  for (int64_t row = first; row < first + count; ++row, to += pitch_) {
+    if (row < 0 || row >= s_.height.size) {
+      clear_elements(to, pitch_);
+      continue;
+    }
+    clear_elements(to, before);
+    const T* from = plane + row * s_.width.size;
+    T* inside = to + before;
+    int64_t x = 0;
+    for (; x + lanes <= columns; x += lanes) Vec<T>::load(from + x).store(inside + x);
+    if (x < columns) map_loop::load_part(from + x, columns - x).store(inside + x);
+    clear_elements(inside + columns, pitch_ - before - columns);
+  }
+}
+
+// The last rows, or columns, of a block are computed twice if their number is not a multiple of the block's.
+template <class T>
+template <int window, int stride>
+void DepthwiseConvolution<T>::filter_rows(const T* padded, int64_t rows, const T* filter, T* out) const {
+  constexpr int64_t lanes = Vec<T>::size;
+  const int64_t width = s_.width.out, pitch = pitch_;
+  Vec<T> taps[window * window];
+#pragma GCC unroll 25
+  for (int tap = 0; tap < window * window; ++tap) taps[tap] = Vec<T>(filter[tap]);
+  for (int64_t y = 0; y < rows; y += rows < kRowsTogether ? 1 : kRowsTogether) {
+    const int64_t top = rows < kRowsTogether ? y : std::min<int64_t>(y, rows - kRowsTogether);
+    for (int64_t x = 0; x < width; x += lanes) {
+      const int64_t left = std::max<int64_t>(std::min(x, width - lanes), 0);
+      const T* from = padded + top * stride * pitch + left * stride;
+      T* to = out + top * width + left;
+      if (rows < kRowsTogether) filter_block<window, stride, 1>(from, pitch, taps, width, width, to);
+      else filter_block<window, stride, kRowsTogether>(from, pitch, taps, width, width, to);
+    }
+  }
+}
+
+template <class T>
+void DepthwiseConvolution<T>::filter_part(const T* padded, int64_t rows, const T* filter, T* out) const {
+  const bool by_one = s_.height.stride == 1;
+  if (s_.height.window == 3) {
+    if (by_one) filter_rows<3, 1>(padded, rows, filter, out);
+    else filter_rows<3, 2>(padded, rows, filter, out);
+  } else {
+    if (by_one) filter_rows<5, 1>(padded, rows, filter, out);
+    else filter_rows<5, 2>(padded, rows, filter, out);
+  }
+}
+
+template <class T>
+void DepthwiseConvolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
+  const int64_t parts = (s_.height.out + rows_at_once_ - 1) / rows_at_once_, planes = s_.images * s_.groups;
+  const double bytes = 4.0 * sizeof(T) * static_cast<double>(rows_at_once_ * pitch_ * s_.height.stride);
+  const LoopSize size{planes * parts, bytes_cost(bytes), 1, padded_.lanes()};
+  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    T* padded = padded_.data(lane);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t plane = i / parts, y = i % parts * rows_at_once_, group = plane % s_.groups;
+      const int64_t rows = std::min(rows_at_once_, s_.height.out - y);
+      copy_padded(image + plane * s_.plane(), y, rows, padded);
+      for (int64_t o = 0; o < s_.out_channels; ++o) {
+        filter_part(padded, rows, filter + (group * s_.out_channels + o) * s_.taps(),
+                    out + (plane * s_.out_channels + o) * s_.pixels() + y * s_.width.out);
+      }
+    }
+  });
+}
+
+template class DepthwiseConvolution<float>;
+template class DepthwiseConvolution<double>;
+
+}  // namespace paddle_mini
