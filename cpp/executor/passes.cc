@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "executor/constants.h"
 #include "executor/fold.h"
 #include "executor/fuse.h"
+#include "executor/identities.h"
 #include "executor/masters.h"
 #include "executor/transfers.h"
 #include "executor/widen.h"
@@ -16,6 +18,8 @@ const std::vector<Pass>& passes() {
   static const std::vector<Pass> list = {
       {"masters", update_masters},  // steps of optimizers on float32 copies of 16-bit parameters
       {"widen", widen},             // casts around operators that run in a wider element type
+      {"identities", leave_out_identities, true},  // operators that change nothing go
+      {"constants", compute_constants, true},      // operators with constant inputs are computed once
       {"fold", fold, true},         // normalizations become part of the product before them
       {"place", place_operators},   // device and kernel of each operator
       {"transfer", add_transfers},  // values cross between devices
