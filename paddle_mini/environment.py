@@ -8,6 +8,7 @@ VARIABLES = {
     "PM_LOG": "stages of the executor, such as infer,fuse,plan (docs/design.md): their tables, on standard error"
     "; run, runs: times of operators, at exit or after each run",
     "PM_NUM_THREADS": "the number of threads that operators use on the CPU; by default the CPUs that the process may use",
+    "PM_PASSES": "the optional passes of the executor that run, such as constants,fold (docs/performance.md); by default all",
     "PM_FUSE": "0: operators are not fused: each runs over its whole variables",
     "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",
     "PM_FILL": "a byte, such as 0x55, that new memory is filled with; by default it stays as it comes",

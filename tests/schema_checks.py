@@ -188,8 +188,9 @@ def ask_values(op_type: str) -> None:
 
 
 def check_all_memory(op_type: str) -> None:
-    for case in cases_and_gradients(op_type):
-        check_memory(*case)
+    with mock.patch.dict(os.environ, PM_PASSES=""):  # an operator that changes nothing stays
+        for case in cases_and_gradients(op_type):
+            check_memory(*case)
 
 
 def check_all_refusals(op_type: str) -> None:

@@ -55,6 +55,11 @@ void refuse_memory(size_t bytes, size_t used) {
                     memory_limit());
 }
 
+bool has_room_for_copy(size_t bytes, size_t held) {
+  const size_t limit = memory_limit();
+  return bytes <= limit / 8 && held + bytes <= limit / 8 && memory_in_use() + bytes <= limit / 2;
+}
+
 size_t memory_in_use() { return in_use.load(std::memory_order_relaxed); }
 
 void count_memory(size_t bytes) {

@@ -14,6 +14,9 @@ size_t container_memory_limit(const std::string& root = "");
 // fails an allocation.
 size_t memory_limit();
 
+// Whether there may be `bytes` more of copies that only save time, in addition to the `held` ones: they leave memory for
+// what programs need. They are at most an eighth of the limit together, and none is made when half of it is in use.
+bool has_room_for_copy(size_t bytes, size_t held);
 size_t memory_in_use();  // total of the large allocations (memory.h)
 // Counts an allocation before it is made. Throws DeviceError, and counts nothing, if the sum would exceed the limit.
 // Small allocations are not counted.

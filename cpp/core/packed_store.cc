@@ -10,13 +10,6 @@ namespace {
 
 std::atomic<size_t> bytes_of_all{0};
 
-// Copies only save time, so they leave memory for what programs need: all together have at most an eighth of it, and none
-// is made when half of it is in use.
-bool has_room(size_t bytes) {
-  const size_t limit = memory_limit();
-  return bytes <= limit / 8 && bytes_of_all + bytes <= limit / 8 && memory_in_use() + bytes <= limit / 2;
-}
-
 }  // namespace
 
 std::shared_ptr<PackedStore::Copy> PackedStore::at(const Key& key, size_t bytes) {
@@ -26,7 +19,7 @@ std::shared_ptr<PackedStore::Copy> PackedStore::at(const Key& key, size_t bytes)
   if (held != copies_.end()) {
     if (std::shared_ptr<Copy> copy = held->second.lock()) return copy;
   }
-  if (!has_room(bytes)) return nullptr;
+  if (!has_room_for_copy(bytes, bytes_of_all)) return nullptr;
   std::shared_ptr<void> memory;
   try {
     memory = allocate(bytes);

@@ -23,6 +23,12 @@ Binding::Binding(const Segment& segment, const Placement& placement, Scope& scop
         held->describe(run.info);
         fresh[run.place].push_back(held);
       }
+      if (run.derived) {
+        variables_.push_back(run.derived.get());
+        in_scope_.push_back(nullptr);
+        locations_.push_back({device, variables_.back(), nullptr});
+        continue;
+      }
       if (!held || device) {  // kernels use device->address(data), so they get a separate Variable
         own_.emplace_back();
         own_.back().describe(run.info);

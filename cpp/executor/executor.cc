@@ -14,6 +14,7 @@ Executor::Executor(DeviceManager& manager, const ExecutorOptions& options)
     : placement_(manager, options.place, options.cpu_fallback, options.communicator != nullptr),
       contexts_(manager, options.place, options.communicator, options.rank), sessions_(placement_) {
   require_known_stages();
+  require_known_passes();
   contexts_.may_touch_files(options.files);
   if (options.threads) require_threads(options.threads);
   contexts_.limit_threads(options.threads);

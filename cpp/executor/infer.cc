@@ -50,6 +50,8 @@ class Inference {
   Segment run() {
     result_.block = start_.block;
     result_.begin = start_.begin;
+    result_.reads_only = program_.written.empty();
+    result_.scope = &scope_;
     if (start_.feeds)
       for (const Feed& feed : *start_.feeds) add_feed(feed);
     int i = start_.begin, count = static_cast<int>(block_.ops.size());

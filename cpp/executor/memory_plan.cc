@@ -91,13 +91,6 @@ std::vector<Uses> find_uses(const Segment& segment) {
   return uses;
 }
 
-int only_variable(const std::vector<Slot>& slots, const Ports& ports, const std::string& port) {
-  for (size_t s = 0; s < slots.size(); ++s) {
-    if (slots[s].name == port && ports[s].size() == 1) return ports[s][0];
-  }
-  return -1;
-}
-
 }  // namespace
 
 size_t bytes_of(const VarInfo& info) {
@@ -161,8 +154,8 @@ AliasPlan plan_aliases(const Segment& segment) {
     const OpSchema& schema = op.schema();
     auto candidates = [&](const auto& pairs, bool view) {
       for (const auto& [input, output] : pairs) {
-        int in = only_variable(op.desc().inputs, op.inputs, input);
-        int out = only_variable(op.desc().outputs, op.outputs, output);
+        int in = op.input(input);
+        int out = op.output(output);
         if (in < 0 || out < 0 || in == out || !is_temporary(in) || !is_temporary(out)) continue;
         if (segment.variables[in].info.kind == VarKind::SelectedRows) continue;  // their row count varies
         if (segment.variables[in].place != segment.variables[out].place) continue;  // a transfer

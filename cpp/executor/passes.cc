@@ -4,7 +4,10 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "executor/constants.h"
+#include "executor/fold.h"
 #include "executor/fuse.h"
+#include "executor/identities.h"
 #include "executor/masters.h"
 #include "executor/transfers.h"
 #include "executor/widen.h"
@@ -15,16 +18,51 @@ const std::vector<Pass>& passes() {
   static const std::vector<Pass> list = {
       {"masters", update_masters},  // steps of optimizers on float32 copies of 16-bit parameters
       {"widen", widen},             // casts around operators that run in a wider element type
+      {"identities", leave_out_identities, true},  // operators that change nothing go
+      {"constants", compute_constants, true},      // operators with constant inputs are computed once
+      {"fold", fold, true},         // normalizations become part of the product before them
       {"place", place_operators},   // device and kernel of each operator
       {"transfer", add_transfers},  // values cross between devices
-      {"fuse", fuse},               // operators that run tile by tile with the one before them
+      {"fuse", fuse, true},         // operators that run tile by tile with the one before them
   };
   return list;
 }
 
+namespace {
+
+bool lists(const char* names, const char* name) {
+  return text(",", names, ",").find(text(",", name, ",")) != std::string::npos;
+}
+
+bool is_left_out(const Pass& pass) {
+  const char* wanted = std::getenv("PM_PASSES");
+  return pass.optional && wanted && !lists(wanted, pass.name);
+}
+
+// Throws ProgramError if the value of the environment variable has a name that is not in `names`.
+void require_names(const char* variable, const char* value, const std::string& names, const char* what) {
+  std::stringstream words(value);
+  for (std::string word; std::getline(words, word, ',');) {
+    bool known = word.empty() || text(" ", names, ",").find(text(" ", word, ",")) != std::string::npos;
+    require<ProgramError>(known, variable, "=", printable(value), ": '", printable(word), "' is not ", what,
+                          "; there are ", names);
+  }
+}
+
+}  // namespace
+
 bool logs(const char* stage) {
   const char* wanted = std::getenv("PM_LOG");
-  return wanted && text(",", wanted, ",").find(text(",", stage, ",")) != std::string::npos;
+  return wanted && lists(wanted, stage);
+}
+
+void require_known_passes() {
+  const char* wanted = std::getenv("PM_PASSES");
+  if (!wanted) return;
+  std::string names;
+  for (const Pass& pass : passes())
+    if (pass.optional) names += text(names.empty() ? "" : ", ", pass.name);
+  require_names("PM_PASSES", wanted, names, "an optional pass");
 }
 
 void require_known_stages() {
@@ -33,18 +71,13 @@ void require_known_stages() {
   std::string names = "infer";
   for (const Pass& pass : passes()) names += text(", ", pass.name);
   names += ", plan, run, runs";
-  std::stringstream words(wanted);
-  for (std::string word; std::getline(words, word, ',');) {
-    bool known = word.empty() || text(" ", names, ",").find(text(" ", word, ",")) != std::string::npos;
-    require<ProgramError>(known, "PM_LOG=", printable(wanted), ": '", printable(word), "' is not a stage; there are ",
-                          names);
-  }
+  require_names("PM_LOG", wanted, names, "a stage");
 }
 
 Segment run_passes(Segment segment, const Placement& placement, const std::string& last) {
   std::string names = "infer";
   for (const Pass& pass : passes()) {
-    segment = pass.run(std::move(segment), placement);
+    if (!is_left_out(pass)) segment = pass.run(std::move(segment), placement);
     if (logs(pass.name)) std::cerr << pass.name << ":\n" << segment.str();
     if (last == pass.name) return segment;
     names += text(", ", pass.name);

@@ -29,7 +29,7 @@ std::vector<std::vector<VarInfo>> Segment::infos(const Ports& ports) const {
 }
 
 std::string Segment::str() const {
-  static constexpr const char* kOrigins[] = {"fed", "scope", "temporary"};
+  static constexpr const char* kOrigins[] = {"fed", "scope", "temporary", "derived"};
   std::string out;
   for (size_t i = 0; i < variables.size(); ++i) {
     const RunVariable& v = variables[i];
@@ -42,7 +42,8 @@ std::string Segment::str() const {
                 ports_text(op.desc().outputs, op.outputs));
     for (const auto& [from, to] : op.copies_after) out += text(", v", to, " = v", from);
     out += text(op.place.is_cpu() ? "" : " on " + name_of(op.place),
-                op.fused ? ", tile by tile with the operator before it" : "", "\n");
+                op.fused ? ", tile by tile with the operator before it" : "",
+                op.derived ? ", when values of the scope have changed" : "", "\n");
   }
   return out;
 }

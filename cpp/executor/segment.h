@@ -5,14 +5,18 @@
 #include <memory>
 
 #include "core/device_manager.h"
+#include "executor/derived.h"
 #include "executor/verify.h"
 
 namespace paddle_mini {
+
+class Scope;
 
 enum class Origin {
   Fed,  // the caller's array or a value of the frame; read-only
   InScope,  // outlives the run
   Temporary,  // lives within a run
+  Derived,  // computed from constants, and kept between runs (derived.h)
 };
 
 struct RunVariable {
@@ -20,7 +24,8 @@ struct RunVariable {
   VarInfo info;
   Origin origin;
   Place place = {};  // the device of its memory; set by add_transfers
-  bool constant = false;  // in the scope, and the program never writes it
+  bool constant = false;  // in the scope, and the program never writes it; or derived
+  std::shared_ptr<Variable> derived = nullptr;  // for Origin::Derived
 };
 
 // The variables of an operator's input or output slots, as indices into Segment::variables; -1 for a hole.
@@ -64,9 +69,20 @@ struct RunOp {
   Lane lane = Lane::Compute;
 
   bool fused = false;  // runs tile by tile with the preceding operator; set by fuse
+  std::shared_ptr<DerivedValues> derived = nullptr;  // its outputs, if they are derived; set by derive()
 
   const OpDesc& desc() const { return op->desc; }
   const OpSchema& schema() const { return *op->schema; }
+  // The only variable of a port; -1 if there is none, or several.
+  int input(const std::string& port) const { return only(desc().inputs, inputs, port); }
+  int output(const std::string& port) const { return only(desc().outputs, outputs, port); }
+
+ private:
+  static int only(const std::vector<Slot>& slots, const Ports& ports, const std::string& port) {
+    for (size_t s = 0; s < slots.size(); ++s)
+      if (slots[s].name == port && ports[s].size() == 1) return ports[s][0];
+    return -1;
+  }
 };
 
 // A segment ends before an operator whose shapes depend on data computed by the run, and before a control operator.
@@ -74,6 +90,8 @@ struct RunOp {
 struct Segment {
   int block = 0, begin = 0, end = 0;  // the operators [begin, end) of the block
   bool whole = false;  // `end` is the end of the block
+  bool reads_only = false;  // the program writes no variable of the scope
+  const Scope* scope = nullptr;
   std::string next;  // type of the operator at `end`
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;

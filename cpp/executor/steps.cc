@@ -66,6 +66,7 @@ class StepMaker {
       result_.scratches.emplace_back();
       for (Variable& scratch : init.scratches()) result_.scratches.back().push_back(&scratch);
       result_.scratch_owners.push_back(init.share_scratches());
+      if (op.derived) kernel = std::make_unique<DerivedKernel>(std::move(kernel), op.derived);
       return kernel;
     });
   }

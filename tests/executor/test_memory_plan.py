@@ -89,8 +89,9 @@ def test_random_programs_give_the_same_with_and_without_sharing():
         np.testing.assert_array_equal(last, kept[-1])
 
 
-def test_an_output_never_lies_over_an_input_that_is_read_under_another_name():
+def test_an_output_never_lies_over_an_input_that_is_read_under_another_name(monkeypatch):
     """b is a view of a; the loss may not be written over a while b is read."""
+    monkeypatch.setenv("PM_PASSES", "")  # a reshape to the same shape stays
     vars = [var("x", [3, 4], need_check_feed=True), var("a", [3, 4]), var("b", [3, 4]), var("s", [0, 3, 4]), var("y", [3, 4])]
     ops = [
         op("scale", {"X": ["x"]}, {"Out": ["a"]}),

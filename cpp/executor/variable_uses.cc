@@ -1,0 +1,37 @@
+// Counts the uses of variables.
+#include "executor/variable_uses.h"
+
+namespace paddle_mini {
+
+std::vector<VariableUse> find_variable_uses(const Segment& segment) {
+  std::vector<VariableUse> uses(segment.variables.size());
+  for (size_t i = 0; i < segment.ops.size(); ++i) {
+    auto read = [&](int v) { ++uses[v].reads, uses[v].reader = static_cast<int>(i); };
+    auto write = [&](int v) { ++uses[v].writes, uses[v].writer = static_cast<int>(i); };
+    segment.ops[i].inputs.each(read);
+    segment.ops[i].outputs.each(write);
+    for (const auto& [from, to] : segment.ops[i].copies_after) read(from), write(to);
+  }
+  for (const auto* needed : {&segment.fetches, &segment.live_out})
+    for (int v : *needed) uses[v].is_needed = true;
+  return uses;
+}
+
+bool may_replace_operators(const Segment& segment, const Placement& placement) {
+  if (!segment.reads_only || !placement.place.is_cpu() || placement.replicated) return false;
+  for (const RunOp& op : segment.ops) {
+    const AttrValue* device = op.desc().attr("op_device");
+    const std::string* name = device ? std::get_if<std::string>(device) : nullptr;
+    if (name && !name->empty() && *name != "cpu") return false;
+  }
+  return true;
+}
+
+bool is_link(const Segment& segment, const std::vector<VariableUse>& uses, int v) {
+  const RunVariable& variable = segment.variables[v];
+  const VariableUse& use = uses[v];
+  return variable.origin == Origin::Temporary && variable.info.kind == VarKind::Tensor && use.writes == 1 &&
+         use.reads == 1 && !use.is_needed;
+}
+
+}  // namespace paddle_mini
