@@ -14,6 +14,7 @@ ENDS = {
     "pad": ["a number"],
     "rnn": ["empty and too long sequences"],
     "repeat_interleave": ["columns"],
+    "roi_align": ["aligned"],
     "sequence_pad": ["only padding"],
     "sequence_unpad": ["no rows", "no sequences"],
 }
