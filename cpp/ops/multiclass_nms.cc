@@ -1,6 +1,4 @@
 // multiclass_nms: Out = of each class, the boxes of large scores that do not overlap
-#include <optional>
-
 #include "ops/family/box_suppression.h"
 #include "ops/family/regions.h"
 
@@ -82,23 +80,6 @@ void each_scored_image(const Tensor& boxes, const Tensor& scores, const Offsets*
   }
 }
 
-// The rows of each image, by RoisNum or the lod of BBoxes.
-Offsets rows_of_images(const Tensor& boxes, const Variable* counts) {
-  if (!counts) return boxes.lod.back();
-  const Tensor& tensor = counts->tensor;
-  Offsets offsets{0};
-  for (int64_t i = 0, rest = boxes.shape[0]; i < tensor.shape.numel(); ++i) {
-    int64_t count = tensor.dtype == DType::Int64 ? tensor.as<int64_t>()[i] : tensor.as<int32_t>()[i];
-    require<OpError>(count >= 0 && count <= rest, "RoisNum has ", count, " for image ", i, ", from 0 to ", rest,
-                     " rows are left of ", boxes.shape[0]);
-    offsets.push_back(offsets.back() + count);
-    rest -= count;
-  }
-  require<OpError>(offsets.back() == boxes.shape[0], "RoisNum adds up to ", offsets.back(), ", there are ",
-                   boxes.shape[0], " rows");
-  return offsets;
-}
-
 template <class T>
 struct MulticlassNmsKernel : Kernel {
   In<T> boxes, scores;
@@ -114,7 +95,7 @@ struct MulticlassNmsKernel : Kernel {
   void run(KernelContext&) override {
     const Tensor &given = boxes.variable().tensor, &scored = scores.variable().tensor;
     Offsets groups;
-    if (scores.shape().rank() == 2) groups = rows_of_images(given, rois_num);
+    if (scores.shape().rank() == 2) groups = rows_of_images(given, rois_num, "RoisNum");
     if (out.shape()[0] > 0 && out.shape()[1] == 1) out[0] = T(-1);
     int64_t row = 0, image = 0;
     each_scored_image<T>(given, scored, groups.empty() ? nullptr : &groups, [&](const ScoredBoxes<T>& one) {
@@ -164,7 +145,7 @@ void infer_multiclass_nms(InferContext& c) {
     const Tensor &given = boxes->tensor, &scores = c.value("Scores")->tensor;
     Offsets groups;
     if (scores.shape.rank() == 2) {
-      groups = rows_of_images(given, c.has_input("RoisNum") ? c.value("RoisNum") : nullptr);
+      groups = rows_of_images(given, c.has_input("RoisNum") ? c.value("RoisNum") : nullptr, "RoisNum");
     }
     offsets = {0};
     for_float_type(dtype, [&](auto zero) {

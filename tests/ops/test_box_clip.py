@@ -24,6 +24,7 @@ test_box_clip = op_tests(
     reference,
     cases={
         "boxes": (INPUTS, {}),
+        "boxes of every image": ({**INPUTS, "Input": pm.LoDTensor(BOXES, [[0, 2, 3, 5]])}, {}),
         "boxes of classes": ({**INPUTS, "Input": pm.LoDTensor(array(5, 3, 4, low=-20, high=60), [[0, 2, 2, 5]])}, {}),
         "no boxes": ({**INPUTS, "Input": pm.LoDTensor(BOXES[:0], [[0, 0, 0, 0]])}, {}),
     },

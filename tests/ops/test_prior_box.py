@@ -74,6 +74,5 @@ test_prior_box = op_tests(
         "three variances": (MAPS, {**SIZES, "variances": [0.1] * 3}, pm.ProgramError, "'variances' 3 4"),
         "a negative variance": (MAPS, {**SIZES, "variances": [0.1, 0.1, -1.0, 0.1]}, pm.ProgramError, "'variances' -1"),
         "not images": ({**MAPS, "Input": array(2, 3)}, SIZES, pm.ShapeError, "Input 2 4"),
-
     },
 )

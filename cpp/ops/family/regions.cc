@@ -3,14 +3,20 @@
 
 namespace paddle_mini {
 
-void CountedRows::check(int64_t rows) const {
-  int64_t rest = rows;
-  for (int64_t i = 0; i < counts_.numel(); ++i) {
-    require<OpError>(counts_[i] >= 0 && counts_[i] <= rest, port_, " has ", counts_[i], " for image ", i,
-                     ", from 0 to ", rest, " rows are left of ", rows);
-    rest -= counts_[i];
+Offsets rows_of_images(const Tensor& rows, const Variable* counts, const char* port) {
+  if (!counts) return rows.lod.back();
+  const Tensor& given = counts->tensor;
+  Offsets offsets{0};
+  int64_t rest = rows.shape[0];
+  for (int64_t i = 0; i < given.shape.numel(); ++i) {
+    int64_t count = given.dtype == DType::Int64 ? given.as<int64_t>()[i] : given.as<int32_t>()[i];
+    require<OpError>(count >= 0 && count <= rest, port, " has ", count, " for image ", i, ", from 0 to ", rest,
+                     " rows are left of ", rows.shape[0]);
+    offsets.push_back(offsets.back() + count);
+    rest -= count;
   }
-  require<OpError>(rest == 0, port_, " adds up to ", rows - rest, ", there are ", rows, " rows");
+  require<OpError>(rest == 0, port, " adds up to ", offsets.back(), ", there are ", rows.shape[0], " rows");
+  return offsets;
 }
 
 int64_t infer_groups(const InferContext& c, const char* port, const char* counts) {
