@@ -33,7 +33,7 @@ struct RoiPoolKernel : Kernel {
   Out<int64_t> positions;
 
   explicit RoiPoolKernel(KernelInit& init)
-      : regions(init), x(init, "X"), out(init, "Out"), positions(init, "Argmax", optional_port) {}
+      : regions(init), x(init, "X"), out(init, "Out"), positions(init, "Argmax") {}
 
   void run(KernelContext& context) override {
     regions.refresh();
@@ -63,7 +63,7 @@ struct RoiPoolKernel : Kernel {
       }
     }
     out[to] = most;
-    if (positions) positions[to] = at;
+    positions[to] = at;
   }
 };
 
@@ -108,7 +108,7 @@ void define_roi_pool(OpTable& ops) {
               .doc("Each region, rounded to whole pixels, is cut into bins; Out is the largest pixel of each, and 0 for a "
                    "bin outside of X. NaN is passed over. Girshick 2015, Fast R-CNN.")
               .output("Out", "[regions, channels, pooled_height, pooled_width]")
-              .optional_output("Argmax", "int64, shape of Out: the row-major index of that pixel in its plane, or -1")
+              .output("Argmax", "int64, shape of Out: the row-major index of that pixel in its plane, or -1")
               .infer(infer_roi_pool)
               .gradient("roi_pool_grad", {"X", "ROIs", "RoisNum", "Argmax", "Out@GRAD"}, {"X@GRAD"})
               .checks_data()
