@@ -99,7 +99,7 @@ CASES = {
         d(2, 2, 3, 4), d(2, 8, 3, 4), d.given(np.array([[40, 50], [50, 60]], "float32")), *L.anchor_generator(d(1, 2, 3, 4), [16.0, 32.0], [1.0]), 10, 5)),
     "distribute_fpn_proposals": one(lambda d: L.distribute_fpn_proposals(d.given(REGIONS * 60), 2, 5, 4, 224, rois_num=d.given(COUNTS))[1]),
     "collect_fpn_proposals": one(lambda d: L.collect_fpn_proposals(
-        [d(3, 4), d(3, 4)], [d(3, 1), d(3, 1)], 4, [d.given(COUNTS), d.given(COUNTS)])),
+        [d(3, 4), d(3, 4)], [d(3, 1), d(3, 1, low=0.15, high=0.95)], 4, [d.given(COUNTS), d.given(COUNTS)])),
     "accuracy": one(lambda d: L.accuracy(d(4, 3), d.ints(4, 1))),
     "acosh": one(lambda d: L.acosh(d(2, 3, low=1.5, high=3))),
     "adaptive_pool2d": {"defaults": lambda d: L.adaptive_pool2d(d(2, 3, 6, 6), 3), "avg": lambda d: L.adaptive_pool2d(d(2, 3, 5, 7), [2, 3], "avg")},
