@@ -58,6 +58,7 @@ BINARY = ("elementwise_add elementwise_div elementwise_fmax elementwise_fmin ele
 
 POSITIVE = np.array([[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]], "float32")  # symmetric, positive definite
 CORNERS = np.array([[1, 2, 4, 7], [0, 0, 3, 3]], "float32")
+PLACES = np.array([[[[1, 3, 5], [12, 15, 22]], [[6, 8, 11], [13, 20, 16]]]], "int32")
 REGIONS = np.array([[0.5, 0.25, 4.25, 3.5], [1.25, 0.75, 5.5, 4.25], [-1.5, 2.25, 2.5, 6.5]], "float32")
 COUNTS = np.array([1, 2], "int32")
 TRUE_BOXES = np.array([[[0.25, 0.3, 0.2, 0.3], [0.7, 0.8, 0.4, 0.3]]], "float32")
@@ -84,6 +85,11 @@ CASES = {
     "box_coder": one(lambda d: L.box_coder(d.given(CORNERS), d.given(CORNERS + 1))),
     "iou_similarity": one(lambda d: L.iou_similarity(d.given(CORNERS), d.given(CORNERS + 1))),
     "yolo_box": one(lambda d: L.yolo_box(d(1, 14, 2, 3), d.given(np.array([[40, 60]], "int32")), [10, 13, 16, 30], 2, 0.01, 32)[0]),
+    "affine_grid": {"corners": lambda d: L.affine_grid(d(2, 2, 3), out_shape=[2, 3, 4, 5]),
+                    "edges": lambda d: L.affine_grid(d(2, 3, 4), out_shape=[2, 1, 3, 4, 5], align_corners=False)},
+    "max_unpool2d": {"defaults": lambda d: L.max_unpool2d(d(1, 2, 2, 3), d.given(PLACES), 2),
+                     "size": lambda d: L.max_unpool2d(d(1, 2, 2, 3), d.given(PLACES), 2, [2, 2], 0, [5, 7])},
+    "max_unpool3d": one(lambda d: L.max_unpool3d(d(1, 2, 1, 2, 3), d.given(PLACES[:, :, None]), 2)),
     "yolov3_loss": one(lambda d: L.yolov3_loss(d(1, 14, 3, 3), d.given(TRUE_BOXES), d.ints(1, 2, high=2, dtype="int32"),
                                                [10, 13, 16, 30, 33, 23], [1, 2], 2, 0.7, 32)),
     **{name: one(lambda d, f=getattr(L, name): f(d(2, 4, 5, 6), d.given(REGIONS, [[0, 1, 3]]), pooled_height=2, pooled_width=2))

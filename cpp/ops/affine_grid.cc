@@ -99,8 +99,8 @@ void infer_affine_grid(InferContext& c) {
                       " numbers, it must have 4, of images, or 5, of volumes");
   require<ShapeError>(dims_agree(theta[1], axes) && dims_agree(theta[2], axes + 1), "Theta has shape ", theta.str(),
                       ", it must be [images, ", axes, ", ", axes + 1, "]");
-  require<ShapeError>(dims_agree(theta[0], wanted[0]), "Theta has shape ", theta.str(), ", output_shape has ", wanted[0],
-                      " images");
+  require<ShapeError>(dims_agree(theta[0], wanted[0]), "Theta has shape ", theta.str(), ", output_shape has ",
+                      wanted[0], " images");
   Shape out{theta[0]};
   for (int a = 0; a < axes; ++a) out.push_back(wanted[2 + a]);
   out.push_back(axes);
@@ -118,18 +118,20 @@ void infer_affine_grid_grad(InferContext& c) {
 }  // namespace
 
 void define_affine_grid(OpTable& ops) {
-  ops.add(with_tensor_ports(
-              OpSchema("affine_grid").input("Theta", "[images, 2, 3], or [images, 3, 4] for volumes"), {kAffineGridShape})
-              .doc("Output[n, y, x] = Theta[n] (x, y, 1): where each pixel of a result lies in an image, both from -1 to 1; "
-                   "of volumes, (x, y, z, 1). An axis of one pixel has the coordinate 0; in PaddlePaddle's it is NaN with "
-                   "align_corners. Jaderberg et al. 2015, Spatial Transformer Networks.")
-              .attr("output_shape", std::vector<int32_t>{}, "[images, channels, height, width], or with a depth")
-              .attr("align_corners", true, "whether -1 and 1 are the centers of the outermost pixels, not their edges")
-              .output("Output", "[images, height, width, 2], or [images, depth, height, width, 3]")
-              .infer(infer_affine_grid)
-              .gradient("affine_grid_grad", {"Output@GRAD"}, {"Theta@GRAD"})
-              .on_gpu()
-              .kernels<AffineGridKernel, float, double>());
+  ops.add(
+      with_tensor_ports(OpSchema("affine_grid").input("Theta", "[images, 2, 3], or [images, 3, 4] for volumes"),
+                        {kAffineGridShape})
+          .doc(
+              "Output[n, y, x] = Theta[n] (x, y, 1): where each pixel of a result lies in an image, both from -1 to 1; "
+              "of volumes, (x, y, z, 1). An axis of one pixel has the coordinate 0; in PaddlePaddle's it is NaN with "
+              "align_corners. Jaderberg et al. 2015, Spatial Transformer Networks.")
+          .attr("output_shape", std::vector<int32_t>{}, "[images, channels, height, width], or with a depth")
+          .attr("align_corners", true, "whether -1 and 1 are the centers of the outermost pixels, not their edges")
+          .output("Output", "[images, height, width, 2], or [images, depth, height, width, 3]")
+          .infer(infer_affine_grid)
+          .gradient("affine_grid_grad", {"Output@GRAD"}, {"Theta@GRAD"})
+          .on_gpu()
+          .kernels<AffineGridKernel, float, double>());
   ops.add(ops.gradient_of("affine_grid")
               .doc("Theta@GRAD = the sum over the pixels of Output@GRAD times their coordinates.")
               .infer(infer_affine_grid_grad)

@@ -91,23 +91,24 @@ void infer_bipartite_match(InferContext& c) {
 }  // namespace
 
 void define_bipartite_match(OpTable& ops) {
-  ops.add(OpSchema("bipartite_match")
-              .doc("Takes the largest element of DistMat, which pairs its row with its column, then the largest element "
-                   "of the other rows and columns, and so on, while it is at least 1e-6. NaN is no pair. Liu et al. 2016, "
-                   "SSD.")
-              .attr("match_type", "bipartite",
-                    "bipartite: pairs only; per_prediction: a column without a row then takes its largest element, if "
-                    "it is at least dist_threshold",
-                    one_of({"bipartite", "per_prediction"}))
-              .attr("dist_threshold", 0.5f, "for per_prediction")
-              .input("DistMat", "[n, m]: the larger, the better; with sequences (lod), a matrix for each")
-              .output("ColToRowMatchIndices", "int32 [sequences, m]: the row of each column in its sequence, or -1")
-              .output("ColToRowMatchDist", "[sequences, m]: the element of DistMat there, or 0")
-              .infer(infer_bipartite_match)
-              .custom_lod()
-              .no_gradient("it chooses boxes, and is not a term of a loss")
-              .cpu_only("it takes one pair after the other")
-              .kernels<BipartiteMatchKernel, float, double>());
+  ops.add(
+      OpSchema("bipartite_match")
+          .doc("Takes the largest element of DistMat, which pairs its row with its column, then the largest element "
+               "of the other rows and columns, and so on, while it is at least 1e-6. NaN is no pair. Liu et al. 2016, "
+               "SSD.")
+          .attr("match_type", "bipartite",
+                "bipartite: pairs only; per_prediction: a column without a row then takes its largest element, if "
+                "it is at least dist_threshold",
+                one_of({"bipartite", "per_prediction"}))
+          .attr("dist_threshold", 0.5f, "for per_prediction")
+          .input("DistMat", "[n, m]: the larger, the better; with sequences (lod), a matrix for each")
+          .output("ColToRowMatchIndices", "int32 [sequences, m]: the row of each column in its sequence, or -1")
+          .output("ColToRowMatchDist", "[sequences, m]: the element of DistMat there, or 0")
+          .infer(infer_bipartite_match)
+          .custom_lod()
+          .no_gradient("it chooses boxes, and is not a term of a loss")
+          .cpu_only("it takes one pair after the other")
+          .kernels<BipartiteMatchKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -45,17 +45,18 @@ void infer_box_clip(InferContext& c) {
 }  // namespace
 
 void define_box_clip(OpTable& ops) {
-  ops.add(OpSchema("box_clip")
-              .doc("Output = Input, clipped to [0, width - 1] and [0, height - 1] of the image before it was scaled: its "
-                   "size in ImInfo divided by its scale, rounded.")
-              .input("Input", "[boxes, ..., 4]: left, top, right, bottom, in a sequence (lod) for each image")
-              .input("ImInfo", "[images, 3]: height, width and scale of each image")
-              .output("Output", "as Input")
-              .infer(infer_box_clip)
-              .no_gradient("its boxes are results, not terms of a loss")
-              .in_place("Input", "Output")
-              .cpu_only("the host reads which image a box is in")
-              .kernels<BoxClipKernel, float, double>());
+  ops.add(
+      OpSchema("box_clip")
+          .doc("Output = Input, clipped to [0, width - 1] and [0, height - 1] of the image before it was scaled: its "
+               "size in ImInfo divided by its scale, rounded.")
+          .input("Input", "[boxes, ..., 4]: left, top, right, bottom, in a sequence (lod) for each image")
+          .input("ImInfo", "[images, 3]: height, width and scale of each image")
+          .output("Output", "as Input")
+          .infer(infer_box_clip)
+          .no_gradient("its boxes are results, not terms of a loss")
+          .in_place("Input", "Output")
+          .cpu_only("the host reads which image a box is in")
+          .kernels<BoxClipKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -80,8 +80,8 @@ int64_t check_collected(const InferContext& c) {
     require<ShapeError>(alike, "MultiLevelRois are ", name_of(c.input("MultiLevelRois").dtype), ", level ", i, " has ",
                         name_of(boxes.dtype), " with scores of ", name_of(scores.dtype));
     int64_t given = scores.shape.numel(0, scores.shape.rank());
-    require<ShapeError>(dims_agree(given, boxes.shape[0]), "MultiLevelScores has shape ", scores.shape.str(), ", level ",
-                        i, " has ", boxes.shape[0], " boxes");
+    require<ShapeError>(dims_agree(given, boxes.shape[0]), "MultiLevelScores has shape ", scores.shape.str(),
+                        ", level ", i, " has ", boxes.shape[0], " boxes");
     int64_t groups = -1;
     if (counted) {
       const VarInfo& counts = c.input("MultiLevelRoIsNum", i);
@@ -123,23 +123,25 @@ void infer_collect_fpn_proposals(InferContext& c) {
 }  // namespace
 
 void define_collect_fpn_proposals(OpTable& ops) {
-  ops.add(OpSchema("collect_fpn_proposals")
-              .doc("Takes the post_nms_topN boxes of the largest scores of all levels and images together; NaN comes last. "
-                   "Where an image has no boxes, PaddlePaddle counts those of the next one for it, which is wrong. Lin et "
-                   "al. 2017, Feature Pyramid Networks.")
-              .required_attr("post_nms_topN", AttrType::Int, "how many boxes are taken", at_least(0))
-              .input_list("MultiLevelRois", "for each level boxes [n, 4], a sequence (lod) for each image")
-              .input_list("MultiLevelScores", "for each level scores [n, 1]")
-              .optional_input_list("MultiLevelRoIsNum",
-                                   "for each level int32 or int64 [images]: how many boxes of each image, if no lod says so")
-              .output("FpnRois", "[boxes, 4], a sequence for each image")
-              .optional_output("RoisNum", "int32 [images]: how many boxes of each image are taken")
-              .infer(infer_collect_fpn_proposals)
-              .custom_lod()
-              .checks_data()
-              .no_gradient("it chooses boxes, which are not terms of a loss")
-              .cpu_only("the size of its result depends on data")
-              .kernels<CollectFpnProposalsKernel, float, double>());
+  ops.add(
+      OpSchema("collect_fpn_proposals")
+          .doc("Takes the post_nms_topN boxes of the largest scores of all levels and images together; NaN comes last. "
+               "Where an image has no boxes, PaddlePaddle counts those of the next one for it, which is wrong. Lin et "
+               "al. 2017, Feature Pyramid Networks.")
+          .required_attr("post_nms_topN", AttrType::Int, "how many boxes are taken", at_least(0))
+          .input_list("MultiLevelRois", "for each level boxes [n, 4], a sequence (lod) for each image")
+          .input_list("MultiLevelScores", "for each level scores [n, 1]")
+          .optional_input_list(
+              "MultiLevelRoIsNum",
+              "for each level int32 or int64 [images]: how many boxes of each image, if no lod says so")
+          .output("FpnRois", "[boxes, 4], a sequence for each image")
+          .optional_output("RoisNum", "int32 [images]: how many boxes of each image are taken")
+          .infer(infer_collect_fpn_proposals)
+          .custom_lod()
+          .checks_data()
+          .no_gradient("it chooses boxes, which are not terms of a loss")
+          .cpu_only("the size of its result depends on data")
+          .kernels<CollectFpnProposalsKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -37,7 +37,8 @@ struct DistributeFpnProposalsKernel : Kernel {
   Out<int32_t> restore;
 
   explicit DistributeFpnProposalsKernel(KernelInit& init)
-      : boxes(init, "FpnRois"), given(init.input("RoisNum")), levels(init), restore(init, "RestoreIndex", optional_port) {
+      : boxes(init, "FpnRois"), given(init.input("RoisNum")), levels(init),
+        restore(init, "RestoreIndex", optional_port) {
     for (size_t i = 0; i < init.output_count("MultiFpnRois"); ++i) parts.emplace_back(init, "MultiFpnRois", i);
     for (size_t i = 0; i < init.output_count("MultiLevelRoIsNum"); ++i) {
       counts.emplace_back(init, "MultiLevelRoIsNum", i);
@@ -89,8 +90,8 @@ void infer_distribute_fpn_proposals(InferContext& c) {
   require<ProgramError>(count == levels.count(), "MultiFpnRois has ", count, " variables, there are ", levels.count(),
                         " levels");
   int64_t counted = static_cast<int64_t>(c.output_count("MultiLevelRoIsNum"));
-  require<ProgramError>(counted == 0 || counted == count, "MultiLevelRoIsNum has ", counted,
-                        " variables, there are ", count, " levels");
+  require<ProgramError>(counted == 0 || counted == count, "MultiLevelRoIsNum has ", counted, " variables, there are ",
+                        count, " levels");
   require<ShapeError>(boxes[0] <= INT32_MAX, "FpnRois has ", boxes[0], " rows: RestoreIndex is int32");
   DType dtype = c.input("FpnRois").dtype;
   std::vector<Offsets> offsets(static_cast<size_t>(count));
@@ -110,25 +111,26 @@ void infer_distribute_fpn_proposals(InferContext& c) {
 }  // namespace
 
 void define_distribute_fpn_proposals(OpTable& ops) {
-  ops.add(OpSchema("distribute_fpn_proposals")
-              .doc("A box of area a goes to level floor(log2(sqrt(a) / refer_scale + 1e-6) + refer_level), from min_level "
-                   "to max_level; a box with NaN to min_level. Lin et al. 2017, Feature Pyramid Networks.")
-              .required_attr("min_level", AttrType::Int, "the first level")
-              .required_attr("max_level", AttrType::Int, "the last level")
-              .required_attr("refer_level", AttrType::Int, "the level of a box of the size refer_scale")
-              .required_attr("refer_scale", AttrType::Int, "the side of a square box of refer_level")
-              .attr("pixel_offset", true, "whether the ends of boxes are pixels inside, so that sizes are 1 larger")
-              .input("FpnRois", "[boxes, 4]: left, top, right, bottom; without RoisNum, a sequence (lod) for each image")
-              .optional_input("RoisNum", "int32 or int64 [images]: how many of the boxes are of each image, in order")
-              .output_list("MultiFpnRois", "for each level its boxes [n, 4], a sequence for each image")
-              .optional_output_list("MultiLevelRoIsNum", "for each level int32 [images]: how many boxes of each image")
-              .optional_output("RestoreIndex", "int32 [boxes, 1]: the row of each box among those of all levels together")
-              .infer(infer_distribute_fpn_proposals)
-              .custom_lod()
-              .checks_data()
-              .no_gradient("it distributes boxes, which are not terms of a loss")
-              .cpu_only("the sizes of its results depend on data")
-              .kernels<DistributeFpnProposalsKernel, float, double>());
+  ops.add(
+      OpSchema("distribute_fpn_proposals")
+          .doc("A box of area a goes to level floor(log2(sqrt(a) / refer_scale + 1e-6) + refer_level), from min_level "
+               "to max_level; a box with NaN to min_level. Lin et al. 2017, Feature Pyramid Networks.")
+          .required_attr("min_level", AttrType::Int, "the first level")
+          .required_attr("max_level", AttrType::Int, "the last level")
+          .required_attr("refer_level", AttrType::Int, "the level of a box of the size refer_scale")
+          .required_attr("refer_scale", AttrType::Int, "the side of a square box of refer_level")
+          .attr("pixel_offset", true, "whether the ends of boxes are pixels inside, so that sizes are 1 larger")
+          .input("FpnRois", "[boxes, 4]: left, top, right, bottom; without RoisNum, a sequence (lod) for each image")
+          .optional_input("RoisNum", "int32 or int64 [images]: how many of the boxes are of each image, in order")
+          .output_list("MultiFpnRois", "for each level its boxes [n, 4], a sequence for each image")
+          .optional_output_list("MultiLevelRoIsNum", "for each level int32 [images]: how many boxes of each image")
+          .optional_output("RestoreIndex", "int32 [boxes, 1]: the row of each box among those of all levels together")
+          .infer(infer_distribute_fpn_proposals)
+          .custom_lod()
+          .checks_data()
+          .no_gradient("it distributes boxes, which are not terms of a loss")
+          .cpu_only("the sizes of its results depend on data")
+          .kernels<DistributeFpnProposalsKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -13,9 +13,8 @@ struct ProposalRules {
   template <class Source>
   explicit ProposalRules(const Source& s)
       : candidates(s.template attr<int32_t>("pre_nms_topN")), most(s.template attr<int32_t>("post_nms_topN")),
-        threshold(s.template attr<float>("nms_thresh")),
-        least_size(std::max(s.template attr<float>("min_size"), 1.0f)), eta(s.template attr<float>("eta")),
-        scaled(s.op().type == "generate_proposals") {
+        threshold(s.template attr<float>("nms_thresh")), least_size(std::max(s.template attr<float>("min_size"), 1.0f)),
+        eta(s.template attr<float>("eta")), scaled(s.op().type == "generate_proposals") {
     pixels = scaled || s.template attr<bool>("pixel_offset");
     if (candidates <= 0) candidates = -1;
   }
@@ -83,11 +82,13 @@ std::vector<Proposal<T>> propose(const ProposalImage<T>& image, const ProposalRu
   if (rules.threshold <= 0) return found;
   std::vector<int64_t> order(found.size());
   std::iota(order.begin(), order.end(), int64_t{0});
-  for (int64_t i : suppressed(order, [&](int64_t k) { return found[static_cast<size_t>(k)].box; },
-                              static_cast<T>(rules.threshold), static_cast<T>(rules.eta), !rules.pixels)) {
+  for (int64_t i : suppressed(
+           order, [&](int64_t k) { return found[static_cast<size_t>(k)].box; }, static_cast<T>(rules.threshold),
+           static_cast<T>(rules.eta), !rules.pixels)) {
     chosen.push_back(found[static_cast<size_t>(i)]);
   }
-  if (rules.most > 0 && rules.most < static_cast<int64_t>(chosen.size())) chosen.resize(static_cast<size_t>(rules.most));
+  if (rules.most > 0 && rules.most < static_cast<int64_t>(chosen.size()))
+    chosen.resize(static_cast<size_t>(rules.most));
   return chosen;
 }
 
@@ -97,9 +98,9 @@ void each_proposal_image(Of of, const char* sizes, F f) {
   const Tensor &scores = of("Scores"), &size = of(sizes);
   int64_t per_cell = scores.shape[1], cells = scores.shape[2] * scores.shape[3];
   for (int64_t n = 0; n < scores.shape[0]; ++n) {
-    f(ProposalImage<T>{scores.as<T>() + n * per_cell * cells, of("BboxDeltas").template as<T>() + n * 4 * per_cell * cells,
-                       size.as<T>() + n * size.shape[1], of("Anchors").template as<T>(),
-                       of("Variances").template as<T>(), per_cell, cells});
+    f(ProposalImage<T>{scores.as<T>() + n * per_cell * cells,
+                       of("BboxDeltas").template as<T>() + n * 4 * per_cell * cells, size.as<T>() + n * size.shape[1],
+                       of("Anchors").template as<T>(), of("Variances").template as<T>(), per_cell, cells});
   }
 }
 
@@ -202,8 +203,10 @@ OpSchema proposals_schema(const char* type, const char* sizes, const char* sizes
 }
 
 const char kProposalsDoc[] =
-    "Decodes the boxes of the largest scores as box_coder does, clips them to the image, leaves out those that are small, "
-    "and suppresses those that overlap a better one by more than nms_thresh. An image without any gets one box of zeros. "
+    "Decodes the boxes of the largest scores as box_coder does, clips them to the image, leaves out those that are "
+    "small, "
+    "and suppresses those that overlap a better one by more than nms_thresh. An image without any gets one box of "
+    "zeros. "
     "Scores of NaN come last. Ren et al. 2015, Faster R-CNN. ";
 
 }  // namespace

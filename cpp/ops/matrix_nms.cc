@@ -34,8 +34,9 @@ T decay_of(T overlap, T largest, const DecayRules& rules) {
 template <class T>
 void decay_class(const T* boxes, const T* scores, int64_t count, int64_t label, const DecayRules& rules,
                  std::vector<DecayedBox<T>>& kept) {
-  std::vector<int64_t> order = by_score(count, rules.candidates, [&](int64_t i) { return scores[i]; },
-                                        [&](int64_t i) { return scores[i] > static_cast<T>(rules.least_score); });
+  std::vector<int64_t> order = by_score(
+      count, rules.candidates, [&](int64_t i) { return scores[i]; },
+      [&](int64_t i) { return scores[i] > static_cast<T>(rules.least_score); });
   std::vector<T> overlaps(order.size()), largest(order.size(), T(0));
   for (size_t i = 0; i < order.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -111,8 +112,7 @@ void infer_matrix_nms(InferContext& c) {
       for (int64_t image = 0; image < scores[0]; ++image) {
         const T *from = given->tensor.as<T>() + image * scores[2] * 4,
                 *with = c.value("Scores")->tensor.as<T>() + image * scores[1] * scores[2];
-        offsets.push_back(offsets.back() +
-                          static_cast<int64_t>(decay_image(from, with, scores, DecayRules(c)).size()));
+        offsets.push_back(offsets.back() + static_cast<int64_t>(decay_image(from, with, scores, DecayRules(c)).size()));
       }
     });
     kept = offsets.back();
@@ -125,29 +125,30 @@ void infer_matrix_nms(InferContext& c) {
 }  // namespace
 
 void define_matrix_nms(OpTable& ops) {
-  ops.add(OpSchema("matrix_nms")
-              .doc("The score of a box is multiplied by the least decay f(overlap) / f(largest overlap of the better box "
-                   "with one better than it) over all better boxes of its class; f(o) = 1 - o, or exp(-gaussian_sigma "
-                   "o^2). Boxes are kept while their scores stay above post_threshold, at most keep_top_k of an image, the "
-                   "largest first. A score of NaN is left out. Wang et al. 2020, SOLOv2.")
-              .required_attr("score_threshold", AttrType::Float, "boxes of a score up to this are left out")
-              .required_attr("nms_top_k", AttrType::Int, "candidates of a class; -1: all")
-              .required_attr("keep_top_k", AttrType::Int, "boxes of an image; -1: all")
-              .attr("post_threshold", 0.0f, "boxes of a decayed score up to this are left out")
-              .attr("use_gaussian", false, "whether the decay is Gaussian, not linear")
-              .attr("gaussian_sigma", 2.0f, "of the Gaussian decay")
-              .attr("background_label", 0, "the class that is left out; -1: none")
-              .attr("normalized", true, "false: the ends of boxes are pixels inside of them, so that sizes are 1 larger")
-              .input("BBoxes", "[images, boxes, 4]: left, top, right, bottom")
-              .input("Scores", "[images, classes, boxes]")
-              .output("Out", "[kept, 6], a sequence for each image: class, decayed score, box")
-              .optional_output("Index", "int32 [kept, 1]: the row of each box in BBoxes, as if it were [n, 4]")
-              .optional_output("RoisNum", "int32 [images]: how many boxes of each image are kept")
-              .infer(infer_matrix_nms)
-              .custom_lod()
-              .no_gradient("its boxes are results, not terms of a loss")
-              .cpu_only("the size of its result depends on data")
-              .kernels<MatrixNmsKernel, float, double>());
+  ops.add(
+      OpSchema("matrix_nms")
+          .doc("The score of a box is multiplied by the least decay f(overlap) / f(largest overlap of the better box "
+               "with one better than it) over all better boxes of its class; f(o) = 1 - o, or exp(-gaussian_sigma "
+               "o^2). Boxes are kept while their scores stay above post_threshold, at most keep_top_k of an image, the "
+               "largest first. A score of NaN is left out. Wang et al. 2020, SOLOv2.")
+          .required_attr("score_threshold", AttrType::Float, "boxes of a score up to this are left out")
+          .required_attr("nms_top_k", AttrType::Int, "candidates of a class; -1: all")
+          .required_attr("keep_top_k", AttrType::Int, "boxes of an image; -1: all")
+          .attr("post_threshold", 0.0f, "boxes of a decayed score up to this are left out")
+          .attr("use_gaussian", false, "whether the decay is Gaussian, not linear")
+          .attr("gaussian_sigma", 2.0f, "of the Gaussian decay")
+          .attr("background_label", 0, "the class that is left out; -1: none")
+          .attr("normalized", true, "false: the ends of boxes are pixels inside of them, so that sizes are 1 larger")
+          .input("BBoxes", "[images, boxes, 4]: left, top, right, bottom")
+          .input("Scores", "[images, classes, boxes]")
+          .output("Out", "[kept, 6], a sequence for each image: class, decayed score, box")
+          .optional_output("Index", "int32 [kept, 1]: the row of each box in BBoxes, as if it were [n, 4]")
+          .optional_output("RoisNum", "int32 [images]: how many boxes of each image are kept")
+          .infer(infer_matrix_nms)
+          .custom_lod()
+          .no_gradient("its boxes are results, not terms of a loss")
+          .cpu_only("the size of its result depends on data")
+          .kernels<MatrixNmsKernel, float, double>());
 }
 
 }  // namespace paddle_mini

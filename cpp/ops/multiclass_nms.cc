@@ -39,10 +39,12 @@ std::vector<KeptBox> select_boxes(const ScoredBoxes<T>& image, const NmsRules& r
   std::vector<KeptBox> kept;
   for (int64_t label = 0; label < image.classes; ++label) {
     if (label == rules.background) continue;
-    auto order = by_score(image.count, rules.candidates, [&](int64_t i) { return image.score(label, i); },
-                          [&](int64_t i) { return image.score(label, i) > static_cast<T>(rules.least_score); });
-    auto chosen = suppressed(order, [&](int64_t i) { return image.box(label, i); }, static_cast<T>(rules.threshold),
-                             static_cast<T>(rules.eta), rules.normalized);
+    auto order = by_score(
+        image.count, rules.candidates, [&](int64_t i) { return image.score(label, i); },
+        [&](int64_t i) { return image.score(label, i) > static_cast<T>(rules.least_score); });
+    auto chosen = suppressed(
+        order, [&](int64_t i) { return image.box(label, i); }, static_cast<T>(rules.threshold),
+        static_cast<T>(rules.eta), rules.normalized);
     if (!image.shared) std::sort(chosen.begin(), chosen.end());
     for (int64_t i : chosen) kept.push_back({label, i});
   }
@@ -181,8 +183,10 @@ OpSchema nms_schema(const char* type) {
 }
 
 const char kNmsDoc[] =
-    "Of each class, takes the boxes in the order of their scores, without those that overlap a box that was taken by more "
-    "than nms_threshold; of each image, the keep_top_k of the largest scores, ordered by class. A score of NaN is left out. ";
+    "Of each class, takes the boxes in the order of their scores, without those that overlap a box that was taken by "
+    "more "
+    "than nms_threshold; of each image, the keep_top_k of the largest scores, ordered by class. A score of NaN is left "
+    "out. ";
 
 }  // namespace
 
@@ -196,7 +200,8 @@ void define_multiclass_nms(OpTable& ops) {
               .kernels<MulticlassNmsKernel, float, double>());
   ops.add(nms_schema("multiclass_nms3")
               .doc(std::string(kNmsDoc) + "If nothing is kept, Out has no rows; without Index, it is one row of -1.")
-              .optional_input("RoisNum", "int32 or int64 [images]: how many of the rows are of each image, if no lod says so")
+              .optional_input("RoisNum",
+                              "int32 or int64 [images]: how many of the rows are of each image, if no lod says so")
               .optional_output("Index", "int32 [kept, 1]: the row of each box in BBoxes, as if it were [n, 4]")
               .optional_output("NmsRoisNum", "int32 [images]: how many boxes of each image are kept")
               .checks_data()

@@ -60,17 +60,18 @@ void infer_nms(InferContext& c) {
 }  // namespace
 
 void define_nms(OpTable& ops) {
-  ops.add(OpSchema("nms")
-              .doc("Takes the boxes in their order, without those whose overlap with a box that was taken, intersection "
-                   "over union, is above iou_threshold. Boxes of the largest scores come first, if they are sorted so.")
-              .attr("iou_threshold", 1.0f, "the largest overlap with a kept box")
-              .input("Boxes", "[boxes, 4]: left, top, right, bottom")
-              .output("KeepBoxesIdxs", "int64 [kept]: the rows of Boxes")
-              .infer(infer_nms)
-              .custom_lod()
-              .no_gradient("its output is rows, which are integers")
-              .cpu_only("the size of its result depends on data")
-              .kernels<NmsKernel, float, double>());
+  ops.add(
+      OpSchema("nms")
+          .doc("Takes the boxes in their order, without those whose overlap with a box that was taken, intersection "
+               "over union, is above iou_threshold. Boxes of the largest scores come first, if they are sorted so.")
+          .attr("iou_threshold", 1.0f, "the largest overlap with a kept box")
+          .input("Boxes", "[boxes, 4]: left, top, right, bottom")
+          .output("KeepBoxesIdxs", "int64 [kept]: the rows of Boxes")
+          .infer(infer_nms)
+          .custom_lod()
+          .no_gradient("its output is rows, which are integers")
+          .cpu_only("the size of its result depends on data")
+          .kernels<NmsKernel, float, double>());
 }
 
 }  // namespace paddle_mini

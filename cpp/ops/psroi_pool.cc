@@ -43,7 +43,8 @@ struct PartedRegions {
     const T* box = regions.boxes.data() + region * 4;
     PartedAxis<T> down(box[1], box[3], regions.scale, height, rows);
     PartedAxis<T> across(box[0], box[2], regions.scale, width, columns);
-    int64_t r = bin / columns % rows, c = bin % columns, plane = (regions.images[region] * bins() + bin) * height * width;
+    int64_t r = bin / columns % rows, c = bin % columns,
+            plane = (regions.images[region] * bins() + bin) * height * width;
     int64_t top = down.first(r), bottom = down.last(r), left = across.first(c), right = across.last(c);
     for (int64_t y = top; y < bottom; ++y) {
       for (int64_t x = left; x < right; ++x) f(plane + y * width + x);
@@ -63,8 +64,7 @@ struct PsroiPoolKernel : Kernel {
     parts.regions.refresh();
     each_item(context, {out.numel(), 60}, [&](int64_t i) {
       T sum(0);
-      int64_t count =
-          parts.each_pixel(i / parts.bins(), i % parts.bins(), [&](int64_t pixel) { sum += x[pixel]; });
+      int64_t count = parts.each_pixel(i / parts.bins(), i % parts.bins(), [&](int64_t pixel) { sum += x[pixel]; });
       out[i] = count == 0 ? T(0) : sum / static_cast<T>(count);
     });
   }

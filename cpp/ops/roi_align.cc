@@ -129,8 +129,7 @@ struct RoiAlignGradKernel : Kernel {
   In<T> gradient;
   Out<T> x_gradient;
 
-  explicit RoiAlignGradKernel(KernelInit& init)
-      : bins(init), gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
+  explicit RoiAlignGradKernel(KernelInit& init) : bins(init), gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD") {}
   void run(KernelContext& context) override {
     bins.regions.refresh();
     fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
@@ -140,8 +139,7 @@ struct RoiAlignGradKernel : Kernel {
       each_item(context, {bins.channels, bins.cost()}, [&](int64_t c) {
         const T* from = gradient.data() + (region * bins.channels + c) * size;
         T* to = x_gradient.data() + bins.plane(region, c);
-        bins.each_pixel(axes.first, axes.second,
-                        [=](int64_t bin, int64_t pixel, T w) { to[pixel] += w * from[bin]; });
+        bins.each_pixel(axes.first, axes.second, [=](int64_t bin, int64_t pixel, T w) { to[pixel] += w * from[bin]; });
       });
     }
   }
@@ -158,25 +156,27 @@ void infer_roi_align(InferContext& c) {
 }  // namespace
 
 void define_roi_align(OpTable& ops) {
-  ops.add(regions_schema("roi_align")
-              .doc("Each region is cut into bins, and each bin is the mean of samples between the pixels of X by linear "
-                   "interpolation: those up to one pixel outside of X take its edge, those farther outside are 0. A "
-                   "region that ends before it begins has no samples, and is 0, unless sampling_ratio states their "
-                   "number. He et al. 2017, Mask R-CNN.")
-              .attr("sampling_ratio", -1, "samples of a bin along each axis; not positive: one for each pixel")
-              .attr("aligned", false,
-                    "true: coordinates count from the edge of the first pixel, not from its center; false: a region is "
-                    "at least one pixel long")
-              .output("Out", "[regions, channels, pooled_height, pooled_width]")
-              .infer(infer_roi_align)
-              .gradient("roi_align_grad", {"X", "ROIs", "RoisNum", "Out@GRAD"}, {"X@GRAD"})
-              .checks_data()
-              .kernels<RoiAlignKernel, float, double>());
-  ops.add(ops.gradient_of("roi_align")
-              .doc("X@GRAD of a pixel = the sum over the bins of its weights times Out@GRAD. PaddlePaddle's takes regions "
-                   "of less than one pixel as one pixel long also where they are aligned, which is wrong.")
-              .checks_data()
-              .kernels<RoiAlignGradKernel, float, double>());
+  ops.add(
+      regions_schema("roi_align")
+          .doc("Each region is cut into bins, and each bin is the mean of samples between the pixels of X by linear "
+               "interpolation: those up to one pixel outside of X take its edge, those farther outside are 0. A "
+               "region that ends before it begins has no samples, and is 0, unless sampling_ratio states their "
+               "number. He et al. 2017, Mask R-CNN.")
+          .attr("sampling_ratio", -1, "samples of a bin along each axis; not positive: one for each pixel")
+          .attr("aligned", false,
+                "true: coordinates count from the edge of the first pixel, not from its center; false: a region is "
+                "at least one pixel long")
+          .output("Out", "[regions, channels, pooled_height, pooled_width]")
+          .infer(infer_roi_align)
+          .gradient("roi_align_grad", {"X", "ROIs", "RoisNum", "Out@GRAD"}, {"X@GRAD"})
+          .checks_data()
+          .kernels<RoiAlignKernel, float, double>());
+  ops.add(
+      ops.gradient_of("roi_align")
+          .doc("X@GRAD of a pixel = the sum over the bins of its weights times Out@GRAD. PaddlePaddle's takes regions "
+               "of less than one pixel as one pixel long also where they are aligned, which is wrong.")
+          .checks_data()
+          .kernels<RoiAlignGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -32,8 +32,7 @@ struct RoiPoolKernel : Kernel {
   Out<T> out;
   Out<int64_t> positions;
 
-  explicit RoiPoolKernel(KernelInit& init)
-      : regions(init), x(init, "X"), out(init, "Out"), positions(init, "Argmax") {}
+  explicit RoiPoolKernel(KernelInit& init) : regions(init), x(init, "X"), out(init, "Out"), positions(init, "Argmax") {}
 
   void run(KernelContext& context) override {
     regions.refresh();
@@ -88,7 +87,8 @@ struct RoiPoolGradKernel : Kernel {
     fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
     for (int64_t i = 0; i < positions.numel(); ++i) {
       int64_t channel = i / bins % x[1], region = i / bins / x[1];
-      if (positions[i] >= 0) x_gradient[(regions.images[region] * x[1] + channel) * plane + positions[i]] += gradient[i];
+      if (positions[i] >= 0)
+        x_gradient[(regions.images[region] * x[1] + channel) * plane + positions[i]] += gradient[i];
     }
   }
 };
@@ -104,15 +104,16 @@ void infer_roi_pool(InferContext& c) {
 }  // namespace
 
 void define_roi_pool(OpTable& ops) {
-  ops.add(regions_schema("roi_pool")
-              .doc("Each region, rounded to whole pixels, is cut into bins; Out is the largest pixel of each, and 0 for a "
-                   "bin outside of X. NaN is passed over. Girshick 2015, Fast R-CNN.")
-              .output("Out", "[regions, channels, pooled_height, pooled_width]")
-              .output("Argmax", "int64, shape of Out: the row-major index of that pixel in its plane, or -1")
-              .infer(infer_roi_pool)
-              .gradient("roi_pool_grad", {"X", "ROIs", "RoisNum", "Argmax", "Out@GRAD"}, {"X@GRAD"})
-              .checks_data()
-              .kernels<RoiPoolKernel, float, double, int32_t>());
+  ops.add(
+      regions_schema("roi_pool")
+          .doc("Each region, rounded to whole pixels, is cut into bins; Out is the largest pixel of each, and 0 for a "
+               "bin outside of X. NaN is passed over. Girshick 2015, Fast R-CNN.")
+          .output("Out", "[regions, channels, pooled_height, pooled_width]")
+          .output("Argmax", "int64, shape of Out: the row-major index of that pixel in its plane, or -1")
+          .infer(infer_roi_pool)
+          .gradient("roi_pool_grad", {"X", "ROIs", "RoisNum", "Argmax", "Out@GRAD"}, {"X@GRAD"})
+          .checks_data()
+          .kernels<RoiPoolKernel, float, double, int32_t>());
   ops.add(ops.gradient_of("roi_pool")
               .doc("Each Out@GRAD is added to the pixel that Argmax names.")
               .checks_data()

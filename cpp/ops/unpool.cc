@@ -85,7 +85,8 @@ void define_unpooling(OpTable& ops, const std::string& type) {
       .attr("data_format", rank == 4 ? AttrValue(std::string("NCHW")) : AttrValue(std::string("NCDHW")),
             "the channels are axis 1", one_of({rank == 4 ? "NCHW" : "NCDHW"}));
   if (rank == 4) schema.required_attr("unpooling_type", AttrType::String, "max", one_of({"max"}));
-  ops.add(schema.input("X", rank == 4 ? "[images, channels, rows, columns]" : "[images, channels, planes, rows, columns]")
+  ops.add(schema
+              .input("X", rank == 4 ? "[images, channels, rows, columns]" : "[images, channels, planes, rows, columns]")
               .doc("Out = zeros, but X at the positions in Indices. Of several elements at one position, the last one "
                    "stays.")
               .input("Indices", "int32 or int64, shape of X: row-major positions in the plane of a channel of Out")

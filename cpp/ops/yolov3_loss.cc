@@ -144,7 +144,8 @@ struct Yolov3LossKernel : Kernel {
     auto center = [&](T value, int64_t at, int64_t of) {
       return (static_cast<T>(at) + logit_slope(value, T(0)) * scale + bias) / static_cast<T>(of);
     };
-    return {center(x[0], cell % targets.columns, targets.columns), center(x[cells], cell / targets.columns, targets.rows),
+    return {center(x[0], cell % targets.columns, targets.columns),
+            center(x[cells], cell / targets.columns, targets.rows),
             std::exp(x[2 * cells]) * targets.anchor(own, 0) / targets.size,
             std::exp(x[3 * cells]) * targets.anchor(own, 1) / targets.size};
   }
@@ -265,10 +266,12 @@ void infer_yolov3_loss(InferContext& c) {
 void define_yolov3_loss(OpTable& ops) {
   ops.add(
       OpSchema("yolov3_loss")
-          .doc("Each true box belongs to the cell of its center and the anchor of the most similar size. If that anchor is "
-               "in anchor_mask, the prediction there has cross entropies of its center and its classes and L1 losses of "
-               "its size, all times the score. The objectness of all predictions has a cross entropy too, without those "
-               "that overlap a true box by more than ignore_thresh. Redmon and Farhadi 2018, YOLOv3.")
+          .doc(
+              "Each true box belongs to the cell of its center and the anchor of the most similar size. If that anchor "
+              "is "
+              "in anchor_mask, the prediction there has cross entropies of its center and its classes and L1 losses of "
+              "its size, all times the score. The objectness of all predictions has a cross entropy too, without those "
+              "that overlap a true box by more than ignore_thresh. Redmon and Farhadi 2018, YOLOv3.")
           .attr("anchors", std::vector<int32_t>{}, "width and height of each anchor, in pixels", each_at_least(1))
           .attr("anchor_mask", std::vector<int32_t>{}, "the anchors that X predicts for")
           .attr("class_num", 1, "the number of classes", at_least(1))
@@ -281,8 +284,9 @@ void define_yolov3_loss(OpTable& ops) {
           .input("GTLabel", "int32 [images, boxes]: the classes")
           .optional_input("GTScore", "[images, boxes]: weights of the boxes; absent: 1")
           .output("Loss", "[images]")
-          .output("ObjectnessMask",
-                  "[images, anchors, size, size]: the score of the prediction's box, 0 without one, -1 where it is ignored")
+          .output(
+              "ObjectnessMask",
+              "[images, anchors, size, size]: the score of the prediction's box, 0 without one, -1 where it is ignored")
           .output("GTMatchMask", "int32 [images, boxes]: the position in anchor_mask of a box's anchor, or -1")
           .infer(infer_yolov3_loss)
           .gradient("yolov3_loss_grad",
@@ -290,11 +294,12 @@ void define_yolov3_loss(OpTable& ops) {
           .checks_data()
           .cpu_only("its anchors are a list, which no launcher passes")
           .kernels<Yolov3LossKernel, float, double>());
-  ops.add(ops.gradient_of("yolov3_loss")
-              .doc("X@GRAD: of several boxes with one cell and anchor the slopes are added; PaddlePaddle's keeps only the "
-                   "last, which is wrong.")
-              .checks_data()
-              .kernels<Yolov3LossGradKernel, float, double>());
+  ops.add(
+      ops.gradient_of("yolov3_loss")
+          .doc("X@GRAD: of several boxes with one cell and anchor the slopes are added; PaddlePaddle's keeps only the "
+               "last, which is wrong.")
+          .checks_data()
+          .kernels<Yolov3LossGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -59,6 +59,7 @@ from .transformer import (
     add_learned_positions, add_sinusoid_positions, feed_forward, transformer_decoder_layer, transformer_encoder_layer,
 )
 from .proposals import collect_fpn_proposals, distribute_fpn_proposals, generate_proposals
+from .unpool import max_unpool2d, max_unpool3d
 from .volume import conv3d, pool3d
 from .sequence import (
     lod_append, lod_reset, row_conv, sequence_conv, sequence_first_step, sequence_last_step, sequence_mask,
@@ -84,19 +85,19 @@ __all__ = [
     "hsigmoid", "huber_loss", "increment", "index_add", "index_select", "instance_norm", "inverse_time_decay",
     "kthvalue", "l2_normalize", "label_smooth", "layer_norm", "linear_chain_crf", "linear_lr_warmup",
     "lod_append", "lod_reset", "log_loss", "logcumsumexp", "logsumexp", "lrn", "lstm", "LSTMCell", "matmul",
-    "matrix_nms", "max_pool2d_with_index", "maxout", "meshgrid", "mode", "multi_head_attention",
-    "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay", "norm", "one_hot", "ones",
-    "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay", "polynomial_decay", "pool2d", "pool3d",
-    "pow", "pow2_decay_with_linear_warmup", "prelu", "prior_box", "put_along_axis", "py_func", "reduce_all",
-    "reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "renorm",
-    "repeat_interleave", "reshape", "resize_bicubic", "resize_bilinear", "resize_linear", "resize_nearest",
-    "resize_trilinear", "reverse", "rnn", "RNNCell", "roll", "row_conv", "sequence_conv", "sequence_first_step",
-    "sequence_last_step", "sequence_mask", "sequence_pad", "sequence_pool", "slice",
-    "softmax_with_cross_entropy", "softshrink", "split", "square_error_cost", "squeeze", "stack", "stacked_rnn",
-    "StaticRNN", "strided_slice", "sums", "switch_case", "take_along_axis", "tensor_array_to_tensor", "tile",
-    "topk", "transformer_decoder_layer", "transformer_encoder_layer", "transpose", "tril", "triu",
-    "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unsqueeze", "unstack", "warpctc",
-    "where", "While", "while_loop", "yolo_box", "yolov3_loss", "zeros", "zeros_like",
+    "matrix_nms", "max_pool2d_with_index", "max_unpool2d", "max_unpool3d", "maxout", "meshgrid", "mode",
+    "multi_head_attention", "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay",
+    "norm", "one_hot", "ones", "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay",
+    "polynomial_decay", "pool2d", "pool3d", "pow", "pow2_decay_with_linear_warmup", "prelu", "prior_box",
+    "put_along_axis", "py_func", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape", "resize_bicubic", "resize_bilinear",
+    "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn", "RNNCell", "roll", "row_conv",
+    "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask", "sequence_pad",
+    "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split", "square_error_cost",
+    "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case", "take_along_axis",
+    "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer", "transformer_encoder_layer",
+    "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unsqueeze",
+    "unstack", "warpctc", "where", "While", "while_loop", "yolo_box", "yolov3_loss", "zeros", "zeros_like",
 ]
 __all__ += ops.__all__
 

@@ -15,6 +15,7 @@ _DATA = {
     "image": "[-1, 4, 6, 6]",
     "rois": "[-1, 4], lod_level=1",
     "info": "[-1, 3]",
+    "maps": "[2, 2, 3]",
     "grid": "[-1, 3, 3, 2]",
     "column": "[-1, 1]",
     "other": "[-1, 1]",
@@ -38,6 +39,7 @@ _DATA = {
 }
 _CALLS = {
     "addmm": ("addmm(matrix, matrix, matrix)", "(4, 4)"),
+    "affine_grid": ("affine_grid(maps, out_shape=[2, 3, 4, 5])", "(2, 4, 5, 2)"),
     "atan2": ("atan2(x, y)", "(-1, 8)"),
     "bce_loss": ("bce_loss(column, other)", "(-1, 1)"),
     "bincount": ("bincount(lengths)", "(-1,)"),

@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element.
@@ -82,6 +82,27 @@ def addmm(input: Variable, x: Variable, y: Variable, *, beta: float=1.0, alpha: 
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.addmm(matrix, matrix, matrix).shape
         (4, 4)
+    """
+
+def affine_grid(theta: Variable, *, out_shape: Sequence[int]=[], align_corners: bool=True, name: str | None=None) -> Variable:
+    """Output[n, y, x] = theta[n] (x, y, 1): where each pixel of a result lies in an image, both from -1 to 1; of volumes, (x, y, z, 1). An axis of one pixel has the coordinate 0; in PaddlePaddle's it is NaN with align_corners. Jaderberg et al. 2015, Spatial Transformer Networks.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        theta: [images, 2, 3], or [images, 3, 4] for volumes
+        out_shape: [images, channels, height, width], or with a depth
+        align_corners: whether -1 and 1 are the centers of the outermost pixels, not their edges
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Output: [images, height, width, 2], or [images, depth, height, width, 3].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> maps = pm.layers.data("maps", [2, 2, 3])
+        >>> pm.layers.affine_grid(maps, out_shape=[2, 3, 4, 5]).shape
+        (2, 4, 5, 2)
     """
 
 def angle(x: Variable, *, name: str | None=None) -> Variable:

@@ -45,13 +45,7 @@ def generate_proposals(
         >>> boxes.shape, probs.shape
         ((-1, 4), (-1, 1))
     """
-    inputs = {
-        "Scores": scores,
-        "BboxDeltas": bbox_deltas,
-        "ImShape": img_size,
-        "Anchors": anchors,
-        "Variances": variances,
-    }
+    inputs = {"Scores": scores, "BboxDeltas": bbox_deltas, "ImShape": img_size, "Anchors": anchors, "Variances": variances}
     attrs = {
         "pre_nms_topN": pre_nms_top_n,
         "post_nms_topN": post_nms_top_n,

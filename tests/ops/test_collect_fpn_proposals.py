@@ -15,10 +15,7 @@ def reference(inputs, attrs):
     order = np.array(best_first(scores, most=attrs["post_nms_topN"]), "int64")
     order = order[np.argsort(image[order], kind="stable")]
     found = np.bincount(image[order], minlength=len(counts[0])).astype("int32")
-    return {
-        "FpnRois": pm.LoDTensor(np.concatenate(rois)[order], [np.cumsum([0, *found]).tolist()]),
-        "RoisNum": found,
-    }
+    return {"FpnRois": pm.LoDTensor(np.concatenate(rois)[order], [np.cumsum([0, *found]).tolist()]), "RoisNum": found}
 
 
 def levels(*counts, lod=True):

@@ -85,9 +85,13 @@ def refusals(inputs, sizes, wanted):
 
 
 test_generate_proposals = op_tests(
-    "generate_proposals", reference, cases=cases(ONE), refusals=refusals(ONE, "ImInfo", 3), open_shapes=True,
+    "generate_proposals",
+    reference,
+    cases=cases(ONE),
+    refusals=refusals(ONE, "ImInfo", 3),
+    open_shapes=True,
     tolerance={"float32": 1e-5},
-)  # fmt: skip
+)
 test_generate_proposals_v2 = op_tests(
     "generate_proposals_v2",
     reference,

@@ -55,10 +55,7 @@ test_prior_box = op_tests(
         "not flipped": (MAPS, {**MORE, "flip": False}),
         "not clipped": (MAPS, {**MORE, "clip": False}),
         "larger square second": (MAPS, {**MORE, "min_max_aspect_ratios_order": True}),
-        "no larger square second": (
-            MAPS,
-            {**SIZES, "aspect_ratios": [2.0], "min_max_aspect_ratios_order": True},
-        ),
+        "no larger square second": (MAPS, {**SIZES, "aspect_ratios": [2.0], "min_max_aspect_ratios_order": True}),
         "steps": (MAPS, {**MORE, "step_w": 8.0, "step_h": 6.5, "offset": 0.25}),
         "one step": (MAPS, {**MORE, "step_w": 8.0}),
         "no cells": ({**MAPS, "Input": array(1, 2, 0, 4)}, SIZES),

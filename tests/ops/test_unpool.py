@@ -27,12 +27,16 @@ def cases(shape, size, attrs):
     attrs = {**attrs, "ksize": [2] * len(size), "output_size": size}
     inputs = {"X": x, "Indices": places(*shape, among=among)}
     none = {"X": x[:0], "Indices": inputs["Indices"][:0]}
-    return inputs, attrs, {
-        "int32": (inputs, attrs),
-        "int64": ({"X": x, "Indices": places(*shape, among=among, dtype="int64")}, attrs),
-        "strides": (inputs, {**attrs, "strides": [2] * len(size), "paddings": [1] * len(size)}),
-        "no images": (none, attrs),
-    }
+    return (
+        inputs,
+        attrs,
+        {
+            "int32": (inputs, attrs),
+            "int64": ({"X": x, "Indices": places(*shape, among=among, dtype="int64")}, attrs),
+            "strides": (inputs, {**attrs, "strides": [2] * len(size), "paddings": [1] * len(size)}),
+            "no images": (none, attrs),
+        },
+    )
 
 
 def refusals(inputs, attrs):

@@ -58,7 +58,8 @@ def reference(inputs, attrs):
     return {"Loss": loss, "ObjectnessMask": objects, "GTMatchMask": matches}
 
 
-HEAD = {"anchors": [10, 13, 16, 30, 33, 23, 30, 61], "anchor_mask": [1, 2], "class_num": 3, "ignore_thresh": 0.3, "downsample_ratio": 8}
+ANCHORS = {"anchors": [10, 13, 16, 30, 33, 23, 30, 61], "anchor_mask": [1, 2]}
+HEAD = {**ANCHORS, "class_num": 3, "ignore_thresh": 0.3, "downsample_ratio": 8}
 BOXES = np.concatenate([array(2, 5, 2, low=0.05, high=0.95), array(2, 5, 2, low=0.2, high=0.9, seed=1)], -1)
 BOXES[0, 3] = [0.5, 0.5, 0.0, 0.4]
 BOXES[1, 4] = [7.0, 0.0, 0.0, 0.0]  # padding may lie anywhere
@@ -82,7 +83,10 @@ test_yolov3_loss = op_tests(
         "a score of 0": ({**INPUTS, "GTScore": np.zeros((2, 5))}, HEAD),
         "scaled offsets": (INPUTS, {**HEAD, "scale_x_y": 1.25}),
         "labels of no class": ({**INPUTS, "GTLabel": INPUTS["GTLabel"] - 9}, HEAD),
-        "one class": ({**INPUTS, "X": INPUTS["X"][:, :6], "GTLabel": INPUTS["GTLabel"] * 0}, {**HEAD, "class_num": 1, "anchor_mask": [2]}),
+        "one class": (
+            {**INPUTS, "X": INPUTS["X"][:, :6], "GTLabel": INPUTS["GTLabel"] * 0},
+            {**HEAD, "class_num": 1, "anchor_mask": [2]},
+        ),
         "no boxes": ({**INPUTS, "GTBox": BOXES[:, :0], "GTLabel": INPUTS["GTLabel"][:, :0]}, HEAD),
         "two boxes of one cell": ({"X": INPUTS["X"][:1], "GTBox": TWICE, "GTLabel": np.array([[0, 2]], "int32")}, HEAD),
     },
@@ -106,7 +110,7 @@ test_yolov3_loss = op_tests(
         "infinite": (with_box(0.5, 0.5, np.inf, 0.2), HEAD, pm.OpError, "GTBox inf finite"),
     },
     tolerance={"float32": 1e-5},
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("match", [-2, 2, 2**31 - 1])

@@ -50,9 +50,8 @@ template <class Box, class T>
 std::vector<int64_t> suppressed(const std::vector<int64_t>& order, Box box, T threshold, T eta, bool normalized) {
   std::vector<int64_t> kept;
   for (int64_t i : order) {
-    bool stays = std::all_of(kept.begin(), kept.end(), [&](int64_t other) {
-      return box_overlap(box(i), box(other), normalized) <= threshold;
-    });
+    bool stays = std::all_of(kept.begin(), kept.end(),
+                             [&](int64_t other) { return box_overlap(box(i), box(other), normalized) <= threshold; });
     if (!stays) continue;
     kept.push_back(i);
     if (eta < T(1) && threshold > T(0.5)) threshold *= eta;
