@@ -93,7 +93,8 @@ CASES = {
     "yolov3_loss": one(lambda d: L.yolov3_loss(d(1, 14, 3, 3), d.given(TRUE_BOXES), d.ints(1, 2, high=2, dtype="int32"),
                                                [10, 13, 16, 30, 33, 23], [1, 2], 2, 0.7, 32)),
     **{name: one(lambda d, f=getattr(L, name): f(d(2, 4, 5, 6), d.given(REGIONS, [[0, 1, 3]]), pooled_height=2, pooled_width=2))
-       for name in ("roi_align", "roi_pool", "psroi_pool")},
+       for name in ("roi_align", "roi_pool")},
+    "psroi_pool": one(lambda d: L.psroi_pool(d(2, 8, 5, 6), d.given(REGIONS, [[0, 1, 3]]), pooled_height=2, pooled_width=2, output_channels=2)),
     "box_clip": one(lambda d: L.box_clip(d.given(REGIONS, [[0, 1, 3]]), d.given(np.array([[4, 5, 1], [9, 8, 2]], "float32")))),
     "nms": one(lambda d: L.nms(d.given(REGIONS), iou_threshold=0.25)),
     "prior_box": one(lambda d: L.prior_box(d(1, 2, 3, 4), d(1, 3, 24, 40), [4.0, 10.0], [9.0, 20.0], [2.0], flip=True)),

@@ -34,7 +34,7 @@ def cases(attrs, **more):
 
 
 def refusals(attrs):
-    """What all three refuse."""
+    """The inputs that all three refuse."""
     with_box = lambda value: {**COUNTED, "ROIs": np.where(np.arange(24).reshape(6, 4) == 9, value, BOXES)}
     with_counts = lambda *counts: {**COUNTED, "RoisNum": np.array(counts, "int32")}
     return {

@@ -65,7 +65,6 @@ void define_anchor_generator(OpTable& ops) {
               .output("Anchors", "[rows, columns, boxes, 4]: left, top, right, bottom")
               .output("Variances", "shape of Anchors: variances")
               .infer(infer_anchor_generator)
-              .custom_lod()
               .no_gradient("its boxes do not depend on data")
               .cpu_only("its sizes are lists, which no launcher passes")
               .kernels<AnchorGeneratorKernel, float, double>());

@@ -14,7 +14,7 @@ struct BipartiteMatchKernel : Kernel {
   Out<int32_t> rows;
   Out<T> matched;
   Scratch<int64_t> order;   // elements, largest first
-  Scratch<uint8_t> taken;   // whether a row has a column
+  Scratch<uint8_t> taken;   // 1 for a row that has a column
   int64_t columns;
   bool all_columns;
   T threshold;
@@ -94,7 +94,7 @@ void define_bipartite_match(OpTable& ops) {
   ops.add(
       OpSchema("bipartite_match")
           .doc("Takes the largest element of DistMat, which pairs its row with its column, then the largest element "
-               "of the other rows and columns, and so on, while it is at least 1e-6. NaN is no pair. Liu et al. 2016, "
+               "of the other rows and columns, and so on, while it is at least 1e-6. NaN is passed over. Liu et al. 2016, "
                "SSD.")
           .attr("match_type", "bipartite",
                 "bipartite: pairs only; per_prediction: a column without a row then takes its largest element, if "

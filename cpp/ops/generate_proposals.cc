@@ -20,7 +20,7 @@ struct ProposalRules {
   }
 };
 
-// What is known of one image; anchor a of cell p has the score scores[a, p] and the offsets deltas[4 a, p].
+// The inputs of one image; anchor a of cell p has the score scores[a, p] and the offsets deltas[4 a, p].
 template <class T>
 struct ProposalImage {
   const T *scores, *deltas, *size, *anchors, *variances;

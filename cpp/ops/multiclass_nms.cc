@@ -1,4 +1,4 @@
-// multiclass_nms: Out = of each class, the boxes of large scores that do not overlap
+// multiclass_nms: Out = the boxes of each class that have large scores and do not overlap
 #include "ops/family/box_suppression.h"
 #include "ops/family/regions.h"
 
@@ -183,7 +183,7 @@ OpSchema nms_schema(const char* type) {
 }
 
 const char kNmsDoc[] =
-    "Of each class, takes the boxes in the order of their scores, without those that overlap a box that was taken by "
+    "Takes the boxes of each class in the order of their scores, without those that overlap a box that was taken by "
     "more "
     "than nms_threshold; of each image, the keep_top_k of the largest scores, ordered by class. A score of NaN is left "
     "out. ";
@@ -195,16 +195,15 @@ void define_multiclass_nms(OpTable& ops) {
               .doc(std::string(kNmsDoc) + "If nothing is kept, Out is one row of -1.")
               .kernels<MulticlassNmsKernel, float, double>());
   ops.add(nms_schema("multiclass_nms2")
-              .doc(std::string(kNmsDoc) + "If nothing is kept, Out has no rows; without Index, it is one row of -1.")
-              .optional_output("Index", "int32 [kept, 1]: the row of each box in BBoxes, as if it were [n, 4]")
+              .doc(kNmsDoc)
+              .output("Index", "int32 [kept, 1]: the row of each box in BBoxes, as if it were [n, 4]")
               .kernels<MulticlassNmsKernel, float, double>());
   ops.add(nms_schema("multiclass_nms3")
-              .doc(std::string(kNmsDoc) + "If nothing is kept, Out has no rows; without Index, it is one row of -1.")
+              .doc(kNmsDoc)
               .optional_input("RoisNum",
                               "int32 or int64 [images]: how many of the rows are of each image, if no lod says so")
-              .optional_output("Index", "int32 [kept, 1]: the row of each box in BBoxes, as if it were [n, 4]")
+              .output("Index", "int32 [kept, 1]: the row of each box in BBoxes, as if it were [n, 4]")
               .optional_output("NmsRoisNum", "int32 [images]: how many boxes of each image are kept")
-              .checks_data()
               .kernels<MulticlassNmsKernel, float, double>());
 }
 

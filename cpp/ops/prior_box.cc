@@ -120,7 +120,6 @@ void define_prior_box(OpTable& ops) {
           .output("Boxes", "[rows, columns, boxes, 4]: left, top, right, bottom")
           .output("Variances", "shape of Boxes: variances")
           .infer(infer_prior_box)
-          .custom_lod()
           .no_gradient("its boxes do not depend on data")
           .cpu_only("its sizes are lists, which no launcher passes")
           .kernels<PriorBoxKernel, float, double>());

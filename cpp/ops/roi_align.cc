@@ -54,7 +54,7 @@ struct AlignedAxis {
   }
 };
 
-// What the operator and its gradient know about the bins of regions.
+// The bins of regions, for the operator and its gradient.
 template <class T>
 struct AlignedRegions {
   Regions<T> regions;

@@ -36,7 +36,7 @@ template <class T>
 T logit_slope(T x, T label) {
   return T(1) / (T(1) + std::exp(-x)) - label;
 }
-// What the operator and its gradient share: attributes, and the true boxes. X has for each anchor of anchor_mask the
+// The attributes and the true boxes, for the operator and its gradient. X has for each anchor of anchor_mask the
 // channels x, y, width, height, objectness, classes.
 template <class T>
 struct YoloTargets {
@@ -125,7 +125,7 @@ struct Yolov3LossKernel : Kernel {
     });
   }
 
-  // -1 where a prediction overlaps a true box so much that its objectness is no mistake.
+  // -1 where a prediction overlaps a true box so much that its objectness does not count.
   void set_ignored(int64_t image) {
     for (int64_t i = 0; i < targets.anchor_count() * targets.cells; ++i) {
       CenteredBox<T> found = predicted(image, i / targets.cells, i % targets.cells);
@@ -275,7 +275,7 @@ void define_yolov3_loss(OpTable& ops) {
           .attr("anchors", std::vector<int32_t>{}, "width and height of each anchor, in pixels", each_at_least(1))
           .attr("anchor_mask", std::vector<int32_t>{}, "the anchors that X predicts for")
           .attr("class_num", 1, "the number of classes", at_least(1))
-          .attr("ignore_thresh", 0.7f, "the overlap, intersection over union, above which objectness is no mistake")
+          .attr("ignore_thresh", 0.7f, "the overlap, intersection over union, above which objectness does not count")
           .attr("downsample_ratio", 32, "pixels of the network's input for each cell", at_least(1))
           .attr("use_label_smooth", true, "whether labels are min(1 / class_num, 1 / 40) away from 0 and 1")
           .attr("scale_x_y", 1.0f, "the scale of the offsets of centers")

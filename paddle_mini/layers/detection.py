@@ -80,7 +80,7 @@ def yolov3_loss(
         anchors: width and height of each anchor, in pixels.
         anchor_mask: the anchors that x predicts for.
         class_num: the number of classes.
-        ignore_thresh: the overlap with a true box above which a prediction's objectness is no mistake.
+        ignore_thresh: the overlap with a true box above which a prediction's objectness does not count.
         downsample_ratio: pixels of the network's input for each cell.
         gt_score: [n, boxes], the weights of the boxes; None: 1.
         use_label_smooth: whether labels are min(1 / class_num, 1 / 40) away from 0 and 1.
@@ -230,7 +230,7 @@ def multiclass_nms(
     rois_num: Variable | None = None,
     name: str | None = None,
 ) -> tuple[Variable, Variable, Variable]:
-    """Of each class, the boxes of the largest scores that do not overlap.
+    """The boxes of each class that have the largest scores and do not overlap.
 
     Args:
         bboxes: [n, boxes, 4], left, top, right, bottom; or [boxes, classes, 4] in sequences (lod) or with rois_num.

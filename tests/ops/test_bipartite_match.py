@@ -57,6 +57,6 @@ test_bipartite_match = op_tests(
 )
 
 
-def test_nan_is_no_pair():
+def test_nan_is_passed_over():
     found = run_op("bipartite_match", {"DistMat": np.array([[np.nan, 0.5], [np.nan, np.nan]])}, ALL, ["ColToRowMatchIndices"])
     np.testing.assert_array_equal(found["ColToRowMatchIndices"], [[-1, 0]])

@@ -18,7 +18,7 @@ def entropy(x, label):
 
 
 def overlap(a, b):
-    """Of boxes by center and size."""
+    """The overlap of boxes by center and size."""
     width, height = np.minimum(a[:2] + a[2:] / 2, b[:2] + b[2:] / 2) - np.maximum(a[:2] - a[2:] / 2, b[:2] - b[2:] / 2)
     both = 0 if width < 0 or height < 0 else width * height
     return both / (a[2] * a[3] + b[2] * b[3] - both)

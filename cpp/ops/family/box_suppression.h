@@ -10,7 +10,7 @@
 
 namespace paddle_mini {
 
-// Of a box left, top, right, bottom; 0 if it ends before it begins. Without `normalized` its ends are pixels inside.
+// The area of a box left, top, right, bottom; 0 if it ends before it begins. Without `normalized` its ends are pixels inside.
 template <class T>
 T box_area(const T* box, bool normalized) {
   if (box[2] < box[0] || box[3] < box[1]) return T(0);
@@ -62,8 +62,8 @@ std::vector<int64_t> suppressed(const std::vector<int64_t>& order, Box box, T th
 // Calls f(T()) for the type of a tensor's floats.
 template <class F>
 auto for_float_type(DType dtype, F f) {
-  require<ShapeError>(dtype == DType::Float32 || dtype == DType::Float64, "boxes are ", name_of(dtype),
-                      ", for which there is no kernel");
+  require<ShapeError>(dtype == DType::Float32 || dtype == DType::Float64, "the type of the boxes is ", name_of(dtype),
+                      ", it must be float32 or float64");
   return dtype == DType::Float32 ? f(float()) : f(double());
 }
 
