@@ -94,7 +94,8 @@ void define_bipartite_match(OpTable& ops) {
   ops.add(
       OpSchema("bipartite_match")
           .doc("Takes the largest element of DistMat, which pairs its row with its column, then the largest element "
-               "of the other rows and columns, and so on, while it is at least 1e-6. NaN is passed over. Liu et al. 2016, "
+               "of the other rows and columns, and so on, while it is at least 1e-6. NaN is passed over. Liu et al. "
+               "2016, "
                "SSD.")
           .attr("match_type", "bipartite",
                 "bipartite: pairs only; per_prediction: a column without a row then takes its largest element, if "

@@ -138,7 +138,6 @@ void define_collect_fpn_proposals(OpTable& ops) {
           .optional_output("RoisNum", "int32 [images]: how many boxes of each image are taken")
           .infer(infer_collect_fpn_proposals)
           .custom_lod()
-          .checks_data()
           .no_gradient("it chooses boxes, which are not terms of a loss")
           .cpu_only("the size of its result depends on data")
           .kernels<CollectFpnProposalsKernel, float, double>());

@@ -127,7 +127,6 @@ void define_distribute_fpn_proposals(OpTable& ops) {
           .optional_output("RestoreIndex", "int32 [boxes, 1]: the row of each box among those of all levels together")
           .infer(infer_distribute_fpn_proposals)
           .custom_lod()
-          .checks_data()
           .no_gradient("it distributes boxes, which are not terms of a loss")
           .cpu_only("the sizes of its results depend on data")
           .kernels<DistributeFpnProposalsKernel, float, double>());

@@ -8,7 +8,6 @@
 
 namespace paddle_mini {
 namespace {
-
 // A box by its center and size, as parts of the image.
 template <class T>
 struct CenteredBox {
@@ -63,16 +62,16 @@ struct YoloTargets {
     const T* at = boxes.data() + i * 4;
     return {at[0], at[1], at[2], at[3]};
   }
-  // A box of no size is padding.
   bool is_box(int64_t i) const { return !(boxes[i * 4 + 2] < T(1e-6) || boxes[i * 4 + 3] < T(1e-6)); }
   T score(int64_t i) const { return scores ? scores[i] : T(1); }
   T anchor(int64_t i, int64_t k) const { return static_cast<T>(anchors[static_cast<size_t>(2 * i + k)]); }
   int64_t cell(int64_t i) const {
     CenteredBox<T> one = box(i);
-    int64_t row = std::min(static_cast<int64_t>(one.y * static_cast<T>(rows)), rows - 1);
-    return row * columns + std::min(static_cast<int64_t>(one.x * static_cast<T>(columns)), columns - 1);
+    auto along = [](T part, int64_t size) {
+      return std::min(static_cast<int64_t>(part * static_cast<T>(size)), size - 1);
+    };
+    return along(one.y, rows) * columns + along(one.x, columns);
   }
-  // Offset in X of channel 0 of an anchor's prediction for a cell.
   int64_t place(int64_t image, int64_t anchor, int64_t cell) const {
     return (image * anchor_count() + anchor) * (5 + classes) * cells + cell;
   }
@@ -155,9 +154,8 @@ struct Yolov3LossKernel : Kernel {
     matches[i] = -1;
     if (!targets.is_box(i)) return 0;
     int64_t best = 0;
-    T most = T(0);
-    CenteredBox<T> wanted = targets.box(i);
-    wanted.x = wanted.y = T(0);
+    T most(0);
+    CenteredBox<T> wanted{T(0), T(0), targets.box(i).width, targets.box(i).height};
     for (int64_t a = 0; a < static_cast<int64_t>(targets.anchors.size()) / 2; ++a) {
       CenteredBox<T> one{T(0), T(0), targets.anchor(a, 0) / targets.size, targets.anchor(a, 1) / targets.size};
       T overlap = centered_overlap(one, wanted);
