@@ -35,6 +35,7 @@ template <class T>
 T logit_slope(T x, T label) {
   return T(1) / (T(1) + std::exp(-x)) - label;
 }
+
 // The attributes and the true boxes, for the operator and its gradient. X has for each anchor of anchor_mask the
 // channels x, y, width, height, objectness, classes.
 template <class T>
@@ -58,19 +59,15 @@ struct YoloTargets {
   }
 
   int64_t anchor_count() const { return static_cast<int64_t>(mask.size()); }
-  CenteredBox<T> box(int64_t i) const {
-    const T* at = boxes.data() + i * 4;
-    return {at[0], at[1], at[2], at[3]};
-  }
+  CenteredBox<T> box(int64_t i) const { return {boxes[i * 4], boxes[i * 4 + 1], boxes[i * 4 + 2], boxes[i * 4 + 3]}; }
   bool is_box(int64_t i) const { return !(boxes[i * 4 + 2] < T(1e-6) || boxes[i * 4 + 3] < T(1e-6)); }
   T score(int64_t i) const { return scores ? scores[i] : T(1); }
   T anchor(int64_t i, int64_t k) const { return static_cast<T>(anchors[static_cast<size_t>(2 * i + k)]); }
   int64_t cell(int64_t i) const {
-    CenteredBox<T> one = box(i);
     auto along = [](T part, int64_t size) {
       return std::min(static_cast<int64_t>(part * static_cast<T>(size)), size - 1);
     };
-    return along(one.y, rows) * columns + along(one.x, columns);
+    return along(box(i).y, rows) * columns + along(box(i).x, columns);
   }
   int64_t place(int64_t image, int64_t anchor, int64_t cell) const {
     return (image * anchor_count() + anchor) * (5 + classes) * cells + cell;
@@ -250,8 +247,8 @@ void infer_yolov3_loss(InferContext& c) {
   if (c.has_input("GTScore")) require_same_dtype(c, "X", "GTScore");
   Shape each{boxes[0], boxes[1]};
   for (const char* port : {"GTLabel", "GTScore"}) {
-    if (!c.has_input(port)) continue;
-    require<ShapeError>(shapes_agree(c.shape(port), each), port, " has shape ", c.shape(port).str(), ", it must be ",
+    bool fits = !c.has_input(port) || shapes_agree(c.shape(port), each);
+    require<ShapeError>(fits, port, " has shape ", c.has_input(port) ? c.shape(port).str() : "", ", it must be ",
                         each.str());
   }
   c.set_output("Loss", c.input("X").dtype, Shape{x[0]});
