@@ -58,6 +58,10 @@ BINARY = ("elementwise_add elementwise_div elementwise_fmax elementwise_fmin ele
 
 POSITIVE = np.array([[4, 1, 0.5], [1, 3, 0.25], [0.5, 0.25, 2]], "float32")  # symmetric, positive definite
 CORNERS = np.array([[1, 2, 4, 7], [0, 0, 3, 3]], "float32")
+PLACES = np.array([[[[1, 3, 5], [12, 15, 22]], [[6, 8, 11], [13, 20, 16]]]], "int32")
+REGIONS = np.array([[0.5, 0.25, 4.25, 3.5], [1.25, 0.75, 5.5, 4.25], [-1.5, 2.25, 2.5, 6.5]], "float32")
+COUNTS = np.array([1, 2], "int32")
+TRUE_BOXES = np.array([[[0.25, 0.3, 0.2, 0.3], [0.7, 0.8, 0.4, 0.3]]], "float32")
 ROWS = [[0, 2, 5]]
 
 CASES = {
@@ -81,6 +85,28 @@ CASES = {
     "box_coder": one(lambda d: L.box_coder(d.given(CORNERS), d.given(CORNERS + 1))),
     "iou_similarity": one(lambda d: L.iou_similarity(d.given(CORNERS), d.given(CORNERS + 1))),
     "yolo_box": one(lambda d: L.yolo_box(d(1, 14, 2, 3), d.given(np.array([[40, 60]], "int32")), [10, 13, 16, 30], 2, 0.01, 32)[0]),
+    "affine_grid": {"corners": lambda d: L.affine_grid(d(2, 2, 3), out_shape=[2, 3, 4, 5]),
+                    "edges": lambda d: L.affine_grid(d(2, 3, 4), out_shape=[2, 1, 3, 4, 5], align_corners=False)},
+    "max_unpool2d": {"defaults": lambda d: L.max_unpool2d(d(1, 2, 2, 3), d.given(PLACES), 2),
+                     "size": lambda d: L.max_unpool2d(d(1, 2, 2, 3), d.given(PLACES), 2, [2, 2], 0, [5, 7])},
+    "max_unpool3d": one(lambda d: L.max_unpool3d(d(1, 2, 1, 2, 3), d.given(PLACES[:, :, None]), 2)),
+    "yolov3_loss": one(lambda d: L.yolov3_loss(d(1, 14, 3, 3), d.given(TRUE_BOXES), d.ints(1, 2, high=2, dtype="int32"),
+                                               [10, 13, 16, 30, 33, 23], [1, 2], 2, 0.7, 32)),
+    **{name: one(lambda d, f=getattr(L, name): f(d(2, 4, 5, 6), d.given(REGIONS, [[0, 1, 3]]), pooled_height=2, pooled_width=2))
+       for name in ("roi_align", "roi_pool")},
+    "psroi_pool": one(lambda d: L.psroi_pool(d(2, 8, 5, 6), d.given(REGIONS, [[0, 1, 3]]), pooled_height=2, pooled_width=2, output_channels=2)),
+    "box_clip": one(lambda d: L.box_clip(d.given(REGIONS, [[0, 1, 3]]), d.given(np.array([[4, 5, 1], [9, 8, 2]], "float32")))),
+    "nms": one(lambda d: L.nms(d.given(REGIONS), iou_threshold=0.25)),
+    "prior_box": one(lambda d: L.prior_box(d(1, 2, 3, 4), d(1, 3, 24, 40), [4.0, 10.0], [9.0, 20.0], [2.0], flip=True)),
+    "anchor_generator": one(lambda d: L.anchor_generator(d(1, 2, 3, 4), [32.0, 64.0], [0.5, 1.0])),
+    "bipartite_match": one(lambda d: L.bipartite_match(d(3, 4), "per_prediction", 0.25)),
+    "multiclass_nms": one(lambda d: L.multiclass_nms(d.given(np.stack([REGIONS] * 2)), d(2, 3, 3), 0.2, 10, 4)),
+    "matrix_nms": one(lambda d: L.matrix_nms(d.given(np.stack([REGIONS] * 2)), d(2, 3, 3), 0.2, 0.1, 10, 4)),
+    "generate_proposals": one(lambda d: L.generate_proposals(
+        d(2, 2, 3, 4), d(2, 8, 3, 4), d.given(np.array([[40, 50], [50, 60]], "float32")), *L.anchor_generator(d(1, 2, 3, 4), [16.0, 32.0], [1.0]), 10, 5)),
+    "distribute_fpn_proposals": one(lambda d: L.distribute_fpn_proposals(d.given(REGIONS * 60), 2, 5, 4, 224, rois_num=d.given(COUNTS))[1]),
+    "collect_fpn_proposals": one(lambda d: L.collect_fpn_proposals(
+        [d(3, 4), d(3, 4)], [d(3, 1), d(3, 1, low=0.15, high=0.95)], 4, [d.given(COUNTS), d.given(COUNTS)])),
     "accuracy": one(lambda d: L.accuracy(d(4, 3), d.ints(4, 1))),
     "acosh": one(lambda d: L.acosh(d(2, 3, low=1.5, high=3))),
     "adaptive_pool2d": {"defaults": lambda d: L.adaptive_pool2d(d(2, 3, 6, 6), 3), "avg": lambda d: L.adaptive_pool2d(d(2, 3, 5, 7), [2, 3], "avg")},

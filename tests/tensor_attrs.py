@@ -25,6 +25,14 @@ S = dict(axes=[0, 1])
 # name: (operator, inputs, attributes, tensors that replace some of these, the remaining attributes, inputs with a
 # gradient).
 CASES: dict[str, Any] = {
+    "affine_grid": (
+        "affine_grid",
+        {"Theta": array(2, 2, 3)},
+        {"output_shape": [2, 3, 4, 5]},
+        {"OutputShape": i32(2, 3, 4, 5)},
+        {},
+        ["Theta"],
+    ),
     "slice": (
         "slice",
         {"Input": array(4, 6)},

@@ -23,6 +23,7 @@ LEFT_OUT = {
     "atan2": ({"int32", "int64"}, "its result of integers would be float64: cast them"),
     "beam_search": ({"int32", "int64"}, "its scores are logarithms of probabilities"),
     "reduce_sum": ({"bool"}, "the sum of bool is int64, whose kernel it is"),
+    **dict.fromkeys(["roi_align", "roi_align_grad"], ({"int32"}, "weights between pixels are not integers")),
 }
 HALVES, NARROW = ("float16", "bfloat16"), ("int8", "uint8", "int16")
 

@@ -189,6 +189,13 @@ def _pool(call: Call) -> int:
     return call.size("Out", "Out@GRAD") * math.prod(call.attrs["ksize"])
 
 
+def _roi_align(call: Call) -> int:
+    """Four pixels with their weights for each sample; without sampling_ratio, their number depends on the regions."""
+    if call.attrs["sampling_ratio"] <= 0:
+        raise _UnknownCost
+    return 8 * call.size("Out", "Out@GRAD") * call.attrs["sampling_ratio"] ** 2
+
+
 def _update(each: int) -> Callable[[Call], int]:
     """`each` operations for each element of a parameter with a gradient; of selected rows, for those of the rows."""
     return lambda call: sum(each * _known(one.size) for one in call.inputs["Grad"] if one is not None)
@@ -245,6 +252,11 @@ _COSTS: dict[str, Callable[[Call], int]] = {
     "pool2d_grad": _pool,
     "pool3d": _pool,
     "pool3d_grad": _pool,
+    "roi_align": _roi_align,
+    "roi_align_grad": _roi_align,
+    "prior_box": _per_output(2),
+    "anchor_generator": _per_output(2),
+    "box_clip": _per_output(2),
     "parameter_average": _per_input(3, "Param"),
     "average_accumulates": _per_input(1, "param"),
 }

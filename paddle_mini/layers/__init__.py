@@ -19,7 +19,7 @@ from .arrays import array_length, array_read, array_write, create_array, tensor_
 from .control_flow import ConditionalBlock, While, case, cond, switch_case, while_loop
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, max_pool2d_with_index, pool2d
 from .decode import BeamSearchDecoder, dynamic_decode
-from .detection import yolo_box
+from .detection import anchor_generator, bipartite_match, matrix_nms, multiclass_nms, prior_box, yolo_box, yolov3_loss
 from .embedding import embedding
 from .fill import (
     arange, eye, fill_constant, fill_constant_batch_size_like, full_like, ones, ones_like, zeros, zeros_like,
@@ -58,6 +58,8 @@ from .tensor import assign, cast, concat, create_global_var, create_parameter, d
 from .transformer import (
     add_learned_positions, add_sinusoid_positions, feed_forward, transformer_decoder_layer, transformer_encoder_layer,
 )
+from .proposals import collect_fpn_proposals, distribute_fpn_proposals, generate_proposals
+from .unpool import max_unpool2d, max_unpool3d
 from .volume import conv3d, pool3d
 from .sequence import (
     lod_append, lod_reset, row_conv, sequence_conv, sequence_first_step, sequence_last_step, sequence_mask,
@@ -69,31 +71,33 @@ from .ctc import ctc_greedy_decoder, edit_distance, warpctc
 from .beam import beam_search, beam_search_decode
 
 __all__ = [
-    "accuracy", "adaptive_pool2d", "add_learned_positions", "add_sinusoid_positions", "affine_channel", "allclose",
-    "arange", "argmax", "argmin", "argsort", "array_length", "array_read", "array_write", "assign", "auc",
-    "batch_norm", "beam_search", "beam_search_decode", "BeamSearchDecoder", "bilinear_tensor_product",
-    "broadcast_to", "case", "cast", "chunk_eval", "concat", "cond", "ConditionalBlock", "conv2d",
-    "conv2d_transpose", "conv3d", "cos_sim", "cosine_decay", "create_array", "create_global_var",
-    "create_parameter", "crf_decoding", "crop", "crop_tensor", "cross_entropy", "ctc_greedy_decoder", "cummax",
-    "cummin", "cumsum", "data", "dot_product_attention", "dropout", "dynamic_decode", "dynamic_gru", "dynamic_lstm",
-    "edit_distance", "eigh", "einsum", "embedding", "expand", "expand_as", "exponential_decay", "eye", "fc",
-    "feed_forward", "fill_constant", "fill_constant_batch_size_like", "flatten", "flip", "fold", "full_like",
-    "gather", "gaussian_random", "group_norm", "gru_unit", "GRUCell", "hsigmoid", "huber_loss", "increment",
-    "index_add", "index_select", "instance_norm", "inverse_time_decay", "kthvalue", "l2_normalize", "label_smooth",
-    "layer_norm", "linear_chain_crf", "linear_lr_warmup", "lod_append", "lod_reset", "log_loss", "logcumsumexp",
-    "logsumexp", "lrn", "lstm", "LSTMCell", "matmul", "max_pool2d_with_index", "maxout", "meshgrid", "mode",
-    "multi_head_attention", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay", "norm", "one_hot", "ones",
-    "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay", "polynomial_decay", "pool2d", "pool3d", "pow",
-    "pow2_decay_with_linear_warmup", "prelu", "put_along_axis", "py_func", "reduce_all", "reduce_any", "reduce_max",
-    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape",
-    "resize_bicubic", "resize_bilinear", "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn",
-    "RNNCell", "roll", "row_conv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask",
-    "sequence_pad", "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split",
-    "square_error_cost", "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case",
-    "take_along_axis", "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer",
-    "transformer_encoder_layer", "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold",
-    "uniform_random", "unsqueeze", "unstack", "warpctc", "where", "While", "while_loop", "yolo_box", "zeros",
-    "zeros_like",
+    "accuracy", "adaptive_pool2d", "add_learned_positions", "add_sinusoid_positions", "affine_channel",
+    "allclose", "anchor_generator", "arange", "argmax", "argmin", "argsort", "array_length", "array_read",
+    "array_write", "assign", "auc", "batch_norm", "beam_search", "beam_search_decode", "BeamSearchDecoder",
+    "bilinear_tensor_product", "bipartite_match", "broadcast_to", "case", "cast", "chunk_eval",
+    "collect_fpn_proposals", "concat", "cond", "ConditionalBlock", "conv2d", "conv2d_transpose", "conv3d",
+    "cos_sim", "cosine_decay", "create_array", "create_global_var", "create_parameter", "crf_decoding", "crop",
+    "crop_tensor", "cross_entropy", "ctc_greedy_decoder", "cummax", "cummin", "cumsum", "data",
+    "distribute_fpn_proposals", "dot_product_attention", "dropout", "dynamic_decode", "dynamic_gru",
+    "dynamic_lstm", "edit_distance", "eigh", "einsum", "embedding", "expand", "expand_as", "exponential_decay",
+    "eye", "fc", "feed_forward", "fill_constant", "fill_constant_batch_size_like", "flatten", "flip", "fold",
+    "full_like", "gather", "gaussian_random", "generate_proposals", "group_norm", "gru_unit", "GRUCell",
+    "hsigmoid", "huber_loss", "increment", "index_add", "index_select", "instance_norm", "inverse_time_decay",
+    "kthvalue", "l2_normalize", "label_smooth", "layer_norm", "linear_chain_crf", "linear_lr_warmup",
+    "lod_append", "lod_reset", "log_loss", "logcumsumexp", "logsumexp", "lrn", "lstm", "LSTMCell", "matmul",
+    "matrix_nms", "max_pool2d_with_index", "max_unpool2d", "max_unpool3d", "maxout", "meshgrid", "mode",
+    "multi_head_attention", "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay",
+    "norm", "one_hot", "ones", "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay",
+    "polynomial_decay", "pool2d", "pool3d", "pow", "pow2_decay_with_linear_warmup", "prelu", "prior_box",
+    "put_along_axis", "py_func", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape", "resize_bicubic", "resize_bilinear",
+    "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn", "RNNCell", "roll", "row_conv",
+    "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask", "sequence_pad",
+    "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split", "square_error_cost",
+    "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case", "take_along_axis",
+    "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer", "transformer_encoder_layer",
+    "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unsqueeze",
+    "unstack", "warpctc", "where", "While", "while_loop", "yolo_box", "yolov3_loss", "zeros", "zeros_like",
 ]
 __all__ += ops.__all__
 

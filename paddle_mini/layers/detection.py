@@ -1,10 +1,11 @@
 # Layers of detection with more than one result; those with one are in ops.py.
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..variable import Variable
-from .emit import emit_all
+from .emit import emit, emit_all
 
 
 def yolo_box(
@@ -52,7 +53,268 @@ def yolo_box(
         "iou_aware": iou_aware,
         "iou_aware_factor": iou_aware_factor,
     }
-    made = emit_all("yolo_box", {"X": x, "ImgSize": img_size}, attrs, name)
-    boxes, scores = made["Boxes"], made["Scores"]
-    assert isinstance(boxes, Variable) and isinstance(scores, Variable)
+    boxes, scores = _several("yolo_box", {"X": x, "ImgSize": img_size}, attrs, name, "Boxes", "Scores")
     return boxes, scores
+
+
+def yolov3_loss(
+    x: Variable,
+    gt_box: Variable,
+    gt_label: Variable,
+    anchors: Sequence[int],
+    anchor_mask: Sequence[int],
+    class_num: int,
+    ignore_thresh: float,
+    downsample_ratio: int,
+    gt_score: Variable | None = None,
+    use_label_smooth: bool = True,
+    scale_x_y: float = 1.0,
+    name: str | None = None,
+) -> Variable:
+    """The loss of the predictions of a YOLO v3 head against true boxes, one for each image.
+
+    Args:
+        x: [n, anchors of anchor_mask (5 + class_num), size, size]; float32 or float64.
+        gt_box: [n, boxes, 4], center x, center y, width, height as parts of the image; a box of size 0 is padding.
+        gt_label: int32 [n, boxes], the classes.
+        anchors: width and height of each anchor, in pixels.
+        anchor_mask: the anchors that x predicts for.
+        class_num: the number of classes.
+        ignore_thresh: the overlap with a true box above which a prediction's objectness does not count.
+        downsample_ratio: pixels of the network's input for each cell.
+        gt_score: [n, boxes], the weights of the boxes; None: 1.
+        use_label_smooth: whether labels are min(1 / class_num, 1 / 40) away from 0 and 1.
+        scale_x_y: the scale of the offsets of centers.
+    Returns:
+        [n].
+    Example:
+        >>> x, box = pm.layers.data("x", [-1, 14, 5, 5]), pm.layers.data("box", [-1, 3, 4])
+        >>> label = pm.layers.data("label", [-1, 3], "int32")
+        >>> pm.layers.yolov3_loss(x, box, label, [10, 13, 16, 30, 33, 23], [0, 1], 2, 0.7, 32).shape
+        (-1,)
+    """
+    attrs = {
+        "anchors": list(anchors),
+        "anchor_mask": list(anchor_mask),
+        "class_num": class_num,
+        "ignore_thresh": ignore_thresh,
+        "downsample_ratio": downsample_ratio,
+        "use_label_smooth": use_label_smooth,
+        "scale_x_y": scale_x_y,
+    }
+    return emit("yolov3_loss", {"X": x, "GTBox": gt_box, "GTLabel": gt_label, "GTScore": gt_score}, attrs, name=name)
+
+
+def prior_box(
+    input: Variable,
+    image: Variable,
+    min_sizes: Sequence[float],
+    max_sizes: Sequence[float] | None = None,
+    aspect_ratios: Sequence[float] = (1.0,),
+    variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    flip: bool = False,
+    clip: bool = False,
+    steps: Sequence[float] = (0.0, 0.0),
+    offset: float = 0.5,
+    min_max_aspect_ratios_order: bool = False,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """Boxes of several sizes and proportions around every cell of a feature map, as parts of the image (SSD).
+
+    Args:
+        input: [n, channels, rows, columns], the feature map.
+        image: [n, channels, height, width].
+        min_sizes: sizes of boxes, in pixels of the image.
+        max_sizes: larger sizes, one for each of min_sizes, which give squares of the geometric mean; None: no such squares.
+        aspect_ratios: width by height of boxes, besides 1.
+        variance: four numbers that are written beside each box.
+        flip: whether there is a box of the inverse of each ratio too.
+        clip: whether boxes are clipped to the image.
+        steps: pixels between columns and between rows; 0: the image's size by that of the map.
+        offset: the center of the first cell, in cells.
+        min_max_aspect_ratios_order: whether the larger square comes second, not last, among the boxes of a size.
+    Returns:
+        Boxes [rows, columns, boxes, 4], left, top, right, bottom; variances of that shape.
+    Example:
+        >>> input, image = pm.layers.data("input", [-1, 8, 3, 3]), pm.layers.data("image", [-1, 3, 48, 48])
+        >>> boxes, variances = pm.layers.prior_box(input, image, [16.0], [24.0], [2.0], flip=True)
+        >>> boxes.shape
+        (3, 3, 4, 4)
+    """
+    attrs = {
+        "min_sizes": list(min_sizes),
+        "max_sizes": list(max_sizes or ()),
+        "aspect_ratios": list(aspect_ratios),
+        "variances": list(variance),
+        "flip": flip,
+        "clip": clip,
+        "step_w": steps[0],
+        "step_h": steps[1],
+        "offset": offset,
+        "min_max_aspect_ratios_order": min_max_aspect_ratios_order,
+    }
+    boxes, variances = _several("prior_box", {"Input": input, "Image": image}, attrs, name, "Boxes", "Variances")
+    return boxes, variances
+
+
+def anchor_generator(
+    input: Variable,
+    anchor_sizes: Sequence[float],
+    aspect_ratios: Sequence[float],
+    variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    stride: Sequence[float] = (16.0, 16.0),
+    offset: float = 0.5,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """Boxes of several sizes and proportions around every cell of a feature map, in pixels of the image (Faster R-CNN).
+
+    Args:
+        input: [n, channels, rows, columns], the feature map.
+        anchor_sizes: sizes of boxes, in pixels.
+        aspect_ratios: height by width of boxes.
+        variance: four numbers that are written beside each box.
+        stride: pixels between columns, and between rows.
+        offset: the center of the first cell, in cells.
+    Returns:
+        Boxes [rows, columns, boxes, 4], left, top, right, bottom; variances of that shape.
+    Example:
+        >>> input = pm.layers.data("input", [-1, 8, 3, 3])
+        >>> anchors, variances = pm.layers.anchor_generator(input, [32.0, 64.0], [0.5, 1.0, 2.0])
+        >>> anchors.shape
+        (3, 3, 6, 4)
+    """
+    attrs = {
+        "anchor_sizes": list(anchor_sizes),
+        "aspect_ratios": list(aspect_ratios),
+        "variances": list(variance),
+        "stride": list(stride),
+        "offset": offset,
+    }
+    anchors, variances = _several("anchor_generator", {"Input": input}, attrs, name, "Anchors", "Variances")
+    return anchors, variances
+
+
+def bipartite_match(
+    dist_matrix: Variable, match_type: str = "bipartite", dist_threshold: float = 0.5, name: str | None = None
+) -> tuple[Variable, Variable]:
+    """Pairs of rows and columns, the largest element of a matrix first.
+
+    Args:
+        dist_matrix: [n, m], the larger, the better; with sequences (lod), a matrix for each.
+        match_type: "bipartite": pairs only; "per_prediction": a column without a row then takes its largest element.
+        dist_threshold: the least such element.
+    Returns:
+        int32 [sequences, m], the row of each column in its sequence, or -1; [sequences, m], the elements there, or 0.
+    Example:
+        >>> overlaps = pm.layers.data("overlaps", [3, 5])
+        >>> rows, largest = pm.layers.bipartite_match(overlaps)
+        >>> rows.shape, largest.shape
+        ((1, 5), (1, 5))
+    """
+    attrs = {"match_type": match_type, "dist_threshold": dist_threshold}
+    ports = "ColToRowMatchIndices", "ColToRowMatchDist"
+    rows, distances = _several("bipartite_match", {"DistMat": dist_matrix}, attrs, name, *ports)
+    return rows, distances
+
+
+def multiclass_nms(
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    nms_threshold: float = 0.3,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    background_label: int = 0,
+    rois_num: Variable | None = None,
+    name: str | None = None,
+) -> tuple[Variable, Variable, Variable]:
+    """The boxes of each class that have the largest scores and do not overlap.
+
+    Args:
+        bboxes: [n, boxes, 4], left, top, right, bottom; or [boxes, classes, 4] in sequences (lod) or with rois_num.
+        scores: [n, classes, boxes]; or [boxes, classes].
+        score_threshold: boxes of a score up to this are left out.
+        nms_top_k: candidates of a class; -1: all.
+        keep_top_k: boxes of an image; -1: all.
+        nms_threshold: the largest overlap with a kept box, intersection over union.
+        normalized: False: the ends of boxes are pixels inside of them.
+        nms_eta: below 1: the threshold is multiplied by it for each kept box, while above 0.5.
+        background_label: the class that is left out; -1: none.
+        rois_num: int32 or int64 [n], how many of the boxes are of each image.
+    Returns:
+        Rows [kept, 6] of class, score, box; int32 [kept, 1], the rows of bboxes; int32 [n], how many each image has.
+    Example:
+        >>> boxes, scores = pm.layers.data("boxes", [-1, 50, 4]), pm.layers.data("scores", [-1, 3, 50])
+        >>> rows, index, counts = pm.layers.multiclass_nms(boxes, scores, 0.1, 20, 10)
+        >>> rows.shape
+        (-1, 6)
+    """
+    attrs = {
+        "score_threshold": score_threshold,
+        "nms_top_k": nms_top_k,
+        "keep_top_k": keep_top_k,
+        "nms_threshold": nms_threshold,
+        "normalized": normalized,
+        "nms_eta": nms_eta,
+        "background_label": background_label,
+    }
+    inputs = {"BBoxes": bboxes, "Scores": scores, "RoisNum": rois_num}
+    rows, index, counts = _several("multiclass_nms3", inputs, attrs, name, "Out", "Index", "NmsRoisNum")
+    return rows, index, counts
+
+
+def matrix_nms(
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    post_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    use_gaussian: bool = False,
+    gaussian_sigma: float = 2.0,
+    background_label: int = 0,
+    normalized: bool = True,
+    name: str | None = None,
+) -> tuple[Variable, Variable, Variable]:
+    """Boxes whose scores are large after a decay by their overlaps with better ones (SOLOv2).
+
+    Args:
+        bboxes: [n, boxes, 4], left, top, right, bottom.
+        scores: [n, classes, boxes].
+        score_threshold: boxes of a score up to this are left out.
+        post_threshold: boxes of a decayed score up to this are left out.
+        nms_top_k: candidates of a class; -1: all.
+        keep_top_k: boxes of an image; -1: all.
+        use_gaussian: whether the decay is Gaussian, not linear.
+        gaussian_sigma: of the Gaussian decay.
+        background_label: the class that is left out; -1: none.
+        normalized: False: the ends of boxes are pixels inside of them.
+    Returns:
+        Rows [kept, 6] of class, decayed score, box; int32 [kept, 1], the rows of bboxes; int32 [n], how many each image has.
+    Example:
+        >>> boxes, scores = pm.layers.data("boxes", [-1, 50, 4]), pm.layers.data("scores", [-1, 3, 50])
+        >>> rows, index, counts = pm.layers.matrix_nms(boxes, scores, 0.1, 0.05, 20, 10)
+        >>> rows.shape
+        (-1, 6)
+    """
+    attrs = {
+        "score_threshold": score_threshold,
+        "post_threshold": post_threshold,
+        "nms_top_k": nms_top_k,
+        "keep_top_k": keep_top_k,
+        "use_gaussian": use_gaussian,
+        "gaussian_sigma": gaussian_sigma,
+        "background_label": background_label,
+        "normalized": normalized,
+    }
+    ports = "Out", "Index", "RoisNum"
+    rows, index, counts = _several("matrix_nms", {"BBoxes": bboxes, "Scores": scores}, attrs, name, *ports)
+    return rows, index, counts
+
+
+def _several(op_type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], name: str | None, *ports: str) -> list[Variable]:
+    """The variables of several outputs."""
+    made = emit_all(op_type, inputs, attrs, name, dict.fromkeys(ports, 1))
+    return [one for port in ports if isinstance(one := made[port], Variable)]

@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element.
@@ -82,6 +82,27 @@ def addmm(input: Variable, x: Variable, y: Variable, *, beta: float=1.0, alpha: 
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.addmm(matrix, matrix, matrix).shape
         (4, 4)
+    """
+
+def affine_grid(theta: Variable, *, out_shape: Sequence[int]=[], align_corners: bool=True, name: str | None=None) -> Variable:
+    """Output[n, y, x] = theta[n] (x, y, 1): where each pixel of a result lies in an image, both from -1 to 1; of volumes, (x, y, z, 1). An axis of one pixel has the coordinate 0; in PaddlePaddle's it is NaN with align_corners. Jaderberg et al. 2015, Spatial Transformer Networks.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        theta: [images, 2, 3], or [images, 3, 4] for volumes
+        out_shape: [images, channels, height, width], or with a depth
+        align_corners: whether -1 and 1 are the centers of the outermost pixels, not their edges
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Output: [images, height, width, 2], or [images, depth, height, width, 3].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> maps = pm.layers.data("maps", [2, 2, 3])
+        >>> pm.layers.affine_grid(maps, out_shape=[2, 3, 4, 5]).shape
+        (2, 4, 5, 2)
     """
 
 def angle(x: Variable, *, name: str | None=None) -> Variable:
@@ -362,6 +383,27 @@ def bmm(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
         >>> b = pm.layers.data("b", [-1, 4, 5])
         >>> pm.layers.bmm(a, b).shape
         (-1, 3, 5)
+    """
+
+def box_clip(input: Variable, im_info: Variable, *, name: str | None=None) -> Variable:
+    """Output = input, clipped to [0, width - 1] and [0, height - 1] of the image before it was scaled: its size in im_info divided by its scale, rounded.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: [boxes, ..., 4]: left, top, right, bottom, in a sequence (lod) for each image
+        im_info: [images, 3]: height, width and scale of each image
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Output: as input.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> rois = pm.layers.data("rois", [-1, 4], lod_level=1)
+        >>> info = pm.layers.data("info", [-1, 3])
+        >>> pm.layers.box_clip(rois, info).shape
+        (-1, 4)
     """
 
 def box_coder(prior_box: Variable, target_box: Variable, *, prior_box_var: Variable | None=None, code_type: str='encode_center_size', box_normalized: bool=True, axis: int=0, variance: Sequence[float]=[], name: str | None=None) -> Variable:
@@ -2438,6 +2480,26 @@ def nextafter(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
         (-1, 8)
     """
 
+def nms(boxes: Variable, *, iou_threshold: float=1.0, name: str | None=None) -> Variable:
+    """Takes the boxes in their order, without those whose overlap with a box that was taken, intersection over union, is above iou_threshold. boxes of the largest scores come first, if they are sorted so.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        boxes: [boxes, 4]: left, top, right, bottom
+        iou_threshold: the largest overlap with a kept box
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        KeepBoxesIdxs: int64 [kept]: the rows of boxes.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> corners = pm.layers.data("corners", [6, 4])
+        >>> pm.layers.nms(corners).shape
+        (-1,)
+    """
+
 def not_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x differs from y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal to nothing.
 
@@ -2539,6 +2601,32 @@ def polygamma(x: Variable, n: int, *, name: str | None=None) -> Variable:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.polygamma(x, 1).shape
         (-1, 8)
+    """
+
+def psroi_pool(input: Variable, rois: Variable, *, rois_num: Variable | None=None, pooled_height: int=1, pooled_width: int=1, spatial_scale: float=1.0, output_channels: int=1, name: str | None=None) -> Variable:
+    """Each region, rounded to whole pixels, is cut into bins. Out[n, c, i, j] is the mean of channel (c pooled_height + i) pooled_width + j in bin i, j of region n, and 0 for a bin outside of input. Dai et al. 2016, R-FCN.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: [images, channels, height, width]
+        rois: [regions, 4]: left, top, right, bottom; without rois_num, a sequence (lod) for each image
+        rois_num: int32 or int64 [images]: how many of the regions are in each image, in order
+        pooled_height: rows of the result
+        pooled_width: columns of the result
+        spatial_scale: pixels of input for each unit of rois
+        output_channels: channels of the result
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [regions, output_channels, pooled_height, pooled_width].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> rois = pm.layers.data("rois", [-1, 4], lod_level=1)
+        >>> pm.layers.psroi_pool(image, rois, pooled_height=2, pooled_width=2).shape
+        (-1, 1, 2, 2)
     """
 
 def randint(low: int, high: int, *, shape: Sequence[int]=[], dtype: str | int=3, seed: int=0, name: str | None=None) -> Variable:
@@ -2660,6 +2748,58 @@ def relu6(x: Variable, *, threshold: float=6.0, name: str | None=None) -> Variab
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.relu6(x).shape
         (-1, 8)
+    """
+
+def roi_align(input: Variable, rois: Variable, *, rois_num: Variable | None=None, pooled_height: int=1, pooled_width: int=1, spatial_scale: float=1.0, sampling_ratio: int=-1, aligned: bool=False, name: str | None=None) -> Variable:
+    """Each region is cut into bins, and each bin is the mean of samples between the pixels of input by linear interpolation: those up to one pixel outside of input take its edge, those farther outside are 0. A region that ends before it begins has no samples, and is 0, unless sampling_ratio states their number. He et al. 2017, Mask R-CNN.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        input: [images, channels, height, width]
+        rois: [regions, 4]: left, top, right, bottom; without rois_num, a sequence (lod) for each image
+        rois_num: int32 or int64 [images]: how many of the regions are in each image, in order
+        pooled_height: rows of the result
+        pooled_width: columns of the result
+        spatial_scale: pixels of input for each unit of rois
+        sampling_ratio: samples of a bin along each axis; not positive: one for each pixel
+        aligned: true: coordinates count from the edge of the first pixel, not from its center; false: a region is at least one pixel long
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [regions, channels, pooled_height, pooled_width].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> rois = pm.layers.data("rois", [-1, 4], lod_level=1)
+        >>> pm.layers.roi_align(image, rois, pooled_height=2, pooled_width=3).shape
+        (-1, 4, 2, 3)
+    """
+
+def roi_pool(input: Variable, rois: Variable, *, rois_num: Variable | None=None, pooled_height: int=1, pooled_width: int=1, spatial_scale: float=1.0, name: str | None=None) -> Variable:
+    """Each region, rounded to whole pixels, is cut into bins; Out is the largest pixel of each, and 0 for a bin outside of input. NaN is passed over. Girshick 2015, Fast R-CNN.
+
+    Element types: int32, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        input: [images, channels, height, width]
+        rois: [regions, 4]: left, top, right, bottom; without rois_num, a sequence (lod) for each image
+        rois_num: int32 or int64 [images]: how many of the regions are in each image, in order
+        pooled_height: rows of the result
+        pooled_width: columns of the result
+        spatial_scale: pixels of input for each unit of rois
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [regions, channels, pooled_height, pooled_width].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> image = pm.layers.data("image", [-1, 4, 6, 6])
+        >>> rois = pm.layers.data("rois", [-1, 4], lod_level=1)
+        >>> pm.layers.roi_pool(image, rois, pooled_height=2, pooled_width=3).shape
+        (-1, 4, 2, 3)
     """
 
 def round(x: Variable, *, name: str | None=None) -> Variable:

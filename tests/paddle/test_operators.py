@@ -14,6 +14,7 @@ ENDS = {
     "pad": ["a number"],
     "rnn": ["empty and too long sequences"],
     "repeat_interleave": ["columns"],
+    "roi_align": ["aligned"],
     "sequence_pad": ["only padding"],
     "sequence_unpad": ["no rows", "no sequences"],
 }
@@ -38,6 +39,7 @@ LEFT_OUT = {
 
 # Differences, and their reasons.
 DIFFERENT = {
+    "affine_grid": dict.fromkeys(["one row", "volumes"], "PaddlePaddle divides by 0 along an axis of one pixel"),
     "argsort": {"int32": "order of equal elements", "int64": "order of equal elements"},
     "clip": {"integers without bounds": "PaddlePaddle's bounds overflow"},
     "einsum": {"kept": "PaddlePaddle keeps operands in InnerCache only where its algorithm changes them"},

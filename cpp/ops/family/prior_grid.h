@@ -1,0 +1,53 @@
+// PriorGrid: boxes of the same sizes around every cell of a feature map, as prior_box and anchor_generator make them.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/op_table.h"
+#include "math/cpu/each_item.h"
+
+namespace paddle_mini {
+
+// Sizes in units of the result; `half` has half the width and height of each box.
+struct PriorGrid {
+  std::vector<std::pair<double, double>> half;
+  double first_x = 0, first_y = 0;  // the center of the first cell
+  double step_x = 0, step_y = 0;    // between cells
+  double unit_x = 1, unit_y = 1;    // what the boxes are divided by
+
+  // Writes boxes [rows, columns, boxes, 4] and the variances beside them.
+  template <class T>
+  void write(KernelContext& context, const Shape& shape, const std::vector<float>& variances, bool clip, T* boxes,
+             T* beside) const {
+    int64_t count = shape[2];
+    each_item(context, {shape[0] * shape[1], 10.0 * static_cast<double>(count)}, [&](int64_t cell) {
+      double x = first_x + step_x * static_cast<double>(cell % shape[1]);
+      double y = first_y + step_y * static_cast<double>(cell / shape[1]);
+      for (int64_t b = 0; b < count; ++b) {
+        auto [width, height] = half[static_cast<size_t>(b)];
+        double sides[4] = {(x - width) / unit_x, (y - height) / unit_y, (x + width) / unit_x, (y + height) / unit_y};
+        for (int64_t k = 0; k < 4; ++k) {
+          int64_t at = (cell * count + b) * 4 + k;
+          if (boxes) boxes[at] = static_cast<T>(clip ? std::clamp(sides[k], 0.0, 1.0) : sides[k]);
+          if (beside) beside[at] = static_cast<T>(variances[static_cast<size_t>(k)]);
+        }
+      }
+    });
+  }
+};
+
+inline void require_four_variances(const InferContext& c) {
+  const auto& variances = c.attr<std::vector<float>>("variances");
+  require<ProgramError>(variances.size() == 4, "attribute 'variances' has ", variances.size(),
+                        " numbers, it must have 4");
+  for (float v : variances) require<ProgramError>(v > 0, "attribute 'variances' holds ", v, ", it must be positive");
+}
+
+inline void require_positive_numbers(const InferContext& c, const char* name) {
+  for (float number : c.attr<std::vector<float>>(name)) {
+    require<ProgramError>(number > 0, "attribute '", name, "' holds ", number, ", it must be positive");
+  }
+}
+
+}  // namespace paddle_mini
