@@ -45,7 +45,7 @@ from .rearrange import (
     broadcast_to, expand, expand_as, flatten, flip, meshgrid, pad, reshape, reverse, roll, squeeze, stack, tile, transpose,
     unsqueeze,
 )
-from .matrices import eigh
+from .matrices import eigh, qr
 from .recurrence import StaticRNN
 from .reduce import (
     argmax, argmin, cumsum, logcumsumexp, logsumexp, norm, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min,
@@ -85,12 +85,12 @@ __all__ = [
     "logsumexp", "lrn", "lstm", "LSTMCell", "matmul", "max_pool2d_with_index", "maxout", "meshgrid", "mode",
     "multi_head_attention", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay", "norm", "one_hot", "ones",
     "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay", "polynomial_decay", "pool2d", "pool3d", "pow",
-    "pow2_decay_with_linear_warmup", "prelu", "put_along_axis", "py_func", "reduce_all", "reduce_any", "reduce_max",
-    "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape",
-    "resize_bicubic", "resize_bilinear", "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn",
-    "RNNCell", "roll", "row_conv", "segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv",
-    "send_ue_recv", "send_uv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask",
-    "sequence_pad", "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split",
+    "pow2_decay_with_linear_warmup", "prelu", "put_along_axis", "py_func", "qr", "reduce_all", "reduce_any",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "renorm", "repeat_interleave",
+    "reshape", "resize_bicubic", "resize_bilinear", "resize_linear", "resize_nearest", "resize_trilinear",
+    "reverse", "rnn", "RNNCell", "roll", "row_conv", "segment_max", "segment_mean", "segment_min", "segment_sum",
+    "send_u_recv", "send_ue_recv", "send_uv", "sequence_conv", "sequence_first_step", "sequence_last_step",
+    "sequence_mask", "sequence_pad", "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split",
     "square_error_cost", "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case",
     "take_along_axis", "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer",
     "transformer_encoder_layer", "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold",

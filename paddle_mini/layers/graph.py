@@ -92,9 +92,7 @@ def send_u_recv(
         reduce_op: sum, mean, min or max.
         out_size: the number of rows of the result, or a variable with it; None: as many as x has.
     Returns:
-        [out_size, ...].
-    Raises:
-        OpError: at a run, if a node is out of range.
+        [out_size, ...]. Raises OpError at a run if a node is out of range.
     Example:
         >>> x = pm.layers.data("x", [10, 8])
         >>> sources, targets = pm.layers.data("sources", [-1], "int64"), pm.layers.data("targets", [-1], "int64")
@@ -126,9 +124,7 @@ def send_ue_recv(
         reduce_op: sum, mean, min or max.
         out_size: the number of rows of the result, or a variable with it; None: as many as x has.
     Returns:
-        [out_size, ...].
-    Raises:
-        OpError: at a run, if a node is out of range.
+        [out_size, ...]. Raises OpError at a run if a node is out of range.
     Example:
         >>> x, y = pm.layers.data("x", [10, 8]), pm.layers.data("y", [-1, 1])
         >>> sources, targets = pm.layers.data("sources", [-1], "int64"), pm.layers.data("targets", [-1], "int64")
@@ -152,9 +148,7 @@ def send_uv(
         dst_index: [edges], int32 or int64: the target of each edge.
         message_op: add, sub, mul or div: x + y, x - y, x y, or x / (y + 1e-12).
     Returns:
-        [edges, ...].
-    Raises:
-        OpError: at a run, if a node is out of range.
+        [edges, ...]. Raises OpError at a run if a node is out of range.
     Example:
         >>> x, y = pm.layers.data("x", [10, 8]), pm.layers.data("y", [10, 8])
         >>> sources, targets = pm.layers.data("sources", [-1], "int64"), pm.layers.data("targets", [-1], "int64")
