@@ -1,4 +1,5 @@
-// unique: Out = the distinct elements of X, or its distinct slices along an axis
+// unique: Out = the distinct elements of X, or its distinct slices along an axis; unique_consecutive: X without the
+// elements, or slices, that are equal to the one before them
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -36,6 +37,16 @@ struct Items {
       }
     }
     return 0;
+  }
+
+  // Whether all elements are equal; a NaN is equal to nothing.
+  template <class T>
+  bool equal(const T* data, int64_t a, int64_t b) const {
+    for (int64_t o = 0; o < outer; ++o) {
+      const T* items = data + o * count * inner;
+      if (!std::equal(items + a * inner, items + (a + 1) * inner, items + b * inner)) return false;
+    }
+    return true;
   }
 };
 
@@ -77,6 +88,17 @@ UniqueItems find_unique(const T* data, const Items& items, bool sorted) {
   return placed;
 }
 
+template <class T>
+UniqueItems find_runs(const T* data, const Items& items) {
+  UniqueItems runs;
+  for (int64_t i = 0; i < items.count; ++i) {
+    if (i == 0 || !items.equal(data, i - 1, i)) runs.first.push_back(i), runs.counts.push_back(0);
+    runs.inverse.push_back(static_cast<int64_t>(runs.first.size()) - 1);
+    ++runs.counts.back();
+  }
+  return runs;
+}
+
 void write_numbers(Variable* to, const std::vector<int64_t>& numbers) {
   if (!to) return;
   if (to->tensor.dtype == DType::Int64) std::copy(numbers.begin(), numbers.end(), to->tensor.as<int64_t>());
@@ -85,21 +107,42 @@ void write_numbers(Variable* to, const std::vector<int64_t>& numbers) {
                    [](int64_t n) { return static_cast<int32_t>(n); });
 }
 
-template <class T>
-struct UniqueKernel : Kernel {
+// How the items of Out are found, for all attributes and data.
+struct AllItems {
+  bool sorted;
+  template <class Context>
+  explicit AllItems(const Context& c) : sorted(c.template attr<bool>("is_sorted")) {}
+  static Variable* indices(const KernelInit& init) { return init.output("Indices"); }
+  template <class T>
+  UniqueItems find(const T* data, const Items& items) const {
+    return find_unique(data, items, sorted);
+  }
+};
+
+struct ConsecutiveItems {
+  template <class Context>
+  explicit ConsecutiveItems(const Context&) {}
+  static Variable* indices(const KernelInit&) { return nullptr; }
+  template <class T>
+  UniqueItems find(const T* data, const Items& items) const {
+    return find_runs(data, items);
+  }
+};
+
+template <class Rule, class T>
+struct UniqueItemsKernel : Kernel {
   In<T> x;
   Out<T> out;
   Variable *indices, *index, *counts;
   Items items;
-  bool sorted;
+  Rule rule;
 
-  explicit UniqueKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), indices(init.output("Indices")), index(init.output("Index")),
-        counts(init.output("Counts")), items(x.shape(), init.attr<std::vector<int32_t>>("axis")),
-        sorted(init.attr<bool>("is_sorted")) {}
+  explicit UniqueItemsKernel(KernelInit& init)
+      : x(init, "X"), out(init, "Out"), indices(Rule::indices(init)), index(init.output("Index")),
+        counts(init.output("Counts")), items(x.shape(), init.attr<std::vector<int32_t>>("axis")), rule(init) {}
 
   void run(KernelContext&) override {
-    UniqueItems unique = find_unique(x.data(), items, sorted);
+    UniqueItems unique = rule.find(x.data(), items);
     auto width = static_cast<size_t>(items.inner);
     T* to = out.data();
     for (int64_t o = 0; o < items.outer; ++o) {
@@ -115,44 +158,60 @@ struct UniqueKernel : Kernel {
 };
 
 template <class T>
-int64_t count_unique(const Tensor& x, const Items& items) {
-  return static_cast<int64_t>(find_unique(x.as<T>(), items, true).first.size());
-}
+using UniqueKernel = UniqueItemsKernel<AllItems, T>;
+template <class T>
+using UniqueConsecutiveKernel = UniqueItemsKernel<ConsecutiveItems, T>;
 
-int64_t count_unique(const Variable& x, const Items& items) {
+template <class Rule>
+int64_t count_unique(const Variable& x, const Items& items, const Rule& rule) {
+  auto count = [&](auto* data) { return static_cast<int64_t>(rule.find(data, items).first.size()); };
   switch (x.tensor.dtype) {
-    case DType::Float32: return count_unique<float>(x.tensor, items);
-    case DType::Float64: return count_unique<double>(x.tensor, items);
-    case DType::Int32: return count_unique<int32_t>(x.tensor, items);
-    case DType::Int64: return count_unique<int64_t>(x.tensor, items);
+    case DType::Float32: return count(x.tensor.as<float>());
+    case DType::Float64: return count(x.tensor.as<double>());
+    case DType::Int32: return count(x.tensor.as<int32_t>());
+    case DType::Int64: return count(x.tensor.as<int64_t>());
     default: fail<ShapeError>("X is ", name_of(x.tensor.dtype), ", it must be float32, float64, int32 or int64");
   }
 }
 
-void infer_unique(InferContext& c) {
+// Returns the number of items of Out; -1 before the data is known.
+template <class Rule>
+int64_t infer_unique_items(InferContext& c) {
   const Shape& x = c.shape("X");
   const auto& axes = c.attr<std::vector<int32_t>>("axis");
   DType numbers = c.dtype_attr("dtype");
   bool whole = numbers == DType::Int32 || numbers == DType::Int64;
   require<ProgramError>(whole, "attribute 'dtype' is ", name_of(numbers), ", it must be int32 or int64");
   require<ProgramError>(axes.size() <= 1, "attribute 'axis' has ", axes.size(), " elements, at most 1 is possible");
-  bool sorted = c.attr<bool>("is_sorted");
-  if (!sorted) require_rank(c, "X", 1);
   int axis = axes.empty() ? 0 : normal_axis(axes[0], x.rank(), "attribute 'axis'");
   int64_t count = -1;
-  if (const Variable* value = c.value("X")) count = count_unique(*value, Items(x, axes));
+  if (const Variable* value = c.value("X")) count = count_unique(*value, Items(x, axes), Rule(c));
   Shape out = axes.empty() ? Shape{count} : x;
   if (!axes.empty()) out[axis] = count;
   c.set_output("Out", c.input("X").dtype, out);
-  c.set_output("Indices", numbers, Shape{count});
   c.set_output("Counts", numbers, Shape{count});
   c.set_output("Index", numbers, Shape{axes.empty() ? x.numel(0, x.rank()) : x[axis]});
+  return count;
+}
+
+void infer_unique(InferContext& c) {
+  if (!c.attr<bool>("is_sorted")) require_rank(c, "X", 1);
+  c.set_output("Indices", c.dtype_attr("dtype"), Shape{infer_unique_items<AllItems>(c)});
+}
+
+OpSchema with_unique_attributes(OpSchema schema) {
+  return schema.attr("return_inverse", false, "not read: whether Index is wanted")
+      .attr("return_counts", false, "not read: whether Counts is wanted")
+      .attr("axis", std::vector<int32_t>{}, "one axis; empty: all elements")
+      .custom_lod()
+      .no_gradient("its inputs are ids, which are integers")
+      .cpu_only("the size of its result depends on data");
 }
 
 }  // namespace
 
 void define_unique(OpTable& ops) {
-  ops.add(OpSchema("unique")
+  ops.add(with_unique_attributes(OpSchema("unique"))
               .doc("Out = the unique elements of X: sorted with is_sorted, otherwise in the order of their first "
                    "occurrence. With `axis`, unique slices along it. NaNs count as equal and come last. The number of "
                    "elements depends on data. The outputs that the program names are computed; the return_ attributes "
@@ -163,16 +222,21 @@ void define_unique(OpTable& ops) {
               .output("Index", "for each element of X, its position in Out")
               .optional_output("Counts", "[n]: the number of occurrences of each")
               .attr("return_index", false, "not read: whether Indices is wanted")
-              .attr("return_inverse", false, "not read: whether Index is wanted")
-              .attr("return_counts", false, "not read: whether Counts is wanted")
-              .attr("axis", std::vector<int32_t>{}, "one axis; empty: all elements")
               .attr("dtype", 3, "element type of Indices, Index and Counts: int32 or int64")
               .attr("is_sorted", false, "whether Out is sorted")
               .infer(infer_unique)
-              .custom_lod()
-              .no_gradient("its inputs are ids, which are integers")
-              .cpu_only("the size of its result depends on data")
               .kernels<UniqueKernel, float, double, int32_t, int64_t>());
+  ops.add(with_unique_attributes(OpSchema("unique_consecutive"))
+              .doc("Out = X without the elements that are equal to the one before them. With `axis`, without such "
+                   "slices along it. A NaN is equal to nothing. The number of elements depends on data. The outputs "
+                   "that the program names are computed; the return_ attributes are not read.")
+              .input("X", "any shape")
+              .output("Out", "[n]; with `axis`, X's shape with n along it")
+              .optional_output("Index", "for each element of X, its position in Out")
+              .optional_output("Counts", "[n]: the number of elements of X that each stands for")
+              .attr("dtype", 3, "element type of Index and Counts: int32 or int64")
+              .infer([](InferContext& c) { infer_unique_items<ConsecutiveItems>(c); })
+              .kernels<UniqueConsecutiveKernel, float, double, int32_t, int64_t>());
 }
 
 }  // namespace paddle_mini

@@ -29,6 +29,7 @@ from .learning_rate import (
     cosine_decay, exponential_decay, inverse_time_decay, linear_lr_warmup, natural_exp_decay, noam_decay,
     piecewise_decay, polynomial_decay, pow2_decay_with_linear_warmup,
 )
+from .graph import segment_max, segment_mean, segment_min, segment_sum, send_u_recv, send_ue_recv, send_uv
 from .linear import bilinear_tensor_product, cos_sim, einsum, fc, matmul
 from .loss import (
     cross_entropy, hsigmoid, huber_loss, label_smooth, log_loss, nll_loss, softmax_with_cross_entropy,
@@ -44,7 +45,7 @@ from .rearrange import (
     broadcast_to, expand, expand_as, flatten, flip, meshgrid, pad, reshape, reverse, roll, squeeze, stack, tile, transpose,
     unsqueeze,
 )
-from .matrices import eigh
+from .matrices import eigh, qr
 from .recurrence import StaticRNN
 from .reduce import (
     argmax, argmin, cumsum, logcumsumexp, logsumexp, norm, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min,
@@ -52,7 +53,7 @@ from .reduce import (
 )
 from .select import (
     allclose, argsort, cummax, cummin, gather, index_add, index_select, kthvalue, mode, multiplex, one_hot, put_along_axis,
-    repeat_interleave, take_along_axis, tril, triu, where,
+    repeat_interleave, take_along_axis, tril, triu, unique_consecutive, where,
 )
 from .tensor import assign, cast, concat, create_global_var, create_parameter, data, increment, sums
 from .transformer import (
@@ -89,15 +90,17 @@ __all__ = [
     "multi_head_attention", "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay",
     "norm", "one_hot", "ones", "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay",
     "polynomial_decay", "pool2d", "pool3d", "pow", "pow2_decay_with_linear_warmup", "prelu", "prior_box",
-    "put_along_axis", "py_func", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
+    "put_along_axis", "py_func", "qr", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
     "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape", "resize_bicubic", "resize_bilinear",
     "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn", "RNNCell", "roll", "row_conv",
+    "segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv",
     "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask", "sequence_pad",
     "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split", "square_error_cost",
     "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case", "take_along_axis",
     "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer", "transformer_encoder_layer",
-    "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unsqueeze",
-    "unstack", "warpctc", "where", "While", "while_loop", "yolo_box", "yolov3_loss", "zeros", "zeros_like",
+    "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold", "uniform_random",
+    "unique_consecutive", "unsqueeze", "unstack", "warpctc", "where", "While", "while_loop", "yolo_box",
+    "yolov3_loss", "zeros", "zeros_like",
 ]
 __all__ += ops.__all__
 

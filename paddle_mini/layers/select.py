@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import dtypes
 from ..schemas import op_schema
 from ..variable import Variable
 from .emit import emit, emit_all, from_front, layer_name, require_variable, whole
@@ -52,6 +53,38 @@ def index_add(x: Variable, index: Variable, axis: int, value: Variable, name: st
         (10, 8)
     """
     return emit("index_add", {"X": x, "Index": index, "AddValue": value}, {"axis": from_front(x, axis)}, name=name)
+
+
+def unique_consecutive(
+    x: Variable,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: str = "int64",
+    name: str | None = None,
+) -> Variable | tuple[Variable, ...]:
+    """x without the elements that are equal to the one before them; with an axis, without such slices along it.
+
+    Args:
+        x: any shape.
+        return_inverse: whether the position in the result of each element of x is returned too.
+        return_counts: whether the number of elements that each stands for is returned too.
+        axis: the axis of slices; None: the elements of the flattened x.
+        dtype: the element type of positions and counts, int32 or int64.
+    Returns:
+        The result, whose size depends on data; with one of the options, a tuple.
+    Example:
+        >>> x = pm.layers.data("x", [-1])
+        >>> out, counts = pm.layers.unique_consecutive(x, return_counts=True)
+        >>> out.shape, counts.dtype
+        ((-1,), 'int64')
+    """
+    attrs = {"return_inverse": return_inverse, "return_counts": return_counts, "dtype": dtypes.dtype_name(dtype)}
+    axes = [] if axis is None else [from_front(x, axis)]
+    optional = ["Index"] * return_inverse + ["Counts"] * return_counts
+    made = emit_all("unique_consecutive", {"X": x}, {**attrs, "axis": axes}, name, outputs={"Index": 1, "Counts": 1})
+    wanted = tuple(one for port in ["Out", *optional] if isinstance(one := made[port], Variable))
+    return wanted if optional else wanted[0]
 
 
 def repeat_interleave(x: Variable, repeats: int | Variable, axis: int = 0, name: str | None = None) -> Variable:

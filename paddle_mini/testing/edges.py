@@ -111,5 +111,6 @@ def ask_negative_axes(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any
                 np.testing.assert_array_equal(array_of(same), array_of(one), f"{port} differs with {name}={other}")
 
 
-# Their axes count those of the result, or of something other than the first input.
-COUNT_OTHER_AXES = {"stack", "unsqueeze2", "one_hot_v2"}
+# Their axes count those of the result, or of something other than the first input; for a vector, frame takes 0 and -1 for two
+# orders of the result.
+COUNT_OTHER_AXES = {"frame", "stack", "unsqueeze2", "one_hot_v2"}

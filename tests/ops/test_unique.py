@@ -1,4 +1,4 @@
-"""unique: elements, or slices, each once; their number depends on data."""
+"""unique: elements, or slices, each once; unique_consecutive: without repetitions. Their number depends on data."""
 
 import numpy as np
 import pytest
@@ -73,3 +73,64 @@ def test_not_a_number_counts_once(is_sorted):
     np.testing.assert_array_equal(found["Out"], [-np.inf, 1, np.nan] if is_sorted else [np.nan, 1, -np.inf])
     np.testing.assert_array_equal(found["Counts"], [1, 2, 3] if is_sorted else [3, 2, 1])
     np.testing.assert_array_equal(found["Out"][found["Index"]], x)
+
+
+POSITIONS = {"return_inverse": True, "return_counts": True}
+
+
+def without_repetitions(inputs, attrs):
+    x = inputs["X"]
+    items = np.moveaxis(x, attrs["axis"][0], 0) if attrs["axis"] else x.reshape(-1)
+    new = np.array([i == 0 or not np.array_equal(items[i - 1], items[i]) for i in range(len(items))], bool)
+    out = items[new]
+    kind = {2: "int32", 3: "int64"}[attrs["dtype"]]
+    inverse = np.cumsum(new) - 1
+    return {
+        "Out": np.moveaxis(out, 0, attrs["axis"][0]) if attrs["axis"] else out,
+        "Index": inverse.astype(kind),
+        "Counts": np.bincount(inverse, minlength=len(out)).astype(kind),
+    }
+
+
+ROWS = np.array([[1.0, 2], [1, 2], [1, 3], [1, 2], [1, 2]])
+
+test_unique_consecutive = op_tests(
+    "unique_consecutive",
+    without_repetitions,
+    cases={
+        "vector": ({"X": np.array([3.0, 3, 1, 1, 1, 3, 2])}, {}),
+        "matrix": ({"X": np.round(array(6, 3) * 0.7)}, POSITIONS),
+        "rows": ({"X": ROWS}, {"axis": [0], **POSITIONS}),
+        "columns": ({"X": ROWS.T}, {"axis": [-1], **POSITIONS}),
+        "planes": ({"X": np.repeat(array(2, 3, 2), [2, 1, 2], axis=1)}, {"axis": [1]}),
+        "one element": ({"X": array()}, {}),
+        "one number": ({"X": array(1)}, {}),
+        "nothing": ({"X": array(0, 3)}, {}),
+        "no rows": ({"X": array(0, 3)}, {"axis": [0]}),
+        "not a number": ({"X": np.array([np.nan, np.nan, 1, 1, np.inf, np.inf])}, POSITIONS),
+        "zeros of both signs": ({"X": np.array([0.0, -0.0, 0.0])}, POSITIONS),
+    },
+    refusals={
+        "two axes": ({"X": array(2, 2)}, {"axis": [0, 1]}, pm.ProgramError, "'axis'"),
+        "axis out of range": ({"X": array(2, 2)}, {"axis": [2]}, pm.Error, "axis"),
+        "positions in floats": ({"X": array(2)}, {"dtype": 5}, pm.ProgramError, "'dtype' float32"),
+    },
+    open_shapes=True,
+)
+
+test_consecutive_integers = op_tests(
+    "unique_consecutive",
+    without_repetitions,
+    cases={
+        "int64": ({"X": ints(20, high=2)}, {}),
+        "int32 positions": ({"X": ints(20, high=2, dtype="int32")}, {"dtype": 2, **POSITIONS}),
+    },
+    open_shapes=True,
+)
+
+test_consecutive_sequences_go_away = op_tests(
+    "unique_consecutive",
+    lambda inputs, attrs: without_repetitions({"X": inputs["X"].array}, attrs),
+    cases={"as many as rows": ({"X": pm.LoDTensor(array(3), [[0, 1, 3]])}, {})},
+    open_shapes=True,
+)

@@ -86,6 +86,7 @@ DIFFERENT = {
     "top_k_v2": {"integers with ties": "order of equal elements", "int32": "order of equal elements"},
     "tril_indices": {"no rows, 9": "PaddlePaddle's offset adds rows"},
     "trace": {"axes the other way round": "PaddlePaddle sorts the axes, but not the offset"},
+    "unique_consecutive": {"not a number": "PaddlePaddle counts a NaN at the front twice"},
 }
 
 # Operators without any comparison, and the reasons.
@@ -94,6 +95,7 @@ NOT_COMPARED = {
         ["all_finite", "bias_corrected_average", "parameter_average", "parameter_ring", "ring_mean", "select_rows"], "ours alone"
     ),
     **dict.fromkeys(["cos_sim", "proximal_adagrad", "rnn_memory_helper"], "PaddlePaddle 2.6.2 has it no more"),
+    "as_strided": "PaddlePaddle has its kernels outside of programs only",
     **dict.fromkeys(["accuracy", "pad2d"], "PaddlePaddle 2.6.2 has no kernel for it on CPUs"),
     **dict.fromkeys(
         ["average_accumulates", "batch_norm", "merged_momentum", "pow2_decay_with_linear_warmup", "rmsprop"],
