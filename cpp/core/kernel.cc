@@ -44,8 +44,8 @@ Variable* KernelInit::scratch(DType dtype, int64_t count) {
 }
 
 std::shared_ptr<PackedStore::Copy> KernelInit::packed(const char* port, const char* order, std::vector<int64_t> sizes,
-                                                      size_t bytes) const {
-  const Variable* variable = input(port);
+                                                      size_t bytes, size_t i) const {
+  const Variable* variable = input(port, i);
   if (!constants_ || !constants_->variables.count(variable)) return nullptr;
   return constants_->store->at({variable, order, std::move(sizes)}, bytes);
 }

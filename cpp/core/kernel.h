@@ -126,7 +126,7 @@ class KernelInit {
   Variable* scratch(DType dtype, int64_t count);
   // Memory for a copy of an input that the program never writes (math/cpu/packed_input.h); nullptr for others.
   std::shared_ptr<PackedStore::Copy> packed(const char* port, const char* order, std::vector<int64_t> sizes,
-                                            size_t bytes) const;
+                                            size_t bytes, size_t i = 0) const;
   std::deque<Variable>& scratches() { return *scratches_; }
   std::shared_ptr<std::deque<Variable>> share_scratches() { return scratches_; }
 

@@ -27,7 +27,7 @@ class Gemm {
   Gemm() = default;
   Gemm(const GemmSizes<T>& sizes, int threads);  // that run() may use
   // B is always the whole input `port`. If the program never writes it, it is packed once.
-  Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port);
+  Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port, size_t i = 0);
 
   void run(KernelContext& context, const T* a, const T* b, T* c) const;
   // Batched: this many products, with these strides between them.

@@ -19,7 +19,8 @@ struct GruKernel : Kernel {
   Out<T> hidden, gates, reset, batch_hidden;
   SequenceBatches batches;
   GruStep<T> step;
-  Scratch<T> packed, start;
+  PackedInput<T> packed;
+  Scratch<T> start;
 
   explicit GruKernel(KernelInit& init)
       : x(init, "Input"), first(init, "H0", optional_port), weight(init, "Weight"), bias(init, "Bias", optional_port),
@@ -27,19 +28,19 @@ struct GruKernel : Kernel {
         reset(kept_or_scratch<T>(init, "BatchResetHiddenPrev", hidden.numel())),
         batch_hidden(kept_or_scratch<T>(init, "BatchHidden", hidden.numel())),
         batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")), step(step_of<T>(init, weight.shape()[0])),
-        packed(init, step.packed_size()), start(init, batches.count() * step.size) {}
+        packed(init, "Weight", kGruPanels, {step.size}, step.packed_size()), start(init, batches.count() * step.size) {}
 
   void run(KernelContext& context) override {
     int64_t size = step.size;
     batches.gather(context, x.data(), 3 * size, gates.data());
     if (bias) add_to_rows(context, x.shape()[0], 3 * size, bias.data(), gates.data());
     batches.gather_first(context, first ? first.data() : static_cast<const T*>(nullptr), size, start.data());
-    step.pack(weight.data(), packed.data());
+    const T* weights = packed.get(context, [this](T* to) { step.pack(weight.data(), to); });
     batches.each_step(context, false, step.cost(), [&](int64_t t, int64_t begin, int64_t count) {
       int64_t row = batches.starts[t] + begin;
       const T* last = t == 0 ? start.data() : batch_hidden.data() + batches.starts[t - 1] * size;
-      step.run(context, count, packed.data(), gates.data() + row * 3 * size, last + begin * size,
-               reset.data() + row * size, batch_hidden.data() + row * size);
+      step.run(context, count, weights, gates.data() + row * 3 * size, last + begin * size, reset.data() + row * size,
+               batch_hidden.data() + row * size);
     });
     batches.scatter(context, batch_hidden.data(), size, hidden.data());
   }

@@ -17,21 +17,22 @@ struct GruUnitKernel : Kernel {
   In<T> x, last, weight, bias;
   Out<T> gate, reset, hidden;
   GruStep<T> step;
-  Scratch<T> packed;
+  PackedInput<T> packed;
 
   explicit GruUnitKernel(KernelInit& init)
       : x(init, "Input"), last(init, "HiddenPrev"), weight(init, "Weight"), bias(init, "Bias", optional_port),
         gate(init, "Gate"), reset(init, "ResetHiddenPrev"), hidden(init, "Hidden"),
-        step(unit_step<T>(init, last.shape()[1])), packed(init, step.packed_size()) {}
+        step(unit_step<T>(init, last.shape()[1])), packed(init, "Weight", kGruPanels, {step.size}, step.packed_size()) {
+  }
 
   void run(KernelContext& context) override {
     int64_t rows = last.shape()[0], width = 3 * step.size;
     copy_n(context, x.data(), x.numel(), gate.data());
     if (bias) add_to_rows(context, rows, width, bias.data(), gate.data());
-    step.pack(weight.data(), packed.data());
+    const T* weights = packed.get(context, [this](T* to) { step.pack(weight.data(), to); });
     each_sequence_range(context, rows, step.cost(), [&](int64_t begin, int64_t end) {
       int64_t at = begin * step.size;
-      step.run(context, end - begin, packed.data(), gate.data() + begin * width, last.data() + at, reset.data() + at,
+      step.run(context, end - begin, weights, gate.data() + begin * width, last.data() + at, reset.data() + at,
                hidden.data() + at);
     });
   }

@@ -1,6 +1,7 @@
 // lstm: LSTM over sequences; its input is already multiplied by its weights
 #include "core/op_table.h"
 #include "math/cpu/packed_gemm.h"
+#include "math/cpu/packed_input.h"
 #include "math/cpu/recurrent.h"
 #include "math/gemm.h"
 #include "math/sequence_batches.h"
@@ -57,7 +58,8 @@ struct LstmKernel : Kernel {
   bool peepholes;
   Cell rule;
   PackedGemm<T> gemm;
-  Scratch<T> packed, state, cells, zeros;
+  PackedInput<T> packed;
+  Scratch<T> state, cells, zeros;
 
   explicit LstmKernel(KernelInit& init)
       : x(init, "Input"), first(init, "H0", optional_port), first_cell(init, "C0", optional_port),
@@ -66,8 +68,8 @@ struct LstmKernel : Kernel {
         squashed(kept_or_scratch<T>(init, "BatchCellPreAct", hidden.numel())),
         batches(x.variable().tensor.lod, init.attr<bool>("is_reverse")), size(weight.shape()[0]),
         peepholes(init.attr<bool>("use_peepholes")), rule(init), gemm(product<T>(size, 4 * size)),
-        packed(init, gemm.packed_size()), state(init, batches.count() * size), cells(init, batches.count() * size),
-        zeros(init, peepholes ? 0 : 3 * size) {}
+        packed(init, "Weight", "panels of an LSTM", {size}, gemm.packed_size()), state(init, batches.count() * size),
+        cells(init, batches.count() * size), zeros(init, peepholes ? 0 : 3 * size) {}
 
   void run(KernelContext& context) override {
     batches.gather(context, x.data(), 4 * size, gates.data());
@@ -75,10 +77,10 @@ struct LstmKernel : Kernel {
     if (!peepholes) std::fill_n(zeros.data(), 3 * size, T(0));
     batches.gather_first(context, first ? first.data() : nullptr, size, state.data());
     batches.gather_first(context, first_cell ? first_cell.data() : nullptr, size, cells.data());
-    gemm.pack(weight.data(), 4 * size, false, packed.data());
+    const T* weights = packed.get(context, [this](T* to) { gemm.pack(weight.data(), 4 * size, false, to); });
     batches.each_step(context, false, row_cost(size), [&](int64_t t, int64_t begin, int64_t count) {
       int64_t row = batches.starts[t] + begin;
-      gemm.run(count, state.data() + begin * size, size, packed.data(), gates.data() + row * 4 * size, 4 * size, true);
+      gemm.run(count, state.data() + begin * size, size, weights, gates.data() + row * 4 * size, 4 * size, true);
       for (int64_t i = 0; i < count; ++i) run_row(context, row + i, begin + i);
     });
   }

@@ -11,6 +11,7 @@ struct RnnKernel : Kernel {
   RnnPorts<T> p;
   Out<T> out, reserve;
   std::vector<Out<T>> last;
+  std::vector<RnnProducts<T>> products;  // by layer and direction
   Out<uint8_t> mask;
   int64_t seed;
   Scratch<T> scratch;
@@ -21,6 +22,9 @@ struct RnnKernel : Kernel {
         seed(init.attr<int32_t>("seed")), scratch(init, RnnLayer<T>::scratch_size(p.stack.size, false)),
         own_mask(init, p.stack.drops && !mask ? out.numel() : 0) {
     for (size_t i = 0; i < p.first.size(); ++i) last.emplace_back(init, "State", i);
+    for (int64_t run = 0; run < p.stack.runs(); ++run) {
+      products.emplace_back(init, p.stack.size, p.stack.input_of(run / p.stack.directions), 2 * run, 2 * run + 1);
+    }
   }
 
   void run(KernelContext& context) override {
@@ -35,7 +39,9 @@ struct RnnKernel : Kernel {
       for (int64_t d = 0; d < s.directions; ++d) {
         int64_t at = p.state_at(layer * s.directions + d);
         T *state = last[0].data() + at, *cell = last[s.states() - 1].data() + at;
-        p.layer(reserve.data(), layer, d).run(context, state, cell, to + d * s.size.hidden, s.width(), scratch.data());
+        p.layer(reserve.data(), layer, d)
+            .run(context, products[layer * s.directions + d], state, cell, to + d * s.size.hidden, s.width(),
+                 scratch.data());
       }
       if (s.drops && !top) p.drop(out.numel(), kept(), to, p.dropped(reserve.data(), layer));
     }

@@ -86,6 +86,62 @@ def test_a_change_is_seen_by_the_next_run(change, name, groups, tmp_path):
         before = after
 
 
+def stacked(mode):
+    def build():
+        x = pm.layers.data("x", [5, 3, 24])
+        return pm.layers.stacked_rnn(x, 16, 2, mode, is_bidirec=True)[0], RANDOM.randn(5, 3, 24).astype("float32")
+
+    return build
+
+
+def sequences(layer, gates):
+    def build():
+        x = pm.layers.data("x", [-1, gates * 16], lod_level=1)
+        values = pm.create_lod_tensor(RANDOM.randn(9, gates * 16).astype("float32"), [[4, 2, 3]])
+        return layer(x, 16 * (gates if layer is pm.layers.dynamic_lstm else 1)), values
+
+    return build
+
+
+def one_step():
+    x, last = pm.layers.data("x", [3, 48]), pm.layers.fill_constant([3, 16], "float32", 0.5)
+    return pm.layers.gru_unit(x, last, 48)[0], RANDOM.randn(3, 48).astype("float32")
+
+
+RECURRENT = {
+    "LSTM": stacked("LSTM"),
+    "GRU": stacked("GRU"),
+    "dynamic_lstm": sequences(pm.layers.dynamic_lstm, 4),
+    "dynamic_gru": sequences(pm.layers.dynamic_gru, 3),
+    "gru_unit": one_step,
+}
+
+
+@pytest.mark.parametrize("network", RECURRENT)
+def test_a_change_of_recurrent_weights_is_seen(network):
+    main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
+    startup.random_seed = 1
+    with pm.program_guard(main, startup), pm.unique_name.guard():
+        made, values = RECURRENT[network]()
+        out = made[0] if isinstance(made, (tuple, list)) else made
+    exe = pm.Executor()
+    exe.run(startup, scope=scope)
+    parameters = [parameter.name for parameter in main.all_parameters()]
+    seen = set()
+    for changed in [None, *parameters]:
+        if changed:
+            scope.set(changed, 2 * scope.get(changed) + 0.1)
+        fresh = pm.Scope()
+        for name in parameters:
+            fresh.set(name, scope.get(name))
+        found, expected = (
+            np.asarray(by.run(main, {"x": values}, [out], at)[0]) for by, at in ((exe, scope), (pm.Executor(), fresh))
+        )
+        assert found.tobytes() == expected.tobytes()
+        seen.add(found.tobytes())
+    assert len(seen) == 1 + len(parameters)
+
+
 def test_averages_are_seen_while_they_are_applied():
     model = Model()
     for _ in range(3):

@@ -270,11 +270,12 @@ Gemm<T>::Gemm(const GemmSizes<T>& sizes, int threads) : sizes_(sizes) {
 }
 
 template <class T>
-Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port) : Gemm(sizes, init.threads()) {
+Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port, size_t i)
+    : Gemm(sizes, init.threads()) {
   const GemmSizes<T>& g = sizes_;
   if (!is_large(g)) return;
   const auto elements = static_cast<size_t>(g.k * PackedB<T>::columns(g.n));
-  packed_b_ = init.packed(port, "panels of a product", {g.k, g.n, g.ldb, g.transpose_b}, elements * sizeof(T));
+  packed_b_ = init.packed(port, "panels of a product", {g.k, g.n, g.ldb, g.transpose_b}, elements * sizeof(T), i);
 }
 
 template <class T>

@@ -4,9 +4,12 @@
 
 #include "core/kernel.h"
 #include "math/cpu/packed_gemm.h"
+#include "math/cpu/packed_input.h"
 #include "math/cpu/recurrent.h"
 
 namespace paddle_mini {
+
+inline constexpr const char* kGruPanels = "panels of a GRU";  // the order of PackedInput that GruStep::pack writes
 
 template <class T>
 struct GruStep {

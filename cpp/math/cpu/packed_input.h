@@ -25,8 +25,9 @@ template <class T>
 class PackedInput {
  public:
   // `count` elements; `order` names the copy's order, which depends on `sizes`. port nullptr: made in each run.
-  PackedInput(KernelInit& init, const char* port, const char* order, std::vector<int64_t> sizes, int64_t count)
-      : kept_(port ? init.packed(port, order, std::move(sizes), static_cast<size_t>(count) * sizeof(T)) : nullptr),
+  PackedInput(KernelInit& init, const char* port, const char* order, std::vector<int64_t> sizes, int64_t count,
+              size_t i = 0)
+      : kept_(port ? init.packed(port, order, std::move(sizes), static_cast<size_t>(count) * sizeof(T), i) : nullptr),
         scratch_(init, kept_ ? 0 : count) {}
 
   T* scratch() const { return scratch_.data(); }  // the memory for a copy in each run

@@ -18,21 +18,6 @@ RnnMode rnn_mode(const std::string& name) {
 
 namespace {
 
-// C [m, n] = or += A [m, k] op(B)
-template <class T>
-struct Operand {
-  const T* data;
-  int64_t stride;
-  bool transposed;
-};
-
-template <class T>
-void run_product(KernelContext& context, int64_t m, int64_t n, int64_t k, const T* a, std::common_type_t<Operand<T>> b,
-                 T* c, int64_t ldc, bool add) {
-  GemmSizes<T> sizes{false, b.transposed, m, n, k, 0, b.stride, ldc, T(1), add ? T(1) : T(0)};
-  Gemm<T>(sizes, context.threads).run(context, a, b.data, c);
-}
-
 template <class T>
 PackedGemm<T> product(int64_t k, int64_t n) {
   PackedGemm<T> gemm;
@@ -97,24 +82,32 @@ void RnnLayer<T>::each_batch_range(KernelContext& context, F f) const {
 template <class T>
 int64_t RnnLayer<T>::scratch_size(const RnnSizes& size, bool gradient) {
   int64_t gates = size.gate_width(), rows = size.rows();
-  if (!gradient) return product<T>(size.hidden, gates).packed_size() + size.batch * gates + 4 * size.hidden;
+  if (!gradient) return size.batch * gates + 4 * size.hidden;
   return product<T>(gates, size.hidden).packed_size() + gates + rows * (size.mode == RnnMode::Gru ? 2 : 1) * gates +
          rows * size.hidden;
 }
 
 template <class T>
-void RnnLayer<T>::run(KernelContext& context, T* state, T* cell, T* out, int64_t out_step, T* scratch) const {
+RnnProducts<T>::RnnProducts(KernelInit& init, const RnnSizes& size, int64_t inputs, size_t input, size_t hidden)
+    : of_input({false, true, size.rows(), size.gate_width(), inputs, 0, inputs, size.line()}, init, "WeightList",
+               input),
+      state_weights(init, "WeightList", "panels of a recurrent layer", {size.hidden, size.gate_width()},
+                    product<T>(size.hidden, size.gate_width()).packed_size(), hidden) {}
+
+template <class T>
+void RnnLayer<T>::run(KernelContext& context, const RnnProducts<T>& products, T* state, T* cell, T* out,
+                      int64_t out_step, T* scratch) const {
   int64_t h = size.hidden, gates = size.gate_width();
   bool gru = size.mode == RnnMode::Gru;
-  T *bias = scratch, *share = bias + 4 * h, *packed = share + size.batch * gates;
+  T *bias = scratch, *share = bias + 4 * h;
   // Both biases are added together, except for the candidate of GRU.
   std::copy_n(weights.input_bias, gates, bias);
   add_row(context, gru ? 2 * h : gates, weights.hidden_bias, bias);
   if (gru) std::copy_n(weights.hidden_bias + 2 * h, h, bias + 3 * h);
 
   PackedGemm<T> of_state = product<T>(h, gates);
-  run_product(context, size.rows(), gates, input, x, {weights.input, input, true}, kept, size.line(), false);
-  of_state.pack(weights.hidden, h, true, packed);
+  products.of_input.run(context, x, weights.input, kept);
+  const T* packed = products.state_weights.get(context, [&](T* to) { of_state.pack(weights.hidden, h, true, to); });
   each_batch_range(context, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < size.steps; ++i) {
       int64_t t = step(i), row = t * size.batch + begin;
@@ -186,7 +179,8 @@ void RnnLayer<T>::run_gradient(KernelContext& context, const T* out, const T* ou
     }
   });
   if (x_gradient) {
-    run_product(context, rows, input, gates, to_input, {weights.input, input, false}, x_gradient, input, add_to_x);
+    GemmSizes<T> sizes{false, false, rows, input, gates, 0, 0, 0, T(1), add_to_x ? T(1) : T(0)};
+    Gemm<T>(sizes, context.threads).run(context, to_input, weights.input, x_gradient);
   }
   if (to.input) weight_gradient(context, to_input, x, input, to.input);
   if (to.hidden) weight_gradient(context, to_hidden, last, h, to.hidden);
@@ -242,6 +236,8 @@ void RnnLayer<T>::bias_gradient(KernelContext& context, const T* gradients, T* p
   });
 }
 
+template struct RnnProducts<float>;
+template struct RnnProducts<double>;
 template struct RnnLayer<float>;
 template struct RnnLayer<double>;
 

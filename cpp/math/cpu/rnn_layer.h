@@ -4,6 +4,8 @@
 #include <string>
 
 #include "core/kernel.h"
+#include "math/cpu/packed_input.h"
+#include "math/gemm.h"
 
 namespace paddle_mini {
 
@@ -30,6 +32,17 @@ struct RnnWeights {
   P *input, *hidden, *input_bias, *hidden_bias;
 };
 
+// The products of a layer with its weights: those with the input of all steps, and with the state of each. Weights that
+// the program never writes are packed once.
+template <class T>
+struct RnnProducts {
+  Gemm<T> of_input;
+  PackedInput<T> state_weights;
+
+  // `input`, `hidden`: the indices of W_i [gates * hidden, inputs] and W_h in WeightList.
+  RnnProducts(KernelInit& init, const RnnSizes& size, int64_t inputs, size_t input, size_t hidden);
+};
+
 template <class T>
 struct RnnLayer {
   RnnSizes size;
@@ -44,7 +57,8 @@ struct RnnLayer {
   static int64_t scratch_size(const RnnSizes& size, bool gradient);  // elements of scratch memory
 
   // state and cell are [batch, hidden] and end as those of the last step; rows of out have stride out_step.
-  void run(KernelContext& context, T* state, T* cell, T* out, int64_t out_step, T* scratch) const;
+  void run(KernelContext& context, const RnnProducts<T>& products, T* state, T* cell, T* out, int64_t out_step,
+           T* scratch) const;
 
   // Replaces the gradients of state and cell by those of first_state and first_cell. x_gradient may be nullptr.
   void run_gradient(KernelContext& context, const T* out, const T* out_gradient, int64_t out_step, T* state_gradient,
@@ -71,6 +85,8 @@ struct RnnLayer {
   void bias_gradient(KernelContext& context, const T* gradients, T* part, T* to) const;
 };
 
+extern template struct RnnProducts<float>;
+extern template struct RnnProducts<double>;
 extern template struct RnnLayer<float>;
 extern template struct RnnLayer<double>;
 
