@@ -60,7 +60,7 @@ def _activations(n: Node, names: list[str]) -> list[Activation]:
         if name not in _ACTIVATIONS:
             raise Unsupported(f"activation {name}")
         op_type, defaults = _ACTIVATIONS[name]
-        attrs = {key: float(next(values, default)) for (key, default), values in zip(defaults.items(), given)}
+        attrs: dict[str, Any] = {key: float(next(values, default)) for (key, default), values in zip(defaults.items(), given)}
         return lambda x: n.op(op_type, n.op("clip", x, min=-limit, max=limit) if limit else x, **attrs)
 
     return [made(name) for name in names]
