@@ -1,26 +1,24 @@
 # GraphReader: the nodes of an ONNX graph as operators of a program, with constants folded.
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from .._core import Error, ProgramError, printable
+from ..block import Block
 from ..errors import listed, printable_lines
 from ..program import Program
+from ..transaction import transaction
+from ..unique_name import counters_after
 from ..variable import Variable
+from .folding import FOLDED, MOST_FOLDED, most_elements
 from .node import CONVERTERS, DEFAULT_DOMAINS, Node
 from .tensors import Unsupported, tensor_array
 
-# Operators of which computations of shapes consist: they are carried out while the graph is read.
-_FOLDED = frozenset(
-    """Abs Add And Cast CastLike Ceil Concat ConstantOfShape CumSum Div Equal Expand Flatten Floor Gather GatherElements Greater
-    GreaterOrEqual Less LessOrEqual Max Min Mod Mul Neg NonZero Not Or Pow Range ReduceMax ReduceMin ReduceProd ReduceSum Reshape
-    Round ScatterND Shape Size Slice Split Sqrt Squeeze Sub Tile Transpose Trilu Unsqueeze Where Xor""".split()
-)
-_MOST_FOLDED = 1 << 22  # elements: a small file must not make a large program
 # Exceptions of Python and NumPy where attributes and constants of a file contradict each other.
 _INVALID = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 OLDEST_OPSET = 13
@@ -32,7 +30,6 @@ class GraphReader:
 
     def __init__(self, program: Program, opset: int, taken: set[str]):
         self.program, self.opset = program, opset
-        self.block = program.global_block()
         self.problems: list[str] = []
         self.values: dict[str, np.ndarray] = {}
         """The persistable variables of the program by name: written to the scope when all nodes are read."""
@@ -42,6 +39,12 @@ class GraphReader:
         self._variables: dict[str, Variable] = {}
         self._dims: dict[str, list[int | None]] = {}
         self._missing: set[str] = set()
+        program._names.update(counters_after(taken))
+
+    @property
+    def block(self) -> Block:
+        """The block to which operators are appended."""
+        return self.program.current_block()
 
     def new_name(self, hint: str) -> str:
         """A name that neither the graph nor the program has."""
@@ -96,15 +99,16 @@ class GraphReader:
             array = self._arrays[name]
             if name in self._initializers and _dtype(array) in dtypes.FLOAT_NAMES:
                 trained = array.ndim > 0 and bool(np.isfinite(array.astype("float64")).all())
-                self._variables[name] = self.parameter(name, array) if trained else self.constant_variable(name, array)
+                own = name if name not in self.values else self.new_name(name)  # inner graphs may have one name each
+                self._variables[name] = self.parameter(own, array) if trained else self.constant_variable(own, array)
             else:
-                own = name if name in self._initializers else self.new_name(name)
+                own = name if name in self._initializers and name not in self.values else self.new_name(name)
                 self._variables[name] = self.constant_variable(own, array)
         return self._variables[name]
 
     def parameter(self, name: str, value: np.ndarray, trainable: bool = True) -> Variable:
         """A parameter with a value."""
-        made = self.block.create_parameter(name, list(value.shape), _dtype(value), trainable=trainable)
+        made = self.program.global_block().create_parameter(name, list(value.shape), _dtype(value), trainable=trainable)
         self.values[name] = _stored(value)
         return made
 
@@ -112,7 +116,7 @@ class GraphReader:
         """A persistable variable that training does not change."""
         facts = {"shape": list(value.shape), "dtype": _dtype(value), "persistable": True, "stop_gradient": True}
         self.values[name] = _stored(value)
-        return self.block.create_var(name, **facts)
+        return self.program.global_block().create_var(name, **facts)
 
     def freeze(self, name: str) -> Variable:
         """The variable of an initializer that an operator reads as statistics: not trained."""
@@ -154,9 +158,6 @@ class GraphReader:
                 self._require(name)
         if self._fold(node):
             return
-        if proto.op_type == "If":
-            self._read_branch(node)
-            return
         if proto.op_type not in CONVERTERS:
             raise Unsupported("this operator is not known")
         made = CONVERTERS[proto.op_type](node)
@@ -193,11 +194,11 @@ class GraphReader:
     def _fold(self, node: Node) -> bool:
         """Computes a node whose inputs are all arrays, with ONNX's own reference; False if it is not such a node."""
         names = [name for name in node.inputs if name]
-        if node.type not in _FOLDED or any(name not in self._arrays for name in names):
+        if node.type not in FOLDED or any(name not in self._arrays for name in names):
             return False
         if any(name in self._initializers and _dtype(self._arrays[name]) in dtypes.FLOAT_NAMES for name in names):
             return False  # a parameter: a gradient may be needed
-        if _most_elements(node.type, [self._arrays[name] for name in names]) > _MOST_FOLDED:
+        if most_elements(node.type, [self._arrays[name] for name in names]) > MOST_FOLDED:
             return False
         from onnx.reference import ReferenceEvaluator
 
@@ -213,17 +214,43 @@ class GraphReader:
             self._arrays[name] = np.asarray(result)
         return True
 
-    def _read_branch(self, node: Node) -> None:
-        """An If whose condition is constant: the operators of one branch."""
-        branch = node.attr("then_branch" if bool(node.known(0).item()) else "else_branch")
-        before = len(self.problems)
-        for tensor in branch.initializer:
+    def read_inner(self, graph: Any, given: Sequence[Variable], arrays: bool = False) -> list[Any]:
+        """The outputs of an inner graph whose inputs are these; its operators are appended to the current block. Its names
+        are forgotten then: another inner graph may have them. arrays: outputs that are known stay arrays."""
+        tables: list[dict[str, Any]] = [self._arrays, self._variables, self._dims]
+        before, outside = [table.copy() for table in tables], set(self._arrays)
+        initializers, problems = self._initializers.copy(), len(self.problems)
+        for tensor in graph.initializer:
             self.add_array(tensor.name, tensor_array(tensor), initializer=True)
-        self.read(branch.node)
-        if len(self.problems) > before:
+        if len(graph.input) != len(given):
+            raise ProgramError(f"an inner graph has {len(graph.input)} inputs, it is given {len(given)}")
+        self._variables.update((info.name, value) for info, value in zip(graph.input, given))
+        self.read(graph.node)
+        if len(self.problems) > problems:
             raise _Dependent
-        for name, output in zip(node.outputs, branch.output):
-            self._set(name, self._arrays[output.name] if output.name in self._arrays else self.variable(output.name))
+        names = [output.name for output in graph.output]
+        made = [self._arrays[name] if arrays and name in self._arrays else self.variable(name) for name in names]
+        for table, old in zip(tables, before):
+            # What is an array outside may have become a variable, which is outside as well.
+            old.update((name, table[name]) for name in outside - set(old) if name in table)
+            table.clear()
+            table.update(old)
+        self._initializers = initializers
+        return made
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """An exception that leaves the block takes back what was read inside."""
+        tables: list[Any] = [self._arrays, self._variables, self._dims, self.values, self._initializers]
+        before = [table.copy() for table in tables]
+        try:
+            with transaction():
+                yield
+        except BaseException:
+            for table, old in zip(tables, before):
+                table.clear()
+                table.update(old)
+            raise
 
     def require_supported(self) -> None:
         """ProgramError with all operators that cannot be expressed, and where they are."""
@@ -245,17 +272,6 @@ class _Dependent(Exception):
 def _place(proto: Any, index: int) -> str:
     name = f"'{printable(proto.name)}', " if proto.name else ""
     return f"{name}node {index}"
-
-
-def _most_elements(op_type: str, inputs: list[np.ndarray]) -> float:
-    """A bound for the number of elements of the result: inputs are broadcast, or the last one is a shape or has repetitions."""
-    bound = float(np.prod([max(array.size, 1) for array in inputs], dtype=np.float64))
-    if op_type == "Range":
-        start, limit, step = (float(array.astype(np.float64).item()) for array in inputs)
-        return abs(limit - start) / abs(step) if step else np.inf
-    if op_type in ("ConstantOfShape", "Expand", "Tile"):
-        bound *= float(np.prod(np.abs(inputs[-1].astype(np.float64)) + 1))
-    return bound
 
 
 def _dtype(array: np.ndarray) -> str:

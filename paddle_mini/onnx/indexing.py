@@ -22,6 +22,8 @@ def _near(value: int) -> int:
 @converter("Slice")
 def slice_(n: Node) -> Variable:
     x = n.x()
+    if n.array(1) is None or n.array(2) is None:
+        return _slice_of_data(n, x)
     starts, ends = n.known_ints(1), n.known_ints(2)
     rank = len(x.shape)
     axes = [n.axis(axis, rank) for axis in (n.known_ints(3) if n.has(3) else range(len(starts)))]
@@ -34,6 +36,18 @@ def slice_(n: Node) -> Variable:
         return n.emit("slice", {"Input": x}, attrs)
     attrs["ends"] = [_end(n, end, step, x.shape[axis]) for end, step, axis in zip(ends, steps, axes)]
     return n.emit("strided_slice", {"Input": x}, {**attrs, "strides": list(map(_near, steps))})
+
+
+def _slice_of_data(n: Node, x: Variable) -> Variable:
+    """A slice whose starts or ends a run computes."""
+    bounds = [n.x(index) for index in (1, 2)]
+    count = n.require_static(bounds[0])[0]
+    if n.has(4) and n.known_ints(4) != [1] * count:
+        raise Unsupported("starts and ends that a run computes, with steps other than 1")
+    axes = [n.axis(axis, len(x.shape)) for axis in (n.known_ints(3) if n.has(3) else range(count))]
+    near = [n.constant(value, "int64") for value in (-_FAR, _FAR)]
+    bounds = [n.op("elementwise_min", n.op("elementwise_max", n.cast(value, "int64"), near[0]), near[1]) for value in bounds]
+    return n.emit("slice", {"Input": x, "StartsTensor": bounds[0], "EndsTensor": bounds[1]}, {"axes": axes})
 
 
 def _end(n: Node, end: int, step: int, size: int) -> int:

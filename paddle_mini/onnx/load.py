@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..scope import global_scope
 from ..variable import Variable
 
 # They fill the table of converters.
-from . import indexing, math, neural, pooling, recurrent, reduce, resize, shapes  # noqa: F401
+from . import blocks, indexing, math, neural, pooling, recurrent, reduce, resize, shapes  # noqa: F401
 from .graph import OLDEST_OPSET, GraphReader, set_values
 from .node import CONVERTERS, DEFAULT_DOMAINS
 from .tensors import Unsupported, element_type, tensor_array
@@ -81,8 +81,11 @@ def _of_new_opset(model: Any) -> Any:
     whose definition has changed are refused one by one."""
     from onnx import version_converter
 
-    if all(entry.version >= OLDEST_OPSET for entry in model.opset_import if entry.domain in DEFAULT_DOMAINS):
+    versions = [entry.version for entry in model.opset_import if entry.domain in DEFAULT_DOMAINS]
+    if all(version >= OLDEST_OPSET for version in versions):
         return model
+    if min(versions) < 9 and any(node.op_type == "Scan" for node in model.graph.node):
+        return model  # the converter leaves the Scan of opset 8 as it is, which had a dimension of the batch
     try:
         made = version_converter.convert_version(model, OLDEST_OPSET)
     except RuntimeError:
@@ -120,8 +123,7 @@ def _program(model: Any, constants: Mapping[str, Any]) -> tuple[Program, dict[st
     if unknown:
         raise ProgramError(f"constants: the graph has no input {listed(sorted(unknown))}; it has {listed(inputs)}")
     program = Program()
-    names = {name for node in graph.node for name in (*node.input, *node.output)}
-    reader = GraphReader(program, opset, names | set(inputs) | {tensor.name for tensor in graph.initializer})
+    reader = GraphReader(program, opset, set(_names(graph)))
     for tensor in graph.initializer:
         _add(reader, tensor.name, lambda tensor=tensor: reader.add_array(tensor.name, tensor_array(tensor), initializer=True))
     known = {tensor.name for tensor in graph.initializer}
@@ -138,6 +140,17 @@ def _program(model: Any, constants: Mapping[str, Any]) -> tuple[Program, dict[st
     for name in outputs:
         _name_output(reader, name)
     return program, reader.values, outputs
+
+
+def _names(graph: Any) -> Iterator[str]:
+    """The names of all values, also of those in inner graphs."""
+    for named in (*graph.input, *graph.initializer):
+        yield named.name
+    for node in graph.node:
+        yield from (*node.input, *node.output)
+        for attr in node.attribute:
+            for inner in [attr.g] if attr.HasField("g") else attr.graphs:
+                yield from _names(inner)
 
 
 def _add(reader: GraphReader, name: str, add: Any) -> None:

@@ -61,6 +61,31 @@ def mod(n: Node) -> Variable:
     return n.cast(n.mul(size, n.op("sign", n.widened(x))), x.dtype)
 
 
+@converter("BitShift")
+def bit_shift(n: Node) -> Variable:
+    x, count = n.x(0), n.cast(n.x(1), "int64")
+    bits = np.iinfo(x.dtype).bits
+    # Counts below 0, and from the width on, shift out all bits.
+    all_bits = n.constant(bits, "int64")
+    index = select(n, n.op("less_than", count, n.constant(0, "int64")), all_bits, n.op("elementwise_min", count, all_bits))
+    made = n.cast(x, "int64")
+
+    def power_of(exponents: list[int], last: int) -> Variable:
+        table = n.constant(np.array([*(1 << e for e in exponents), last], np.uint64).astype("int64"), "int64")
+        flat = n.emit("gather", {"X": table, "Index": n.reshape(index, [-1])}, {"axis": 0})
+        return n.emit("reshape2", {"X": flat, "Shape": n.emit("shape", {"Input": count})}) if count.shape else n.reshape(flat, [])
+
+    if n.attr("direction") == "LEFT":
+        return n.cast(n.mul(made, power_of(list(range(bits)), 0)), x.dtype)
+    most = bits if x.dtype == "uint8" else bits - 1  # of an integer with a sign the sign remains
+    exponents = [*range(bits), most]
+    for part in ([min(e, 32) for e in exponents], [max(e - 32, 0) for e in exponents]):  # 2^63 is no int64
+        power = power_of(part[:-1], 1 << part[-1])
+        # The remainder has the sign of the power: the quotient is exact, and rounded down.
+        made = n.op("elementwise_div", n.sub(made, n.op("elementwise_mod", made, power)), power) if any(part) else made
+    return n.cast(made, x.dtype)
+
+
 @converter("Round")
 def round_to_even(n: Node) -> Variable:
     # The operator `round` rounds halves away from 0: 2 round(x / 2) is right where x is halfway between two integers.
@@ -193,6 +218,37 @@ def matmul(n: Node) -> Variable:
     if x.dtype in dtypes.INTEGER_NAMES:
         raise Unsupported(f"products of matrices of {x.dtype}")
     return n.op("matmul_v2", x, y)
+
+
+@converter("MatMulInteger")
+def matmul_integer(n: Node) -> Variable:
+    # float64 has all sums of 2^37 products of two bytes.
+    parts = []
+    for index in (0, 1):
+        part = n.cast(n.x(index), "float64")
+        if n.has(2 + index):
+            zero = n.cast(n.x(2 + index), "float64")
+            part = n.sub(part, n.reshape(zero, [*zero.shape, 1]) if index == 0 and zero.shape else zero)
+        parts.append(part)
+    return n.cast(n.op("matmul_v2", *parts), "int32")
+
+
+@converter("DequantizeLinear")
+def dequantize(n: Node) -> Variable:
+    x, scale = n.cast(n.x(0), n.x(1).dtype), n.x(1)
+    if n.attr("block_size", 0):
+        raise Unsupported("block_size")
+    one = not scale.shape or list(scale.shape) == [1]
+    axis = 0 if one else n.axis(n.attr("axis"), len(x.shape))
+    shape = [-1 if i == axis else 1 for i in range(len(x.shape))]
+    parts = [scale, *([n.cast(n.x(2), scale.dtype)] if n.has(2) else [])]
+    scale, *zero = parts if one else [n.reshape(part, shape) for part in parts]
+    return n.mul(n.sub(x, zero[0]) if zero else x, scale)
+
+
+@converter("Det")
+def det(n: Node) -> Variable:
+    return n.emit("determinant", {"Input": n.x()})
 
 
 @converter("Gemm")

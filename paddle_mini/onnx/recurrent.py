@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core import ProgramError
 from ..variable import Variable
+from .cells import cells
 from .names import RECURRENT
 from .node import Node, converter
-from .tensors import Unsupported
 
 
 @converter("LSTM", "GRU", "RNN")
@@ -14,12 +15,19 @@ def recurrent(n: Node) -> list[Any]:
     cell, usual, gates = RECURRENT[n.type]
     direction, layout = n.attr("direction"), n.attr("layout", 0)
     directions = 2 if direction == "bidirectional" else 1
-    cell = _cell(n, cell, usual, directions)
+    names = [name.decode() if isinstance(name, bytes) else name for name in n.attr("activations", usual * directions)]
+    if len(names) < len(usual) * directions:
+        raise ProgramError(f"activations {names}: expected {len(usual) * directions} of them")
+    names = names[: len(usual) * directions]  # the default of RNN has those of two directions
     x = n.x(0)
     x = n.transpose(x, [1, 0, 2]) if layout else x
     backward = direction == "reverse"
-    if backward and n.has(4):
-        raise Unsupported("sequence_lens with direction reverse")
+    if n.type == "RNN" and set(names) == {"Relu"}:
+        cell, usual = "RNN_RELU", ["Relu"]
+    if names != usual * directions or _needs_steps(n) or (backward and n.has(4)):
+        y, *last = cells(n, x, names, _states(n, x, directions, layout))
+        last = [n.transpose(state, [1, 0, 2]) if layout else state for state in last]
+        return [n.transpose(y, [2, 0, 1, 3]) if layout else y, *last]
     x = n.op("flip", x, axis=[0]) if backward else x
     weights = _weights(n, gates, directions)
     state = _states(n, x, directions, layout)
@@ -54,20 +62,10 @@ def _state_output(n: Node, name: str, layout: int) -> Variable:
     return n.transpose(state, [1, 0, 2]) if layout else state
 
 
-def _cell(n: Node, cell: str, usual: list[str], directions: int) -> str:
-    """The cell of the operator rnn; Unsupported if it does not have these activations."""
-    names = [name.decode() if isinstance(name, bytes) else name for name in n.attr("activations", usual * directions)]
-    if n.type == "RNN" and set(names) == {"Relu"}:
-        cell = "RNN_RELU"
-    elif names[: len(usual) * directions] != usual * directions:
-        raise Unsupported(f"activations {names}")
-    if n.attr("clip") or n.attr("input_forget", 0):
-        raise Unsupported("clip and input_forget")
-    if n.has(7):
-        raise Unsupported("peepholes")
-    if n.type == "GRU" and not n.attr("linear_before_reset"):
-        raise Unsupported("linear_before_reset=0")
-    return cell
+def _needs_steps(n: Node) -> bool:
+    """Whether the operator rnn does not have the cell."""
+    peepholes, reset_first = n.has(7), n.type == "GRU" and not n.attr("linear_before_reset")
+    return bool(n.attr("clip") or n.attr("input_forget", 0) or peepholes or reset_first)
 
 
 def _weights(n: Node, gates: list[int], directions: int) -> list[Variable]:

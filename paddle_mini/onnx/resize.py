@@ -17,13 +17,30 @@ def resize(n: Node) -> Variable:
     shape, rank = n.require_static(x), len(x.shape)
     axes = [n.axis(axis, rank) for axis in n.attr("axes", range(rank))]
     sizes, scales = _sizes_and_scales(n, shape, axes)
-    if n.attr("antialias", 0):
-        raise Unsupported("antialias")
     if n.attr("mode") not in ("nearest", "linear", "cubic"):
         raise Unsupported(f"mode {n.attr('mode')}")
+    if n.attr("coordinate_transformation_mode") == "tf_crop_and_resize":
+        return _cropped(n, x, axes, sizes)
     for axis, size in sizes.items():
         if size != shape[axis] or scales[axis] != 1:
-            x = _resized(n, x, axis, shape[axis], size, scales[axis])
+            x = _resized(n, x, axis, shape[axis], _positions(n, shape[axis], size, scales[axis]), scales[axis])
+    return x
+
+
+def _cropped(n: Node, x: Variable, axes: list[int], sizes: dict[int, int]) -> Variable:
+    """Of each axis the part that the region has, in fractions of it; what is outside of x has one value."""
+    if not (n.has(3) and n.known(3).size):
+        raise Unsupported("tf_crop_and_resize with scales")
+    region = n.known(1).astype(np.float64)
+    for axis, first, last in zip(axes, region, region[len(axes) :]):
+        old, new = x.shape[axis], sizes[axis]
+        at = np.linspace(first, last, new) * (old - 1) if new > 1 else np.array([(first + last) / 2 * (old - 1)])
+        x = _resized(n, x, axis, old, at, new / (old * (last - first)) if last != first else 1.0)
+        outside = (at < 0) | (at > old - 1)
+        if outside.any():
+            shape = [new if i == axis else 1 for i in range(len(x.shape))]
+            values = (outside * n.attr("extrapolation_value")).reshape(shape)
+            x = n.add(n.mul(x, n.constant((~outside).reshape(shape), x.dtype)), n.constant(values, x.dtype))
     return x
 
 
@@ -66,9 +83,8 @@ _NEAREST: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def _resized(n: Node, x: Variable, axis: int, old: int, new: int, scale: float) -> Variable:
+def _resized(n: Node, x: Variable, axis: int, old: int, at: np.ndarray, scale: float) -> Variable:
     """One axis resized: elements are selected, and for the modes linear and cubic weighted and added."""
-    at = _positions(n, old, new, scale)
 
     def take(index: np.ndarray) -> Variable:
         return n.emit("index_select", {"X": x, "Index": n.constant(np.clip(index, 0, old - 1), "int64")}, {"dim": axis})
@@ -77,29 +93,34 @@ def _resized(n: Node, x: Variable, axis: int, old: int, new: int, scale: float) 
         if n.attr("nearest_mode") not in _NEAREST:
             raise ProgramError(f"nearest_mode {n.attr('nearest_mode')} does not exist")
         return take(_NEAREST[n.attr("nearest_mode")](at))
-    shape = [new if i == axis else 1 for i in range(len(x.shape))]
+    shape = [len(at) if i == axis else 1 for i in range(len(x.shape))]
     made = None
-    for index, weight in _weighted(n, at, old):
+    for index, weight in _weighted(n, at, old, min(scale, 1.0) if n.attr("antialias", 0) else 1.0):
         part = n.mul(take(index), n.constant(weight.reshape(shape), x.dtype))
         made = part if made is None else n.add(made, part)
     assert made is not None
     return made
 
 
-def _weighted(n: Node, at: np.ndarray, old: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The neighbours of each position along one axis, and their weights, which add up to 1."""
-    if n.attr("mode") == "linear":
-        at = at if n.attr("exclude_outside") else np.clip(at, 0, old - 1)
-        part = at - np.floor(at)
-        pairs = [(np.floor(at), 1 - part), (np.floor(at) + 1, part)]
-    else:
-        a, part = n.attr("cubic_coeff_a"), at - np.floor(at)
-        pairs = []
-        for offset in (-1, 0, 1, 2):
-            d = np.abs(part - offset)
+def _weighted(n: Node, at: np.ndarray, old: int, width: float) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The neighbours of each position along one axis, and their weights, which add up to 1. Below a width of 1, which is for
+    smaller images without aliasing, the kernel is stretched by 1 / width."""
+    reach = 1 if n.attr("mode") == "linear" else 2
+    first = int(np.floor(-reach / width)) + 1
+    part, a = at - np.floor(at), n.attr("cubic_coeff_a")
+    pairs = []
+    for offset in range(first, 2 - first):
+        d = np.abs(part - offset) * width
+        if reach == 1:
+            weight = np.maximum(1 - d, 0)
+        else:
             near = (a + 2) * d**3 - (a + 3) * d**2 + 1
             far = a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
-            pairs.append((np.floor(at) + offset, np.where(d <= 1, near, far)))
+            weight = np.where(d <= 1, near, np.where(d < 2, far, 0))
+        pairs.append((np.floor(at) + offset, weight))
+    if width < 1:
+        total = np.sum([weight for _, weight in pairs], axis=0)
+        pairs = [(index, weight / total) for index, weight in pairs]
     if not n.attr("exclude_outside"):
         return pairs
     kept = [(index, np.where((index >= 0) & (index < old), weight, 0)) for index, weight in pairs]
