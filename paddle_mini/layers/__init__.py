@@ -8,6 +8,8 @@ where docs/operators.md lists them."""
 
 # With a line for each name these would be 200 lines.
 # fmt: off
+from typing import TYPE_CHECKING, Any
+
 from ..renamed import make_take_other_names
 from ..shared_docs import describe_shared
 from ..transaction import make_atomic
@@ -37,7 +39,6 @@ from .loss import (
 )
 from .metric import accuracy, auc, topk
 from .norm import affine_channel, batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn, renorm
-from .ops import *  # noqa: F403
 from .python import py_func
 from .random import dropout, gaussian_random, truncated_gaussian_random, uniform_random
 from .cut import crop, crop_tensor, slice, split, strided_slice, unbind, unstack
@@ -102,10 +103,23 @@ __all__ = [
     "unique_consecutive", "unsqueeze", "unstack", "warpctc", "where", "While", "while_loop", "yolo_box",
     "yolov3_loss", "zeros", "zeros_like",
 ]
-__all__ += ops.__all__
 
-describe_shared(
-    [globals()[name] for name in __all__ if not hasattr(ops, name)], shared_arguments.ARGUMENTS, shared_arguments.ERRORS
-)
+describe_shared([globals()[name] for name in __all__], shared_arguments.ARGUMENTS, shared_arguments.ERRORS)
 make_take_other_names(globals(), __all__)
 make_atomic(globals(), __all__)
+
+__all__ += ops.__all__
+
+if TYPE_CHECKING:
+    from .ops import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in ops.__all__:
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        function = globals()[name] = getattr(ops, name)
+        return function
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,11 +8,11 @@ from .._core import ProgramError, ShapeError, printable
 from ..initializer import Xavier
 from ..param_attr import ParamAttr
 from ..variable import Variable
+from . import ops
 from .cut import slice, split
 from .emit import at_users_line, known_dim, layer_name, refuse, require_float, require_variable, whole
 from .fill import fill_constant, full_like
 from .linear import fc, matmul
-from .ops import elementwise_add, equal, scale, softmax
 from .random import dropout
 from .rearrange import reshape, transpose, unsqueeze
 from .select import triu
@@ -48,10 +48,10 @@ def dot_product_attention(
     width = known_dim(queries, -1, "dot_product_attention")
     scores = matmul(queries, keys, transpose_y=True, alpha=max(width, 1) ** -0.5, name=prefix)
     if attn_mask is not None:
-        scores = elementwise_add(scores, attn_mask, name=prefix)
+        scores = ops.elementwise_add(scores, attn_mask, name=prefix)
     if causal:
-        scores = elementwise_add(scores, _later_hidden(scores, prefix), name=prefix)
-    weights = dropped(softmax(scores, name=prefix), dropout_rate, prefix)
+        scores = ops.elementwise_add(scores, _later_hidden(scores, prefix), name=prefix)
+    weights = dropped(ops.softmax(scores, name=prefix), dropout_rate, prefix)
     return matmul(weights, values, name=prefix)
 
 
@@ -117,8 +117,8 @@ def padding_mask(ids: Variable, padding_idx: int = 0, name: str | None = None) -
     """
     require_variable("padding_mask", ids)
     prefix = layer_name("padding_mask", name)
-    hidden = cast(equal(ids, fill_constant([1], ids.dtype, padding_idx, name=prefix), name=prefix), "float32", name=prefix)
-    mask = unsqueeze(scale(hidden, scale=HIDDEN, name=prefix), [1, 2], name=prefix)
+    hidden = cast(ops.equal(ids, fill_constant([1], ids.dtype, padding_idx, name=prefix), name=prefix), "float32", name=prefix)
+    mask = unsqueeze(ops.scale(hidden, scale=HIDDEN, name=prefix), [1, 2], name=prefix)
     mask.stop_gradient = True
     return mask
 

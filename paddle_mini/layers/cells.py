@@ -8,11 +8,11 @@ from typing import Any
 from ..initializer import Constant
 from ..param_attr import ParamAttr
 from ..variable import Variable
+from . import ops
 from .cut import slice, split
 from .emit import create_parameter, known_dim, layer_name
 from .fill import fill_constant_batch_size_like
 from .linear import matmul
-from .ops import elementwise_add, elementwise_mul, sigmoid, tanh
 from .rearrange import squeeze, transpose, unsqueeze
 from .recurrence import StaticRNN
 from .sequence import sequence_mask
@@ -83,10 +83,10 @@ class GRUCell(RNNCell):
 
     def call(self, inputs: Variable, states: Variable) -> tuple[Variable, Variable]:
         gates, gates_bias, candidate, candidate_bias = self._parameters(inputs)
-        both = sigmoid(elementwise_add(matmul(concat([inputs, states], 1), gates), gates_bias))
+        both = ops.sigmoid(ops.elementwise_add(matmul(concat([inputs, states], 1), gates), gates_bias))
         reset, update = split(both, 2, 1)
-        fresh = matmul(concat([inputs, elementwise_mul(reset, states)], 1), candidate)
-        fresh = tanh(elementwise_add(fresh, candidate_bias))
+        fresh = matmul(concat([inputs, ops.elementwise_mul(reset, states)], 1), candidate)
+        fresh = ops.tanh(ops.elementwise_add(fresh, candidate_bias))
         hidden = update * states + (1.0 - update) * fresh
         return hidden, hidden
 
@@ -135,9 +135,9 @@ class LSTMCell(RNNCell):
             width = known_dim(inputs, 1, "LSTMCell") + self.hidden_size
             self._made = _weight_and_bias(self, width, 4 * self.hidden_size, 0.0)
         weight, bias = self._made
-        enter, new, forget, leave = split(elementwise_add(matmul(concat([inputs, hidden], 1), weight), bias), 4, 1)
-        cell = cell * sigmoid(forget + self.forget_bias) + sigmoid(enter) * tanh(new)
-        hidden = tanh(cell) * sigmoid(leave)
+        enter, new, forget, leave = split(ops.elementwise_add(matmul(concat([inputs, hidden], 1), weight), bias), 4, 1)
+        cell = cell * ops.sigmoid(forget + self.forget_bias) + ops.sigmoid(enter) * ops.tanh(new)
+        hidden = ops.tanh(cell) * ops.sigmoid(leave)
         return hidden, [hidden, cell]
 
 

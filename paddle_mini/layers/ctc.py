@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from .._core import ProgramError
 from ..variable import Variable
+from . import ops
 from .emit import emit_all, layer_name, refuse, require_variable
 from .metric import topk
-from .ops import sequence_erase
 from .rearrange import squeeze
 
 
@@ -98,7 +98,7 @@ def edit_distance(
     if ignored_tokens:
         if input_length is not None:
             refuse(ProgramError, "edit_distance: ignored_tokens are for sequences with a lod, not with lengths")
-        input, label = (sequence_erase(x, list(ignored_tokens), name=prefix) for x in (input, label))
+        input, label = (ops.sequence_erase(x, list(ignored_tokens), name=prefix) for x in (input, label))
     inputs = {"Hyps": input, "Refs": label, "HypsLength": input_length, "RefsLength": label_length}
     made = emit_all("edit_distance", inputs, {"normalized": normalized}, name=prefix)
     for var in made.values():

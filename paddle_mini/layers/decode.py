@@ -7,13 +7,13 @@ from typing import Any
 from .._core import ProgramError
 from ..errors import shown
 from ..variable import Variable
+from . import ops
 from .arrays import array_write, tensor_array_to_tensor
 from .cells import RNNCell
 from .control_flow import while_loop
 from .emit import emit, known_dim, refuse, require_variable, whole
 from .fill import fill_constant, fill_constant_batch_size_like
 from .metric import topk
-from .ops import elementwise_add, equal, gather_tree, log_softmax, logical_and, logical_not, logical_or
 from .rearrange import expand, reshape, transpose, unsqueeze
 from .reduce import reduce_all
 from .select import gather
@@ -72,20 +72,20 @@ class BeamSearchDecoder:
         only_first = assign([[0.0] + [IMPOSSIBLE] * (self.beam_size - 1)])
         ended = cast(fill_constant_batch_size_like(reference, [-1, self.beam_size], "int32", 0), "bool")
         tiled = map_structure(lambda state: self.tile_beam_merge_with_batch(state, self.beam_size), states)
-        return words, elementwise_add(zeros, only_first), ended, tiled
+        return words, ops.elementwise_add(zeros, only_first), ended, tiled
 
     def step(self, words: Variable, chances: Variable, ended: Variable, states: Any) -> tuple[Any, ...]:
         """(words, parents, chances, ended, states) of the best continuations."""
         outputs, states = self.cell(self.embedding_fn(reshape(words, [-1])), states)
         scores = outputs if self.output_fn is None else self.output_fn(outputs)
         vocabulary = known_dim(scores, -1, "BeamSearchDecoder")
-        chance = reshape(log_softmax(scores), [-1, self.beam_size, vocabulary])
+        chance = reshape(ops.log_softmax(scores), [-1, self.beam_size, vocabulary])
         # A finished sentence continues with the end word only, at no cost.
         end = [IMPOSSIBLE] * vocabulary
         end[self.end_token] = 0.0
         has_ended = unsqueeze(cast(ended, "float32"), [2])
         chance = chance * (1.0 - has_ended) + has_ended * assign([[end]])
-        total = reshape(elementwise_add(chance, unsqueeze(chances, [2])), [-1, self.beam_size * vocabulary])
+        total = reshape(ops.elementwise_add(chance, unsqueeze(chances, [2])), [-1, self.beam_size * vocabulary])
         best, places = topk(total, self.beam_size)
         size = fill_constant([1], "int64", vocabulary)
         parents = emit("elementwise_floordiv", {"X": places, "Y": size})
@@ -93,8 +93,8 @@ class BeamSearchDecoder:
         rows = self._rows(parents)
         states = map_structure(lambda state: gather(state, rows), states)
         kept = reshape(gather(reshape(cast(ended, "int32"), [-1]), rows), [-1, self.beam_size])
-        at_end = equal(following, fill_constant([1], "int64", self.end_token))
-        return following, parents, best, logical_or(cast(kept, "bool"), at_end), states
+        at_end = ops.equal(following, fill_constant([1], "int64", self.end_token))
+        return following, parents, best, ops.logical_or(cast(kept, "bool"), at_end), states
 
     def _rows(self, parents: Variable) -> Variable:
         """Where the parents [n, beam] are among n beam rows."""
@@ -128,7 +128,7 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
     all_words, all_parents = (array_write(words, time) for _ in range(2))  # place 0 is written over by the first step
 
     def goes_on(time: Variable, words: Variable, chances: Variable, ended: Variable, states: Any, *arrays: Any) -> Variable:
-        return logical_and(time < max_steps, logical_not(reshape(reduce_all(ended), [1])))
+        return ops.logical_and(time < max_steps, ops.logical_not(reshape(reduce_all(ended), [1])))
 
     def body(
         time: Variable,
@@ -154,4 +154,4 @@ def dynamic_decode(decoder: BeamSearchDecoder, inits: Any, max_step_num: int) ->
         goes_on, body, [time, words, chances, ended, states, all_words, all_parents], is_test=True
     )
     steps, parents = (tensor_array_to_tensor(array, 0, use_stack=True)[0] for array in (all_words, all_parents))
-    return transpose(gather_tree(steps, parents), [1, 0, 2]), chances
+    return transpose(ops.gather_tree(steps, parents), [1, 0, 2]), chances

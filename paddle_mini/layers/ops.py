@@ -1,6 +1,13 @@
 # Layers that are single operators: signature and documentation come from the operator's schema in C++.
 # Type checkers and editors read ops.pyi, which `make stub` writes.
-from .from_schema import layer
+from functools import partial
+
+from ..renamed import takes_other_names
+from ..transaction import atomic
+from . import from_schema
+
+# Each is made when it is used first: the schemas and the documentation of all would double the time of the import.
+layer = partial(partial, from_schema.layer)
 
 abs = layer("abs")
 acos = layer("acos")
@@ -191,5 +198,19 @@ triu_indices = layer("triu_indices")
 trunc = layer("trunc")
 uniform_random_batch_size_like = layer("uniform_random_batch_size_like", Input="input")
 
-# All layers of this file; layer itself is defined elsewhere.
-__all__ = [name for name, value in list(globals().items()) if getattr(value, "__module__", None) == __name__]
+del layer
+_MAKERS = {name: value for name, value in globals().items() if isinstance(value, partial)}
+for _name in _MAKERS:
+    del globals()[_name]
+__all__ = list(_MAKERS)
+
+
+def __getattr__(name: str):
+    if name not in _MAKERS:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    function = globals()[name] = atomic(takes_other_names(_MAKERS[name]()))
+    return function
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

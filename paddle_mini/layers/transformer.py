@@ -10,13 +10,13 @@ from .._core import ShapeError, printable
 from ..initializer import NumpyArrayInitializer
 from ..param_attr import ParamAttr
 from ..variable import Variable
+from . import ops
 from .attention import dropped, multi_head_attention, unnamed
 from .embedding import embedding
 from .emit import known_dim, layer_name, refuse, require_float, whole
 from .fill import fill_constant_batch_size_like
 from .linear import fc
 from .norm import layer_norm
-from .ops import elementwise_add, scale
 from .reduce import cumsum
 
 
@@ -238,9 +238,9 @@ def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: s
     prefix, width = layer_name(layer, name), known_dim(x, 2, layer)
     each = fill_constant_batch_size_like(x, [1], "int64", 1, input_dim_idx=1, name=prefix)
     # Not exclusive=True: PaddlePaddle 2.6.2 computes that wrongly where its result lies over its input.
-    positions = scale(cumsum(each, axis=0, name=prefix), bias=-1.0, name=prefix)
+    positions = ops.scale(cumsum(each, axis=0, name=prefix), bias=-1.0, name=prefix)
     rows = embedding(positions, [max_length, width], param_attr=attr, dtype=x.dtype, name=prefix)
-    return elementwise_add(x, rows, name=prefix)
+    return ops.elementwise_add(x, rows, name=prefix)
 
 
 def _added(
@@ -248,7 +248,7 @@ def _added(
 ) -> Variable:
     """x + sublayer(norm(x)), or norm(x + sublayer(x)), with dropout of what is added."""
     given = layer_norm(x, begin_norm_axis=2, name=name) if normalize_before else x
-    total = elementwise_add(x, dropped(sublayer(given), dropout_rate, name), name=name)
+    total = ops.elementwise_add(x, dropped(sublayer(given), dropout_rate, name), name=name)
     return total if normalize_before else layer_norm(total, begin_norm_axis=2, name=name)
 
 

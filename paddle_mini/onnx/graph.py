@@ -231,7 +231,7 @@ class GraphReader:
         names = [output.name for output in graph.output]
         made = [self._arrays[name] if arrays and name in self._arrays else self.variable(name) for name in names]
         for table, old in zip(tables, before):
-            # What is an array outside may have become a variable, which is outside as well.
+            # An array outside may have become a variable, which is outside as well.
             old.update((name, table[name]) for name in outside - set(old) if name in table)
             table.clear()
             table.update(old)

@@ -77,9 +77,9 @@ def bit_shift(n: Node) -> Variable:
 
     if n.attr("direction") == "LEFT":
         return n.cast(n.mul(made, power_of(list(range(bits)), 0)), x.dtype)
-    most = bits if x.dtype == "uint8" else bits - 1  # of an integer with a sign the sign remains
+    most = bits if x.dtype == "uint8" else bits - 1  # a signed integer keeps its sign
     exponents = [*range(bits), most]
-    for part in ([min(e, 32) for e in exponents], [max(e - 32, 0) for e in exponents]):  # 2^63 is no int64
+    for part in ([min(e, 32) for e in exponents], [max(e - 32, 0) for e in exponents]):  # 2^63 is not an int64
         power = power_of(part[:-1], 1 << part[-1])
         # The remainder has the sign of the power: the quotient is exact, and rounded down.
         made = n.op("elementwise_div", n.sub(made, n.op("elementwise_mod", made, power)), power) if any(part) else made

@@ -28,7 +28,7 @@ def resize(n: Node) -> Variable:
 
 
 def _cropped(n: Node, x: Variable, axes: list[int], sizes: dict[int, int]) -> Variable:
-    """Of each axis the part that the region has, in fractions of it; what is outside of x has one value."""
+    """The region of each axis, given as fractions of it; positions outside of x have one value."""
     if not (n.has(3) and n.known(3).size):
         raise Unsupported("tf_crop_and_resize with scales")
     region = n.known(1).astype(np.float64)
@@ -104,7 +104,7 @@ def _resized(n: Node, x: Variable, axis: int, old: int, at: np.ndarray, scale: f
 
 def _weighted(n: Node, at: np.ndarray, old: int, width: float) -> list[tuple[np.ndarray, np.ndarray]]:
     """The neighbours of each position along one axis, and their weights, which add up to 1. Below a width of 1, which is for
-    smaller images without aliasing, the kernel is stretched by 1 / width."""
+    smaller images without aliasing, the kernel is widened by 1 / width."""
     reach = 1 if n.attr("mode") == "linear" else 2
     first = int(np.floor(-reach / width)) + 1
     part, a = at - np.floor(at), n.attr("cubic_coeff_a")
