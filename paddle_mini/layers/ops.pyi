@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'frame', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'overlap_add', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element.
@@ -1346,6 +1346,28 @@ def floor(x: Variable, *, name: str | None=None) -> Variable:
         (-1, 8)
     """
 
+def frame(x: Variable, frame_length: int, hop_length: int, *, axis: int=-1, name: str | None=None) -> Variable:
+    """The windows of frame_length elements of a signal, one every hop_length elements; elements after the last whole window are left out.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: [..., length], or with axis 0 [length, ...]
+        frame_length: the elements of a window
+        hop_length: the distance between the first elements of windows
+        axis: the axis of the signal: 0 or -1
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [..., frame_length, frames], or with axis 0 [frames, frame_length, ...].
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> pm.layers.frame(x, frame_length=4, hop_length=2).shape
+        (-1, 4, 3)
+    """
+
 def gather_nd(input: Variable, index: Variable, *, name: str | None=None) -> Variable:
     """The last axis of index, of size k, holds coordinates along input's first k axes; Out = the slices of input at these coordinates. Negative coordinates count from the end; a coordinate out of range is an error.
 
@@ -2520,6 +2542,27 @@ def not_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) 
         >>> y = pm.layers.data("y", [-1, 8])
         >>> pm.layers.not_equal(x, y).shape
         (-1, 8)
+    """
+
+def overlap_add(x: Variable, hop_length: int, *, axis: int=-1, name: str | None=None) -> Variable:
+    """A signal as the sum of its windows, of which one begins every hop_length elements: the transpose of frame.
+
+    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: [..., window, frames], or with axis 0 [frames, window, ...]
+        hop_length: the distance between the first elements of windows
+        axis: the axis of the signal: 0 or -1
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [..., (frames - 1) hop_length + window], or with axis 0 this axis first.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> a = pm.layers.data("a", [-1, 3, 4])
+        >>> pm.layers.overlap_add(a, hop_length=2).shape
+        (-1, 9)
     """
 
 def pixel_shuffle(x: Variable, *, upscale_factor: int=1, data_format: str='NCHW', name: str | None=None) -> Variable:
