@@ -1,6 +1,8 @@
 // Finds operators with constant inputs.
 #include "executor/constants.h"
 
+#include <algorithm>
+
 #include "executor/memory_plan.h"
 #include "executor/pure_operators.h"
 #include "executor/variable_uses.h"
@@ -48,6 +50,8 @@ Segment compute_constants(Segment segment, const Placement& placement) {
     if (grown + growth > kMostGrowth || !derive(segment, op)) continue;
     grown += growth;
   }
+  // First, because `fold` inserts operators that read their results, before products that may precede them in the program.
+  std::stable_partition(segment.ops.begin(), segment.ops.end(), [](const RunOp& op) { return op.derived != nullptr; });
   return segment;
 }
 

@@ -10,7 +10,7 @@ namespace paddle_mini {
 
 // The checksum of `bytes`; `before` is the checksum of preceding bytes: crc32c(b, crc32c(a)) is that of a + b.
 uint32_t crc32c(std::string_view bytes, uint32_t before = 0);
-uint32_t crc32c(const std::vector<std::string_view>& pieces);  // of all of them, one after the other
+uint32_t crc32c(const std::vector<std::string_view>& pieces);  // the checksum of their concatenation
 
 // The same without the CPU's instruction, for tests.
 uint32_t crc32c_by_tables(std::string_view bytes, uint32_t before = 0);

@@ -182,7 +182,7 @@ struct FileStream::State {
   std::string path;
   Descriptor file;
   uint32_t checksum = 0;
-  size_t begin = 0, end = 0;  // of the buffer's bytes that were not passed on
+  size_t begin = 0, end = 0;  // the range in the buffer that was not passed on
   char buffer[4096];
 
   size_t receive(char* to, size_t most) {

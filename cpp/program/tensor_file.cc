@@ -69,7 +69,7 @@ std::vector<int64_t> read_level(Reader<Stream>& reader) {
   return offsets;
 }
 
-// What precedes the data of a tensor.
+// The bytes before the data of a tensor.
 std::string tensor_header(const Tensor& tensor) {
   std::string bytes;
   append<uint32_t>(bytes, 0);
