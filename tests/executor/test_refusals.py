@@ -11,7 +11,8 @@ from paddle_mini.testing.one_op import OneOp, array_of, with_array
 from schema_checks import SINGULAR, spoiled
 
 # It rejects when another replica does, and its runs back up their outputs: tests/devices/test_parallel_failures.py.
-# histogram refuses only equal limits that are infinite, yolov3_loss boxes outside of the image; clip_double_grad as clip, by tensors that its cases do not have.
+# histogram refuses only equal limits that are infinite, and yolov3_loss boxes outside of the image; clip_double_grad refuses as
+# clip does, by tensors that its cases do not have.
 NOT_BY_ITSELF = {"c_allreduce_sum", "clip_double_grad", "histogram", "yolov3_loss", "yolov3_loss_grad", *SINGULAR}
 CHECKING = {op_type for op_type in _core.op_types() if op_schema(op_type)["checks_data"]} - NOT_BY_ITSELF
 
