@@ -76,7 +76,7 @@ template <class T>
 Gemm<T>::Gemm(const GemmSizes<T>& sizes, int) : sizes_(sizes) {}
 
 template <class T>
-Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit&, const char*) : sizes_(sizes) {}
+Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit&, const char*, size_t) : sizes_(sizes) {}
 
 template <class T>
 void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
