@@ -60,7 +60,7 @@ void infer_fold_normalization(InferContext& c) {
   require_tensors(c);
   const Shape& filter = c.shape("Filter");
   int axis = c.attr<int32_t>("axis"), groups = c.attr<int32_t>("groups");
-  require<ShapeError>(axis < filter.rank(), "Filter has shape ", filter.str(), ", there is no axis ", axis);
+  require<ShapeError>(axis < filter.rank(), "axis is ", axis, ", Filter has shape ", filter.str());
   int64_t outer = filter.numel(0, axis);
   require<ShapeError>(groups == 1 || outer < 0 || outer % groups == 0, "Filter has shape ", filter.str(),
                       ", the axes before axis ", axis, " do not divide into ", groups, " groups");

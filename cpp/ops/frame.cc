@@ -125,7 +125,8 @@ Shape signal_shape(const InferContext& c) {
   require<ShapeError>(x.rank() >= 2, "X has shape ", x.str(), ", it must have at least 2 dimensions");
   int last = x.rank() - 1;
   int64_t window = x[first ? 1 : last - 1], frames = x[first ? 0 : last];
-  require<ShapeError>(frames != 0 && window != 0, "X has shape ", x.str(), ": there are no frames, or they are empty");
+  require<ShapeError>(frames != 0 && window != 0, "X has shape ", x.str(),
+                      ": it must have at least one frame with at least one element");
   int64_t length = window < 0 || frames < 0 ? -1 : (frames - 1) * hop + window;
   Shape out = first ? Shape{length} : Shape{};
   for (int i = first ? 2 : 0; i <= last - (first ? 0 : 2); ++i) out.push_back(x[i]);

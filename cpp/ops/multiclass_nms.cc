@@ -141,7 +141,7 @@ void infer_multiclass_nms(InferContext& c) {
   DType dtype = c.input("BBoxes").dtype;
   bool with_index = c.has_output("Index");
   std::vector<int64_t> offsets;
-  // Without Index, PaddlePaddle says that there are no boxes by one row of one number.
+  // Without Index, PaddlePaddle returns one row of one number for a result without boxes.
   Shape out{-1, with_index ? 6 : -1};
   if (const Variable* boxes = c.value("BBoxes")) {
     const Tensor &given = boxes->tensor, &scores = c.value("Scores")->tensor;

@@ -123,3 +123,22 @@ def test_training_computes_everything_in_each_step():
     exe = pm.Executor()
     exe.run(startup, scope=scope)
     assert DERIVED not in exe.plan_text(main, {"x": X}, [loss], scope)
+
+
+def test_a_constant_is_computed_before_the_weights_that_are_folded_with_it(monkeypatch):
+    """The folded bias reads the result of reshape, which follows the convolution."""
+    images = np.random.RandomState(0).randn(2, 4, 7, 6).astype("float32")
+    for seed in range(20):
+        main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
+        startup.random_seed = seed + 1
+        with pm.program_guard(main, startup), pm.unique_name.guard():
+            x = pm.layers.conv2d(pm.layers.data("x", [2, 4, 7, 6]), 6, 3, param_attr="filter", bias_attr=False)
+            bias = pm.layers.reshape(pm.layers.create_parameter([6], "float32", name="bias"), [1, 6, 1, 1])
+            out = pm.layers.batch_norm(pm.layers.elementwise_add(x, bias), is_test=True)
+        pm.Executor().run(startup, scope=scope)
+        scope.set("bias", np.arange(6, dtype="float32") + seed)
+        found, must = [], []
+        for results, passes in ((found, "constants,fold"), (must, "")):
+            monkeypatch.setenv("PM_PASSES", passes)
+            results += pm.Executor().run(main, {"x": images}, [out], scope)
+        np.testing.assert_allclose(found[0], must[0], rtol=1e-5, atol=1e-5)

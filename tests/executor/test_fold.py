@@ -288,21 +288,3 @@ def test_unknown_passes_are_refused(monkeypatch):
     monkeypatch.setenv("PM_PASSES", "fold,fues")
     with pytest.raises(pm.ProgramError, match="PM_PASSES=fold,fues: 'fues' is not an optional pass; there are .*fold, fuse"):
         pm.Executor()
-
-
-def test_a_bias_that_a_later_operator_computes(monkeypatch):
-    """The folded bias reads the result of reshape, which follows the convolution."""
-    for seed in range(20):
-        main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
-        startup.random_seed = seed + 1
-        with pm.program_guard(main, startup), pm.unique_name.guard():
-            x = pm.layers.conv2d(pm.layers.data("x", [2, 4, 7, 6]), 6, 3, param_attr="filter", bias_attr=False)
-            bias = pm.layers.reshape(pm.layers.create_parameter([6], "float32", name="bias"), [1, 6, 1, 1])
-            out = normalized(pm.layers.elementwise_add(x, bias))
-        pm.Executor().run(startup, scope=scope)
-        scope.set("bias", np.arange(6, dtype="float32") + seed)
-        found, must = [], []
-        for results, passes in ((found, "constants,fold"), (must, "")):
-            monkeypatch.setenv("PM_PASSES", passes)
-            results += pm.Executor().run(main, {"x": IMAGES.astype("float32")}, [out], scope)
-        np.testing.assert_allclose(found[0], must[0], rtol=1e-5, atol=1e-5)

@@ -111,7 +111,7 @@ def test_a_loop_ends_by_its_condition_or_its_limit(tmp_path):
             sums.append(a.sum())
         return a, np.reshape(products, (-1, 2)), sums
 
-    # By the limit, by the condition, and without a step, where there are no rows.
+    # The limit ends the loop, the condition does, or no step runs and the result has no rows.
     agrees(tmp_path, made, steps, fed(3), fed(1000), fed(0), fed(5, False))
 
 

@@ -66,7 +66,7 @@ test_overlap_add = op_tests(
     refusals={
         "a vector": ({"X": array(5)}, {"hop_length": 1}, pm.ShapeError, "X [5] 2 dimensions"),
         "no hop": ({"X": array(2, 5)}, {"hop_length": 0}, pm.ProgramError, "'hop_length' 0"),
-        "no frames": ({"X": array(2, 0)}, {"hop_length": 1}, pm.ShapeError, "X [2, 0] no frames"),
+        "no frames": ({"X": array(2, 0)}, {"hop_length": 1}, pm.ShapeError, "X [2, 0] at least one frame"),
         "middle axis": ({"X": array(2, 5, 2)}, {"hop_length": 1, "axis": 1}, pm.ProgramError, "'axis' 1"),
     },
 )
