@@ -49,7 +49,7 @@ class Batches:
         first_epoch: int = 0,
     ):
         self.what, self.steps, self._first = what, steps, first_epoch
-        self.variables = data_variables(program)
+        self._program, self.variables = program, data_variables(program)
         if not self.variables:
             raise ProgramError(f"{what}: the program reads no variable of layers.data")
         data = _columns(data)
@@ -89,6 +89,10 @@ class Batches:
         if self.is_one_pass:
             self._data = chain([first], batches)
         self.feed(0, first)
+
+    def kept(self, limit: int | None = None) -> Batches:
+        """The first batches of the first epoch, in memory, for each epoch; None: all of them."""
+        return Batches(self.what, list(islice(self.epoch(0), limit)), self._program)
 
     def count(self) -> int | None:
         """Batches of an epoch; None where that is not known."""

@@ -44,4 +44,4 @@ class Progress:
 
     def say(self, text: str) -> None:
         if self.is_on:
-            print(text, flush=True)
+            print(f"{text}\n", end="", flush=True)  # in one piece: an interrupt may come after it, not within

@@ -4,29 +4,30 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from itertools import islice
 from typing import Any
 
-from .. import roles
-from .._core import ProgramError, Scope, printable
+from .._core import ProgramError, Scope
 from ..averaging.scheme import Scheme
-from ..errors import listed, shown
 from ..executor import Executor
 from ..guards import default_main_program, default_startup_program
 from ..inspection import finite
 from ..io.checkpoint import CheckpointManager
-from ..lr.scheduler import LRScheduler
 from ..optimizer.averaging_optimizer import AveragingOptimizer
 from ..optimizer.parameter_average import ParameterAverage
 from ..optimizer.wrapper import chain
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable
+from .arguments import require_counts, require_kinds, require_measures, require_one_optimizer, require_test
 from .batches import Batches
 from .callbacks import Callback, EvaluateAverages
 from .history import History
-from .loop import Loop, Means
+from .loop import Loop
+from .means import means_of
+from .position import opened
 from .progress import Progress
+from .schedules import require_unit
+from .startup import run_startup
 
 
 class Trainer:
@@ -60,23 +61,16 @@ class Trainer:
         scope: Scope | None = None,
         initialize: bool = True,
     ):
-        for name, value, kind in (
-            ("startup", startup, Program),
-            ("test", test, Program),
-            ("exe", exe, Executor),
-            ("scope", scope, Scope),
-        ):
-            if value is not None and not isinstance(value, kind):
-                raise ProgramError(f"Trainer: {name} is of type {type(value).__name__}, it must be of type {kind.__name__}")
+        require_kinds(startup=(startup, Program), test=(test, Program), exe=(exe, Executor), scope=(scope, Scope))
+        require_measures(loss, metrics or {})
         self.measures: dict[str, Variable] = {"loss": loss, **(metrics or {})}
-        self._require_values(metrics)
         self.main: Program = loss.block.program
         if startup is None:
             if self.main is not default_main_program():
                 raise ProgramError("Trainer: the loss is not in the default main program: give its startup program, startup=")
             startup = default_startup_program()
         self.startup, self._given_test = startup, test
-        self._require_optimizer(optimizer, averaging)
+        require_one_optimizer(self.main, optimizer, averaging)
         self.optimizer = optimizer if averaging is None else ParameterAverage(optimizer, averaging)
         known = chain(self.optimizer) if optimizer else [one for all_, _ in self.main.minimizers.values() for one in chain(all_)]
         self.average: AveragingOptimizer | None = next((one for one in known if isinstance(one, AveragingOptimizer)), None)
@@ -89,21 +83,16 @@ class Trainer:
         self.validation: Batches | None = None
         self.checkpoints: CheckpointManager | None = None
         self._test: Program | None = None
-        self._is_initialized = False
+        self.has_values = False
+        """Whether the startup program has run, or a checkpoint was restored."""
 
     @property
     def test(self) -> Program:
         """The program for validation."""
         if self._test is None:
-            self._test = self.main.clone(for_test=True) if self._given_test is None else self._given_test
-            names = self._test.global_block().vars
-            missing = next((name for name, var in self.measures.items() if var.name not in names), None)
-            if missing is not None:
-                self._test, name = None, printable(self.measures[missing].name)
-                raise ProgramError(
-                    f"validation: the test program does not have {shown(missing)}, '{name}': make it by clone(for_test=True), "
-                    "without prune()"
-                )
+            test = self.main.clone(for_test=True) if self._given_test is None else self._given_test
+            require_test(test, self.measures)
+            self._test = test
         return self._test
 
     def fit(
@@ -125,11 +114,10 @@ class Trainer:
         check_finite: bool = False,
     ) -> History:
         """Trains for `epochs` more epochs; see pm.fit for the arguments."""
-        _require_counts(
+        require_counts(
             epochs=epochs, batch_size=batch_size, steps_per_epoch=steps_per_epoch, overfit_batches=overfit_batches or None
         )
-        if schedule not in ("step", "epoch"):
-            raise ProgramError(f"fit: schedule is {shown(schedule)}, it must be 'step' or 'epoch'")
+        require_unit(schedule)
         limit = 1 if fast_dev_run else overfit_batches or None
         epochs = 1 if fast_dev_run else epochs
         order = seed if shuffle and limit is None else None
@@ -139,31 +127,26 @@ class Trainer:
         if held_out is not None:
             held_out.check(epochs)
         if limit is not None:
-            batches = Batches("data", list(islice(batches.epoch(0), limit)), self.main)
+            batches = batches.kept(limit)
         if held_out is not None and (fast_dev_run or held_out.is_one_pass):  # averages read it a second time
-            held_out = Batches("validation", list(islice(held_out.epoch(0), 1 if fast_dev_run else None)), self.test)
+            held_out = held_out.kept(1 if fast_dev_run else None)
         if fast_dev_run:
             checkpoints, loggers = None, ()
         self.validation = held_out
         callbacks = list(callbacks)
         if self.average and held_out and not any(isinstance(one, EvaluateAverages) for one in callbacks):
             callbacks.insert(0, EvaluateAverages())
-        own: CheckpointManager | None = None
-        if checkpoints is None or isinstance(checkpoints, CheckpointManager):
-            self.checkpoints = checkpoints
-        else:
-            self.checkpoints = own = CheckpointManager(checkpoints, every_seconds=600)
-        try:
-            columns = self._columns(callbacks)
+        with opened(checkpoints) as self.checkpoints:
+            columns = [*self.measures, *(f"val_{name}" for name in self.measures if held_out)]
+            columns += [name for callback in callbacks for name in callback.columns(self)]
             for callback in callbacks:
                 callback.on_fit_begin(self, columns)
-            self._build()
-            loop = Loop(self, batches, callbacks, loggers, Progress(progress), schedule, by_epoch=own is not None)
+            if self.optimizer is not None:
+                self.optimizer.minimize(self.measures["loss"], self.startup)
+                self.optimizer = None
+            loop = Loop(self, batches, callbacks, loggers, Progress(progress), schedule, checkpoints is not self.checkpoints)
             with finite.check_finite() if check_finite else nullcontext():
                 loop.run(epochs)
-        finally:
-            if own is not None:
-                own.close()
         return self.history
 
     def evaluate(
@@ -173,13 +156,11 @@ class Trainer:
         parameters, True: those of the first scheme."""
         batches = Batches("data", data, self.test, batch_size, steps=steps)
         batches.check(1)
-        if average is False:
-            return self._means(batches)
-        return self._averaged(batches, None if average is True else average)
+        return self._means(batches, average)
 
     def evaluate_averages(self, scheme: Scheme | None = None) -> dict[str, float]:
         """evaluate() of the validation data of the running fit(), with averaged parameters."""
-        return {} if self.validation is None else self._averaged(self.validation, scheme)
+        return {} if self.validation is None else self._means(self.validation, scheme or True)
 
     def stop(self, reason: str) -> None:
         """Ends the running fit() after the current step, or epoch, as if it were the last one."""
@@ -189,75 +170,21 @@ class Trainer:
         """Whether a step has been averaged. Before it the averages are the parameters, and apply() would warn in each epoch."""
         return self.average is not None and self.average.statistics(self.scope, scheme).updates > 0
 
-    def schedules(self) -> list[LRScheduler]:
-        """The program's learning-rate schedules."""
-        return list({id(one): one for one in self.main.schedules.values() if isinstance(one, LRScheduler)}.values())
-
-    def _averaged(self, batches: Batches, scheme: Scheme | None) -> dict[str, float]:
-        if self.average is None:
+    def _means(self, batches: Batches, average: bool | Scheme = False) -> dict[str, float]:
+        if average is not False and self.average is None:
             raise ProgramError("evaluate: the program has no averages")
-        with self.average.apply(self.exe, self.scope, scheme) if self.has_averages(scheme) else nullcontext():
-            return self._means(batches)
-
-    def _means(self, batches: Batches) -> dict[str, float]:
-        means = Means(self.measures)
-        for feed in batches.epoch(self.epoch):
-            means.add(self.exe.run(self.test, feed, list(self.measures.values()), self.scope), batches.rows(feed))
-        return means.values()
+        scheme = None if isinstance(average, bool) else average
+        averages = self.average if average is not False and self.has_averages(scheme) else None
+        with averages.apply(self.exe, self.scope, scheme) if averages else nullcontext():
+            return means_of(self.measures, self.test, batches, self.epoch, self.exe, self.scope)
 
     def validated(self) -> dict[str, float]:
         """The values of the validation data of the running fit()."""
-        return {} if self.validation is None else {f"val_{name}": value for name, value in self._means(self.validation).items()}
+        values = {} if self.validation is None else self._means(self.validation)
+        return {f"val_{name}": value for name, value in values.items()}
 
-    def initialized(self) -> None:
+    def give_values(self) -> None:
         """Runs the startup program, once."""
-        if not self._is_initialized:
-            if self.initialize:
-                self.exe.run(self.startup, scope=self.scope)
-            else:
-                declared = self.startup.global_block().vars
-                variables = (var.name for var in self.main.list_vars() if var.persistable)
-                without = [name for name in variables if name not in self.scope and name in declared]
-                if without:
-                    self.exe.run(self.startup.prune([], without), scope=self.scope)
-        self._is_initialized = True
-
-    def restored(self) -> None:
-        """Notes that a checkpoint gave the variables their values."""
-        self._is_initialized = True
-
-    def _build(self) -> None:
-        if self.optimizer is not None:
-            self.optimizer.minimize(self.measures["loss"], self.startup)
-            self.optimizer = None
-
-    def _columns(self, callbacks: Sequence[Callback]) -> list[str]:
-        own = [*self.measures, *(f"val_{name}" for name in self.measures if self.validation)]
-        return [*own, *(name for callback in callbacks for name in callback.columns(self))]
-
-    def _require_values(self, metrics: Mapping[str, Variable] | None) -> None:
-        for name, var in self.measures.items():
-            if not isinstance(var, Variable):
-                raise ProgramError(f"Trainer: {shown(name)} is {shown(var)}, it must be a Variable")
-            if any(dim != 1 for dim in var.shape):
-                raise ProgramError(f"Trainer: {shown(name)} has shape {list(var.shape)}, not one element: take its mean")
-            if var.block.program is not self.measures["loss"].block.program:
-                raise ProgramError(f"Trainer: {shown(name)} is a variable of another program than the loss")
-        if metrics and ("loss" in metrics or not all(isinstance(name, str) for name in metrics)):
-            raise ProgramError(f"Trainer: names of metrics must be strings other than 'loss': {listed(metrics)}")
-
-    def _require_optimizer(self, optimizer: Any, averaging: Any) -> None:
-        trains = any(op.attr("op_role", 0) & roles.OPTIMIZE for block in self.main.blocks for op in block.ops)
-        if optimizer is None and (averaging is not None or not trains):
-            raise ProgramError("Trainer: give optimizer=; the program of the loss has none")
-        if optimizer is not None and trains:
-            raise ProgramError(
-                "Trainer: the program of the loss has an optimizer already: leave out optimizer=, and to continue with the "
-                "parameters as they are, initialize=False; or build the network in a new program"
-            )
-
-
-def _require_counts(**counts: Any) -> None:
-    for name, value in counts.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise ProgramError(f"fit: {name} is {shown(value)}, it must be an integer, at least 1")
+        if not self.has_values:
+            run_startup(self.startup, self.main, self.exe, self.scope, only_missing=not self.initialize)
+        self.has_values = True
