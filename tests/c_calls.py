@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from paddle_mini import _core
 
@@ -171,3 +172,31 @@ class Handles:
             return self.made[-1]
 
         return make
+
+
+def refused(status, call, *arguments):
+    with pytest.raises(Failed) as failure:
+        done(call(*arguments))
+    assert failure.value.status == status, failure.value
+    assert failure.value.message and len(failure.value.message.splitlines()) <= 12
+    return failure.value.message
+
+
+def program_of(handles, program):
+    data = program.to_bytes()
+    return handles.program_load(data, len(data))
+
+
+def everything(handles, scope):
+    values = handles.values_create()
+    done(C.pm_scope_names(scope, values))
+    found = texts_of(values)
+    done(C.pm_scope_get(scope, names(*found), len(found), values))
+    return dict(zip(found, arrays_of(values)))
+
+
+def scope_with(handles, values):
+    scope = handles.scope_create()
+    for name, value in values.items():
+        done(C.pm_scope_set(scope, name.encode(), ctypes.byref(tensor(value))))
+    return scope

@@ -28,7 +28,7 @@ class ChaoticThreads(ThreadEngine):
         self._count, self._back, self._later = 0, [], []
         self.deaths = 0
 
-    def call(self, request, timeout):
+    def post(self, request, respond, timeout):
         with self._rolling:
             fate = self._random.randrange(100) // self._lost if self._lost else 99
             self._count += 1
@@ -43,22 +43,22 @@ class ChaoticThreads(ThreadEngine):
         for name in stopped:
             self._begin(threading.Thread(target=self._stop_for_a_while, args=[name]))
         for late in due:
-            super().call(late, timeout)
+            super().post(late, _nobody, timeout)
         if fate == 0:
-            return Timeout("lost on the way")
+            return respond(Timeout("lost on the way"))
         if fate == 1:
-            super().call(request, timeout)
-            return Timeout("the reply was lost")
+            super().post(request, _nobody, timeout)
+            return respond(Timeout("the reply was lost"))
         if fate == 2:
-            super().call(request, timeout)
+            super().post(request, _nobody, timeout)
         if fate == 3:
             self._later.append(request)
         if fate == 4:
             self._later.append(request)
-            return Timeout("it is not there yet")
+            return respond(Timeout("it is not there yet"))
         if fate == 5:
             time.sleep(0.002)
-        return super().call(request, timeout)
+        return super().post(request, respond, timeout)
 
     def fsync(self, descriptor):
         if sum(at <= self._count for at in self._full) % 2:
@@ -83,3 +83,7 @@ class ChaoticThreads(ThreadEngine):
         for thread in self._back:
             thread.join()
         super().stop()
+
+
+def _nobody(answer):
+    """Gets the answer to a message whose sender does not wait for it."""

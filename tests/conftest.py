@@ -1,4 +1,5 @@
 # Every test begins with empty default programs and an empty global scope.
+import gc
 import pathlib
 import signal
 
@@ -14,6 +15,12 @@ import paddle_mini as pm  # noqa: E402 - after the registration
 # that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    """Takes what the collection has made, some 30,000 tests, from the garbage collector, which would visit it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -63,9 +63,12 @@ def new_block(info, block, config):
 class Group:
     """Servers of one job, and the plan for their parameters: {name: (value, config, sparse)}."""
 
-    def __init__(self, servers, parameters, trainers=1, directory=None, begin=True, clock=None, **settings):
+    def __init__(
+        self, servers, parameters, trainers=1, directory=None, begin=True, clock=None, start=lambda work: work(), **settings
+    ):
+        """start: how servers begin to write a checkpoint; without one it is complete when the request has its reply."""
         self.settings = ServerSettings(JOB, servers, trainers, **settings)
-        self.directory, self.clock = directory, clock
+        self.directory, self.clock, self.how = directory, clock, start
         self.configs = {name: given[1] for name, given in parameters.items()}
         self.infos = {
             name: ParameterInfo(name, value.shape, str(value.dtype), *more) for name, (value, _, *more) in parameters.items()
@@ -77,7 +80,7 @@ class Group:
 
     def start(self, index):
         clock = {} if self.clock is None else {"clock": self.clock}
-        return ParameterServer(index, self.settings, self.directory, **clock)
+        return ParameterServer(index, self.settings, self.directory, start=self.how, **clock)
 
     def restart(self, index):
         self.servers[index] = self.start(index)

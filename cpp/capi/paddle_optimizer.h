@@ -46,6 +46,7 @@ typedef enum {
 #endif
 
 typedef struct paddle_optimizer paddle_optimizer;
+typedef struct paddle_snapshot paddle_snapshot;
 
 /* Creates an object. Returns NULL on error. Only FLOAT32 and FLOAT64 are supported. `parameter` is copied and needs no
    alignment; it may be NULL if it has 0 bytes, or if a state is given, which replaces it. `state`: a result of
@@ -85,6 +86,14 @@ int paddle_optimizer_get_rows(const paddle_optimizer* o, paddle_element_type typ
    paddle_optimizer_free_state. */
 int paddle_optimizer_get_state(const paddle_optimizer* o, const void** state, size_t* state_len);
 int paddle_optimizer_free_state(const void* state); /* NULL is allowed; a second call is an error */
+
+/* The state of this moment, to be read in pieces while other threads update the object: an update first copies what it
+   changes and what is not read yet. state_len: the bytes of the state, which are those of paddle_optimizer_get_state. An
+   object has one snapshot at a time; release it with paddle_release_snapshot. It may outlive the object. */
+int paddle_optimizer_snapshot(const paddle_optimizer* o, paddle_snapshot** snapshot, size_t* state_len);
+/* Copies the next `size` bytes of the state; an error if fewer are left. One thread reads a snapshot. */
+int paddle_snapshot_read(paddle_snapshot* snapshot, void* to, size_t size);
+int paddle_release_snapshot(paddle_snapshot* snapshot); /* NULL is allowed; a second call is an error */
 
 /* Overrides the policy's rate for all following updates; at least 0. It is part of the state. */
 int paddle_optimizer_set_learning_rate(paddle_optimizer* o, double learning_rate);

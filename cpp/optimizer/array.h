@@ -22,6 +22,7 @@ class Array {
   T* data() { return data_; }
   const T* data() const { return data_; }
   int64_t size() const { return size_; }
+  const std::shared_ptr<void>& memory() const { return memory_; }
   T& operator[](int64_t i) { return data()[i]; }
   const T& operator[](int64_t i) const { return data()[i]; }
 

@@ -190,6 +190,29 @@ int paddle_optimizer_free_state(const void* state) {
   });
 }
 
+int paddle_optimizer_snapshot(const paddle_optimizer* o, paddle_snapshot** snapshot, size_t* state_len) {
+  return PM_GUARDED({
+    there(snapshot, "snapshot");
+    there(state_len, "state_len");
+    Handle object(o);
+    std::shared_ptr<Snapshot> made = object->snapshot();
+    *state_len = made->size();
+    *snapshot = static_cast<paddle_snapshot*>(const_cast<void*>(lend_snapshot(std::move(made))));
+  });
+}
+
+int paddle_snapshot_read(paddle_snapshot* snapshot, void* to, size_t size) {
+  return PM_GUARDED({
+    require<ProgramError>(to || size == 0, "the memory for the state is NULL");
+    lent_snapshot(snapshot)->read(to, size);
+  });
+}
+
+int paddle_release_snapshot(paddle_snapshot* snapshot) {
+  if (!snapshot) return PADDLE_OPTIMIZER_OK;
+  return PM_GUARDED({ take_back_snapshot(snapshot); });
+}
+
 int paddle_optimizer_set_learning_rate(paddle_optimizer* o, double learning_rate) {
   return PM_GUARDED({
     Handle object(o);

@@ -1,10 +1,13 @@
-// Implements a thread-safe set of addresses.
+// Implements thread-safe sets of addresses.
 #include "optimizer/lent_states.h"
 
 #include <pthread.h>
 
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
+
+#include "core/error.h"
 
 namespace paddle_mini {
 namespace {
@@ -22,6 +25,7 @@ struct Lent {
 
   std::mutex mutex;
   std::unordered_set<const void*> states;
+  std::unordered_map<const void*, std::shared_ptr<Snapshot>> snapshots;
 };
 
 }  // namespace
@@ -34,6 +38,26 @@ void lend_state(const void* state) {
 bool take_back_state(const void* state) {
   std::lock_guard<std::mutex> lock(Lent::lent().mutex);
   return Lent::lent().states.erase(state) != 0;
+}
+
+const void* lend_snapshot(std::shared_ptr<Snapshot> snapshot) {
+  const void* address = snapshot.get();
+  std::lock_guard<std::mutex> lock(Lent::lent().mutex);
+  Lent::lent().snapshots.emplace(address, std::move(snapshot));
+  return address;
+}
+
+std::shared_ptr<Snapshot> lent_snapshot(const void* snapshot) {
+  std::lock_guard<std::mutex> lock(Lent::lent().mutex);
+  auto found = Lent::lent().snapshots.find(snapshot);
+  require<ProgramError>(found != Lent::lent().snapshots.end(), "this is not a snapshot, or it was released already");
+  return found->second;
+}
+
+void take_back_snapshot(const void* snapshot) {
+  std::shared_ptr<Snapshot> last = lent_snapshot(snapshot);  // whose memory is freed after the lock is
+  std::lock_guard<std::mutex> lock(Lent::lent().mutex);
+  Lent::lent().snapshots.erase(snapshot);
 }
 
 }  // namespace paddle_mini

@@ -84,6 +84,7 @@ void TypedOptimizer<T>::update_dense(const T* g, T factor) {
     if (prepares()) g = prepare(0, size_, g, whole_.data());
     kind_loops().measure({size_, param_.data(), nullptr, g}, numbers);
   }
+  keep_all();
   begin_dense();
   run(0, size_, g, numbers, true);
   if (kind_loops().finish) finish_steps(numbers);
@@ -196,6 +197,7 @@ void TypedOptimizer<T>::apply_delta(const void* delta, double scale) {
   require<ProgramError>(std::isfinite(scale), "scale is ", scale, ", it must be finite");
   if (!admit(size_, d)) return;
   next_numbers();  // throws unless the rate, which averages use, is finite
+  keep_all();
   begin_dense();
   for (int64_t at = 0; at < size_; at += kBlock) {
     int64_t n = std::min(kBlock, size_ - at);
@@ -207,7 +209,10 @@ void TypedOptimizer<T>::apply_delta(const void* delta, double scale) {
 
 template <class T>
 const void* TypedOptimizer<T>::parameter() {
-  if (by_rows_ && decay_.works()) catch_up_all();
+  if (by_rows_ && decay_.works()) {
+    keep_all();
+    catch_up_all();
+  }
   return param_.data();
 }
 

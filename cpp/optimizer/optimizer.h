@@ -11,6 +11,7 @@
 #include "optimizer/average.h"
 #include "optimizer/config.h"
 #include "optimizer/row_decay.h"
+#include "optimizer/snapshot.h"
 
 namespace paddle_mini {
 
@@ -40,6 +41,7 @@ class ParameterOptimizer {
   virtual void get_rows(const int64_t* rows, size_t count, void* values, size_t bytes) = 0;
   virtual size_t state_size() const = 0;
   virtual void write_state(void* to, size_t size) const = 0;
+  virtual std::shared_ptr<Snapshot> snapshot() = 0;  // throws ProgramError while another one exists
   virtual void average(size_t which, void* out) = 0;
 
   void set_learning_rate(double rate) { fixed_rate_ = rate, has_fixed_rate_ = true; }
@@ -81,6 +83,7 @@ class TypedOptimizer : public ParameterOptimizer {
   void get_rows(const int64_t* rows, size_t count, void* values, size_t bytes) override;
   size_t state_size() const override;
   void write_state(void* to, size_t size) const override;
+  std::shared_ptr<Snapshot> snapshot() override;
   void average(size_t which, void* out) override;
 
  private:
@@ -122,6 +125,9 @@ class TypedOptimizer : public ParameterOptimizer {
   // ---- state_of_optimizer.cc ----
   template <class Writer>
   void write(Writer& to) const;
+  // Called before all arrays, or some of their rows, change: a snapshot keeps them as they are.
+  void keep_all() { keep_rows(nullptr, 0); }
+  void keep_rows(const int64_t* rows, size_t count);
 
   const LoopTables& tables_;
   const Loops<T>& loops_;
@@ -133,6 +139,7 @@ class TypedOptimizer : public ParameterOptimizer {
   T factor_ = T(1);        // factor of clip_norm for the gradient of this update
   Array<T> block_, whole_;  // prepared gradients
 
+  std::weak_ptr<Snapshot> snapshot_;
   int64_t width_ = 0;  // elements of a row; 0 while unknown
   bool by_rows_ = false;  // whether rows have been updated lazily, so others may need to catch up
   RowDecay decay_;

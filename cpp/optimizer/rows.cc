@@ -49,6 +49,11 @@ void TypedOptimizer<T>::update_rows(const int64_t* rows, size_t count, const voi
   factor_ = factor_of_norm(static_cast<int64_t>(named_.size()) * width, g);
   if (lazy) {
     for (Average<T>& average : averages_) average.reserve(named_.size());
+    if (!by_rows_) {
+      keep_all();  // the averages of all rows change
+    } else if (!named_.empty()) {
+      keep_rows(named_.data(), named_.size());
+    }
     begin_rows(width);
     update_lazily(g, step);
   } else {
@@ -149,6 +154,7 @@ template <class T>
 void TypedOptimizer<T>::get_rows(const int64_t* rows, size_t count, void* values, size_t bytes) {
   int64_t width = width_of(count, bytes);
   check_rows(rows, count, width);
+  if (count && by_rows_ && decay_.works()) keep_rows(rows, count);
   T* to = static_cast<T*>(values);
   for (size_t i = 0; i < count; ++i, to += width) {
     T* p = param_.data() + rows[i] * width;

@@ -1,34 +1,15 @@
-// The checksum is FNV-1a (Fowler, Noll & Vo) over 64-bit words, in four interleaved sums, because a single one would be
-// limited by latency. Each round is invertible, so a change of one word always changes the result.
+// Implements the writer and the reader of states.
 #include "optimizer/state.h"
+
+#include "optimizer/checksum.h"
 
 namespace paddle_mini {
 namespace {
 
-constexpr uint64_t kPrime = 0x100000001b3ull;
-
-uint64_t mixed(uint64_t sum, uint64_t word) {
-  sum = (sum ^ word) * kPrime;
-  return sum ^ (sum >> 32);  // propagates high bits to low ones
-}
-
 uint64_t checksum(const char* bytes, size_t size) {
-  constexpr size_t kSums = 4, kWord = sizeof(uint64_t);
-  uint64_t sums[kSums] = {0xcbf29ce484222325ull, 1, 2, 3}, words[kSums];
-  for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
-    std::memcpy(words, bytes, sizeof words);
-#pragma GCC unroll 4
-    for (size_t i = 0; i < kSums; ++i) sums[i] = mixed(sums[i], words[i]);
-  }
-  uint64_t all = mixed(sums[0], size);
-  for (size_t i = 1; i < kSums; ++i) all = mixed(all, sums[i]);
-  for (size_t count; size > 0; bytes += count, size -= count) {
-    count = std::min(size, kWord);
-    uint64_t word = 0;
-    std::memcpy(&word, bytes, count);
-    all = mixed(all, word);
-  }
-  return all;
+  Checksum sum;
+  sum.add(bytes, size);
+  return sum.value();
 }
 
 }  // namespace

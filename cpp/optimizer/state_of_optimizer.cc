@@ -8,6 +8,25 @@ namespace {
 constexpr uint64_t kMark = 0x00545045544d4d50;  // "PMMTEPT"
 constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // kWithoutBlocks: version 1, whose averages have no blocks
 
+// Has the interface of StateWriter: has a snapshot keep these rows of each array, or all of it if `rows` is nullptr.
+struct RowKeeper {
+  Snapshot& snapshot;
+  int64_t height;  // rows of the table
+  const int64_t* rows;
+  size_t count;
+
+  template <class V>
+  void write(const V&) {}
+  template <class T>
+  void write_all(const Array<T>& array) {
+    snapshot.keep_ranges(array, [&](auto keep) {
+      if (!rows) return keep(0, array.size());
+      int64_t width = array.size() / height;  // 1 for an array with a number for each row
+      for (size_t i = 0; i < count; ++i) keep(rows[i] * width, width);
+    });
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -82,6 +101,24 @@ void TypedOptimizer<T>::write_state(void* to, size_t size) const {
   StateWriter writer(to, size);
   write(writer);
   writer.finish();
+}
+
+template <class T>
+std::shared_ptr<Snapshot> TypedOptimizer<T>::snapshot() {
+  require<ProgramError>(snapshot_.expired(), "another snapshot of this optimizer exists");
+  auto made = std::make_shared<Snapshot>();
+  write(*made);
+  made->finish();
+  snapshot_ = made;
+  return made;
+}
+
+template <class T>
+void TypedOptimizer<T>::keep_rows(const int64_t* rows, size_t count) {
+  std::shared_ptr<Snapshot> snapshot = snapshot_.lock();
+  if (!snapshot) return;
+  RowKeeper keeper{*snapshot, row_count(), rows, count};
+  write(keeper);
 }
 
 template class TypedOptimizer<float>;

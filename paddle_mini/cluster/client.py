@@ -11,6 +11,8 @@ from .messages import R, Request, Wait, decode_reply, encode
 from .process_log import ProcessLogger
 
 OnWait = Callable[[int, Wait], None]
+LONGEST_HOLD = 5.0
+"""Seconds for which a service may keep a request whose reply depends on others."""
 Result = Any | ClusterError
 """The reply, or the error."""
 _log = ProcessLogger(__name__)
@@ -26,9 +28,9 @@ class Call(NamedTuple):
 class _Open:
     """A pending Call."""
 
-    def __init__(self, index: int, call: Call, job: str, now: float):
+    def __init__(self, index: int, call: Call, job: str, now: float, patience: float):
         self.index, self.call = index, call
-        self.message = Envelope(call.service, *encode(job, call.request))
+        self.message = Envelope(call.service, *encode(job, call.request), patience)
         self.since, self.next, self.pause = now, now, 0.0
         self.waits = False
 
@@ -62,6 +64,8 @@ class Client:
         self._link, self._job = link, job
         self._timeout, self._wait_timeout, self._attempt = timeout, wait_timeout, attempt
         self._clock, self._sleep = clock, sleep
+        # A service that keeps a request answers it before this client takes it for lost.
+        self._patience = min(LONGEST_HOLD, attempt / 2, wait_timeout / 4)
         self._logged: dict[str, float] = {}
 
     def request(self, service: str, request: Request[R]) -> R:
@@ -73,7 +77,7 @@ class Client:
         """The reply, or the error, of each service, in their order. on_wait(index, reply) is called for each "wait"
         reply, after which the request is repeated."""
         now = self._clock()
-        open_ones = [_Open(index, call, self._job, now) for index, call in enumerate(calls)]
+        open_ones = [_Open(index, call, self._job, now, self._patience) for index, call in enumerate(calls)]
         results: list[Any] = [None] * len(calls)
         while open_ones:
             now = self._clock()

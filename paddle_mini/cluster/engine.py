@@ -9,23 +9,37 @@ from .errors import ClusterError
 from .wire import Arrays
 
 Answer = tuple[bytes, Arrays] | ClusterError
+Respond = Callable[[Answer], None]
 
 
 class Envelope(NamedTuple):
-    """A request as bytes, for a service, by its name: "coordinator", "server 0", …"""
+    """A request as bytes, for a service, by its name: "coordinator", "server 0", … patience: seconds for which the
+    service may keep it until its reply is known, before it replies "wait"."""
 
     service: str
     header: bytes
     arrays: Arrays
+    patience: float = 0.0
 
 
 class Service(Protocol):
     """Answers requests, one at a time; tick() is called between them, several times a second. Gone: it does not serve
     at the moment, and the sender retries."""
 
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer: ...
+    def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
+        """The answer, which is "wait" where it depends on other requests."""
+        ...
+
+    def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+        """Calls respond(answer) once: now, or in a later call of this service when the answer is known, but at the
+        latest after `patience` seconds. Other calls of the service may come between."""
+        ...
 
     def tick(self) -> None: ...
+
+    def rest(self) -> None:
+        """Returns when nothing runs beside the calls; no other call follows."""
+        ...
 
 
 class Link(ABC):

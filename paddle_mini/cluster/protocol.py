@@ -168,16 +168,23 @@ class FinishInit(Request[replies.Done], service="server"):
 @dataclass
 class Push(FromTrainer, Request[replies.Pushed], service="server"):
     """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the
-    parameters that they were computed from; pass_number: over the data. NotFinite if a value is not finite."""
+    parameters that they were computed from; pass_number: over the data. NotFinite if a value is not finite.
+    wanted, rows: what the reply has of the parameters for the next step, as in a pull; the last arrays are the indices
+    of rows. It then waits for min_version."""
 
     step: int
     blocks: list[BlockKey]
     membership: int = 0
     version: int | None = None
     pass_number: int = 0
+    wanted: list[BlockKey] = field(default_factory=list)
+    rows: list[BlockKey] = field(default_factory=list)
+    min_version: int = 0
     arrays: Arrays = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        if len(self.rows) > len(self.arrays):
+            raise Malformed(f"rows of {len(self.rows)} tables come with {len(self.arrays)} arrays")
         for number, array in enumerate(self.arrays):
             if not np.isfinite(array).all():
                 raise NotFinite(

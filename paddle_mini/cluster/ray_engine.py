@@ -195,6 +195,8 @@ class _ServiceActor:
     def rest(self) -> None:
         """Stops handling requests: when this returns, all writes have finished, and no file is open."""
         self._lock.acquire()
+        if self._service is not None:
+            self._service.rest()
 
     def _begin(self) -> None:
         """Starts the service; keeps an error, as Ray would restart an actor whose constructor raises forever."""

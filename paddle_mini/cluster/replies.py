@@ -129,9 +129,10 @@ class JobStatus(Reply):
 
 @dataclass
 class Pushed(ServerReply):
-    """repeated: the push was received before."""
+    """repeated: the push was received before. arrays: what the push wanted, as in the reply to a pull."""
 
     repeated: bool = False
+    arrays: Arrays = field(default_factory=list)
 
 
 @dataclass

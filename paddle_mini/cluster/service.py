@@ -1,37 +1,117 @@
 # Answering: base class of services; decodes requests, dispatches them to handlers and encodes replies.
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+from .engine import Answer, Respond
 from .errors import ClusterError
-from .messages import Reply, Request, decode, encode_error, encode_reply
+from .messages import Reply, Request, Wait, decode, encode_error, encode_reply
 from .process_log import ProcessLogger
 from .wire import Arrays
 
-Handlers = Mapping[type[Request[Any]], Callable[[Any], Reply]]
 _log = ProcessLogger(__name__)
 
 
+class Later(NamedTuple):
+    """What a handler returns in place of a reply that depends on other requests. again(): the reply, or Later, to be
+    called when the service has changed."""
+
+    again: Callable[[], Reply | Later]
+
+
+Handlers = Mapping[type[Request[Any]], Callable[[Any], Reply | Later]]
+
+
+class _Held(NamedTuple):
+    """A request that waits for its reply. until: when its sender has to repeat it."""
+
+    request: Request[Any]
+    again: Callable[[], Reply | Later]
+    respond: Respond
+    until: float
+
+
 class Answering:
-    """Base of services. job: requests of other jobs are rejected. handlers: by the class of the request."""
+    """Base of services. job: requests of other jobs are rejected. handlers: by the class of the request.
+
+    The calls of a service must not overlap. Errors and internal failures become replies.
+    """
 
     def __init__(self, job: str, handlers: Handlers):
         self._job, self.handlers = job, handlers
         self._known: dict[str, type[Request[Any]]] = {kind.name: kind for kind in handlers}
+        self._held: list[_Held] = []
+        self._seen: Any = None
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
-        """Answers one request; calls must not overlap. Never raises: errors and internal failures become replies."""
+        """Answers one request at once: where the reply depends on others, its sender has to repeat it."""
+        answers: list[Any] = []
+        self.take(header, arrays, answers.append, 0.0)
+        return answers[0]
+
+    def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+        """Answers one request by respond(answer), which is called once: now, or when the reply is known, during a later
+        call of this service, but at the latest after `patience` seconds."""
+        found = self._answered_by(lambda: decode(self._job, self._known, header, arrays))
+        if isinstance(found, Request):
+            request: Request[Any] = found
+            found = self._answered_by(partial(self.handlers[type(request)], request), request)
+            if isinstance(found, Later):
+                if patience > 0:
+                    until = time.monotonic() + patience
+                    self._held.append(_Held(request, found.again, respond, until))
+                else:
+                    respond(self._encoded(Wait(), request))
+                return self.release()
+        respond(found)
+        self.release()
+
+    def release(self) -> None:
+        """Answers the held requests whose replies have become known, and those that were held long enough."""
+        now, state = time.monotonic(), self.progress()
+        changed, self._seen = state != self._seen, state
+        if not changed and not any(now >= one.until for one in self._held[:1]):  # the oldest is the first, as all wait as long
+            return
+        held, self._held = self._held, []
+        for one in held:
+            found = self._answered_by(one.again, one.request) if changed else None
+            if found is not None and not isinstance(found, Later):
+                one.respond(found)
+            elif now >= one.until:
+                one.respond(self._encoded(Wait(), one.request))
+            else:
+                self._held.append(one)
+
+    def dismiss(self, answer: Answer) -> None:
+        """Gives all held requests this answer."""
+        held, self._held = self._held, []
+        for one in held:
+            one.respond(answer)
+
+    def progress(self) -> Any:
+        """What replies to held requests depend on: they are tried again when it has changed."""
+
+    def _answered_by(self, make: Callable[[], Any], request: Request[Any] | None = None) -> Any:
+        """What make() returns, encoded if it is a reply; an encoded error if it raises one."""
         try:
-            request = decode(self._job, self._known, header, arrays)
-            reply = self.handlers[type(request)](request)
-            self._answered(request, reply)
-            return encode_reply(reply)
+            found = make()
+            return self._encoded(found, request) if isinstance(found, Reply) else found
         except ClusterError as error:
             return encode_error(error.kind, str(error))
         except Exception as error:  # one request must not stop the service
             _log.exception("a request failed")
             return encode_error(ClusterError.kind, f"{type(error).__name__}: {error}")
+
+    def rest(self) -> None:
+        """Nothing runs beside the requests."""
+
+    def _encoded(self, reply: Reply, request: Request[Any] | None) -> tuple[bytes, Arrays]:
+        if request is not None:
+            self._answered(request, reply)
+        return encode_reply(reply)
 
     def _answered(self, request: Request[Any], reply: Reply) -> None:
         """Called after a request was handled."""

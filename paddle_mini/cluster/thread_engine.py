@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import count as counting
 from queue import SimpleQueue
 from typing import Any
 
-from .engine import Answer, Engine, Envelope, Killed, Link, Service
+from .engine import Answer, Engine, Envelope, Killed, Link, Respond, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 
 TICK = 0.1
@@ -20,11 +21,37 @@ _log = logging.getLogger(__name__)
 
 
 class _Served:
-    """A service. service: None after kill(); lock: serialises calls, also across restarts."""
+    """A service. service: None after die(), then it is `killed`; lock: serialises calls, also across restarts."""
 
     def __init__(self, make: Callable[[], Service]):
         self.make, self.lock = make, threading.Lock()
         self.service: Service | None = make()
+        self.killed: Service | None = None
+        self._expected: dict[int, Respond] = {}
+        self._numbers = counting()
+
+    def take(self, service: Service, request: Envelope, respond: Respond) -> None:
+        """Gives a request to the service; if it dies before it answers, respond() gets Gone."""
+        number = next(self._numbers)
+        self._expected[number] = respond
+
+        def answered(answer: Answer) -> None:
+            if self.service is service and self._expected.pop(number, None) is not None:
+                respond(answer)
+
+        service.take(request.header, request.arrays, answered, request.patience)
+        if self.service is not service:  # it died meanwhile
+            self._refuse_all()
+
+    def die(self) -> None:
+        self.killed, self.service = self.service or self.killed, None
+        self._refuse_all()
+
+    def _refuse_all(self) -> None:
+        for number in list(self._expected):
+            respond = self._expected.pop(number, None)
+            if respond is not None:
+                respond(Gone("it died before it answered"))
 
 
 class ThreadEngine(Engine):
@@ -83,7 +110,7 @@ class ThreadEngine(Engine):
 
     def _end(self, threads: set[threading.Thread]) -> None:
         for link in self._links.values():
-            link.killed = True
+            link.kill()
         deadline = time.monotonic() + GRACE
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -95,35 +122,40 @@ class ThreadEngine(Engine):
         if self._ticker.is_alive():
             self._ticker.join()
         for served in self._served.values():
-            served.service = None
+            with served.lock:
+                for service in (served.service, served.killed):
+                    if service is not None:
+                        service.rest()
+                served.die()
 
     def kill(self, name: str) -> None:
-        """Removes a service, as kill -9 would; or ends "trainer N" at its next request."""
+        """Removes a service, as kill -9 would; or ends "trainer N" at its next request, or while it waits for a reply."""
         if name.startswith("trainer "):
-            self._links[int(name.split()[1])].killed = True
+            self._links[int(name.split()[1])].kill()
         else:
-            self._served[name].service = None
+            self._served[name].die()
 
     def restart(self, name: str) -> None:
         """Starts a killed service again."""
         served = self._served[name]
         with served.lock:  # waits for a call of the killed one
+            if served.killed is not None:  # a process that is killed ends what it writes
+                served.killed.rest()
             served.service = served.make()
             served.service.tick()
 
-    def call(self, request: Envelope, timeout: float) -> Answer:
-        """Handles one request of a link."""
+    def post(self, request: Envelope, respond: Respond, timeout: float) -> None:
+        """Gives one request of a link to its service; respond(answer) is called at most once, now or later."""
         served = self._served.get(request.service)
         if served is None or served.service is None:
-            return Gone("it does not run")
+            return respond(Gone("it does not run"))
         if not served.lock.acquire(timeout=timeout):
-            return Timeout(f"it was busy for {timeout:g} s")
+            return respond(Timeout(f"it was busy for {timeout:g} s"))
         try:
             service = served.service
             if service is None:
-                return Gone("it does not run")
-            reply = service.handle(request.header, request.arrays)
-            return reply if served.service is service else Gone("it died before it answered")
+                return respond(Gone("it does not run"))
+            served.take(service, request, respond)
         finally:
             served.lock.release()
 
@@ -140,20 +172,52 @@ class ThreadEngine(Engine):
                         _log.exception("%s: a tick failed", name)
 
 
+class _Replies:
+    """The replies to the requests of one send()."""
+
+    def __init__(self, count: int):
+        self.answers: list[Answer | None] = [None] * count
+        self.done = threading.Event()
+        self._lock, self._left = threading.Lock(), count
+
+    def put(self, index: int, answer: Answer) -> None:
+        with self._lock:
+            if self.answers[index] is None:
+                self.answers[index] = answer
+                self._left -= 1
+            if not self._left:
+                self.done.set()
+
+
 class _ThreadLink(Link):
     def __init__(self, engine: ThreadEngine):
-        self._engine, self.killed = engine, False
+        self._engine, self._killed = engine, False
+        self._open: set[_Replies] = set()
+
+    def kill(self) -> None:
+        """Raises Killed in all calls of send(), from now on."""
+        self._killed = True
+        for replies in list(self._open):
+            replies.done.set()
 
     def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
-        answers = []
-        for request in requests:
+        end = time.monotonic() + timeout
+        replies = _Replies(len(requests))
+        self._open.add(replies)
+        try:
+            for index, request in enumerate(requests):
+                self._require_alive()
+                self._engine.post(request, partial(replies.put, index), timeout)
+            if requests:
+                replies.done.wait(max(0.0, end - time.monotonic()))
             self._require_alive()
-            answers.append(self._engine.call(request, timeout))
-        self._require_alive()
-        return answers
+        finally:
+            self._open.discard(replies)
+        late = Timeout(f"no reply in {timeout:g} s")
+        return [late if answer is None else answer for answer in replies.answers]
 
     def _require_alive(self) -> None:
-        if self.killed:
+        if self._killed:
             raise Killed
 
 

@@ -67,7 +67,7 @@ class NewFile:
         self._descriptor = os.open(os.path.join(folder, name), flags, 0o666)
         self._bytes, self._sum = 0, hashlib.sha256()
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes | memoryview) -> int:
         rest = memoryview(data)
         while rest:  # a write may be short
             rest = rest[os.write(self._descriptor, rest) :]

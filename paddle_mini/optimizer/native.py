@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -124,6 +124,11 @@ class NativeOptimizer:
         finally:
             load_library().paddle_optimizer_free_state(state)
 
+    def snapshot(self) -> StateSnapshot:
+        """The state of this moment, to be read in pieces while other threads update this object. Updates first copy what
+        they change and what is not read yet. There is one at a time: ProgramError while another is open."""
+        return StateSnapshot(self._open())
+
     @property
     def learning_rate(self) -> float:
         """The rate of the last update; before the first one, that of the policy at 0."""
@@ -200,6 +205,46 @@ class NativeOptimizer:
         return np.ascontiguousarray(rows, np.int64)
 
 
+class StateSnapshot:
+    """The bytes of state() at the moment of NativeOptimizer.snapshot(). size: how many. One thread reads."""
+
+    def __init__(self, handle: _Handle):
+        library = load_library()
+        self._pointer, self._release = ctypes.c_void_p(), library.paddle_release_snapshot
+        size = ctypes.c_size_t()
+        if library.paddle_optimizer_snapshot(handle.pointer, ctypes.byref(self._pointer), ctypes.byref(size)):
+            raise _failure()
+        self.size = size.value
+
+    def pieces(self, size: int) -> Iterator[memoryview]:
+        """The state, in pieces of at most `size` bytes; each piece is overwritten by the next."""
+        buffer = memoryview(bytearray(min(size, self.size)))
+        memory = (ctypes.c_char * len(buffer)).from_buffer(buffer)
+        left = self.size
+        while left:
+            count = min(len(buffer), left)
+            if load_library().paddle_snapshot_read(self._pointer, memory, count):
+                raise _failure()
+            left -= count
+            yield buffer[:count]
+
+    def close(self) -> None:
+        """Updates copy nothing any more. Can be repeated."""
+        pointer, self._pointer = self._pointer, ctypes.c_void_p()
+        if pointer:
+            self._release(pointer)
+
+    def __enter__(self) -> StateSnapshot:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None):
+            self.close()
+
+
 class _Handle:
     """An object of the library, released when neither its NativeOptimizer nor a view of its memory refers to it."""
 
@@ -248,6 +293,9 @@ def load_library() -> ctypes.CDLL:
         "paddle_optimizer_get_rows": (int32, pointer, int32, pointer, size, pointer, size),
         "paddle_optimizer_get_state": (int32, pointer, pointer, pointer),
         "paddle_optimizer_free_state": (int32, pointer),
+        "paddle_optimizer_snapshot": (int32, pointer, pointer, pointer),
+        "paddle_snapshot_read": (int32, pointer, pointer, size),
+        "paddle_release_snapshot": (int32, pointer),
         "paddle_optimizer_set_learning_rate": (int32, pointer, double),
         "paddle_optimizer_get_learning_rate": (int32, pointer, pointer),
         "paddle_optimizer_set_pass": (int32, pointer, ctypes.c_int64),

@@ -9,7 +9,7 @@ import paddle_mini as pm
 from paddle_mini.cluster.trainers.trainer import JobTrainer
 from paddle_mini.optimizer.native import NativeOptimizer
 
-MOST = 12
+MOST = 16
 
 
 def table_and_dense():

@@ -35,6 +35,9 @@ class Echo:
     def tick(self):
         pass
 
+    def rest(self):
+        pass
+
     def handle(self, header, arrays):
         if header == b"ask the other":
             return self._link.send([Envelope("other", b"", arrays)], 10.0)[0]

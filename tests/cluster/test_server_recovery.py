@@ -154,6 +154,7 @@ def test_a_server_that_went_on_elsewhere(two):
     assert name in files(directory) and recovered(directory)[1] == 6
     other = ParameterServer(0, ServerSettings("another", 1, 1), str(directory / "another"))
     call(other, "finish_init", token=1, count=0, job="another")
+    other.rest()
     alien = shutil.copy(*(directory / "another").glob("*.ckpt"), directory)
     checkpoint(second)
     assert os.path.exists(alien)

@@ -43,6 +43,7 @@ def test_a_server_reports_what_it_does(tmp_path):
     group.servers = [part]
     part.tick()
     group.init({"w": W})
+    part.rest()
     job.trainer("a")
     part.tick()
     for step in range(4):

@@ -7,6 +7,7 @@ import sysconfig
 import pytest
 
 from optimizer_builds import BUILD, ROOT, compile_c, install, pkg_config, run, tool
+from thorough import IS_THOROUGH, thorough
 
 BORDER = ROOT / "tests/optimizer_library/border"
 ASKED = ["arguments", "gradients", "small_parameters", "handles", "configurations", "states", "threads", "forks", "endurance"]
@@ -63,14 +64,16 @@ def sanitized_border(prefix, tmp_path_factory):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_mistakes_are_refused(border, name):
-    assert run(border, name) == ""
+    assert run(border, name, 1 if IS_THOROUGH else 10) == ""  # the divisor of the number of tries
 
 
+@thorough
 @pytest.mark.parametrize("name", ASKED)
 def test_sanitizers_find_nothing(sanitized_border, name):
     assert run(sanitized_border, name, 20, env={"ASAN_OPTIONS": "allocator_may_return_null=1"}) == ""
 
 
+@thorough
 @pytest.mark.parametrize("name", ASKED)
 def test_valgrind_finds_nothing(border, name):
     # After fork() the child leaks the allocations of other threads.

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, Wrong
 from ..shards import Block, ParameterInfo, block_shape, check_block
 from ..values import BlockKey
 from ..wire import field
+
+Read = Callable[[], np.ndarray]
+"""Copies values that the server has."""
 
 
 def about(info: ParameterInfo, block: Block) -> dict[str, Any]:
@@ -69,9 +73,11 @@ class ParameterShard:
         with translate_errors(self):
             return self.native.parameter() if average is None else self.native.average(average)
 
-    def row_values(self, rows: np.ndarray, average: int | None = None) -> np.ndarray:
-        """A copy of some of a table's rows."""
-        inside = self._inside(rows)
+    def reading(self, rows: np.ndarray, average: int | None = None) -> Read:
+        """Validates row indices, as take() does; the function that it returns copies these rows."""
+        return partial(self._rows, self._inside(rows), average)
+
+    def _rows(self, inside: np.ndarray, average: int | None) -> np.ndarray:
         with translate_errors(self):
             return self.native.rows(inside) if average is None else self.native.average(average)[inside]
 
@@ -127,6 +133,18 @@ def named(shards: Mapping[BlockKey, ParameterShard], keys: Sequence[BlockKey]) -
             raise Malformed(f"block {key.number} of '{printable(key.parameter)}' is repeated")
         found[key] = shards[key]
     return list(found.values())
+
+
+def reads_of(
+    shards: Mapping[BlockKey, ParameterShard],
+    blocks: Sequence[BlockKey],
+    tables: Sequence[BlockKey],
+    rows: Sequence[np.ndarray],
+    average: int | None = None,
+) -> list[Read]:
+    """Functions that copy blocks, then rows of tables; what they read is validated here."""
+    whole: list[Read] = [partial(shard.values, average) for shard in named(shards, blocks)]
+    return whole + [shard.reading(some, average) for shard, some in zip(named(shards, tables), rows)]
 
 
 def mean(updates: list[ShardUpdate], count: int) -> ShardUpdate:

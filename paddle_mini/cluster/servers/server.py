@@ -4,18 +4,20 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ...errors import shown
-from ..errors import AlreadyInitialised, ClusterError, Malformed, NotInitialised, StaleToken, StorageError
+from ..errors import AlreadyInitialised, Malformed, NotInitialised, StaleToken, StorageError
 from ..messages import Reply, Request, ServerReply, Wait
 from ..process_log import ProcessLogger
 from ..protocol import Checkpoint, Compare, FinishInit, GetServerStatus, Init, Pull, Push, PushDelta, SetMembers
 from ..replies import Checkpointed, Compared, Done, Pulled, Pushed, ServerStatus
-from ..service import Answering
+from ..service import Answering, Later
 from ..values import BlockKey, CheckpointStatus, MemberId, NewBlock, PushCounts
 from ..wire import field
-from .parameter_shard import ParameterShard, digest, named
+from .checkpoint_writer import CheckpointWriter, Work, in_thread
+from .parameter_shard import ParameterShard, Read, digest, named, reads_of
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
 from .updates import Updates
@@ -27,11 +29,17 @@ class ParameterServer(Answering):
     """Server `index` of a job. With a directory it resumes from its newest checkpoint there, and writes checkpoints.
 
     It handles one request at a time and never blocks: the caller calls handle() for each message, without concurrency,
-    and tick() periodically. Replies have copies; requests are validated before anything changes.
+    and tick() periodically. Replies have copies; requests are validated before anything changes. Checkpoints are written
+    beside the requests, by what start() begins.
     """
 
     def __init__(
-        self, index: int, settings: ServerSettings, directory: str | None = None, clock: Callable[[], float] = time.time
+        self,
+        index: int,
+        settings: ServerSettings,
+        directory: str | None = None,
+        clock: Callable[[], float] = time.time,
+        start: Callable[[Work], None] = in_thread,
     ):
         if type(index) is not int or not 0 <= index < settings.servers:
             raise Malformed(f"server index {shown(index)} is not in [0, {settings.servers})")
@@ -45,8 +53,12 @@ class ParameterServer(Answering):
         self._clock = clock
         self._tried = self._period()
         self._asked_for: tuple[int, int] | None = None  # token and version of the last requested checkpoint
-        self._checkpoints = ServerCheckpoints(directory, settings.job, index, settings.servers) if directory else None
-        self._checkpoint_status = CheckpointStatus()
+        self._asked: Checkpoint | None = None  # the request for it, until it has its reply
+        self._writer = (
+            CheckpointWriter(ServerCheckpoints(directory, settings.job, index, settings.servers), clock, start)
+            if directory
+            else None
+        )
         super().__init__(
             settings.job,
             {
@@ -74,12 +86,18 @@ class ParameterServer(Answering):
         return self._token if self.initialised else None
 
     def tick(self) -> None:
-        """Writes a checkpoint when another period of checkpoint_seconds has begun: at the same time on all servers, as
-        trainers wait for each server that writes. Disk errors are logged and counted, and training continues. Without
-        changes since, a requested checkpoint stays the newest: it belongs to a set of all servers."""
+        """Begins a checkpoint when another period of checkpoint_seconds has begun: at the same time on all servers, so
+        that their versions are close. Disk errors are logged and counted, and training continues. Without changes since,
+        a requested checkpoint stays the newest: it belongs to a set of all servers."""
         changed = (self._token, self._updates.version) != self._asked_for
-        if self.initialised and self._checkpoints and self._period() != self._tried and changed:
-            self._try_checkpoint()
+        if self.initialised and self._writer and not self._writer.writes and self._period() != self._tried and changed:
+            self._begin_checkpoint(self._writer)
+        self.release()
+
+    def rest(self) -> None:
+        """Returns when no checkpoint is written any more."""
+        if self._writer:
+            self._writer.await_end()
 
     def _period(self) -> int:
         return int(self._clock() // self.settings.checkpoint_seconds)
@@ -102,19 +120,21 @@ class ParameterServer(Answering):
             raise Malformed(f"'{info.name}' is a table, which {self.settings.mode} mode does not support")
         return ParameterShard(info, block, new.config, value)
 
-    def _finish_init(self, request: FinishInit) -> Done:
-        """Ends the initialisation and writes the first checkpoint. Can be repeated."""
+    def _finish_init(self, request: FinishInit) -> Done | Wait:
+        """Ends the initialisation and writes the first checkpoint, for which the initialiser waits. Can be repeated."""
         if self.initialised and request.token == self._token:
-            return Done(repeated=True)
+            return Wait() if self._writer and self._writer.writes else Done(repeated=True)
         self._require_token(request.token)
         have = len(self._shards) if request.token == self._token else 0
         if request.count != have:
             raise NotInitialised(f"{have} blocks have arrived, the initialiser sent {request.count}")
+        if self._writer and self._writer.writes:  # blocks of an initialiser that died
+            return Wait()
         self._reset(request.token)
         self.initialised = True
-        if self._checkpoints:
-            self._try_checkpoint()
-        return Done()
+        if self._writer:
+            self._begin_checkpoint(self._writer)
+        return Wait() if self._writer and self._writer.writes else Done()
 
     def _require_token(self, token: int) -> None:
         if self.initialised and (self._in_use or token <= self._token):
@@ -126,18 +146,31 @@ class ParameterServer(Answering):
         if token > self._token:
             self._token, self._shards, self.initialised = token, {}, False
 
-    def _push(self, request: Push) -> Pushed | Wait:
+    def _push(self, request: Push) -> Pushed | Later:
         self._require_initialised()
+        own = len(request.arrays) - len(request.rows)
+        reads = reads_of(self._shards, request.wanted, request.rows, request.arrays[own:])
+        pushed = self._updates.push(self._shards, request, request.arrays[:own])
         self._in_use = True
-        return self._updates.push(self._shards, request)
+        if pushed is None:
+            return Later(partial(self._push, request))
+        return self._after_push(request, pushed, reads)
 
-    def _pull(self, request: Pull) -> Pulled | Wait:
-        if not self.initialised or self._updates.version < request.min_version:
-            return Wait()
+    def _after_push(self, request: Push, pushed: Pushed, reads: Sequence[Read]) -> Pushed | Later:
+        """The reply to a push that was accepted, with the values of min_version."""
+        if self._updates.version < request.min_version:
+            self._updates.require_member(request)
+            return Later(partial(self._after_push, request, pushed, reads))
+        pushed.arrays = [read() for read in reads]
+        return pushed
+
+    def _pull(self, request: Pull) -> Pulled | Wait | Later:
+        if not self.initialised:
+            return Wait()  # at once: a trainer that is told so initialises the server
+        if self._updates.version < request.min_version:
+            return Later(partial(self._pull, request))
         self._in_use = True
-        values = [shard.values(request.average) for shard in named(self._shards, request.blocks)]
-        tables = zip(named(self._shards, request.rows), request.arrays)
-        return Pulled(values + [shard.row_values(rows, request.average) for shard, rows in tables])
+        return Pulled([read() for read in reads_of(self._shards, request.blocks, request.rows, request.arrays, request.average)])
 
     def _compare(self, request: Compare) -> Compared:
         self._require_initialised()
@@ -150,49 +183,45 @@ class ParameterServer(Answering):
 
     def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
         """Sets the trainers; False if this membership is not newer."""
-        return self._updates.set_members(membership, trainers)
+        changed = self._updates.set_members(membership, trainers)
+        self.release()
+        return changed
+
+    def progress(self) -> tuple[int, int]:
+        return self._updates.version, self._updates.push_log.membership
 
     def _require_initialised(self) -> None:
         if not self.initialised:
             raise NotInitialised(f"server {self.index} has no parameters yet")
 
-    def _checkpoint(self, request: Checkpoint) -> Checkpointed:
+    def _checkpoint(self, request: Checkpoint) -> Checkpointed | Wait:
+        """Begins a checkpoint; the reply waits for its end."""
         self._require_initialised()
-        if not self._checkpoints:
+        if not self._writer:
             raise StorageError(f"server {self.index} has no directory for checkpoints")
-        written = self._write_checkpoint(self._checkpoints, request.timestamp)
-        self._asked_for = self._token, self._updates.version
-        return Checkpointed(written)
+        if self._writer.writes:
+            return Wait()
+        if request != self._asked:
+            self._begin_checkpoint(self._writer, request)
+            self._asked, self._asked_for = request, (self._token, self._updates.version)
+            if self._writer.writes:
+                return Wait()
+        self._asked = None
+        return Checkpointed(self._writer.result())
 
-    def _try_checkpoint(self) -> None:
-        try:
-            if self._checkpoints:
-                self._write_checkpoint(self._checkpoints)
-        except ClusterError as error:
-            _log.error("%s", error)
-
-    def _write_checkpoint(self, checkpoints: ServerCheckpoints, timestamp: int | None = None) -> dict[str, Any]:
-        begin, status = self._clock(), self._checkpoint_status
+    def _begin_checkpoint(self, writer: CheckpointWriter, request: Checkpoint | None = None) -> None:
         state = {
             "mode": self.settings.mode,
             "token": self._token,
             "version": self._updates.version,
             "ledger": self._updates.push_log.state(len(self._updates.barrier)),
         }
-        try:
-            written = status.newest = checkpoints.write(state, list(self._shards.values()), timestamp)
-        except ClusterError as error:
-            status.errors += 1
-            status.last_error = str(error)
-            raise
-        finally:
-            self._tried = self._period()
-            status.seconds = self._clock() - begin
-        return written
+        self._tried = self._period()
+        writer.begin(state, self._shards.values(), request.timestamp if request else None, log=request is None)
 
     def _recover(self) -> None:
-        found = self._checkpoints.recover() if self._checkpoints else None
-        if found is None:
+        found = self._writer.checkpoints.recover() if self._writer else None
+        if self._writer is None or found is None:
             return
         facts, shards = found
         self._token, self._updates.version = field(facts, "token", int), field(facts, "version", int)
@@ -200,7 +229,7 @@ class ParameterServer(Answering):
         self._in_use = self._updates.version > 0
         self._shards = {shard.key: shard for shard in shards}
         words = ("uuid", "number", "timestamp", "version")
-        self._checkpoint_status.recovered = {word: facts[word] for word in words}
+        self._writer.status.recovered = {word: facts[word] for word in words}
         self.initialised = True
 
     def status(self, request: GetServerStatus | None = None) -> ServerStatus:
@@ -215,7 +244,7 @@ class ParameterServer(Answering):
             membership=push_log.membership,
             members=list(push_log.members.items()),
             pushes=PushCounts(**push_log.counts(), waiting=len(self._updates.barrier)),
-            checkpoints=self._checkpoint_status,
+            checkpoints=self._writer.status if self._writer else CheckpointStatus(),
             received=self._received,
             given=self._given,
             behind=self._updates.behind,

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, NamedTuple
 from ...errors import shown
 from ...io.checkpoint_files import NewFile
 from ...io.regular_files import open_regular, sync_directory
+from ...optimizer.native import StateSnapshot
 from ..errors import ClusterError, Gone, Malformed, StorageError, WrongJob, WrongVersion, storage_errors
 from ..process_log import ProcessLogger
 from ..wire import Header, field, pack, unpack
@@ -86,6 +87,28 @@ def blocks(file: BinaryIO, facts: Mapping[str, Any]) -> Iterator[ParameterShard]
         raise StorageError(f"'{file.name}' has data after its {facts['blocks']} blocks")
 
 
+class Cut:
+    """The state of a server at one moment, which is written while the server continues: an update copies what it changes and
+    what is not written yet. state: facts of the server, which don't change any more. timestamp: nanoseconds since 1970,
+    None: now; checkpoints of one request to all servers share it. A block is in one cut at a time."""
+
+    def __init__(self, state: Mapping[str, Any], shards: Iterable[ParameterShard], timestamp: int | None = None):
+        self.facts = {**state, "timestamp": time.time_ns() if timestamp is None else timestamp}
+        self.blocks: list[tuple[ParameterShard, StateSnapshot]] = []
+        try:
+            for shard in shards:
+                with translate_errors(shard):
+                    self.blocks.append((shard, shard.native.snapshot()))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Updates copy nothing for it any more."""
+        for _, snapshot in self.blocks:
+            snapshot.close()
+
+
 class ServerCheckpoints:
     """The checkpoints of one server of a job. directory: created by the first write."""
 
@@ -113,20 +136,11 @@ class ServerCheckpoints:
                 _log.error("%s: trying the previous checkpoint", error)
         return None
 
-    def write(self, state: Mapping[str, Any], shards: list[ParameterShard], timestamp: int | None = None) -> dict[str, Any]:
-        """Writes a checkpoint and removes all but it and the previous one; returns the contents of the .json.
-
-        timestamp: nanoseconds since 1970, None: now; checkpoints of one request to all servers share it. StorageError
+    def write(self, cut: Cut) -> dict[str, Any]:
+        """Writes a checkpoint and removes all but it and the previous one; returns the contents of the .json. StorageError
         when the disk fails, Gone when another process writes checkpoints of this server; older ones do not change."""
         name = uuid.uuid4().hex
-        facts = {
-            **state,
-            **self._who,
-            "number": self._number + 1,
-            "uuid": name,
-            "blocks": len(shards),
-            "timestamp": time.time_ns() if timestamp is None else timestamp,
-        }
+        facts = {**cut.facts, **self._who, "number": self._number + 1, "uuid": name, "blocks": len(cut.blocks)}
         path = os.path.join(self.directory, f"server-{self._who['index']}-{name}.ckpt")
         with storage_errors(f"can't write a checkpoint in '{self.directory}'"):
             if not os.path.isdir(self.directory):
@@ -135,7 +149,7 @@ class ServerCheckpoints:
             self._remove_unfinished()
             self._require_newest()
             try:
-                checksum, size = _write(path, facts, shards)
+                checksum, size = _write(path, facts, cut)
                 published = {**_published(path, facts, checksum, size), "previous": self._current}
                 self._publish(published)
             except OSError:
@@ -190,8 +204,8 @@ class ServerCheckpoints:
             _log.warning("an old checkpoint can't be removed: %s", error)
 
 
-def _write(path: str, facts: Mapping[str, Any], shards: list[ParameterShard]) -> tuple[str, int]:
-    """Writes a file, with one block in memory at a time; returns its checksum and size."""
+def _write(path: str, facts: Mapping[str, Any], cut: Cut) -> tuple[str, int]:
+    """Writes a file in pieces; returns its checksum and size."""
     directory, name = os.path.split(path)
     with NewFile(directory, name + ".unfinished") as file:
 
@@ -201,11 +215,13 @@ def _write(path: str, facts: Mapping[str, Any], shards: list[ParameterShard]) ->
 
         file.write(MAGIC)
         record(pack(facts))
-        for block in shards:
+        for block, state in cut.blocks:
             record(pack(about(block.info, block.block)))
             record(block.config)
-            with translate_errors(block):
-                record(block.native.state())
+            file.write(state.size.to_bytes(8, "little"))
+            for piece in state.pieces(_CHUNK):
+                file.write(piece)
+            state.close()
         checksum = file.facts()["sha256"]
         file.write(bytes.fromhex(checksum))
         size = file.facts()["bytes"]

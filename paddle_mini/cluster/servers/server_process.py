@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..client import Client
-from ..engine import Answer, Link
+from ..engine import Answer, Link, Respond
 from ..errors import Gone, Timeout
 from ..job_settings import JobSettings
 from ..process_log import ProcessLogger, events_sent, log_context, pending_events
@@ -44,10 +44,20 @@ class ServerProcess:
                 return Gone(f"another process is {self._name} now")
             return self.server.handle(header, arrays)
 
+    def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+        with log_context(self._name):
+            if self._replaced:
+                respond(Gone(f"another process is {self._name} now"))
+            else:
+                self.server.take(header, arrays, respond, patience)
+
     def tick(self) -> None:
         """Writes a checkpoint and sends a heartbeat, when they are due. Raises errors of the coordinator."""
         with log_context(self._name):
             self._tick()
+
+    def rest(self) -> None:
+        self.server.rest()
 
     def _tick(self) -> None:
         if not self._replaced:
@@ -82,6 +92,8 @@ class ServerProcess:
         except Gone as error:
             self._incarnation = None
             self._replaced = self._has_successor()
+            if self._replaced:
+                self.server.dismiss(Gone(f"another process is {self._name} now"))
             _log.warning("%s; it %s", error, "stops serving" if self._replaced else "registers again")
 
     def _has_successor(self) -> bool:
@@ -92,6 +104,7 @@ class ServerProcess:
         existed: a late message of an earlier incarnation of this server replaces it, too."""
         self._next_heartbeat = self._clock() + self._settings.heartbeat_seconds
         if not self._has_successor():
+            self.server.rest()
             self.server, self._key, self._membership, self._replaced = self._begin(), uuid.uuid4().hex, 0, False
 
     def _follow(self, membership: int) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from ..errors import ClusterError, Malformed, Stale
-from ..messages import Wait
+import numpy as np
+
+from ..errors import ClusterError, Gone, Malformed, Stale
 from ..process_log import ProcessLogger
 from ..protocol import Push
 from ..replies import Pushed
@@ -28,22 +29,26 @@ class Updates:
         self.behind = self.worst_behind = 0
         self.push_log, self.barrier = DeduplicationLog(settings.trainers), SyncBarrier()
 
-    def push(self, shards: Mapping[BlockKey, ParameterShard], request: Push) -> Pushed | Wait:
-        """Accepts a push and applies it now, or in sync mode when all members have pushed its step."""
+    def push(self, shards: Mapping[BlockKey, ParameterShard], request: Push, arrays: Sequence[np.ndarray]) -> Pushed | None:
+        """Accepts a push and applies it now, or in sync mode when all members have pushed its step. arrays: those of
+        its gradients. None: nothing has changed, and the push is to be tried again when something has."""
         sender = Sender(request.trainer, request.incarnation, request.step)
         if not self.push_log.admits(sender, request.membership):
-            return Wait()
+            return None
         if self.push_log.is_repeat(sender):
             return Pushed(repeated=True)
         if self.settings.mode != "sync":
-            push = self._accepted(shards, sender, request)
+            push = self._accepted(shards, sender, request, arrays)
             self._require_fresh(sender, self.version if request.version is None else request.version)
             self._apply([push], self.version + 1)
             return Pushed()
-        early = self._reply_while_waiting(sender)
-        if early is not None:
-            return early
-        push = self._accepted(shards, sender, request)
+        waiting = self._waiting(sender)
+        if waiting is not None and sender.step > waiting.step:
+            return None
+        if waiting is not None:
+            self.push_log.repeated += 1
+            return Pushed(repeated=True)
+        push = self._accepted(shards, sender, request, arrays)
         self._require_current(sender)
         self.barrier.add(push)
         while pushes := self.barrier.complete(self.push_log.members):
@@ -63,18 +68,19 @@ class Updates:
             self.push_log.settle(sender, Stale.kind)
             raise Stale(f"the push is {behind} updates behind, {limit} for each of {trainers} trainers are allowed")
 
-    def _reply_while_waiting(self, sender: Sender) -> Pushed | Wait | None:
-        """The reply to a sender whose push waits here; None if none waits."""
+    def _waiting(self, sender: Sender) -> Sender | None:
+        """The push of this incarnation of a trainer that waits here; that of an earlier one is removed."""
         waiting = self.barrier.of(sender.trainer)
-        if waiting is None:
-            return None
-        if waiting.sender.incarnation < sender.incarnation:
+        if waiting is not None and waiting.sender.incarnation < sender.incarnation:
             self._leave(waiting)
             return None
-        if sender.step > waiting.sender.step:
-            return Wait()
-        self.push_log.repeated += 1
-        return Pushed(repeated=True)
+        return None if waiting is None else waiting.sender
+
+    def require_member(self, request: Push) -> None:
+        """Gone if the sender of a push that was accepted has left the job or restarted since."""
+        sender = Sender(request.trainer, request.incarnation, request.step)
+        if self.push_log.has_left(sender):
+            raise Gone(f"trainer {sender.trainer} has left the job, or was lost, before step {sender.step} was made")
 
     def _require_current(self, sender: Sender) -> None:
         """Stale for a push of a step that is complete."""
@@ -82,9 +88,11 @@ class Updates:
             self.push_log.settle(sender, Stale.kind)
             raise Stale(f"step {sender.step} was made without trainer {sender.trainer}, the next one is {self.version}")
 
-    def _accepted(self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push) -> WaitingPush:
+    def _accepted(
+        self, shards: Mapping[BlockKey, ParameterShard], sender: Sender, request: Push, arrays: Sequence[np.ndarray]
+    ) -> WaitingPush:
         """A validated push; counts it as sent."""
-        updates, rest = [], list(request.arrays)
+        updates, rest = [], list(arrays)
         for block in named(shards, request.blocks):
             count = 2 if block.info.sparse else 1
             if len(rest) < count:

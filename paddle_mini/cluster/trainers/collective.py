@@ -52,7 +52,7 @@ class CollectiveTrainer(Trainer):
         self._client = Client(link, **settings.client_options())
         self._membership = Membership(number, 0, self._client, settings.heartbeat_seconds, self._report)
         self._exchange = Exchange(self._membership, self._client, settings.servers, gradients, self._state)
-        self._reading = Reading(self._client, self._membership, self._withdraw)
+        self._reading = Reading(self._client, self._membership, lambda: None, self._withdraw)
         self.counts: dict[str, int] = {}
 
     def begin(self) -> None:

@@ -69,20 +69,25 @@ class DeltaStep:
         base = self._base if self._alpha is None else self._center()
         assert base is not None
         delta = {name: local[name] - base[name] for name in self._names}
-        self._process.push(delta, self._step, self._process.pass_number)
+        self._process.stage(delta, self._step, self._process.pass_number)
         self._step, self._since = self._step + 1, 0
         if self._alpha is None:
             self._take(self._center())
         else:
+            self._process.settle()
             self._take({name: local[name] - self._alpha * delta[name] for name in self._names})
 
     def _center(self) -> dict[str, np.ndarray]:
-        return self._process.pull(self._names, {})[0]
+        """The servers' values, after the staged differences."""
+        return self._process.exchange(self._names, {})[0]
 
     def _take(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():
             self._scope.set(name, value)
         self._base = values
+
+    def flush(self) -> None:
+        """Does nothing: steps since the last exchange are local."""
 
     def settle(self) -> None:
         """Exchanges the changes since the last exchange, so that none is lost."""

@@ -1,8 +1,8 @@
-# GradientStep: the step of modes async and sync, where servers optimize: pull, forward and backward, push.
+# GradientStep: the step of modes async and sync, where servers optimize: exchange, forward and backward.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ...optimizer.config import new_config
 from ...program import Program
 from ...scope import LoDTensor, SelectedRows
 from ...variable import name_of
-from ..errors import NotFinite
 from ..shards import ParameterInfo
 from .remote_parameters import Gradient, RemoteParameter
 from .table_rows import TableRows
@@ -43,17 +42,9 @@ def fixed(program: Program, names: Sequence[str]) -> list[RemoteParameter]:
     ]
 
 
-class _Pushed(NamedTuple):
-    """The last push of a trainer. incarnation: of the trainer at that time."""
-
-    values: dict[str, Gradient]
-    step: int
-    pass_number: int
-    incarnation: int
-
-
 class GradientStep:
-    """sync: a step begins after the servers have applied all gradients of the previous one; async: at once."""
+    """A step begins with one exchange: it sends the gradients of the step before, and gets the parameters. sync: those
+    of which all trainers have made the step before; async: the current ones."""
 
     def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope):
         self._process, self._exe, self._scope = process, exe, scope
@@ -61,48 +52,37 @@ class GradientStep:
         self._sync = process.settings.mode == "sync"
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
-        self._last = _Pushed({}, -1, 0, -1)
+        self._step = 0
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]:
-        self._pull(feed)
+        self._exchange(feed)
         fetches = [name_of(item) for item in fetch_list]
         gradients = [one.gradient for one in self._trained]
         results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
         # Restarted servers may be behind; all trainers make the step of the most advanced server.
-        step = max(self._process.parameters.versions) if self._sync else self._last.step + 1
+        step = max(self._process.parameters.versions) if self._sync else self._step
         values = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
-        before = self._last
-        self._last = _Pushed(values, step, self._process.pass_number, self._process.membership.incarnation)
-        try:
-            self._process.push(values, step, self._last.pass_number)
-        except NotFinite:  # nothing was sent
-            self._last = before
-            raise
+        self._process.stage(values, step, self._process.pass_number)
+        self._step = step + 1
         return results[: len(fetches)]
 
-    def _pull(self, feed: Mapping[str, Any]) -> None:
+    def _exchange(self, feed: Mapping[str, Any]) -> None:
         sources = {table.source: table for table in self._tables.values()}
         found = {source: table.rows_of(feed) for source, table in sources.items()}
         rows = {name: found[table.source] for name, table in self._tables.items()}
-        values, tables = self._pull_next(self._dense, rows)
+        values, tables = self._process.exchange(self._dense, rows)
         for name, value in values.items():
             self._scope.set(name, value)
         for name, (numbers, some) in tables.items():
             self._tables[name].write(self._scope, numbers, some)
 
-    def _pull_next(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Any:
-        """In sync mode waits for the result of the last push, unless the others continued without this trainer
-        since."""
-        if not self._sync or self._last.incarnation != self._process.membership.incarnation:
-            return self._process.pull(names, rows)
-        return self._process.pull(names, rows, self._last.step + 1, again=self._push_again)
-
-    def _push_again(self, servers: Sequence[int]) -> None:
-        self._process.push(self._last.values, self._last.step, self._last.pass_number, again=servers)
+    def flush(self) -> None:
+        """Sends what the last step left to the next one."""
+        self._process.settle()
 
     def settle(self) -> None:
-        """Returns when all pushes are applied, so that nothing is lost when this trainer leaves."""
-        self._pull_next([], {})
+        """Returns when all gradients are applied, so that nothing is lost when this trainer leaves."""
+        self._process.settle()
 
 
 def _gradient(one: Trained, result: Any) -> Gradient:

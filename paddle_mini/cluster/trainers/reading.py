@@ -18,12 +18,15 @@ _PAUSE = 0.02
 
 
 class Reading:
-    """withdraw(), in modes where trainers wait for each other: returns when this trainer's gradients are applied. The
+    """flush(): returns when the servers have the gradients of all batches so far.
+
+    withdraw(), in modes where trainers wait for each other: returns when this trainer's gradients are applied. The
     others would wait for a trainer that waits for one of their tasks, so it leaves the job until a task is free.
     """
 
-    def __init__(self, client: Client, membership: Membership, withdraw: Callable[[], None] | None):
-        self._client, self._membership, self._withdraw, self._serials = client, membership, withdraw, count()
+    def __init__(self, client: Client, membership: Membership, flush: Callable[[], None], withdraw: Callable[[], None] | None):
+        self._client, self._membership, self._serials = client, membership, count()
+        self._flush, self._withdraw = flush, withdraw
 
     def chunks(self, chunks: Sequence[Any], chunks_per_task: int, passes: int, set_pass: Callable[[int], None]) -> Iterator[Any]:
         """Each chunk goes to one trainer per pass, and to another one if that trainer was lost before the end of the
@@ -37,6 +40,7 @@ class Reading:
                 if task.answer is TaskAnswer.TASK:
                     set_pass(number)
                     yield from task.chunks
+                    self._flush()  # a task that is done is not done again
                     self._membership.request(EndTask, task=task.task, epoch=task.epoch)
                 else:
                     self._wait()

@@ -35,8 +35,47 @@ class RemoteParameter(NamedTuple):
     fixed: bool = False
 
 
+class Selection(NamedTuple):
+    """Parameters, and rows of tables, to read. whole: the blocks to read of each server; tables: those of tables of which
+    it has rows, with the indices of these rows."""
+
+    infos: Mapping[str, ParameterInfo]
+    names: list[str]
+    rows: Mapping[str, np.ndarray]
+    whole: list[list[Block]]
+    tables: list[list[tuple[Block, np.ndarray]]]
+
+    def touches(self, index: int) -> bool:
+        """Whether this server has some of it."""
+        return bool(self.whole[index] or self.tables[index])
+
+    def pull(self, index: int, average: int | None = None) -> Pull:
+        """The request to a server for its part."""
+        return Pull(*self.keys(index), average=average, arrays=self.indices(index))
+
+    def keys(self, index: int) -> tuple[list[BlockKey], list[BlockKey]]:
+        """The keys of a server's blocks, and of its tables."""
+        return _keys(self.whole[index]), _keys([block for block, _ in self.tables[index]])
+
+    def indices(self, index: int) -> Arrays:
+        """The rows of each of a server's tables."""
+        return [inside for _, inside in self.tables[index]]
+
+    def joined(self, found: Mapping[int, Arrays]) -> Pulled:
+        """The parameters, from the arrays of each server's reply."""
+        pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in self.infos}
+        for index, arrays in found.items():
+            blocks = [*self.whole[index], *(block for block, _ in self.tables[index])]
+            for block, array in zip(blocks, arrays, strict=True):
+                pieces[block.parameter].append((block.begin, block.end, array))
+        return (
+            {name: join_blocks(self.infos[name], pieces[name]) for name in self.names},
+            {name: (some, _in_order(self.infos[name], pieces[name])) for name, some in self.rows.items()},
+        )
+
+
 class RemoteParameters:
-    """versions: of each server at the last pull. lives: the server's life in its last reply; a new one means that the
+    """versions: of each server in its last reply. lives: the server's life in its last reply; a new one means that the
     server restarted and lost the updates after its newest checkpoint. restarts counts them."""
 
     def __init__(self, client: Client, parameters: Sequence[RemoteParameter], servers: int):
@@ -80,31 +119,42 @@ class RemoteParameters:
         return sorted({name for reply in replies for name in reply.other})
 
     def pull(
-        self,
-        names: Sequence[str],
-        rows: Mapping[str, np.ndarray],
-        min_version: int = 0,
-        average: int | None = None,
-        on_wait: OnWait | None = None,
+        self, names: Sequence[str], rows: Mapping[str, np.ndarray], average: int | None = None, on_wait: OnWait | None = None
     ) -> Pulled:
-        """Whole parameters, and some rows of tables: their indices, int64, ascending. Waits for min_version at all
-        servers. average: the index of an average; None: the values."""
-        wanted = [[block for block in blocks if block.parameter in names] for blocks in self.blocks]
-        tables = [[block for block in blocks if block.parameter in rows] for blocks in self.blocks]
-        calls = []
-        for index, (whole, table) in enumerate(zip(wanted, tables)):
-            inside = [_inside(rows[block.parameter], block) for block in table]
-            calls.append(Call(f"server {index}", Pull(_keys(whole), _keys(table), min_version, average, inside)))
-        pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in (*names, *rows)}
-        for index, pulled in enumerate(required(self._client.request_all(calls, on_wait))):
+        """Whole parameters, and some rows of tables: their indices, int64, ascending, of the servers that have them.
+        average: the index of an average; None: the values."""
+        selected = self.select(names, rows)
+        touched = [index for index in range(len(self.blocks)) if selected.touches(index)]
+        return selected.joined(self.read(selected, touched, average, on_wait))
+
+    def read(
+        self, selected: Selection, servers: Sequence[int], average: int | None = None, on_wait: OnWait | None = None
+    ) -> dict[int, Arrays]:
+        """The arrays of these servers' replies. on_wait(server, reply) is called for each "wait"."""
+        calls = [Call(f"server {index}", selected.pull(index, average)) for index in servers]
+        replies = required(self._client.request_all(calls, on_wait and _renumbered(on_wait, servers)))
+        for index, pulled in zip(servers, replies):
             self.note_reply(index, pulled)
-            self.versions[index] = pulled.version
-            for block, array in zip([*wanted[index], *tables[index]], pulled.arrays):
-                pieces[block.parameter].append((block.begin, block.end, array))
-        return (
-            {name: join_blocks(self.by_name[name].info, pieces[name]) for name in names},
-            {name: (rows[name], _in_order(pieces[name])) for name in rows},
-        )
+        return {index: pulled.arrays for index, pulled in zip(servers, replies)}
+
+    def select(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Selection:
+        """What pull() of these reads, by server."""
+        wanted = set(names)
+        whole = [[block for block in blocks if block.parameter in wanted] for blocks in self.blocks]
+        tables = [
+            [
+                (block, inside)
+                for block in blocks
+                if block.parameter in rows and len(inside := _inside(rows[block.parameter], block))
+            ]
+            for blocks in self.blocks
+        ]
+        return Selection({name: self.by_name[name].info for name in (*names, *rows)}, list(names), rows, whole, tables)
+
+    @property
+    def training(self) -> list[int]:
+        """The servers that have parameters which change."""
+        return [index for index, blocks in enumerate(self.blocks) if any(not self.by_name[one.parameter].fixed for one in blocks)]
 
     def share(self, index: int, gradients: Mapping[str, Gradient]) -> tuple[list[BlockKey], Arrays]:
         """The blocks of a push for one server, and their arrays."""
@@ -112,11 +162,11 @@ class RemoteParameters:
         return _keys(blocks), [array for block in blocks for array in self._parts(block, gradients[block.parameter])]
 
     def note_reply(self, index: int, reply: ServerReply) -> None:
-        """Records the life of a server that has replied, and detects restarts."""
+        """Records the life and the version of a server that has replied, and detects restarts."""
         if self.lives[index] and reply.life != self.lives[index]:
             self.restarts += 1
             _log.warning("server %d restarted from its checkpoint, at version %d", index, reply.version)
-        self.lives[index] = reply.life
+        self.lives[index], self.versions[index] = reply.life, reply.version
 
     def _info(self, block: Block) -> ParameterInfo:
         return self.by_name[block.parameter].info
@@ -141,5 +191,11 @@ def _inside(rows: np.ndarray, block: Block) -> np.ndarray:
     return np.ascontiguousarray(rows[first:last])
 
 
-def _in_order(pieces: list[tuple[int, int, np.ndarray]]) -> np.ndarray:
-    return np.concatenate([values for _, _, values in sorted(pieces, key=lambda piece: piece[:2])])
+def _in_order(info: ParameterInfo, pieces: list[tuple[int, int, np.ndarray]]) -> np.ndarray:
+    none = np.zeros((0, *info.unit_shape), info.dtype)
+    return np.concatenate([none, *(values for _, _, values in sorted(pieces, key=lambda piece: piece[:2]))])
+
+
+def _renumbered(on_wait: OnWait, servers: Sequence[int]) -> OnWait:
+    """on_wait(server, reply), for calls to these servers."""
+    return lambda index, reply: on_wait(servers[index], reply)

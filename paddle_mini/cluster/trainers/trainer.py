@@ -35,6 +35,8 @@ class TrainStep(Protocol):
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]: ...
 
+    def flush(self) -> None: ...
+
     def settle(self) -> None: ...
 
 
@@ -141,7 +143,7 @@ class JobTrainer(Trainer):
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
         withdraw = self._train_step.settle if self._process.settings.mode == "sync" else None
-        reading = Reading(self._process.client, self._process.membership, withdraw)
+        reading = Reading(self._process.client, self._process.membership, self._train_step.flush, withdraw)
         return reading.chunks(chunks, chunks_per_task, passes, self.set_pass)
 
     def set_pass(self, number: int) -> None:
@@ -158,8 +160,7 @@ class JobTrainer(Trainer):
         def values() -> dict[str, np.ndarray]:
             averaged = [name for name in names if name in self._remote and self._remote[name].average]
             others = [name for name in names if name in self._remote and name not in averaged]
-            if self._process.settings.mode == "sync":
-                self._train_step.settle()  # then all servers are at one step, as the next one needs this trainer
+            self._train_step.flush()  # in sync mode all servers are then at one step, as the next one needs this trainer
             own = {name: self._scope.get(name) for name in names if name not in self._remote}
             return {**own, **self._process.pull(others, {})[0], **self._process.pull(averaged, {}, average=0)[0]}
 

@@ -12,13 +12,13 @@ from ..errors import ClusterError, Gone, NotInitialised, Stale, StaleToken
 from ..job_settings import JobSettings
 from ..messages import Wait
 from ..process_log import ProcessLogger
-from ..protocol import BeginInit, EndInit, Push, PushDelta
+from ..protocol import BeginInit, EndInit, Pull, Push, PushDelta
 from ..values import MemberId
+from ..wire import Arrays
 from .membership import Membership
 from .pace import Pace
-from .remote_parameters import Gradient, Pulled, RemoteParameter, RemoteParameters
+from .remote_parameters import Gradient, Pulled, RemoteParameter, RemoteParameters, Selection
 
-Again = Callable[[Sequence[int]], None]
 _log = ProcessLogger(__name__)
 
 
@@ -44,6 +44,8 @@ class TrainerProcess:
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
         self.pace = Pace()
         self.pass_number = 0
+        self._sync = settings.mode == "sync"
+        self._staged: dict[int, Push] = {}
 
     def begin(self) -> None:
         """Returns when all servers have all parameters."""
@@ -71,81 +73,125 @@ class TrainerProcess:
             except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or restarted
                 _log.warning("it repeats the initialisation: %s", error)
 
-    def pull(
-        self,
-        names: Sequence[str],
-        rows: Mapping[str, np.ndarray],
-        min_version: int = 0,
-        average: int | None = None,
-        again: Again | None = None,
-    ) -> Pulled:
-        """As for RemoteParameters. again(servers) is called during the wait for servers that do not have the last push,
-        because they, or this trainer, restarted."""
-        begun, incarnation = list(self.parameters.lives), self.membership.incarnation
+    def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], average: int | None = None) -> Pulled:
+        """As for RemoteParameters."""
+        return self.parameters.pull(names, rows, average, self._watcher())
+
+    def _watcher(self) -> Callable[[int, Wait], None]:
+        """The function to call for a server's "wait": a server that restarted without parameters needs some."""
+        begun = list(self.parameters.lives)
 
         def on_wait(index: int, reply: Wait) -> None:
-            nonlocal incarnation
-            lacking: Sequence[int] = []
             if self.membership.is_lost:
                 self.membership.join()
             if reply.life != begun[index]:
                 begun[index] = reply.life
                 self.parameters.note_reply(index, reply)
                 self._initialise()
-                lacking = [index]
-            if self.membership.incarnation != incarnation:  # it joined again, here or during a request
-                incarnation = self.membership.incarnation
-                lacking = range(self.settings.servers)
-            if lacking and again is not None:
-                again(lacking)
 
-        return self.parameters.pull(names, rows, min_version, average, on_wait)
+        return on_wait
 
-    def push(self, gradients: Mapping[str, Gradient], step: int, pass_number: int, again: Sequence[int] = ()) -> None:
-        """Sends each server its share, once. Counts the pushes that servers drop. again: servers that may have lost the
-        push; one that has it ignores the repetition. NotFinite: nothing was sent."""
+    def stage(self, gradients: Mapping[str, Gradient], step: int, pass_number: int) -> None:
+        """Keeps the gradients of a step for the next exchange(), which sends them. NotFinite: nothing is kept."""
         kind: Any = PushDelta if self.settings.by_trainers else Push
-        errors: list[ClusterError] = []
-        left: Sequence[int] = again or range(self.settings.servers)
-        while left:
-            calls = []
-            for index in left:  # all of them are made before the first is sent
-                blocks, arrays = self.parameters.share(index, gradients)
-                calls.append(
-                    Call(
-                        f"server {index}",
-                        kind(
-                            *self.membership.life,
-                            step,
-                            blocks,
-                            self.membership.membership,
-                            self.parameters.versions[index],
-                            pass_number,
-                            arrays,
-                        ),
-                    )
+        staged = {}
+        for index in self.parameters.training:
+            blocks, arrays = self.parameters.share(index, gradients)
+            if self._sync or any(array.size for array in arrays):
+                staged[index] = kind(
+                    *self.membership.life,
+                    step,
+                    blocks,
+                    self.membership.membership,
+                    self.parameters.versions[index],
+                    pass_number,
+                    min_version=step + 1 if self._sync else 0,
+                    arrays=arrays,
                 )
-            results, asked, left = self.client.request_all(calls), left, []
-            for index, result in zip(asked, results):
-                if isinstance(result, NotInitialised):
-                    left.append(index)
-                elif isinstance(result, ClusterError):
-                    errors.append(result)
-                else:
-                    self.parameters.note_reply(index, result)
-                    self._count("applied", 0 if again else 1)
-            if left:
+        self._staged = staged
+
+    def exchange(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Pulled:
+        """Sends the staged gradients, and reads the parameters that the next step needs, with at most one request to each
+        server: the reply to a push has them. In sync mode they are those of the next step, unless the others continued
+        without this trainer. Counts the pushes that servers drop; their parameters are then pulled."""
+        if self._staged and self.membership.is_lost:
+            self.membership.join()
+        selected = self.parameters.select(names, rows)
+        calls = self._calls(selected)
+        found: dict[int, Arrays] = {}
+        errors: list[ClusterError] = []
+        while calls:
+            calls = self._noted(calls, self._asked(calls), found, errors)
+            if calls:
                 self._initialise()
+        self._raise_unless_dropped(errors)
+        missing = [index for index in range(self.settings.servers) if selected.touches(index) and index not in found]
+        if missing:
+            found.update(self._read(selected, missing))
+        return selected.joined(found)
+
+    def settle(self) -> None:
+        """Returns when the staged gradients are applied or dropped."""
+        if self._staged:
+            self.exchange([], {})
+
+    def _calls(self, selected: Selection) -> dict[int, Push | Pull]:
+        """The requests of an exchange, by server."""
+        staged, self._staged = self._staged, {}
+        calls: dict[int, Push | Pull] = {}
+        for index in range(self.settings.servers):
+            push = staged.get(index)
+            if push is not None:
+                push.trainer, push.incarnation = self.membership.life
+                push.membership = self.membership.membership
+                push.wanted, push.rows = selected.keys(index)
+                push.arrays = push.arrays + selected.indices(index)
+                calls[index] = push
+            elif selected.touches(index) or (self._sync and index in self.parameters.training):
+                calls[index] = selected.pull(index)
+        return calls
+
+    def _asked(self, calls: Mapping[int, Push | Pull]) -> dict[int, Any]:
+        """The result of each request, by server."""
+        servers, watch = list(calls), self._watcher()
+
+        def on_wait(number: int, reply: Wait) -> None:
+            if isinstance(calls[servers[number]], Pull):  # a push to a server without parameters has an error in its reply
+                watch(servers[number], reply)
+
+        return dict(zip(servers, self.client.request_all([Call(f"server {index}", calls[index]) for index in servers], on_wait)))
+
+    def _noted(
+        self, calls: Mapping[int, Push | Pull], results: Mapping[int, Any], found: dict[int, Arrays], errors: list[ClusterError]
+    ) -> dict[int, Push | Pull]:
+        """Adds the replies to `found` and `errors`; returns the pushes to servers that had no parameters."""
+        left = {}
+        for index, result in results.items():
+            is_push = isinstance(calls[index], Push)
+            if is_push and isinstance(result, NotInitialised):
+                left[index] = calls[index]
+            elif isinstance(result, ClusterError):
+                errors.append(result)
+            else:
+                self.parameters.note_reply(index, result)
+                found[index] = result.arrays
+                self._count("applied", is_push)
+        return left
+
+    def _raise_unless_dropped(self, errors: Sequence[ClusterError]) -> None:
+        """Raises an error that does not say that a push was dropped; joins the job again if this trainer was lost."""
         for error in errors:
             if not isinstance(error, (Stale, Gone)):
                 raise error
-            if not again:
-                self._count("dropped", 1)
-                _log.warning("%s", error)
-                if isinstance(error, Gone):
-                    self.membership.is_lost = True
-        if self.membership.is_lost and not again:
+            self._count("dropped", 1)
+            _log.warning("%s", error)
+            if isinstance(error, Gone):
+                self.membership.is_lost = True
+        if self.membership.is_lost:
             self.membership.join()
+
+    def _read(self, selected: Selection, servers: Sequence[int]) -> dict[int, Arrays]:
+        return self.parameters.read(selected, servers, on_wait=self._watcher())
 
     def _count(self, became: str, pushes: int) -> None:
         self.counts["sent"] += pushes
