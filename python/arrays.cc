@@ -20,7 +20,8 @@ struct ReadArray {
 
 // NumPy's element type; none for those that only other libraries have.
 std::optional<py::dtype> dtype_of(const DLDataType& dtype) {
-  bool whole = dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+  bool whole = dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64 ||
+               (dtype.code == kDLComplex && dtype.bits == 128);
   if (dtype.lanes != 1 || !whole) return std::nullopt;
   std::string bytes = std::to_string(dtype.bits / 8);
   switch (dtype.code) {
@@ -28,6 +29,7 @@ std::optional<py::dtype> dtype_of(const DLDataType& dtype) {
     case kDLUInt: return py::dtype("u" + bytes);
     case kDLFloat: return dtype.bits == 8 ? std::nullopt : std::optional(py::dtype("f" + bytes));
     case kDLBfloat: return dtype.bits == 16 ? std::optional(numpy_dtype(DType::BFloat16)) : std::nullopt;
+    case kDLComplex: return dtype.bits > 32 ? std::optional(py::dtype("c" + bytes)) : std::nullopt;
     case kDLBool: return dtype.bits == 8 ? std::optional(py::dtype("bool")) : std::nullopt;
   }
   return std::nullopt;
@@ -108,7 +110,7 @@ py::array floats_of_bfloat16(const py::array& bits) {
 }  // namespace
 
 DType dtype_from_name(const std::string& name) {
-  for (int32_t number = 0; number <= 22; ++number) {
+  for (int32_t number = 0; number <= static_cast<int32_t>(DType::Complex128); ++number) {
     if (is_dtype(number) && name == name_of(static_cast<DType>(number))) return static_cast<DType>(number);
   }
   fail<ProgramError>("'", printable(name), "' is not an element type");
@@ -125,10 +127,10 @@ DType dtype_from_numpy(const py::dtype& dtype, const std::string& what) {
     py::ssize_t size;
     DType dtype;
   };
-  static constexpr Row kTable[] = {{'f', 4, DType::Float32}, {'i', 8, DType::Int64}, {'f', 8, DType::Float64},
-                                   {'i', 4, DType::Int32},   {'b', 1, DType::Bool},  {'u', 1, DType::UInt8},
-                                   {'f', 2, DType::Float16}, {'i', 2, DType::Int16}, {'i', 1, DType::Int8},
-                                   {'u', 2, DType::BFloat16}};
+  static constexpr Row kTable[] = {{'f', 4, DType::Float32},  {'i', 8, DType::Int64},     {'f', 8, DType::Float64},
+                                   {'i', 4, DType::Int32},    {'b', 1, DType::Bool},      {'u', 1, DType::UInt8},
+                                   {'f', 2, DType::Float16},  {'i', 2, DType::Int16},     {'i', 1, DType::Int8},
+                                   {'u', 2, DType::BFloat16}, {'c', 8, DType::Complex64}, {'c', 16, DType::Complex128}};
   bool native = dtype.byteorder() == '=' || dtype.byteorder() == '|';
   for (const Row& row : kTable) {
     if (native && dtype.kind() == row.kind && dtype.itemsize() == row.size) return row.dtype;

@@ -9,7 +9,7 @@ namespace paddle_mini::python {
 // Values of DLDevice::type whose memory the CPU reads like its own.
 enum : int32_t { kDLCPU = 1, kDLCUDAHost = 3, kDLROCMHost = 11 };
 // Values of DLDataType::code.
-enum : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLBool = 6 };
+enum : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLComplex = 5, kDLBool = 6 };
 
 struct DLDevice {
   int32_t type, id;

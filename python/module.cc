@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, m) {
   python::define_executor(m);
   python::define_watches(m);
   python::define_files(m);
+  python::define_states(m);
   python::define_devices(m);
   python::define_testing(m);
 }

@@ -80,6 +80,7 @@ void define_claims(py::module_& m);   // claims.cc: averages applied to paramete
 void define_executor(py::module_& m);  // executor.cc
 void define_watches(py::module_& m);   // watches.cc: profiles, checks for NaN
 void define_files(py::module_& m);     // files.cc: parameter files
+void define_states(py::module_& m);    // states.cc: pickled values and safetensors
 void define_devices(py::module_& m);   // devices.cc: available devices
 void define_testing(py::module_& m);   // testing.cc: invalid schemas, for tests
 

@@ -8,9 +8,15 @@
 #include "executor/structure.h"
 #include "program/checksum.h"
 #include "program/model_file.h"
+#include "program/state_file.h"
 #include "program/tensor_file.h"
 
 namespace paddle_mini::capi {
+bool is_folder(const std::string& path) {
+  struct stat found;
+  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 namespace {
 
 // The variables of feed or fetch operators, ordered by column.
@@ -33,16 +39,34 @@ std::string file_in(const std::string& folder, const std::string& name) {
   return folder + "/" + name;
 }
 
+ParameterFormat format_at(const std::string& path) {
+  std::string begin;
+  read_file(
+      path,
+      [&](size_t size) {
+        begin.resize(size);
+        return begin.data();
+      },
+      kFormatBytes);
+  return parameter_format(begin);
+}
+
+// A state, and that of the optimizer beside it where the program needs both.
+Parameters read_state_at(const std::string& path, const Model& model, bool exact) {
+  std::vector<std::string> names = model.parameters();
+  std::string beside = optimizer_beside(path);
+  std::optional<FileBytes> optimizer;
+  if (!beside.empty() && is_there(beside)) optimizer.emplace(read_file(beside));
+  return from_file(path, [&](std::string_view file) {
+    return read_state({file, optimizer ? std::string_view(*optimizer) : ""}, model.desc(), names, exact);
+  });
+}
+
 }  // namespace
 
 DeviceManager& runtime() {
   static DeviceManager& once = *new DeviceManager;
   return once;
-}
-
-bool is_folder(const std::string& path) {
-  struct stat found;
-  return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 Model::Model(std::string_view bytes)
@@ -70,15 +94,17 @@ std::shared_ptr<const Model> read_model_file(const std::string& path) {
   return from_file(path, [](std::string_view bytes) { return std::make_shared<const Model>(bytes); });
 }
 
-std::optional<uint32_t> checksum_at(const std::string& path) {
-  if (!is_folder(path)) return checksum_beside(path);
+ParameterCheck check_at(const std::string& path) {
+  if (!is_folder(path)) return {true, checksum_beside(path)};
   std::string model = path + "/__model__";
-  if (!is_there(model)) return std::nullopt;
-  return from_file(model, [](std::string_view bytes) { return open_model(bytes).parameters; });
+  if (!is_there(model)) return {true, std::nullopt};
+  return {true, from_file(model, [](std::string_view bytes) { return open_model(bytes).parameters; })};
 }
 
-Parameters read_parameters_at(const std::string& path, const Model& model, std::optional<uint32_t> checksum) {
+Parameters read_parameters_at(const std::string& path, const Model& model, const ParameterCheck& check) {
+  if (!is_folder(path) && format_at(path) != ParameterFormat::Tensors) return read_state_at(path, model, check.exact);
   std::vector<std::string> names = model.parameters();
+  const std::optional<uint32_t>& checksum = check.checksum;
   if (!is_folder(path)) {
     return from_stream(path, [&](FileStream& file) { return read_parameters(file, model.desc(), names, checksum); });
   }
@@ -93,6 +119,13 @@ Parameters read_parameters_at(const std::string& path, const Model& model, std::
   }
   if (!names.empty()) require_parameters(checksum, found);
   return all;
+}
+
+Parameters read_parameters_in(std::string_view bytes, const Model& model, const ParameterCheck& check) {
+  std::vector<std::string> names = model.parameters();
+  bool tensors = parameter_format(bytes) == ParameterFormat::Tensors;
+  if (!tensors) return read_state({bytes, {}}, model.desc(), names, check.exact);
+  return read_parameters(bytes, model.desc(), names, check.checksum);
 }
 
 }  // namespace paddle_mini::capi

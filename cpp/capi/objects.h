@@ -34,10 +34,18 @@ class Model {
 };
 std::shared_ptr<const Model> read_model_file(const std::string& path);
 
-// The parameters of a program from a file, or from a folder with a file for each. Every error comes before a scope changes.
-Parameters read_parameters_at(const std::string& path, const Model& model, std::optional<uint32_t> checksum);
-// The checksum that the program beside a file, or in a folder, has for the parameters; none if it has none.
-std::optional<uint32_t> checksum_at(const std::string& path);
+// How parameters are held against a program. A state has names, and no checksum that a program knows.
+struct ParameterCheck {
+  bool exact = false;  // a state has no other names than the program
+  std::optional<uint32_t> checksum;
+};
+// The check of parameters at a path: the program beside the file, or in the folder, may have their checksum.
+ParameterCheck check_at(const std::string& path);
+
+// The parameters of a program from a file of any format, or from a folder with a file for each. Every error comes before a
+// scope changes.
+Parameters read_parameters_at(const std::string& path, const Model& model, const ParameterCheck& check);
+Parameters read_parameters_in(std::string_view bytes, const Model& model, const ParameterCheck& check);
 bool is_folder(const std::string& path);
 
 struct ProgramObject : Object {

@@ -48,7 +48,8 @@ int pm_load_operators(const char* path);
 /* The numbers of framework.proto. */
 /* clang-format off */
 enum { PM_BOOL = 0, PM_INT16 = 1, PM_INT32 = 2, PM_INT64 = 3, PM_FLOAT16 = 4, PM_FLOAT32 = 5, PM_FLOAT64 = 6,
-       PM_UINT8 = 20, PM_INT8 = 21, PM_BFLOAT16 = 22 };
+       PM_UINT8 = 20, PM_INT8 = 21, PM_BFLOAT16 = 22, PM_COMPLEX64 = 23,
+       PM_COMPLEX128 = 24 };
 /* clang-format on */
 enum { PM_TENSOR = 7, PM_SELECTED_ROWS = 8, PM_TENSOR_ARRAY = 13 };
 enum { PM_MOST_DIMS = 9 };
@@ -97,9 +98,10 @@ int pm_program_variable(pm_program program, const char* name, pm_tensor* declare
 
 /* Scopes. */
 int pm_scope_create(pm_scope* scope);
-/* Reads the parameters of a program: a .pdiparams file, or a folder with a file for each. All of them or none. They must be
-   those that were saved with the program beside the file (program.pdmodel), or with these bytes; PM_UNCHECKED takes others,
-   if their dtypes and shapes fit. */
+/* Reads the parameters of a program: a .pdiparams file, a folder with a file for each, a state (.pdparams, with the .pdopt
+   file beside it) or a .safetensors file; the content decides. All of them or none. They must be those that were saved with
+   the program beside the file (program.pdmodel), or with these bytes, and a state must have no other names; PM_UNCHECKED
+   takes others, if their dtypes and shapes fit. */
 enum { PM_CHECKED = 0, PM_UNCHECKED = 1 };
 int pm_scope_load(pm_scope scope, pm_program program, const char* path, int check);
 int pm_scope_load_bytes(pm_scope scope, pm_program program, const void* bytes, size_t size, int check);

@@ -28,9 +28,9 @@ SharedModel load_model(const std::string& prefix, bool check) {
   std::shared_ptr<const Model> model = read_model_file(file);
   auto scope = std::make_shared<Scope>();
   if (!model->parameters().empty()) {
-    std::optional<uint32_t> expected;
-    if (check) expected = model->checksum();
-    set_parameters(*scope, read_parameters_at(parameters, *model, expected));
+    ParameterCheck checks;
+    if (check) checks = {true, model->checksum()};
+    set_parameters(*scope, read_parameters_at(parameters, *model, checks));
   }
   return shared_model(std::move(model), std::move(scope));
 }

@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<std::string>& names_of_program(const ProgramObject& program, int which) {
   bool known = which == PM_FEEDS || which == PM_FETCHES || which == PM_PARAMETERS;
-  require<ArgumentError>(known, "there are no names of number ", which);
+  require<ArgumentError>(known, "which is ", which, ", it must be PM_FEEDS, PM_FETCHES or PM_PARAMETERS");
   if (which == PM_PARAMETERS) return program.parameters;
   return program.model->names(which == PM_FEEDS ? OpRole::Feed : OpRole::Fetch);
 }
@@ -102,7 +102,8 @@ int pm_program_name(pm_program program, int which, size_t index, const char** na
   return guarded([&] {
     HeldAs<ProgramObject> held(program);
     const std::vector<std::string>& names = names_of_program(*held, which);
-    require<ArgumentError>(index < names.size(), "there is no name ", index, " of ", names.size());
+    require<ArgumentError>(index < names.size(), "the index of the name is ", index, ", it must be below ",
+                           names.size());
     there(name, "name") = names[index].c_str();
   });
 }

@@ -39,9 +39,9 @@ int pm_scope_load(pm_scope scope, pm_program program, const char* path, int chec
     HeldAs<ScopeObject> target(scope);
     HeldAs<ProgramObject> owner(program);
     std::string file = text_of(path, "path");
-    std::optional<uint32_t> expected;
-    if (is_checked(check)) expected = checksum_at(file);
-    Parameters parameters = read_parameters_at(file, *owner->model, expected);
+    ParameterCheck checks;
+    if (is_checked(check)) checks = check_at(file);
+    Parameters parameters = read_parameters_at(file, *owner->model, checks);
     with(scope, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
   });
 }
@@ -52,10 +52,9 @@ int pm_scope_load_bytes(pm_scope scope, pm_program program, const void* bytes, s
     HeldAs<ProgramObject> owner(program);
     require<ArgumentError>(bytes || size == 0, "bytes is NULL");
     require<ArgumentError>(size <= SIZE_MAX / 2, "the size is negative");
-    std::optional<uint32_t> expected;
-    if (is_checked(check)) expected = owner->model->checksum();
-    Parameters parameters =
-        read_parameters({static_cast<const char*>(bytes), size}, owner->model->desc(), owner->parameters, expected);
+    ParameterCheck checks;
+    if (is_checked(check)) checks = {true, owner->model->checksum()};
+    Parameters parameters = read_parameters_in({static_cast<const char*>(bytes), size}, *owner->model, checks);
     with(scope, Access::Edit, [&](Scope& one) { set_parameters(one, std::move(parameters)); });
   });
 }

@@ -11,7 +11,7 @@ Values::Use::Use(Values& values) : values_(values) {
 }
 
 const Values::Value& Values::at(size_t i) const {
-  require<ArgumentError>(i < count_, "there is no value ", i, " of ", count_);
+  require<ArgumentError>(i < count_, "the index of the value is ", i, ", it must be below ", count_);
   return values_[i];
 }
 

@@ -129,13 +129,7 @@ Parameters read_parameters_from(Stream& stream, const ProgramDesc& program, cons
     } catch (const Error& e) {
       fail<ProgramError>("parameter '", printable(name), "' at byte ", begin, ": ", e.what());
     }
-    const auto& vars = program.blocks[0].vars;
-    auto var = std::find_if(vars.begin(), vars.end(), [&](const VarDesc& v) { return v.name == name; });
-    require<ProgramError>(var != vars.end(), "the program has no variable '", printable(name), "'");
-    bool fits = static_cast<int32_t>(tensor.dtype) == var->dtype && shapes_agree(tensor.shape, Shape(var->dims));
-    require<ShapeError>(fits, "parameter '", printable(name), "' is ", tensor.shape.str(), " ", name_of(tensor.dtype),
-                        " in the file, the program declares ", Shape(var->dims).str(), " ",
-                        is_dtype(var->dtype) ? name_of(static_cast<DType>(var->dtype)) : "?");
+    require_declared(program, name, tensor);
     result.emplace_back(name, std::move(tensor));
   }
   require<ProgramError>(stream.left() == 0, "the file has ", stream.left(), " bytes after the last of ", names.size(),
@@ -145,6 +139,16 @@ Parameters read_parameters_from(Stream& stream, const ProgramDesc& program, cons
 }
 
 }  // namespace
+
+void require_declared(const ProgramDesc& program, const std::string& name, const Tensor& tensor) {
+  const auto& vars = program.blocks[0].vars;
+  auto var = std::find_if(vars.begin(), vars.end(), [&](const VarDesc& v) { return v.name == name; });
+  require<ProgramError>(var != vars.end(), "the program has no variable '", printable(name), "'");
+  bool fits = static_cast<int32_t>(tensor.dtype) == var->dtype && shapes_agree(tensor.shape, Shape(var->dims));
+  require<ShapeError>(fits, "parameter '", printable(name), "' is ", tensor.shape.str(), " ", name_of(tensor.dtype),
+                      " in the file, the program declares ", Shape(var->dims).str(), " ",
+                      is_dtype(var->dtype) ? name_of(static_cast<DType>(var->dtype)) : "?");
+}
 
 void append_tensor(const Tensor& tensor, std::string& bytes) {
   bytes += tensor_header(tensor);

@@ -28,6 +28,9 @@ Tensor read_tensor(std::string_view bytes, size_t& position);
 // order of their names.
 std::vector<std::string> parameter_file_order(const ProgramDesc& program);
 
+// Throws ShapeError if the tensor is not of the dtype and shape that the program declares for this variable.
+void require_declared(const ProgramDesc& program, const std::string& name, const Tensor& tensor);
+
 using Parameters = std::vector<std::pair<std::string, Tensor>>;
 
 // Reads the tensors of these variables, which must be the whole file; each must fit its declaration. checksum: the

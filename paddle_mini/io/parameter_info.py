@@ -12,7 +12,6 @@ from ..errors import shown
 from ..program import Program
 from ..variable import Parameter
 from .pickle_writer import info_pickle
-from .pickled import pickled_state
 
 _TYPES = {"structured_name": str, "stop_gradient": bool, "trainable": bool}
 
@@ -23,7 +22,7 @@ def read_parameter_info(prefix: str, program: Program) -> None:
     if not os.path.exists(path):
         return
     try:
-        entries = pickled_state(_core.read_file(path))
+        entries = _core.read_pickle(_core.read_file(path))
     except ProgramError as error:
         raise ProgramError(f"'{path}': {error}") from None
     for name, entry in entries.items():

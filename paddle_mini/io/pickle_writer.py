@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from .checksums import crc32c
-from .pickled import MARK_OF_CHECKSUM, POP
+
+# In front of a state: cpp/program/pickle.h.
+MARK_OF_CHECKSUM, POP = b"\x80\x04C\x0epm-crc32c:", b"0"
 
 
 def state_pickle(state: dict[str, np.ndarray]) -> bytes:

@@ -14,13 +14,8 @@ from ..program import Program
 from ..scope import global_scope
 from .parameters import Path, load_parameters, make_folder, parameter_names
 from .pickle_writer import state_pieces
-from .pickled import pickled_state
-from .safetensors_file import safetensors_bytes, safetensors_state
+from .safetensors_file import safetensors_bytes
 from .values import check_names, element_type, naming, plain, set_values, zeros_of_averages
-
-# Entries of a PaddlePaddle state that are not arrays.
-NAME_TABLE = "StructuredToParameterName@@"
-SLICES = "UnpackBigParamInfor@@"
 
 
 def get_state(program: Program, scope: Scope | None = None) -> dict[str, np.ndarray]:
@@ -141,10 +136,8 @@ def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
     data = _core.read_file(path)
     with naming(path):
         if path.endswith(".safetensors"):
-            return dict(safetensors_state(data))
-        state = _joined(pickled_state(data))
-        table = state.pop(NAME_TABLE, {})
-        return _renamed(state, table) if variable_names else state
+            return _core.read_safetensors(data)
+        return _core.read_state(data, variable_names)
 
 
 def _state_of_model(path: str) -> dict[str, Any]:
@@ -212,24 +205,3 @@ def state_prefix(path: Path) -> str:
     """PREFIX for PREFIX, PREFIX.pdparams, PREFIX.pdopt and PREFIX.pdmodel."""
     start, suffix = os.path.splitext(os.fspath(path))
     return start if suffix in (".pdparams", ".pdopt", ".pdmodel") else os.fspath(path)
-
-
-def _joined(state: dict[str, Any]) -> dict[str, Any]:
-    """Pickles of protocol 2 and 3 hold an array of more than 1 GiB in slices."""
-    slices = state.pop(SLICES, {})
-    try:
-        for name, facts in slices.items():
-            parts = [state.pop(part) for part in facts["slices"]]
-            state[name] = np.concatenate(parts).reshape(facts["OriginShape"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ProgramError(f"its list of sliced arrays is wrong: {error}") from None
-    return state
-
-
-def _renamed(state: dict[str, Any], table: Any) -> dict[str, Any]:
-    if not isinstance(table, dict):
-        raise ProgramError("its table of names is not a dict")
-    renamed = {table.get(name, name): value for name, value in state.items()}
-    if len(renamed) != len(state) or not all(isinstance(name, str) for name in renamed):
-        raise ProgramError("its table gives one name to two arrays, or none")
-    return renamed

@@ -37,6 +37,8 @@ class Mutants:
             ("all.pdiparams", self.load_by_c),
             ("w", self.load_one),
             ("i", self.load_one),
+            ("state.pdparams", self.load_by_c),
+            ("state.safetensors", self.load_by_c),
             ("state.pdparams", self.load_state),
             ("state.safetensors", self.load_state),
         ]
@@ -56,7 +58,14 @@ class Mutants:
         data = self.originals[name]
         if name.endswith("safetensors") and rng.random() < 0.7:
             return self.other_header(rng, data)
+        if name.endswith("pdparams") and rng.random() < 0.7:
+            data = self.unmarked(data)
         return mutations.damaged(rng, data)
+
+    @staticmethod
+    def unmarked(data):
+        """The pickle without its checksum, which would refuse every change before it is read."""
+        return data[:2] + data[19:]
 
     @staticmethod
     def other_header(rng, data):
