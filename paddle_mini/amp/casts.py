@@ -34,13 +34,18 @@ def insert_casts(loss: Variable, dtype: str, lists: AutoMixedPrecisionLists) -> 
     ProgramError if the block has operators of backward already.
     """
     block = loss.block
+    require_no_backward(block)
+    _Casts(block, dtype, lists, {loss.name, *named_by_blocks(block)}).run()
+
+
+def require_no_backward(block: Block) -> None:
+    """ProgramError if the block has gradients."""
     late = next((op for op in block.ops if op.attr("op_role", 0) & (roles.BACKWARD | roles.OPTIMIZE)), None)
     if late is not None:
         raise ProgramError(
             f"mixed precision casts before gradients exist, but the program has {shown(late.type)}{_at(late)}; "
             "call minimize once, on the program without gradients"
         )
-    _Casts(block, dtype, lists, {loss.name, *_named_by_blocks(block)}).run()
 
 
 class _Casts:
@@ -115,7 +120,7 @@ class _Casts:
         return self.copies[name, dtype]
 
 
-def _named_by_blocks(block: Block) -> Iterator[str]:
+def named_by_blocks(block: Block) -> Iterator[str]:
     """The variables that loops and branches of a block name, inside too."""
     for op in block.ops:
         if runs_block(op):

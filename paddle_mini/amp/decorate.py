@@ -5,20 +5,26 @@ from typing import Any
 
 from .._core import ProgramError
 from ..errors import shown
+from ..guards import default_startup_program, program_guard
 from ..operator import Operator
+from ..optimizer.lookahead import Lookahead
 from ..optimizer.loss_scaling import LossScaling
 from ..optimizer.optimizer import Pairs
+from ..optimizer.schedule_free import ScheduleFree
 from ..optimizer.wrapper import OptimizerWrapper, chain
 from ..program import Program
+from ..transaction import before_setting
 from ..variable import Variable
-from .casts import insert_casts
+from .casts import insert_casts, require_no_backward
 from .lists import AutoMixedPrecisionLists
+from .masters import Masters, make_masters, of_masters, round_masters
 
 
 class MixedPrecision(OptimizerWrapper):
     """Inserts the casts of mixed precision into the program of the loss before the optimizer's backward; see decorate().
 
-    optimizer: any, also one of wrappers. dtype: "bfloat16" or "float16". amp_lists: an AutoMixedPrecisionLists.
+    optimizer: any, also one of wrappers. dtype: "bfloat16" or "float16". amp_lists: an AutoMixedPrecisionLists. level: "O1" or
+    "O2".
     Example:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> hidden = pm.layers.fc(x, 4, act="relu")
@@ -28,23 +34,34 @@ class MixedPrecision(OptimizerWrapper):
         ('bfloat16', 'float32')
     """
 
-    def __init__(self, optimizer: Any, dtype: str, amp_lists: AutoMixedPrecisionLists):
+    def __init__(self, optimizer: Any, dtype: str, amp_lists: AutoMixedPrecisionLists, level: str = "O1"):
         super().__init__(optimizer)
         if any(isinstance(one, MixedPrecision) for one in chain(optimizer)):
             raise ProgramError("the optimizer is decorated for mixed precision already")
+        kind = next((type(one).__name__ for one in chain(optimizer) if isinstance(one, (Lookahead, ScheduleFree))), None)
+        if level == "O2" and kind is not None:
+            raise ProgramError(f"{kind} writes averages to parameters, which level O2 would round: take level O1 with it")
         self.dtype = dtype
         self.amp_lists = amp_lists
+        self.level = level
+        self.masters: Masters = {}
 
     def backward(
         self, loss: Variable, startup_program: Program | None = None, parameter_list: Any = None, no_grad_set: Any = None
     ) -> Pairs:
-        """Inserts the casts; then the optimizer's backward."""
+        """Inserts the casts, at level O2 after the masters; then the optimizer's backward."""
+        if self.level == "O2":
+            require_no_backward(loss.block)
+            with program_guard(loss.block.program, startup_program or default_startup_program()):
+                before_setting(vars(self), "masters")
+                self.masters = make_masters(loss, self.dtype, self.amp_lists)
         insert_casts(loss, self.dtype, self.amp_lists)
         return super().backward(loss, startup_program, parameter_list, no_grad_set)
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
-        """The optimizer's: parameters and gradients are float32."""
-        ops: list[Operator] = self.optimizer.apply_gradients(params_grads)
+        """The optimizer's: parameters and gradients are float32, at level O2 masters and their gradients."""
+        ops: list[Operator] = self.optimizer.apply_gradients(of_masters(params_grads, self.masters))
+        round_masters(params_grads, self.masters)
         self.note(params_grads)
         return ops
 
@@ -60,11 +77,15 @@ def decorate(
     """An optimizer for mixed precision: its minimize casts what products read to 16 bits, so that they and the operators after
     them keep their activations in 16 bits, and appends gradients and steps as `optimizer` does.
 
-    Parameters, their gradients, what the optimizer keeps, and averages are float32. Losses, sums, norms of layers, exponentials
+    What the optimizer keeps, the values that it changes, and averages are float32. Losses, sums, norms of layers, exponentials
     and tables are computed in float32, and so are operators in loops and branches. Variables of the program change their dtype
     where they are computed in 16 bits.
     optimizer: any, also one of wrappers. amp_lists: which operators are computed in which type, an AutoMixedPrecisionLists.
-    level: "O1", parameters of float32. dtype: "bfloat16", with the range of float32, or "float16".
+    level: "O1": parameters are float32, and are cast in each run. "O2": parameters that only operators in 16 bits read are of
+    16 bits, each with a master of float32 beside it, W_fp32_master_0 for W. Optimizers, clipping, regularization and averages
+    work on the masters, of which the parameters are the rounded values; the startup program initializes both. Programs for
+    testing are cloned after minimize, when the parameters are of 16 bits.
+    dtype: "bfloat16", with the range of float32, or "float16".
     use_dynamic_loss_scaling: whether the loss is scaled, by a factor that follows overflows: see LossScaling. None: for
     float16, which needs it. scaling: arguments of LossScaling, such as init_loss_scaling.
     Returns a MixedPrecision. Raises ProgramError for other levels and dtypes.
@@ -78,11 +99,13 @@ def decorate(
     """
     if dtype not in ("bfloat16", "float16"):
         raise ProgramError(f"dtype is {shown(dtype)}, it must be 'bfloat16' or 'float16'")
-    if level != "O1":
-        raise ProgramError(f"level is {shown(level)}; 'O1' is supported, whose parameters are float32")
+    if level not in ("O1", "O2"):
+        raise ProgramError(
+            f"level is {shown(level)}, it must be 'O1', with parameters of float32, or 'O2', with parameters of 16 bits"
+        )
     if amp_lists is not None and not isinstance(amp_lists, AutoMixedPrecisionLists):
         raise ProgramError(f"amp_lists is {shown(amp_lists)}, it must be an AutoMixedPrecisionLists")
     scales = dtype == "float16" or bool(scaling) if use_dynamic_loss_scaling is None else use_dynamic_loss_scaling
     if scales or scaling:
         optimizer = LossScaling(optimizer, use_dynamic_loss_scaling=scales, **scaling)
-    return MixedPrecision(optimizer, dtype, amp_lists or AutoMixedPrecisionLists())
+    return MixedPrecision(optimizer, dtype, amp_lists or AutoMixedPrecisionLists(), level)
