@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FiniteCheck', 'OpError', 'Profile', 'Program', 'ProgramError', 'ReplicaTurn', 'ReplicaTurns', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'plan_memory', 'printable', 'read_file', 'read_tensor', 'remove_unfinished', 'require_parameters', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FiniteCheck', 'OpError', 'Profile', 'Program', 'ProgramError', 'ReplicaTurn', 'ReplicaTurns', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     ...
@@ -321,6 +321,9 @@ def parameter_file_order(arg0: bytes) -> list[str]:
 def parameters_checksum(arg0: Scope, arg1: collections.abc.Sequence[str]) -> int:
     ...
 
+def pickle_is_checked(arg0: bytes) -> bool:
+    ...
+
 def plan_memory(arg0: collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]]) -> tuple[list[int], int]:
     ...
 
@@ -330,6 +333,15 @@ def printable(name: typing.Any, limit: typing.SupportsInt | typing.SupportsIndex
 def read_file(arg0: str) -> bytes:
     ...
 
+def read_pickle(arg0: bytes) -> dict:
+    ...
+
+def read_safetensors(arg0: bytes) -> dict:
+    ...
+
+def read_state(arg0: bytes, arg1: bool) -> dict:
+    ...
+
 def read_tensor(arg0: bytes) -> tuple[numpy.ndarray, list[list[int]], int]:
     ...
 
@@ -337,6 +349,9 @@ def remove_unfinished(arg0: str) -> None:
     ...
 
 def require_parameters(arg0: typing.SupportsInt | typing.SupportsIndex | None, arg1: typing.SupportsInt | typing.SupportsIndex) -> None:
+    ...
+
+def safetensors_is_checked(arg0: bytes) -> bool:
     ...
 
 def save_model(scope: Scope, names: collections.abc.Sequence[str], parameters_path: str, model_path: str, program: bytes, others: collections.abc.Sequence[tuple[str, bytes | None]]=[]) -> None:

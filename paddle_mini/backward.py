@@ -152,8 +152,8 @@ def _block_of(var: Variable) -> Block:
     block = var.block
     if block.idx != 0:
         raise _core.ProgramError(f"'{printable(var.name)}' is in block {block.idx}; gradients begin in block 0")
-    if not dtypes.is_float(var.dtype):
-        raise _core.ShapeError(f"'{printable(var.name)}' is {var.dtype}; only floats have gradients")
+    if not dtypes.has_gradient(var.dtype):
+        raise _core.ShapeError(f"'{printable(var.name)}' is {var.dtype}; only floats and complex numbers have gradients")
     return block
 
 
@@ -193,7 +193,7 @@ def _reached(block: Block, path: list[Operator], stops: set[str], wanted: set[st
 
     def floating(name: str) -> bool:
         var = block.find_var(name)
-        return var is not None and dtypes.is_float(var.dtype)
+        return var is not None and dtypes.has_gradient(var.dtype)
 
     made = {name for op in path for name in op.output_names}
     begins = {name for op in path for name in op.input_names if name not in made} if wanted is None else wanted

@@ -94,7 +94,7 @@ class _BlockGradient:
 
     def is_differentiable(self, name: str) -> bool:
         var = self.body.find_var(name)
-        return var is not None and dtypes.is_float(var.dtype) and not var.stop_gradient
+        return var is not None and dtypes.has_gradient(var.dtype) and not var.stop_gradient
 
     def ended(self, targets: set[str], descriptions: list[Description]) -> list[Description]:
         """Zeros where the block overwrites without reading: the gradient ends there, for what was before."""

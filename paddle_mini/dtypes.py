@@ -21,9 +21,12 @@ NUMBERS = {
     "uint8": 20,
     "int8": 21,
     "bfloat16": 22,
+    "complex64": 23,
+    "complex128": 24,
 }
 NAMES = {number: name for name, number in NUMBERS.items()}
 FLOAT_NAMES = frozenset(["float16", "bfloat16", "float32", "float64"])
+COMPLEX_NAMES = frozenset(["complex64", "complex128"])
 INTEGER_NAMES = frozenset(["int8", "uint8", "int16", "int32", "int64"])
 
 # VarType.Type of variables
@@ -123,6 +126,11 @@ def _not_of_type(name: str, attr_type: int, value: Any) -> ProgramError:
 
 def is_float(dtype: Any | None) -> bool:
     return dtype in FLOAT_NAMES
+
+
+def has_gradient(dtype: Any | None) -> bool:
+    """Floats and complex numbers."""
+    return dtype in FLOAT_NAMES or dtype in COMPLEX_NAMES
 
 
 def shape_list(shape: Any) -> list[int]:

@@ -20,8 +20,8 @@ ARGUMENTS: tuple[tuple[str, str, str], ...] = (
     ("num_classes", "depth", "one_hot"),
     ("fill_value", "value", "fill_constant full_like"),
     ("negative_slope", "alpha", "leaky_relu"),
-    ("kernel_size", "filter_size", "conv2d conv2d_transpose conv3d"),
-    ("out_channels", "num_filters", "conv2d conv2d_transpose conv3d"),
+    ("kernel_size", "filter_size", "conv2d conv2d_transpose conv3d conv3d_transpose"),
+    ("out_channels", "num_filters", "conv2d conv2d_transpose conv3d conv3d_transpose"),
     ("parameters", "parameter_list", ""),
     ("weight_decay", "regularization", ""),
 )
@@ -46,8 +46,8 @@ DIFFERENT_ARGUMENTS: Mapping[tuple[str, str], str] = {
 }
 
 _SAME_LAYERS = (  # names and arguments agree
-    "batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose conv3d crf_decoding embedding fc group_norm "
-    "instance_norm layer_norm prelu row_conv sequence_concat sequence_conv sequence_enumerate sequence_expand "
+    "batch_norm bilinear_tensor_product case cond conv2d conv2d_transpose conv3d conv3d_transpose crf_decoding embedding fc "
+    "group_norm instance_norm layer_norm prelu row_conv sequence_concat sequence_conv sequence_enumerate sequence_expand "
     "sequence_expand_as sequence_first_step sequence_last_step sequence_pad sequence_pool sequence_reshape sequence_reverse "
     "sequence_scatter sequence_slice sequence_softmax sequence_unpad switch_case while_loop StaticRNN"
 )

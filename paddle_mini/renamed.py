@@ -103,6 +103,8 @@ def found(path: str) -> Any:
     advice = WITHOUT.get(path)
     if advice is None and path in _package("layers").__all__:
         advice = f"it is layers.{path}"
+    if path.rpartition(".")[2].startswith("_"):  # tools ask for such names often: whether there is one, not what it is
+        raise AttributeError(f"paddle_mini has no '{path}'")
     hint = f"; {advice}" if advice else near(path, [*_package("").__all__, *MODULES, *OBJECTS])
     raise AttributeError(f"paddle_mini has no '{path}'{hint}")
 

@@ -219,6 +219,7 @@ class Parameter(Variable):
     def __init__(self, block: Block, name: str, dtype: str, shape: Any, trainable: bool = True, **training: Any):
         super().__init__(block, name, dtype=dtype, shape=shape, persistable=True, stop_gradient=not trainable)
         self._is_parameter = True
+        self.rounded: Parameter | None = None
         self.set_training(**training)
 
     def set_training(
@@ -231,6 +232,11 @@ class Parameter(Variable):
         self.regularizer = regularizer
         self.do_model_average = do_model_average
         self.need_clip = need_clip
+
+    def set_rounded(self, rounded: Parameter) -> None:
+        """This is the float32 master of a 16-bit parameter, which operators read in its place."""
+        before_setting(vars(self), "rounded")
+        self.rounded = rounded
 
     def copy_training(self, other: Parameter) -> None:
         """Takes over from another parameter what the file format has no field for."""

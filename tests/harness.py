@@ -1,6 +1,6 @@
 # The harness of operators is in the package, because it tests the operators of users too.
 from paddle_mini.testing.harness import FACTS, Cases, Facts, Reference, ask_values, dtypes_to_test, op_tests
-from paddle_mini.testing.one_op import Rows, array, generator, ints, run_op
+from paddle_mini.testing.one_op import Rows, array, complex_array, generator, ints, run_op
 
 __all__ = [
     "FACTS",
@@ -10,6 +10,7 @@ __all__ = [
     "Rows",
     "array",
     "ask_values",
+    "complex_array",
     "dtypes_to_test",
     "generator",
     "ints",

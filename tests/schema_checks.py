@@ -23,13 +23,18 @@ LARGE = 5_003  # elements: three tiles, the last one short
 # One element of a regular matrix, changed to another number, seldom makes it singular: tests/ops has their refusals.
 SINGULAR = {
     "cholesky",
+    "cholesky_solve",
+    "cholesky_solve_grad",
     "eigh",
     "eigvalsh",
     "inverse",
+    "lstsq",
     "matrix_power",
     "matrix_power_grad",
+    "matrix_rank",
     "solve",
     "solve_grad",
+    "svd",
     "triangular_solve",
     "triangular_solve_grad",
 }

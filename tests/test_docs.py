@@ -1,16 +1,17 @@
 """Claims of the documents: commands exist, the program in the README runs, the list of operators matches the schemas."""
 
-import importlib.util
 import inspect
 import os
 import pathlib
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 import paddle_mini as pm
+from docs_modules import docs_module
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
@@ -83,13 +84,6 @@ def test_the_readmes_error_is_what_is_printed(tmp_path):
     assert found.strip().splitlines() == shown.strip().splitlines()
 
 
-def docs_module(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_list_of_operators_is_new():
     assert (ROOT / "docs/operators.md").read_text() == docs_module("make_operators").text(), (
         "run .venv/bin/python docs/make_operators.py"
@@ -137,7 +131,7 @@ def test_versions_agree():
 @pytest.mark.parametrize("module", ["torch", "onnx"])
 def test_lives_in_one_process_with_other_users_of_protobuf(module):
     """Either may be imported first; a program is read and written on both sides."""
-    if importlib.util.find_spec(module) is None:
+    if find_spec(module) is None:
         pytest.skip(f"{module} is not installed here")
     use = (
         "x = pm.layers.data('x', shape=[-1, 2]); pm.layers.fc(x, 2); "

@@ -12,10 +12,10 @@ struct Row {
   size_t size;
 };
 constexpr Row kTable[] = {
-    {DType::Bool, "bool", 1},         {DType::Int16, "int16", 2},     {DType::Int32, "int32", 4},
-    {DType::Int64, "int64", 8},       {DType::Float16, "float16", 2}, {DType::Float32, "float32", 4},
-    {DType::Float64, "float64", 8},   {DType::UInt8, "uint8", 1},     {DType::Int8, "int8", 1},
-    {DType::BFloat16, "bfloat16", 2},
+    {DType::Bool, "bool", 1},         {DType::Int16, "int16", 2},         {DType::Int32, "int32", 4},
+    {DType::Int64, "int64", 8},       {DType::Float16, "float16", 2},     {DType::Float32, "float32", 4},
+    {DType::Float64, "float64", 8},   {DType::UInt8, "uint8", 1},         {DType::Int8, "int8", 1},
+    {DType::BFloat16, "bfloat16", 2}, {DType::Complex64, "complex64", 8}, {DType::Complex128, "complex128", 16},
 };
 
 const Row& row_of(DType dtype) {

@@ -17,6 +17,8 @@ enum class DType : int32_t {
   UInt8 = 20,
   Int8 = 21,
   BFloat16 = 22,
+  Complex64 = 23,
+  Complex128 = 24,
 };
 
 bool is_dtype(int32_t number);
@@ -24,6 +26,15 @@ size_t size_of(DType dtype);
 const char* name_of(DType dtype);  // "float32"
 inline bool is_floating(DType d) {
   return d == DType::Float32 || d == DType::Float64 || d == DType::Float16 || d == DType::BFloat16;
+}
+inline bool is_complex(DType d) { return d == DType::Complex64 || d == DType::Complex128; }
+// The type of the parts of a complex type; others are themselves.
+inline DType real_of(DType d) {
+  return d == DType::Complex64 ? DType::Float32 : d == DType::Complex128 ? DType::Float64 : d;
+}
+// The complex type whose parts have this type; float32 and float64 have one.
+inline DType complex_of(DType d) {
+  return d == DType::Float32 ? DType::Complex64 : d == DType::Float64 ? DType::Complex128 : d;
 }
 
 template <class T>
@@ -37,6 +48,14 @@ template <>
 struct dtype_of<Float16> { static constexpr DType value = DType::Float16; };
 template <>
 struct dtype_of<BFloat16> { static constexpr DType value = DType::BFloat16; };
+
+// Complex numbers: math/complex.h.
+template <class T>
+struct Complex;
+template <>
+struct dtype_of<Complex<float>> { static constexpr DType value = DType::Complex64; };
+template <>
+struct dtype_of<Complex<double>> { static constexpr DType value = DType::Complex128; };
 
 template <>
 struct dtype_of<bool> { static constexpr DType value = DType::Bool; };

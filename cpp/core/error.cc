@@ -8,13 +8,13 @@
 namespace paddle_mini {
 namespace {
 
-// Characters that printable() hides: control, line-ending, bidirectional and invisible characters, and invalid code
+// Characters that printable() hides: control, line-ending, bidirectional, invisible and private ones, and invalid code
 // points.
 constexpr struct {
   unsigned first, last;
-} kHidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
-               {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
-               {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
+} kHidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},   {0x180e, 0x180e},
+               {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0xe000, 0xf8ff}, {0xfeff, 0xfeff},
+               {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
 
 bool is_shown(unsigned code) {
   return std::none_of(std::begin(kHidden), std::end(kHidden),

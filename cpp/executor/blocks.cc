@@ -109,7 +109,7 @@ std::shared_ptr<Plan> Blocks::run(int block, int begin, Frame& frame, RunState& 
 
 std::shared_ptr<Plan> Blocks::plan_at(int block, int begin, Frame& frame, RunState& state) {
   return plans_.find_or_make(
-      {PlanCache::Values::Frame, block, begin}, [&](const Plan& plan) { return plan.binding().fits(frame); },
+      {PlanCache::Values::Frame, block, begin, 0}, [&](const Plan& plan) { return plan.binding().fits(frame); },
       [&] { return SegmentStart{block, begin, nullptr, &frame, block == 0 ? state.fetches : nullptr}; });
 }
 

@@ -58,11 +58,14 @@ class Identities {
   Segment run() {
     std::vector<RunOp> ops = std::exchange(segment_.ops, {});
     makers_.assign(segment_.variables.size(), nullptr);
+    std::vector<bool> stays;
     for (RunOp& op : ops) {
       op.inputs.each([&](int& v) { v = source_[v]; });
       op.outputs.each([&](int v) { makers_[v] = &op; });
-      if (!leave_out(op)) segment_.ops.push_back(op);  // a copy: makers_ points to this one
+      stays.push_back(!leave_out(op));
     }
+    for (size_t i = 0; i < ops.size(); ++i)
+      if (stays[i]) segment_.ops.push_back(std::move(ops[i]));
     drop_unread();
     return std::move(segment_);
   }
@@ -179,10 +182,21 @@ class Identities {
     op.outputs = {{out}};
   }
 
+  // Calls f(v) for the variables of which the operator reads no element. They need not be computed.
+  template <class F>
+  static void each_shape_input(const RunOp& op, F f) {
+    for (size_t s = 0; s < op.inputs.size(); ++s) {
+      if (!op.schema().reads_only_shape(op.desc().inputs[s].name)) continue;
+      for (int v : op.inputs[s])
+        if (v >= 0) f(v);
+    }
+  }
+
   // A program without fetches runs for its own sake, such as to measure it.
   void drop_unread() {
     if (segment_.fetches.empty() && segment_.live_out.empty()) return;
     uses_ = find_variable_uses(segment_);
+    for (const RunOp& op : segment_.ops) each_shape_input(op, [&](int v) { --uses_[v].reads; });
     std::vector<RunOp> left;
     for (size_t i = segment_.ops.size(); i-- > 0;) {
       RunOp& op = segment_.ops[i];
@@ -191,8 +205,12 @@ class Identities {
         unread =
             unread && segment_.variables[v].origin == Origin::Temporary && uses_[v].reads == 0 && !uses_[v].is_needed;
       });
-      if (unread) op.inputs.each([&](int v) { --uses_[v].reads; });
-      else left.push_back(std::move(op));
+      if (unread) {
+        op.inputs.each([&](int v) { --uses_[v].reads; });
+        each_shape_input(op, [&](int v) { ++uses_[v].reads; });
+      } else {
+        left.push_back(std::move(op));
+      }
     }
     segment_.ops.assign(std::make_move_iterator(left.rbegin()), std::make_move_iterator(left.rend()));
   }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "executor/attention.h"
 #include "executor/constants.h"
 #include "executor/fold.h"
 #include "executor/fuse.h"
@@ -21,6 +22,7 @@ const std::vector<Pass>& passes() {
       {"identities", leave_out_identities, true},  // operators that change nothing go
       {"constants", compute_constants, true},      // operators with constant inputs are computed once
       {"fold", fold, true},         // normalizations become part of the product before them
+      {"attention", fuse_attention, true},  // products, softmax and masks become one operator
       {"place", place_operators},   // device and kernel of each operator
       {"transfer", add_transfers},  // values cross between devices
       {"fuse", fuse, true},         // operators that run tile by tile with the one before them

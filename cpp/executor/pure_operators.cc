@@ -8,7 +8,7 @@ namespace paddle_mini {
 bool is_pure(const RunOp& op) {
   // clang-format off
   static const std::unordered_set<std::string> types = {
-      "abs", "assign", "assign_value", "bmm", "cast", "ceil", "clip", "concat", "cos", "cumsum", "diag_v2", "diagonal",
+      "abs", "assign", "assign_value", "attention", "bmm", "cast", "ceil", "clip", "concat", "cos", "cumsum", "diag_v2", "diagonal",
       "elementwise_add", "elementwise_div", "elementwise_max", "elementwise_min", "elementwise_mul", "elementwise_pow",
       "elementwise_sub", "equal", "erf", "exp", "expand", "expand_as_v2", "expand_v2", "eye", "fill_any_like",
       "fill_constant", "fill_constant_batch_size_like", "fill_zeros_like", "flatten2", "flatten_contiguous_range", "flip",

@@ -16,7 +16,8 @@ const std::shared_ptr<Plan>& Session::plan_for(const std::vector<Tensor>& feeds)
   if (fits && current_->binding().fits(*scope_)) return current_;
   std::vector<Feed> given;
   current_ = plans_.find_or_make(
-      {PlanCache::Values::Feeds, 0, 0}, [&](const Plan& plan) { return plan.binding().fits(feeds); },
+      {PlanCache::Values::Feeds, 0, 0, PlanCache::hash_of_shapes(feeds)},
+      [&](const Plan& plan) { return plan.binding().fits(feeds); },
       [&] {
         given = described(feeds);
         return SegmentStart{0, 0, &given, nullptr, &signature_->fetches()};

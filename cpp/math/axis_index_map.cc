@@ -106,6 +106,8 @@ void AxisCopyKernel::run(KernelContext& context) {
     case DType::Int16: return copy(number_as<int16_t>(constant_));
     case DType::Float16:
     case DType::BFloat16: return copy(int16_t{0});
+    case DType::Complex64: return copy(Complex<float>(static_cast<float>(constant_)));
+    case DType::Complex128: return copy(Complex<double>(constant_));
     case DType::UInt8: return copy(number_as<uint8_t>(constant_));
     case DType::Bool: return copy(static_cast<int8_t>(constant_ != 0));
     default: return copy(number_as<int8_t>(constant_));

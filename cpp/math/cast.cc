@@ -2,6 +2,7 @@
 #include "math/cast.h"
 
 #include "core/error.h"
+#include "math/complex.h"
 
 #include PM_LAUNCHERS(cast)
 
@@ -21,6 +22,8 @@ CastFunction cast_from(DType to) {
     case DType::Float64: return cast_elements<From, double>;
     case DType::Float16: return cast_elements<From, Float16>;
     case DType::BFloat16: return cast_elements<From, BFloat16>;
+    case DType::Complex64: return cast_elements<From, Complex<float>>;
+    case DType::Complex128: return cast_elements<From, Complex<double>>;
     default: fail<ShapeError>("no type can be cast to ", name_of(to));
   }
 }
@@ -39,6 +42,8 @@ CastFunction cast_function(DType from, DType to) {
     case DType::Float16: return cast_from<Float16>(to);
     case DType::BFloat16: return cast_from<BFloat16>(to);
     case DType::Float64: return cast_from<double>(to);
+    case DType::Complex64: return cast_from<Complex<float>>(to);
+    case DType::Complex128: return cast_from<Complex<double>>(to);
     default: fail<ShapeError>(name_of(from), " can't be cast");
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "math/complex.h"
 #include "math/copy.h"
 
 namespace paddle_mini {
@@ -19,6 +20,8 @@ T number_as(double number) {
     return number != 0;
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(number);
+  } else if constexpr (is_complex_number<T>) {
+    return T(static_cast<real_part_of<T>>(number));
   } else {
     // -2^63 and 2^63 are exact as double; the highest int64 is not.
     double low = static_cast<double>(std::numeric_limits<T>::min());

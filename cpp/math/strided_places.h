@@ -3,6 +3,7 @@
 //   put_places(context, bytes, n, places, from, to)     to[places(i)] = from[i]; no two places are equal
 #pragma once
 
+#include "math/complex.h"
 #include "math/for_each_index.h"
 #include "math/unravel_last.h"
 
@@ -51,10 +52,11 @@ struct Put {
   PM_HD void operator()(int64_t i) const { to[places(i)] = from[i]; }
 };
 
-// Calls f with an integer of an element's size.
+// Calls f with a number of an element's size.
 template <class F>
 void with_unit(size_t bytes, F f) {
-  if (bytes == 8) f(uint64_t{});
+  if (bytes == 16) f(Complex<double>{});
+  else if (bytes == 8) f(uint64_t{});
   else if (bytes == 4) f(uint32_t{});
   else if (bytes == 2) f(uint16_t{});
   else f(uint8_t{});

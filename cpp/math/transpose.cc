@@ -1,6 +1,8 @@
 // Geometry of a transposition: axes that stay adjacent are merged; elements are moved as integers of their size.
 #include "math/transpose.h"
 
+#include "math/complex.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -68,7 +70,8 @@ void Transpose::run(KernelContext& context, const void* in, void* out) const {
     case 1: return as(uint8_t{});
     case 2: return as(uint16_t{});
     case 4: return as(uint32_t{});
-    default: return as(uint64_t{});
+    case 8: return as(uint64_t{});
+    default: return as(Complex<double>{});
   }
 }
 

@@ -133,6 +133,7 @@ void define_affine_grid(OpTable& ops) {
           .on_gpu()
           .kernels<AffineGridKernel, float, double>());
   ops.add(ops.gradient_of("affine_grid")
+              .optional_input("Theta", "which PaddlePaddle passes; not read")
               .doc("Theta@GRAD = the sum over the pixels of Output@GRAD times their coordinates.")
               .infer(infer_affine_grid_grad)
               .kernels<AffineGridGradKernel, float, double>());

@@ -1,8 +1,6 @@
 // conv3d: Output[n, o, z, y, x] = sum over c, k, i, j of Filter[o, c, k, i, j] Input[n, c, z + k, y + i, x + j], with
 // strides and paddings
-#include "math/volume.h"
-#include "ops/family/bilinear.h"
-#include "ops/family/convolution.h"
+#include "ops/family/filtered_volumes.h"
 
 namespace paddle_mini {
 namespace {
@@ -12,13 +10,17 @@ VolumeAxes conv3d_axes_of(const Context& c, const VolumeLayout& input, const Sha
   return convolution_window(c, 3).template axes<3>(input.sizes, {filter[2], filter[3], filter[4]});
 }
 
-}  // namespace
-}  // namespace paddle_mini
+FilteredVolumeSizes conv3d_sizes(const KernelInit& init) {
+  const Shape& filter = init.input("Filter")->tensor.shape;
+  VolumeLayout input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format"));
+  int64_t groups = init.attr<int32_t>("groups");
+  return {input, groups, filter[1], filter[0] / groups, conv3d_axes_of(init, input, filter)};
+}
 
-#include PM_KERNELS(conv3d)
-
-namespace paddle_mini {
-namespace {
+template <class T>
+struct Conv3dFilters : FilteredVolumes<T> {
+  Conv3dFilters(KernelInit& init, bool) : FilteredVolumes<T>(init, conv3d_sizes(init)) {}
+};
 
 Shape conv3d_output_shape(const InferContext& c) {
   require_tensors(c);
@@ -52,13 +54,13 @@ void define_conv3d(OpTable& ops) {
           .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, conv3d_output_shape(c)); })
           .gradient("conv3d_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
           .on_gpu()
-          .kernels<ConvolutionKernel<FilteredVolumes>::For, float, double>());
+          .kernels<ConvolutionKernel<Conv3dFilters>::For, float, double>());
   ops.add(bilinear_gradient_of(ops, "conv3d")
               .doc("Gradients of conv3d with respect to its volume and its filter.")
-              .kernels<ConvolutionGradKernel<FilteredVolumes>::For, float, double>());
+              .kernels<ConvolutionGradKernel<Conv3dFilters>::For, float, double>());
   ops.add(bilinear_second_gradient(ops, "conv3d")
-              .kernels<BilinearSecondKernel<ConvolutionKernel<FilteredVolumes>::For,
-                                            ConvolutionGradKernel<FilteredVolumes>::For>::For,
+              .kernels<BilinearSecondKernel<ConvolutionKernel<Conv3dFilters>::For,
+                                            ConvolutionGradKernel<Conv3dFilters>::For>::For,
                        float, double>());
 }
 

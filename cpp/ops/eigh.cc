@@ -22,9 +22,11 @@ struct EighGradKernel : Kernel {
       multiply(v, vectors_gradient.data() + i * size, n, n, n, {true, false}, T(1), middle.data());
       for (int64_t row = 0; row < n; ++row) {
         for (int64_t column = 0; column < n; ++column) {
-          T& element = middle[static_cast<size_t>(row * n + column)];
-          if (row == column) element = values_gradient[i * n + row];
-          else element = w[column] == w[row] ? T(0) : element / (w[column] - w[row]);
+          // Elements (row, column) and (column, row) are read before either is written.
+          T &one = middle[static_cast<size_t>(row * n + column)],
+            &other = middle[static_cast<size_t>(column * n + row)];
+          if (row == column) one = values_gradient[i * n + row];
+          else if (row < column) one = other = w[column] == w[row] ? T(0) : (one - other) / (2 * (w[column] - w[row]));
         }
       }
       multiply(v, middle.data(), n, n, n, {}, T(1), left.data());
@@ -44,21 +46,22 @@ void define_eigh(OpTable& ops) {
               .gradient("eigh_grad", {"Eigenvalues", "Eigenvectors", "Eigenvalues@GRAD", "Eigenvectors@GRAD"},
                         {"X@GRAD"})
               .kernels<SymmetricEigenKernel, float, double>());
-  ops.add(ops.gradient_of("eigh")
-              .doc("With V = Eigenvectors and w = Eigenvalues: X@GRAD = V (diagonal(Eigenvalues@GRAD) + E V^T "
-                   "Eigenvectors@GRAD) V^T, where the product with E, 1 / (w[j] - w[i]), is of elements; for equal "
-                   "eigenvalues it is 0. It counts both triangles of X.")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                require_square(c, "Eigenvectors");
-                require_same_shape(c, "Eigenvectors", "Eigenvectors@GRAD");
-                require_same_shape(c, "Eigenvalues", "Eigenvalues@GRAD");
-                Shape wanted = eigenvalues_shape(c.shape("Eigenvectors"));
-                require<ShapeError>(shapes_agree(c.shape("Eigenvalues"), wanted), "Eigenvalues has shape ",
-                                    c.shape("Eigenvalues").str(), ", Eigenvectors ", c.shape("Eigenvectors").str());
-                c.set_output("X@GRAD", c.input("Eigenvectors"));
-              })
-              .kernels<EighGradKernel, float, double>());
+  ops.add(
+      ops.gradient_of("eigh")
+          .doc("With V = Eigenvectors and w = Eigenvalues: X@GRAD = V (diagonal(Eigenvalues@GRAD) + E (S - S^T) "
+               "/ 2) V^T with S = V^T Eigenvectors@GRAD, where the product with E, 1 / (w[j] - w[i]), is of elements; "
+               "for equal eigenvalues it is 0. It is symmetric, and counts both triangles of X.")
+          .infer([](InferContext& c) {
+            require_tensors(c);
+            require_square(c, "Eigenvectors");
+            require_same_shape(c, "Eigenvectors", "Eigenvectors@GRAD");
+            require_same_shape(c, "Eigenvalues", "Eigenvalues@GRAD");
+            Shape wanted = eigenvalues_shape(c.shape("Eigenvectors"));
+            require<ShapeError>(shapes_agree(c.shape("Eigenvalues"), wanted), "Eigenvalues has shape ",
+                                c.shape("Eigenvalues").str(), ", Eigenvectors ", c.shape("Eigenvectors").str());
+            c.set_output("X@GRAD", c.input("Eigenvectors"));
+          })
+          .kernels<EighGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

@@ -3,6 +3,7 @@
 #include "math/arithmetic.h"
 #include "ops/family/bilinear.h"
 #include "ops/family/elementwise.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -17,14 +18,14 @@ struct Multiply {
 struct TimesY {
   template <class V>
   PM_HD V operator()(V, V y, V gradient) const {
-    return gradient * y;
+    return gradient * conj(y);
   }
 };
 
 struct TimesX {
   template <class V>
   PM_HD V operator()(V x, V, V gradient) const {
-    return gradient * x;
+    return gradient * conj(x);
   }
 };
 
@@ -50,24 +51,27 @@ void infer_elementwise_mul(InferContext& c) {
 }  // namespace
 
 void define_elementwise_mul(OpTable& ops) {
-  ops.add(
-      also({DType::Bool},
-           binary("elementwise_mul")
-               .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
-                    "is broadcast. X may be selected rows if Y has one element: then so is Out, with the same rows.")
-               .accepts_selected_rows("X")
-               .infer(infer_elementwise_mul)
-               .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-               .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>()));
-  ops.add(
-      also({DType::Bool},
-           bilinear_gradient_of(ops, "elementwise_mul")
-               .in_place("Out@GRAD", "X@GRAD")
-               .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was broadcast along.")
-               .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>()));
-  ops.add(bilinear_second_gradient(ops, "elementwise_mul")
-              .kernels<BilinearSecondKernel<BinaryKernel<Multiply>::For, BinaryGradKernel<TimesY, TimesX>::For>::For,
-                       float, double>());
+  ops.add(also(
+      {DType::Bool},
+      with_complex<ElementwiseMulKernel>(
+          binary("elementwise_mul")
+              .doc("Out = X Y, element by element. Y's dimensions lie against X's from `axis` on; a dimension of 1 "
+                   "is broadcast. X may be selected rows if Y has one element: then so is Out, with the same rows.")
+              .accepts_selected_rows("X")
+              .infer(infer_elementwise_mul)
+              .gradient("elementwise_mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+              .kernels<ElementwiseMulKernel, float, double, int32_t, int64_t>())));
+  ops.add(also(
+      {DType::Bool},
+      with_complex<BinaryGradKernel<TimesY, TimesX>::For>(
+          bilinear_gradient_of(ops, "elementwise_mul")
+              .in_place("Out@GRAD", "X@GRAD")
+              .doc("X@GRAD = Out@GRAD Y and Y@GRAD = Out@GRAD X, each summed over the axes it was broadcast along; "
+                   "of complex numbers with the conjugates of Y and X.")
+              .kernels<BinaryGradKernel<TimesY, TimesX>::For, float, double>())));
+  using Second = BilinearSecondKernel<BinaryKernel<Multiply>::For, BinaryGradKernel<TimesY, TimesX>::For>;
+  ops.add(with_complex<Second::For>(
+      bilinear_second_gradient(ops, "elementwise_mul").kernels<Second::For, float, double>()));
 }
 
 }  // namespace paddle_mini

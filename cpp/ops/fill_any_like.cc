@@ -16,7 +16,7 @@ struct FillAnyLikeKernel : FillKernel<T> {
 void define_fill_any_like(OpTable& ops) {
   ops.add(OpSchema("fill_any_like")
               .doc("Out = value in every element; only the shape and the element type of X are read.")
-              .input("X", "any shape")
+              .shape_input("X", "any shape")
               .output("Out", "shape of X")
               .attr("value", 0.0f, "the value")
               .attr("dtype", -1, "element type of Out; -1: that of X", at_least(-1))
@@ -29,7 +29,8 @@ void define_fill_any_like(OpTable& ops) {
               .no_gradient("the values of X are not read")
               .dtype_from_output("Out")
               .on_gpu()
-              .kernels<FillAnyLikeKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
+              .kernels<FillAnyLikeKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t,
+                       Complex<float>, Complex<double>>());
 }
 
 }  // namespace paddle_mini

@@ -49,7 +49,8 @@ void define_fill_constant(OpTable& ops) {
               .no_gradient("its inputs are a shape and a constant, which have no gradient")
               .dtype_from_output("Out")
               .on_gpu()
-              .kernels<FillConstantKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t>());
+              .kernels<FillConstantKernel, float, double, bool, uint8_t, int8_t, int16_t, int32_t, int64_t,
+                       Complex<float>, Complex<double>>());
 }
 
 }  // namespace paddle_mini

@@ -116,9 +116,10 @@ struct FillDiagonalTensorGradKernel : Kernel {
 void infer_fill_diagonal_tensor(InferContext& c) {
   require_tensors(c);
   require_same_dtype(c, "X", "Y");
-  Shape wanted = WrittenDiagonal(c, c.shape("X")).diagonals(c.shape("X"));
-  require<ShapeError>(shapes_agree(c.shape("Y"), wanted), "Y has shape ", c.shape("Y").str(), ", the diagonals have ",
-                      wanted.str());
+  Shape wanted = WrittenDiagonal(c, c.shape("X")).diagonals(c.shape("X")), row{1};
+  for (int64_t size : wanted) row.push_back(size);
+  require<ShapeError>(shapes_agree(c.shape("Y"), wanted) || (wanted.rank() == 1 && shapes_agree(c.shape("Y"), row)),
+                      "Y has shape ", c.shape("Y").str(), ", the diagonals have ", wanted.str());
   c.set_output("Out", c.input("X"));
 }
 
@@ -148,20 +149,23 @@ void define_fill_diagonal(OpTable& ops) {
               })
               .in_place("Out@GRAD", "X@GRAD")
               .kernels<FillDiagonalKernel<true>::For, float, double, int32_t, int64_t, bool>());
-  ops.add(OpSchema("fill_diagonal_tensor")
-              .doc("Out = X with Y on a diagonal of each matrix that dim1 and dim2 form. As in PaddlePaddle, Y gets no "
-                   "gradient.")
-              .input("X", "at least 2 dimensions")
-              .input("Y", "the axes of X other than dim1 and dim2, then the elements of the diagonal")
-              .output("Out", "shape of X")
-              .attr("offset", int64_t{0}, "the diagonal's distance to the right of the main one; negative: below it")
-              .attr("dim1", 0, "the rows of the matrices; negative ones count from the end")
-              .attr("dim2", 1, "the columns of the matrices; negative ones count from the end")
-              .infer(infer_fill_diagonal_tensor)
-              .gradient("fill_diagonal_tensor_grad", {"Out@GRAD"}, {"X@GRAD"})
-              .in_place("X", "Out")
-              .on_gpu()
-              .kernel_for_any<FillDiagonalTensorKernel>());
+  ops.add(
+      OpSchema("fill_diagonal_tensor")
+          .doc("Out = X with Y on a diagonal of each matrix that dim1 and dim2 form. As in PaddlePaddle, Y gets no "
+               "gradient.")
+          .input("X", "at least 2 dimensions")
+          .input(
+              "Y",
+              "the axes of X other than dim1 and dim2, then the elements of the diagonal; of one matrix also as a row")
+          .output("Out", "shape of X")
+          .attr("offset", int64_t{0}, "the diagonal's distance to the right of the main one; negative: below it")
+          .attr("dim1", 0, "the rows of the matrices; negative ones count from the end")
+          .attr("dim2", 1, "the columns of the matrices; negative ones count from the end")
+          .infer(infer_fill_diagonal_tensor)
+          .gradient("fill_diagonal_tensor_grad", {"Out@GRAD"}, {"X@GRAD"})
+          .in_place("X", "Out")
+          .on_gpu()
+          .kernel_for_any<FillDiagonalTensorKernel>());
   ops.add(ops.gradient_of("fill_diagonal_tensor")
               .doc("X@GRAD = Out@GRAD with 0 on the diagonals.")
               .infer([](InferContext& c) {

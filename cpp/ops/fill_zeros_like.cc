@@ -12,11 +12,11 @@ struct FillZerosLikeKernel : FillKernel<T> {
 
 OpSchema zeros_like(const char* type) {
   return OpSchema(type)
-      .input("X", "any shape")
+      .shape_input("X", "any shape")
       .output("Out", "shape of X")
       .no_gradient("the values of X are not read")
       .on_gpu()
-      .kernels<FillZerosLikeKernel, float, double, bool, int32_t, int64_t>();
+      .kernels<FillZerosLikeKernel, float, double, bool, int32_t, int64_t, Complex<float>, Complex<double>>();
 }
 
 }  // namespace

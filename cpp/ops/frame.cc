@@ -4,6 +4,7 @@
 #include "core/op_table.h"
 #include "core/second_gradient.h"
 #include "math/for_each_index.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -146,26 +147,28 @@ void infer_frame_gradient(InferContext& c) {
 }  // namespace
 
 void define_frame(OpTable& ops) {
-  ops.add(OpSchema("frame")
-              .doc("The windows of frame_length elements of a signal, one every hop_length elements; elements after "
-                   "the last whole window are left out.")
-              .input("X", "[..., length], or with axis 0 [length, ...]")
-              .output("Out", "[..., frame_length, frames], or with axis 0 [frames, frame_length, ...]")
-              .required_attr("frame_length", AttrType::Int, "the elements of a window")
-              .required_attr("hop_length", AttrType::Int, "the distance between the first elements of windows")
-              .attr("axis", -1, "the axis of the signal: 0 or -1")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, framed_shape(c)); })
-              .custom_lod()
-              .gradient("frame_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<FrameKernel<true, false>::For, float, double, int32_t, int64_t>());
-  ops.add(linear_gradient_of(ops, "frame")
-              .doc("X@GRAD of an element = the sum of Out@GRAD over the windows that show it.")
-              .shape_only("X")
-              .infer(infer_frame_gradient<framed_shape>)
-              .dtype_from_input("Out@GRAD")
-              .kernels<FrameKernel<false, true>::For, float, double, int32_t, int64_t>());
-  ops.add(
+  ops.add(with_complex<FrameKernel<true, false>::For>(
+      OpSchema("frame")
+          .doc("The windows of frame_length elements of a signal, one every hop_length elements; elements after "
+               "the last whole window are left out.")
+          .input("X", "[..., length], or with axis 0 [length, ...]")
+          .output("Out", "[..., frame_length, frames], or with axis 0 [frames, frame_length, ...]")
+          .required_attr("frame_length", AttrType::Int, "the elements of a window")
+          .required_attr("hop_length", AttrType::Int, "the distance between the first elements of windows")
+          .attr("axis", -1, "the axis of the signal: 0 or -1")
+          .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, framed_shape(c)); })
+          .custom_lod()
+          .gradient("frame_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+          .on_gpu()
+          .kernels<FrameKernel<true, false>::For, float, double, int32_t, int64_t>()));
+  ops.add(with_complex<FrameKernel<false, true>::For>(
+      linear_gradient_of(ops, "frame")
+          .doc("X@GRAD of an element = the sum of Out@GRAD over the windows that show it.")
+          .shape_only("X")
+          .infer(infer_frame_gradient<framed_shape>)
+          .dtype_from_input("Out@GRAD")
+          .kernels<FrameKernel<false, true>::For, float, double, int32_t, int64_t>()));
+  ops.add(with_complex<FrameKernel<false, false>::For>(
       OpSchema("overlap_add")
           .doc("A signal as the sum of its windows, of which one begins every hop_length elements: the transpose of "
                "frame.")
@@ -177,13 +180,14 @@ void define_frame(OpTable& ops) {
           .custom_lod()
           .gradient("overlap_add_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
           .on_gpu()
-          .kernels<FrameKernel<false, false>::For, float, double, int32_t, int64_t>());
-  ops.add(linear_gradient_of(ops, "overlap_add")
-              .doc("X@GRAD = the windows of Out@GRAD.")
-              .shape_only("X")
-              .infer(infer_frame_gradient<signal_shape>)
-              .dtype_from_input("Out@GRAD")
-              .kernels<FrameKernel<true, true>::For, float, double, int32_t, int64_t>());
+          .kernels<FrameKernel<false, false>::For, float, double, int32_t, int64_t>()));
+  ops.add(with_complex<FrameKernel<true, true>::For>(
+      linear_gradient_of(ops, "overlap_add")
+          .doc("X@GRAD = the windows of Out@GRAD.")
+          .shape_only("X")
+          .infer(infer_frame_gradient<signal_shape>)
+          .dtype_from_input("Out@GRAD")
+          .kernels<FrameKernel<true, true>::For, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

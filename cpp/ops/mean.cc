@@ -3,6 +3,7 @@
 #include "core/second_gradient.h"
 #include "math/copy.h"
 #include "math/sum_of.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -40,21 +41,21 @@ struct MeanGradKernel : Kernel {
 }  // namespace
 
 void define_mean(OpTable& ops) {
-  ops.add(OpSchema("mean")
-              .doc("Out = the mean of all elements of X; NaN if there are no elements.")
-              .input("X", "any shape")
-              .output("Out", "one element, []")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, Shape{});
-              })
-              .gradient("mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<MeanKernel, float, double>());
-  ops.add(linear_gradient_of(ops, "mean")
-              .doc("X@GRAD = Out@GRAD / n, where n is the number of elements of X.")
-              .shape_only("X")
-              .kernels<MeanGradKernel, float, double>());
+  ops.add(with_complex<MeanKernel>(OpSchema("mean")
+                                       .doc("Out = the mean of all elements of X; NaN if there are no elements.")
+                                       .input("X", "any shape")
+                                       .output("Out", "one element, []")
+                                       .infer([](InferContext& c) {
+                                         require_tensors(c);
+                                         c.set_output("Out", c.input("X").dtype, Shape{});
+                                       })
+                                       .gradient("mean_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+                                       .on_gpu()
+                                       .kernels<MeanKernel, float, double>()));
+  ops.add(with_complex<MeanGradKernel>(linear_gradient_of(ops, "mean")
+                                           .doc("X@GRAD = Out@GRAD / n, where n is the number of elements of X.")
+                                           .shape_only("X")
+                                           .kernels<MeanGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,7 @@
 // pad: Out = X padded with a constant
 #include "core/second_gradient.h"
 #include "math/axis_index_map.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -67,13 +68,13 @@ void define_pad(OpTable& ops) {
               .gradient("pad_grad", {"Out@GRAD"}, {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<PadKernel>());
-  ops.add(linear_gradient_of(ops, "pad", {{"pad_value", 0.0f}})
-              .doc("X@GRAD = Out@GRAD without the border.")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                c.set_output("X@GRAD", c.input("Out@GRAD").dtype, inner_shape(c));
-              })
-              .kernels<PadGradKernel, float, double, int32_t, int64_t>());
+  ops.add(with_complex<PadGradKernel>(linear_gradient_of(ops, "pad", {{"pad_value", 0.0f}})
+                                          .doc("X@GRAD = Out@GRAD without the border.")
+                                          .infer([](InferContext& c) {
+                                            require_tensors(c);
+                                            c.set_output("X@GRAD", c.input("Out@GRAD").dtype, inner_shape(c));
+                                          })
+                                          .kernels<PadGradKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -1,32 +1,11 @@
 // print: Out = In, printed to standard output
 #include <cstdio>
-#include <sstream>
 
 #include "core/op_table.h"
+#include "ops/family/shown_elements.h"
 
 namespace paddle_mini {
 namespace {
-
-template <class T>
-void write_elements(std::ostream& out, const Tensor& tensor, int64_t most) {
-  int64_t count = tensor.shape.numel();
-  for (int64_t i = 0; i < count && i < most; ++i) out << (i ? " " : "") << +tensor.as<T>()[i];
-  if (count > most) out << " ...";
-}
-
-void write_value(std::ostream& out, const Tensor& tensor, int64_t most) {
-  switch (tensor.dtype) {
-    case DType::Float32: return write_elements<float>(out, tensor, most);
-    case DType::Float64: return write_elements<double>(out, tensor, most);
-    case DType::Int32: return write_elements<int32_t>(out, tensor, most);
-    case DType::Int64: return write_elements<int64_t>(out, tensor, most);
-    case DType::Bool: return write_elements<bool>(out, tensor, most);
-    case DType::UInt8: return write_elements<uint8_t>(out, tensor, most);
-    case DType::Int8: return write_elements<int8_t>(out, tensor, most);
-    case DType::Int16: return write_elements<int16_t>(out, tensor, most);
-    default: out << "(" << name_of(tensor.dtype) << ")";
-  }
-}
 
 void show_tensor(ControlRun& run, const Tensor& tensor) {
   std::ostringstream out;
@@ -44,7 +23,7 @@ void show_tensor(ControlRun& run, const Tensor& tensor) {
   if (run.attr<bool>("print_tensor_type")) out << "  dtype: " << name_of(tensor.dtype) << "\n";
   int32_t most = run.attr<int32_t>("summarize");
   out << "  data: [";
-  write_value(out, tensor, most < 0 ? tensor.shape.numel() : most);
+  write_elements(out, tensor, most < 0 ? tensor.shape.numel() : most);
   out << "]\n";
   std::fputs(out.str().c_str(), stdout);
   std::fflush(stdout);

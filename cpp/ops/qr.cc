@@ -108,14 +108,9 @@ struct QrGradKernel : Kernel {
   }
 };
 
-void require_matrices(const InferContext& c) {
-  require_tensors(c);
-  require<ShapeError>(c.shape("X").rank() >= 2, "X has shape ", c.shape("X").str(),
-                      ", its last two axes must be matrices");
-}
-
 void infer_qr(InferContext& c) {
-  require_matrices(c);
+  require_tensors(c);
+  require_matrices(c, "X");
   const Shape& x = c.shape("X");
   QrSizes sizes(c, x);
   DType dtype = c.input("X").dtype;
@@ -124,7 +119,8 @@ void infer_qr(InferContext& c) {
 }
 
 void infer_qr_gradient(InferContext& c) {
-  require_matrices(c);
+  require_tensors(c);
+  require_matrices(c, "X");
   const Shape& x = c.shape("X");
   QrSizes sizes(c, x);
   const auto& mode = c.attr<std::string>("mode");

@@ -3,6 +3,7 @@
 #include "core/widening.h"
 #include "math/map.h"
 #include "math/scalar_arg.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -49,30 +50,32 @@ struct ScaleKernel : Kernel {
 }  // namespace
 
 void define_scale(OpTable& ops) {
-  ops.add(also({DType::Bool}, OpSchema("scale")
-                                  .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
-                                  .input("X", "any shape; a tensor or selected rows")
-                                  .optional_input("ScaleTensor", "one element; replaces `scale`")
-                                  .output("Out", "shape of X")
-                                  .attr("scale", 1.0f, "factor")
-                                  .attr("bias", 0.0f, "added after, or before, scaling")
-                                  .attr("bias_after_scale", true, "whether the bias is added after scaling")
-                                  .accepts_selected_rows("X")
-                                  .infer([](InferContext& c) {
-                                    if (c.has_input("ScaleTensor")) require_scalar(c, "ScaleTensor");
-                                    c.set_output("Out", c.input("X"));
-                                  })
-                                  .gradient([](const OpDesc& forward) {
-                                    OpDesc op = make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
-                                                        {{"Out", gradient_names(forward.input("X"))}}, forward.attrs);
-                                    if (!forward.input("ScaleTensor").empty())
-                                      op.inputs.push_back({"ScaleTensor", forward.input("ScaleTensor")});
-                                    op.set_attr("bias", 0.0f);
-                                    return std::vector<OpDesc>{op};
-                                  })
-                                  .in_place("X", "Out")
-                                  .on_gpu()
-                                  .kernels<ScaleKernel, float, double, int32_t, int64_t>()));
+  ops.add(also({DType::Bool},
+               with_complex<ScaleKernel>(
+                   OpSchema("scale")
+                       .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
+                       .input("X", "any shape; a tensor or selected rows")
+                       .optional_input("ScaleTensor", "one element; replaces `scale`")
+                       .output("Out", "shape of X")
+                       .attr("scale", 1.0f, "factor")
+                       .attr("bias", 0.0f, "added after, or before, scaling")
+                       .attr("bias_after_scale", true, "whether the bias is added after scaling")
+                       .accepts_selected_rows("X")
+                       .infer([](InferContext& c) {
+                         if (c.has_input("ScaleTensor")) require_scalar(c, "ScaleTensor");
+                         c.set_output("Out", c.input("X"));
+                       })
+                       .gradient([](const OpDesc& forward) {
+                         OpDesc op = make_op("scale", {{"X", gradient_names(forward.output("Out"))}},
+                                             {{"Out", gradient_names(forward.input("X"))}}, forward.attrs);
+                         if (!forward.input("ScaleTensor").empty())
+                           op.inputs.push_back({"ScaleTensor", forward.input("ScaleTensor")});
+                         op.set_attr("bias", 0.0f);
+                         return std::vector<OpDesc>{op};
+                       })
+                       .in_place("X", "Out")
+                       .on_gpu()
+                       .kernels<ScaleKernel, float, double, int32_t, int64_t>())));
 }
 
 }  // namespace paddle_mini

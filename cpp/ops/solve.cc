@@ -5,6 +5,7 @@ namespace paddle_mini {
 namespace {
 
 struct GeneralSystem {
+  static constexpr const char *kMatrices = "X", *kSides = "Y";
   static constexpr bool kTakesVectors = true;
 
   explicit GeneralSystem(const KernelInit&) {}
@@ -14,7 +15,7 @@ struct GeneralSystem {
     return solve_system(x, shapes.n, y, shapes.columns, transposed, out);
   }
   template <class T>
-  void x_gradient(const SystemShapes& shapes, const T* y_gradient, const T* out, T* to) const {
+  void x_gradient(const T*, const SystemShapes& shapes, const T* y_gradient, const T* out, T* to) const {
     multiply(y_gradient, out, shapes.n, shapes.columns, shapes.n, {false, true}, T(-1), to);
   }
 };

@@ -5,6 +5,7 @@
 #include "math/arithmetic.h"
 #include "math/for_each_index.h"
 #include "math/selected_rows.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -99,7 +100,7 @@ void infer_sum(InferContext& c) {
 }  // namespace
 
 void define_sum(OpTable& ops) {
-  ops.add(
+  ops.add(with_complex<SumKernel>(
       OpSchema("sum")
           .doc("Out = X[0] + X[1] + ... If all X are selected rows, Out is selected rows, sorted, without duplicates; "
                "otherwise they are added to the tensors and Out is a tensor.")
@@ -119,7 +120,7 @@ void define_sum(OpTable& ops) {
           })
           .in_place("X", "Out")
           .on_gpu()
-          .kernels<SumKernel, float, double, int32_t, int64_t>());
+          .kernels<SumKernel, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -5,6 +5,7 @@ namespace paddle_mini {
 namespace {
 
 struct TriangularSystem {
+  static constexpr const char *kMatrices = "X", *kSides = "Y";
   static constexpr bool kTakesVectors = false;
   Triangle triangle;
 
@@ -18,7 +19,7 @@ struct TriangularSystem {
     return solve_triangle(x, shapes.n, y, shapes.columns, read, out);
   }
   template <class T>
-  void x_gradient(const SystemShapes& shapes, const T* y_gradient, const T* out, T* to) const {
+  void x_gradient(const T*, const SystemShapes& shapes, const T* y_gradient, const T* out, T* to) const {
     int64_t n = shapes.n;
     const T *left = triangle.transposed ? out : y_gradient, *right = triangle.transposed ? y_gradient : out;
     multiply(left, right, n, shapes.columns, n, {false, true}, T(-1), to);

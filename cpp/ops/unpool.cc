@@ -97,6 +97,7 @@ void define_unpooling(OpTable& ops, const std::string& type) {
               .cpu_only("of several elements at one position the last one stays, so that their order counts")
               .template kernels<UnpoolKernel, float, double>());
   ops.add(ops.gradient_of(type)
+              .optional_input("Out", "which PaddlePaddle passes; not read")
               .doc("X@GRAD = Out@GRAD at the positions in Indices, also for an element that another one replaced.")
               .checks_data()
               .template kernels<UnpoolGradKernel, float, double>());

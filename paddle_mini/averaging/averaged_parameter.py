@@ -8,7 +8,7 @@ from .. import dtypes
 from ..guards import default_main_program, default_startup_program
 from ..initializer import Constant
 from ..scope import raw_name
-from ..variable import Variable
+from ..variable import Parameter, Variable
 from .scheme import Scheme
 from .schemes import BiasCorrected
 
@@ -72,7 +72,10 @@ def create_average(scheme: Scheme, parameter: Variable, lazily: bool) -> Average
     def zeros(key: str) -> Variable:
         return state(main.new_name(f"{parameter.name}_{key}"), parameter.shape, dtype)
 
-    member = AveragedParameter(parameter, like(parameter, "average", dtype, scheme.latest))
+    # The average of a master takes the place of its parameter of 16 bits.
+    rounded = parameter.rounded if isinstance(parameter, Parameter) else None
+    member = AveragedParameter(parameter if rounded is None else rounded, like(parameter, "average", dtype, scheme.latest))
+    member.source = None if rounded is None else parameter
     if scheme.generations == 2:
         member.previous = kept("previous_average")
     if scheme.compensated and not lazily:

@@ -12,7 +12,6 @@ from .._core import Error, ProgramError, printable
 from ..cluster.coordinator.coordinator_file import read_state
 from ..cluster.servers.server_checkpoint import verified
 from ..errors import printable_lines
-from ..io import pickled, safetensors_file
 from ..io.checkpoint_files import MANIFEST, read_checkpoint
 from ..io.model import FOLDER_MODEL
 from ..io.parameters import Path, parameter_names
@@ -134,15 +133,15 @@ def _folder(path: str) -> str | None:
 def _safetensors(path: str) -> str | None:
     data = _core.read_file(path)
     with naming(path):
-        safetensors_file.safetensors_state(data)
-        return "CRC-32C in its metadata" if safetensors_file.has_checksum(data) else None
+        _core.read_safetensors(data)
+        return "CRC-32C in its metadata" if _core.safetensors_is_checked(data) else None
 
 
 def _state(path: str) -> str | None:
     data = _core.read_file(path)
     with naming(path):
-        pickled.pickled_state(data)
-        return "CRC-32C at its beginning" if pickled.has_checksum(data) else None
+        _core.read_pickle(data)
+        return "CRC-32C at its beginning" if _core.pickle_is_checked(data) else None
 
 
 def _server_checkpoint(path: str) -> str:

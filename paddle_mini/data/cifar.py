@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _core
 from .._core import ProgramError, printable
-from ..io.pickled import pickled_state
 from .archive import Path, members
 from .dataset import DataSet
 from .images import Images
@@ -59,7 +59,7 @@ def _images(pixels: np.ndarray, labels: np.ndarray) -> Images:
 
 def _batch(name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
     try:
-        state = pickled_state(content)
+        state = _core.read_pickle(content)
     except ProgramError as error:
         raise ProgramError(f"'{printable(name)}': {error}") from None
     pixels, labels = state.get("data"), np.asarray(state.get("labels", ()))

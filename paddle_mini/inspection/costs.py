@@ -135,6 +135,12 @@ def _matmul(call: Call) -> int:
     return 2 * call.size("Out", "Out@GRAD") * _extent(x[-2 if transposed else -1 :], 0, 1)
 
 
+def _attention(call: Call) -> int:
+    """Both products; softmax is small beside them."""
+    q, v = call.shape("Q"), call.shape("V")
+    return 2 * _extent(q[:-1]) * _extent(v[-2:-1]) * (_extent(q[-1:]) + _extent(v[-1:]))
+
+
 def _conv(call: Call) -> int:
     """2 * elements of the output * channels of a group * height * width of the filter."""
     return 2 * call.size("Output", "Output@GRAD") * _extent(call.shape("Filter"), 1)
@@ -162,8 +168,9 @@ def _sequence_conv(call: Call) -> int:
 _PRODUCTS: dict[str, Callable[[Call], int]] = {
     "mul": _mul,
     **dict.fromkeys(("matmul", "matmul_v2", "bmm", "mv", "dot", "addmm"), _matmul),
+    "attention": _attention,
     **dict.fromkeys(("conv2d", "depthwise_conv2d", "conv3d"), _conv),
-    **dict.fromkeys(("conv2d_transpose", "depthwise_conv2d_transpose"), _conv_transpose),
+    **dict.fromkeys(("conv2d_transpose", "conv3d_transpose", "depthwise_conv2d_transpose"), _conv_transpose),
     **dict.fromkeys(("lstm", "gru", "gru_unit"), _recurrent),
     "rnn": _rnn,
     **dict.fromkeys(("sequence_conv", "row_conv"), _sequence_conv),

@@ -31,6 +31,8 @@ from .learning_rate import (
     cosine_decay, exponential_decay, inverse_time_decay, linear_lr_warmup, natural_exp_decay, noam_decay,
     piecewise_decay, polynomial_decay, pow2_decay_with_linear_warmup,
 )
+from .fourier import fft, fftshift, hfft, ifft, ifftshift, ihfft, irfft, rfft
+from .fourier_axes import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn, irfft2, irfftn, rfft2, rfftn
 from .graph import segment_max, segment_mean, segment_min, segment_sum, send_u_recv, send_ue_recv, send_uv
 from .linear import bilinear_tensor_product, cos_sim, einsum, fc, matmul
 from .loss import (
@@ -38,7 +40,10 @@ from .loss import (
     square_error_cost,
 )
 from .metric import accuracy, auc, topk
-from .norm import affine_channel, batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn, renorm
+from .norm import (
+    affine_channel, batch_norm, group_norm, instance_norm, l2_normalize, layer_norm, lrn, renorm, spectral_norm,
+)
+from .deformable import deformable_conv
 from .python import py_func
 from .random import dropout, gaussian_random, truncated_gaussian_random, uniform_random
 from .cut import crop, crop_tensor, slice, split, strided_slice, unbind, unstack
@@ -46,7 +51,7 @@ from .rearrange import (
     broadcast_to, expand, expand_as, flatten, flip, meshgrid, pad, reshape, reverse, roll, squeeze, stack, tile, transpose,
     unsqueeze,
 )
-from .matrices import eigh, qr
+from .matrices import eigh, lstsq, lu, lu_unpack, multi_dot, qr, svd
 from .recurrence import StaticRNN
 from .reduce import (
     argmax, argmin, cumsum, logcumsumexp, logsumexp, norm, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min,
@@ -62,7 +67,7 @@ from .transformer import (
 )
 from .proposals import collect_fpn_proposals, distribute_fpn_proposals, generate_proposals
 from .unpool import max_unpool2d, max_unpool3d
-from .volume import conv3d, pool3d
+from .volume import conv3d, conv3d_transpose, pool3d
 from .sequence import (
     lod_append, lod_reset, row_conv, sequence_conv, sequence_first_step, sequence_last_step, sequence_mask,
     sequence_pad, sequence_pool,
@@ -78,30 +83,32 @@ __all__ = [
     "array_write", "assign", "auc", "batch_norm", "beam_search", "beam_search_decode", "BeamSearchDecoder",
     "bilinear_tensor_product", "bipartite_match", "broadcast_to", "case", "cast", "chunk_eval",
     "collect_fpn_proposals", "concat", "cond", "ConditionalBlock", "conv2d", "conv2d_transpose", "conv3d",
-    "cos_sim", "cosine_decay", "create_array", "create_global_var", "create_parameter", "crf_decoding", "crop",
-    "crop_tensor", "cross_entropy", "ctc_greedy_decoder", "cummax", "cummin", "cumsum", "data",
-    "distribute_fpn_proposals", "dot_product_attention", "dropout", "dynamic_decode", "dynamic_gru",
-    "dynamic_lstm", "edit_distance", "eigh", "einsum", "embedding", "expand", "expand_as", "exponential_decay",
-    "eye", "fc", "feed_forward", "fill_constant", "fill_constant_batch_size_like", "flatten", "flip", "fold",
-    "full_like", "gather", "gaussian_random", "generate_proposals", "group_norm", "gru_unit", "GRUCell",
-    "hsigmoid", "huber_loss", "increment", "index_add", "index_select", "instance_norm", "inverse_time_decay",
-    "kthvalue", "l2_normalize", "label_smooth", "layer_norm", "linear_chain_crf", "linear_lr_warmup",
-    "lod_append", "lod_reset", "log_loss", "logcumsumexp", "logsumexp", "lrn", "lstm", "LSTMCell", "matmul",
-    "matrix_nms", "max_pool2d_with_index", "max_unpool2d", "max_unpool3d", "maxout", "meshgrid", "mode",
-    "multi_head_attention", "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss", "noam_decay",
-    "norm", "one_hot", "ones", "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay",
+    "conv3d_transpose", "cos_sim", "cosine_decay", "create_array", "create_global_var", "create_parameter",
+    "crf_decoding", "crop", "crop_tensor", "cross_entropy", "ctc_greedy_decoder", "cummax", "cummin", "cumsum",
+    "data", "deformable_conv", "distribute_fpn_proposals", "dot_product_attention", "dropout", "dynamic_decode",
+    "dynamic_gru", "dynamic_lstm", "edit_distance", "eigh", "einsum", "embedding", "expand", "expand_as",
+    "exponential_decay", "eye", "fc", "feed_forward", "fft", "fft2", "fftn", "fftshift", "fill_constant",
+    "fill_constant_batch_size_like", "flatten", "flip", "fold", "full_like", "gather", "gaussian_random",
+    "generate_proposals", "group_norm", "gru_unit", "GRUCell", "hfft", "hfft2", "hfftn", "hsigmoid",
+    "huber_loss", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "increment", "index_add",
+    "index_select", "instance_norm", "inverse_time_decay", "irfft", "irfft2", "irfftn", "kthvalue",
+    "l2_normalize", "label_smooth", "layer_norm", "linear_chain_crf", "linear_lr_warmup", "lod_append",
+    "lod_reset", "log_loss", "logcumsumexp", "logsumexp", "lrn", "lstm", "LSTMCell", "lstsq", "lu", "lu_unpack",
+    "matmul", "matrix_nms", "max_pool2d_with_index", "max_unpool2d", "max_unpool3d", "maxout", "meshgrid",
+    "mode", "multi_dot", "multi_head_attention", "multiclass_nms", "multiplex", "natural_exp_decay", "nll_loss",
+    "noam_decay", "norm", "one_hot", "ones", "ones_like", "pad", "pad2d", "padding_mask", "piecewise_decay",
     "polynomial_decay", "pool2d", "pool3d", "pow", "pow2_decay_with_linear_warmup", "prelu", "prior_box",
     "put_along_axis", "py_func", "qr", "reduce_all", "reduce_any", "reduce_max", "reduce_mean", "reduce_min",
     "reduce_prod", "reduce_sum", "renorm", "repeat_interleave", "reshape", "resize_bicubic", "resize_bilinear",
-    "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rnn", "RNNCell", "roll", "row_conv",
-    "segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv",
-    "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask", "sequence_pad",
-    "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "split", "square_error_cost",
-    "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums", "switch_case", "take_along_axis",
-    "tensor_array_to_tensor", "tile", "topk", "transformer_decoder_layer", "transformer_encoder_layer",
-    "transpose", "tril", "triu", "truncated_gaussian_random", "unbind", "unfold", "uniform_random",
-    "unique_consecutive", "unsqueeze", "unstack", "warpctc", "where", "While", "while_loop", "yolo_box",
-    "yolov3_loss", "zeros", "zeros_like",
+    "resize_linear", "resize_nearest", "resize_trilinear", "reverse", "rfft", "rfft2", "rfftn", "rnn",
+    "RNNCell", "roll", "row_conv", "segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv",
+    "send_ue_recv", "send_uv", "sequence_conv", "sequence_first_step", "sequence_last_step", "sequence_mask",
+    "sequence_pad", "sequence_pool", "slice", "softmax_with_cross_entropy", "softshrink", "spectral_norm",
+    "split", "square_error_cost", "squeeze", "stack", "stacked_rnn", "StaticRNN", "strided_slice", "sums",
+    "svd", "switch_case", "take_along_axis", "tensor_array_to_tensor", "tile", "topk",
+    "transformer_decoder_layer", "transformer_encoder_layer", "transpose", "tril", "triu",
+    "truncated_gaussian_random", "unbind", "unfold", "uniform_random", "unique_consecutive", "unsqueeze",
+    "unstack", "warpctc", "where", "While", "while_loop", "yolo_box", "yolov3_loss", "zeros", "zeros_like",
 ]
 
 describe_shared([globals()[name] for name in __all__], shared_arguments.ARGUMENTS, shared_arguments.ERRORS)

@@ -101,24 +101,26 @@ def conv2d_transpose(
     attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups, **paddings(padding)}
     if output_size is not None:
         attrs["output_size"] = sizes(output_size, "output_size")
-    window = _window_for(input, attrs) if filter_size is None else sizes(filter_size, "filter_size")
+    window = window_for("conv2d_transpose", input, attrs, 2) if filter_size is None else sizes(filter_size, "filter_size")
     prefix = layer_name("conv2d_transpose", name)
     weight = create_parameter([channels, num_filters // groups, *window], input.dtype, param_attr, prefix)
     out = emit("conv2d_transpose", {"Input": input, "Filter": weight}, attrs, name=prefix)
     return activation(act, add_bias(out, bias_attr, num_filters, 1, prefix), prefix)
 
 
-def _window_for(input: Variable, attrs: dict[str, Any]) -> list[int]:
-    """The filter size with which conv2d_transpose gives its output_size."""
+def window_for(caller: str, input: Variable, attrs: dict[str, Any], first_axis: int) -> list[int]:
+    """The filter size with which a transposed convolution gives its output_size; first_axis: of the image in the input."""
     if "output_size" not in attrs or attrs["padding_algorithm"] == "SAME":
-        refuse(ProgramError, "conv2d_transpose: filter_size is missing; give it, or output_size and paddings")
-    top, bottom, left, right = np.repeat(attrs["paddings"], 2) if len(attrs["paddings"]) == 2 else attrs["paddings"]
+        refuse(ProgramError, f"{caller}: filter_size is missing; give it, or output_size and paddings")
+    wanted, cuts = attrs["output_size"], attrs["paddings"]
+    if len(cuts) == len(wanted):
+        cuts = np.repeat(cuts, 2)
     spans = [
-        attrs["output_size"][i] - (known_dim(input, 2 + i, "conv2d_transpose") - 1) * attrs["strides"][i] + cut - 1
-        for i, cut in enumerate((top + bottom, left + right))
+        wanted[i] - (known_dim(input, first_axis + i, caller) - 1) * attrs["strides"][i] + cuts[2 * i] + cuts[2 * i + 1] - 1
+        for i in range(len(wanted))
     ]
     if min(spans) < 0:
-        refuse(ProgramError, f"conv2d_transpose: output_size {attrs['output_size']} is less than no filter gives")
+        refuse(ProgramError, f"{caller}: output_size {wanted} is less than no filter gives")
     return [int(span) // dilation + 1 for span, dilation in zip(spans, attrs["dilations"])]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..initializer import Constant
+from ..initializer import Constant, Normal
 from ..param_attr import ParamAttr
 from ..variable import Variable
 from .emit import activation, create_parameter, emit, emit_all, from_front, known_dim, layer_name, require_float, whole
@@ -146,6 +146,30 @@ def instance_norm(
     prefix = layer_name("instance_norm", name)
     inputs = {"X": input, **_scale_and_bias(channels, input.dtype, param_attr, bias_attr, prefix)}
     return emit("instance_norm", inputs, {"epsilon": epsilon}, name=prefix, outputs={"SavedMean": 1, "SavedVariance": 1})
+
+
+def spectral_norm(weight: Variable, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Variable:
+    """weight / σ, with an estimate of its largest singular value as a matrix whose rows are the slices along axis dim.
+
+    weight: float; its shape must be known. power_iters: iterations that begin in each run from two parameters, which are random
+    and not trained. eps is added to their norms. Returns the shape of weight. Miyato et al., "Spectral
+    Normalization for Generative Adversarial Networks", ICLR 2018.
+    dim: the axis of the output channels.
+    Example:
+        >>> weight = pm.layers.data("weight", [16, 3, 3, 3])
+        >>> pm.layers.spectral_norm(weight, power_iters=2).shape
+        (16, 3, 3, 3)
+    """
+    require_float("spectral_norm", weight)
+    rows = known_dim(weight, whole("spectral_norm", "dim", dim), "spectral_norm")
+    columns = math.prod(known_dim(weight, axis, "spectral_norm") for axis in range(len(weight.shape)) if axis != dim)
+    prefix = layer_name("spectral_norm", name)
+    attr = lambda: ParamAttr(initializer=Normal(0.0, 1.0), trainable=False)
+    u = create_parameter([rows], weight.dtype, attr(), prefix)
+    v = create_parameter([columns], weight.dtype, attr(), prefix)
+    u.stop_gradient = v.stop_gradient = True
+    attrs = {"dim": dim, "power_iters": whole("spectral_norm", "power_iters", power_iters), "eps": eps}
+    return emit("spectral_norm", {"Weight": weight, "U": u, "V": v}, attrs, name=prefix)
 
 
 def affine_channel(x: Variable, scale: Variable, bias: Variable, data_layout: str = "NCHW", name: str | None = None) -> Variable:

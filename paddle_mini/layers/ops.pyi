@@ -2,12 +2,12 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'frame', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'overlap_add', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'as_complex', 'as_real', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'complex', 'conj', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'frame', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'imag', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'overlap_add', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'real', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
-    """Out = |x|, element by element.
+    """Out = |x|, element by element; of complex numbers, which gives real ones: the square root of the sum of the squares of the parts.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: any shape
@@ -106,9 +106,9 @@ def affine_grid(theta: Variable, *, out_shape: Sequence[int]=[], align_corners: 
     """
 
 def angle(x: Variable, *, name: str | None=None) -> Variable:
-    """Out = pi where x < 0, else 0: the angle of a real number in the complex plane.
+    """Out = the angle of x in the complex plane, from -pi to pi; of a real number: pi where x < 0, else 0.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -122,6 +122,44 @@ def angle(x: Variable, *, name: str | None=None) -> Variable:
         >>> x = pm.layers.data("x", [-1, 8])
         >>> pm.layers.angle(x).shape
         (-1, 8)
+    """
+
+def as_complex(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = pairs of real numbers as complex numbers.
+
+    Element types: any.
+
+    Args:
+        x: float32 or float64, [..., 2]
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: complex64 or complex128: x's shape without the last axis.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> pairs = pm.layers.data("pairs", [-1, 8, 2])
+        >>> pm.layers.as_complex(pairs).shape
+        (-1, 8)
+    """
+
+def as_real(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = complex numbers as pairs of real numbers: Out[..., 0] are the real parts.
+
+    Element types: any.
+
+    Args:
+        x: complex64 or complex128, any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: float32 or float64: x's shape with a last axis of 2.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> waves = pm.layers.data("waves", [-1, 8], "complex64")
+        >>> pm.layers.as_real(waves).shape
+        (-1, 8, 2)
     """
 
 def asin(x: Variable, *, name: str | None=None) -> Variable:
@@ -594,6 +632,46 @@ def clip_by_norm(x: Variable, max_norm: float, *, name: str | None=None) -> Vari
         (4,)
     """
 
+def complex(real: Variable, imag: Variable, *, name: str | None=None) -> Variable:
+    """Out = real + i imag, where real and imag are real and broadcast as in NumPy.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        real: float32 or float64: the real parts
+        imag: of real's type, a shape that can be broadcast with real's: the imaginary parts
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: complex64 or complex128, the broadcast shape.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8])
+        >>> y = pm.layers.data("y", [-1, 8])
+        >>> pm.layers.complex(x, y).shape
+        (-1, 8)
+    """
+
+def conj(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the complex conjugate of each number; real numbers are their own.
+
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+
+    Args:
+        x: any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> waves = pm.layers.data("waves", [-1, 8], "complex64")
+        >>> pm.layers.conj(waves).shape
+        (-1, 8)
+    """
+
 def continuous_value_model(input: Variable, cvm: Variable, *, use_cvm: bool=True, name: str | None=None) -> Variable:
     """With use_cvm, Y = input with log(shows + 1) and log(clicks + 1) - log(shows + 1) in its first two columns, else input without them.
 
@@ -883,7 +961,7 @@ def eigvalsh(x: Variable, *, UPLO: str='L', name: str | None=None) -> Variable:
 def elementwise_add(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = x + y. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: any shape
@@ -905,7 +983,7 @@ def elementwise_add(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
 def elementwise_div(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = x / y. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Quotients of integers are truncated towards zero; for integers, y = 0 is an error.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: any shape
@@ -1059,7 +1137,7 @@ def elementwise_mod(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
 def elementwise_mul(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = x y, element by element. y's dimensions lie against x's from `axis` on; a dimension of 1 is broadcast. x may be selected rows if y has one element: then so is Out, with the same rows.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: any shape
@@ -1103,7 +1181,7 @@ def elementwise_pow(x: Variable, y: Variable, *, axis: int=-1, name: str | None=
 def elementwise_sub(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = x - y. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: any shape
@@ -1349,7 +1427,7 @@ def floor(x: Variable, *, name: str | None=None) -> Variable:
 def frame(x: Variable, frame_length: int, hop_length: int, *, axis: int=-1, name: str | None=None) -> Variable:
     """The windows of frame_length elements of a signal, one every hop_length elements; elements after the last whole window are left out.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: [..., length], or with axis 0 [length, ...]
@@ -1787,6 +1865,25 @@ def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Vari
         >>> index = pm.layers.data("index", [-1, 2], "int64")
         >>> pm.layers.index_sample(x, index).shape
         (-1, 2)
+    """
+
+def imag(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the imaginary part of each complex number.
+
+    Element types: complex64, complex128.
+
+    Args:
+        x: complex64 or complex128, any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: float32 or float64, shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> waves = pm.layers.data("waves", [-1, 8], "complex64")
+        >>> pm.layers.imag(waves).shape
+        (-1, 8)
     """
 
 def inverse(x: Variable, *, name: str | None=None) -> Variable:
@@ -2359,7 +2456,7 @@ def matrix_power(x: Variable, n: int, *, name: str | None=None) -> Variable:
 def mean(x: Variable, *, name: str | None=None) -> Variable:
     """Out = the mean of all elements of x; NaN if there are no elements.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -2547,7 +2644,7 @@ def not_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) 
 def overlap_add(x: Variable, hop_length: int, *, axis: int=-1, name: str | None=None) -> Variable:
     """A signal as the sum of its windows, of which one begins every hop_length elements: the transpose of frame.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: [..., window, frames], or with axis 0 [frames, window, ...]
@@ -2735,6 +2832,25 @@ def rank_loss(label: Variable, left: Variable, right: Variable, *, name: str | N
         (-1, 1)
     """
 
+def real(x: Variable, *, name: str | None=None) -> Variable:
+    """Out = the real part of each complex number.
+
+    Element types: complex64, complex128.
+
+    Args:
+        x: complex64 or complex128, any shape
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: float32 or float64, shape of x.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> waves = pm.layers.data("waves", [-1, 8], "complex64")
+        >>> pm.layers.real(waves).shape
+        (-1, 8)
+    """
+
 def reciprocal(x: Variable, *, name: str | None=None) -> Variable:
     """Out = 1 / x, element by element.
 
@@ -2908,7 +3024,7 @@ def rsqrt(x: Variable, *, name: str | None=None) -> Variable:
 def scale(x: Variable, *, scale: float=1.0, bias: float=0.0, bias_after_scale: bool=True, name: str | None=None) -> Variable:
     """Out = scale * x + bias, or scale * (x + bias) when bias_after_scale is false.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: bool, int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: any shape; a tensor or selected rows

@@ -8,7 +8,7 @@ from .._core import ProgramError
 from ..errors import shown
 from ..initializer import Normal
 from ..variable import Variable
-from .conv import Size, paddings, sizes
+from .conv import Size, paddings, sizes, window_for
 from .emit import activation, add_bias, create_parameter, emit, known_dim, layer_name, refuse, require_float, whole
 
 
@@ -57,6 +57,58 @@ def conv3d(
         **paddings(padding, 3),
     }
     out = emit("conv3d", {"Input": input, "Filter": weight}, attrs, name=prefix)
+    return activation(act, add_bias(out, bias_attr, num_filters, axis, prefix), prefix)
+
+
+def conv3d_transpose(
+    input: Variable,
+    num_filters: int,
+    output_size: Size | None = None,
+    filter_size: Size | None = None,
+    padding: Size | str = 0,
+    stride: Size = 1,
+    dilation: Size = 1,
+    groups: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCDHW",
+) -> Variable:
+    """Out = act(Wᵀ X + b), the transpose of conv3d: each voxel adds a filter's multiple to the result.
+
+    input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC"; C must be known. Sizes: one number, or
+    [depth, height, width]. filter_size: None: from output_size, for which D, H and W must be known. All else is as in
+    conv2d_transpose: W [C, num_filters / groups, depth, height, width] begins with Xavier, b [num_filters] with zeros;
+    bias_attr=False: no bias. padding: as in conv3d, and subtracted from the result.
+    Returns [N, num_filters, D', H', W'], or with the channels last.
+    Example:
+        >>> x = pm.layers.data("x", [-1, 8, 4, 16, 16])
+        >>> pm.layers.conv3d_transpose(x, num_filters=3, filter_size=4, stride=2, padding=1).shape
+        (-1, 3, 8, 32, 32)
+    """
+    require_float("conv3d_transpose", input)
+    axis = _channel_axis("conv3d_transpose", data_format)
+    channels = known_dim(input, axis, "conv3d_transpose")
+    num_filters, groups = whole("conv3d_transpose", "num_filters", num_filters), whole("conv3d_transpose", "groups", groups)
+    if channels % groups or num_filters % groups:
+        refuse(ProgramError, f"conv3d_transpose: groups {groups} must divide {channels} channels and {num_filters} filters")
+    attrs = {
+        "strides": sizes(stride, "stride", 3),
+        "dilations": sizes(dilation, "dilation", 3),
+        "groups": groups,
+        "data_format": data_format,
+        **paddings(padding, 3),
+    }
+    if output_size is not None:
+        attrs["output_size"] = sizes(output_size, "output_size", 3)
+    if filter_size is None:
+        window = window_for("conv3d_transpose", input, attrs, 1 if axis == 4 else 2)
+    else:
+        window = sizes(filter_size, "filter_size", 3)
+    prefix = layer_name("conv3d_transpose", name)
+    weight = create_parameter([channels, num_filters // groups, *window], input.dtype, param_attr, prefix)
+    out = emit("conv3d_transpose", {"Input": input, "Filter": weight}, attrs, name=prefix)
     return activation(act, add_bias(out, bias_attr, num_filters, axis, prefix), prefix)
 
 

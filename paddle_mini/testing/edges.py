@@ -72,7 +72,7 @@ def _bear_gradient(one: OneOp, found: dict[str, Any]) -> None:
     written = {name for op in ops for _, names in op["outputs"] for name in names}
     for name in {name for op in ops for _, names in op["inputs"] for name in names}:
         plain = name[: -len("@GRAD")]
-        if name.endswith("@GRAD") and name not in written and plain in values and array_of(values[plain]).dtype.kind == "f":
+        if name.endswith("@GRAD") and name not in written and plain in values and array_of(values[plain]).dtype.kind in "fc":
             one.put(name, values[plain])
     program = pm.Program.from_bytes(one.program.to_bytes())
     try:

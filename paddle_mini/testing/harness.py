@@ -24,7 +24,7 @@ from ..callsite import INSTALLED
 from ..schemas import defaults, op_schema
 from .edges import ask_edges, ask_negative_axes
 from .numeric_gradients import ask_gradients, ask_second_gradients
-from .one_op import OneOp, Rows, array_of, cast, each
+from .one_op import COMPLEX_OF, OneOp, Rows, array_of, cast, each
 from .value_checks import check_infer, check_same, check_value
 
 # One table of tolerances for all operators: |value - reference| <= tolerance * (1 + |reference|).
@@ -213,10 +213,11 @@ def _ask_refusal(op_type: str, inputs: Any, attrs: Any, error: Any, words: str) 
 def dtypes_to_test(op_type: str, inputs: Any) -> list[str | None]:
     """The float types with kernels; [None] for inputs without floats, which are run as they are."""
     arrays = [array_of(item) for item in _items(inputs)]
-    if not any(item.dtype.kind == "f" for item in arrays):
+    if not any(item.dtype.kind in "fc" for item in arrays):
         return [None]
     kernels = op_schema(op_type)["dtypes"]
-    floats = [dtype for dtype in ("float32", "float64") if dtype in kernels or not kernels]
+    of_complex = all(item.dtype.kind != "f" for item in arrays)
+    floats = [dtype for dtype in ("float32", "float64") if (COMPLEX_OF[dtype] if of_complex else dtype) in kernels or not kernels]
     return list(floats) or ["float32"]
 
 

@@ -11,7 +11,7 @@ import paddle_mini as pm
 from .. import _core, dtypes
 from ..gradient_formulas import FORMULAS
 from ..schemas import op_schema
-from .one_op import OneOp, Rows, array, array_of, generator, with_array
+from .one_op import OneOp, Rows, array, array_of, complex_array, generator, with_array
 
 TOLERANCE = 2e-6
 PLACES = 40  # maximum number of perturbed elements of an input
@@ -34,7 +34,7 @@ def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int],
         for port, names in one.outputs.items()
         for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]])
     }
-    weights = {name: array(*array_of(by_name[name]).shape, seed=7 + i) for i, name in enumerate(flows)}
+    weights = {name: _weights_like(by_name[name], 7 + i) for i, name in enumerate(flows)}
     for name in [name for name in by_name if name + "@GRAD" in read]:
         value = by_name[name]
         one.put(name + "@GRAD", with_array(value, weights.get(name, np.zeros_like(array_of(value)))))
@@ -85,26 +85,36 @@ def _poisoned(program: pm.Program, op_type: str, port: str, names: list[str]) ->
     block, result = program.global_block(), []
     for name in names:
         var = block.find_var(name)
-        known = var is not None and var.dtype in ("float32", "float64") and var.kind == dtypes.TENSOR
+        known = var is not None and var.dtype in ("float32", "float64", "complex64", "complex128") and var.kind == dtypes.TENSOR
         result.append(name + "@NAN" if known else name)
         if known and not block.has_var(name + "@NAN"):
             block.append_op("fill_any_like", {"X": name}, {"Out": name + "@NAN"}, {"value": float("nan")})
     return result
 
 
-def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: dict[str, np.ndarray]) -> float:
-    """Central difference of Σ weights · outputs."""
+def _weights_like(value: Any, seed: int) -> np.ndarray:
+    numbers = array_of(value)
+    return (complex_array if numbers.dtype.kind == "c" else array)(*numbers.shape, seed=seed)
+
+
+def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: dict[str, np.ndarray]) -> complex | float:
+    """Central difference of Σ weights · outputs. Of complex numbers this is the sum of the products of their real parts and of
+    their imaginary parts, and the slopes along the real and the imaginary part are those of the result."""
     value = forward.values[name]
-    step = 1e-5 * max(1.0, abs(float(start[place])))
-    sums = []
-    for sign in (1, -1):
-        moved = start.copy()
-        moved[place] += sign * step
-        forward.put(name, with_array(value, moved))
-        outputs = forward.fetch(list(weights))
-        sums.append(sum(float(np.sum(weights[out] * array_of(found))) for out, found in zip(weights, outputs)))
-    forward.put(name, value)
-    return (sums[0] - sums[1]) / (2 * step)
+    step = 1e-5 * max(1.0, float(abs(start[place])))
+
+    def along(direction: complex | float) -> float:
+        sums = []
+        for sign in (1, -1):
+            moved = start.copy()
+            moved[place] += sign * step * direction
+            forward.put(name, with_array(value, moved))
+            outputs = forward.fetch(list(weights))
+            sums.append(sum(float(np.sum(weights[out].conj() * array_of(found)).real) for out, found in zip(weights, outputs)))
+        forward.put(name, value)
+        return (sums[0] - sums[1]) / (2 * step)
+
+    return along(1.0) + 1j * along(1j) if start.dtype.kind == "c" else along(1.0)
 
 
 def _places(start: np.ndarray) -> list[Any]:
@@ -115,9 +125,18 @@ def _places(start: np.ndarray) -> list[Any]:
 
 
 def has_second_gradient(one: OneOp) -> bool:
-    """Whether every operator of the gradient has a gradient itself, as an operator or as a formula."""
-    types = {op["type"] for op in _core.gradient(one.op.describe())}
-    return all(op_type in FORMULAS or op_schema(op_type)["no_gradient"] is None for op_type in types)
+    """Whether every operator of the gradient has a gradient itself, as an operator or as a formula; of complex numbers, an
+    operator with kernels for them."""
+    first = _core.gradient(one.op.describe())
+    if not all(op["type"] in FORMULAS or op_schema(op["type"])["no_gradient"] is None for op in first):
+        return False
+    if not any(array_of(value).dtype.kind == "c" for value in one.values.values()):
+        return True
+    return all(
+        op["type"] not in FORMULAS
+        and all("complex128" in (op_schema(second["type"])["dtypes"] or ["complex128"]) for second in _core.gradient(op))
+        for op in first
+    )
 
 
 def ask_second_gradients(
@@ -134,7 +153,7 @@ def ask_second_gradients(
     for port, names in one.outputs.items():
         for name, value in zip(names, values[port] if isinstance(values[port], list) else [values[port]]):
             if port in flows if flows is not None else name + "@GRAD" in read:
-                one.put(name + "@SEED", with_array(value, array(*array_of(value).shape, seed=11 + len(seeds))))
+                one.put(name + "@SEED", with_array(value, _weights_like(value, 11 + len(seeds))))
                 targets.append(block.var(name))
                 seeds.append(block.var(name + "@SEED"))
     sources = [block.var(name) for port in wanted for name in one.arguments.get(port, [])]
@@ -142,7 +161,7 @@ def ask_second_gradients(
     found = one.fetch([first.name for first in firsts])
     if any(isinstance(value, Rows) for value in found):
         return  # gradients of selected rows have no gradients
-    weights = {first.name: array(*array_of(value).shape, seed=23 + i) for i, (first, value) in enumerate(zip(firsts, found))}
+    weights = {first.name: _weights_like(value, 23 + i) for i, (first, value) in enumerate(zip(firsts, found))}
     for first, value in zip(firsts, found):
         one.put(first.name + "@WEIGHT", with_array(value, weights[first.name]))
     start = OneOp.__new__(OneOp)
@@ -156,7 +175,7 @@ def ask_second_gradients(
     results = dict(zip([second.name for second in known], one.fetch([second.name for second in known]) if known else []))
     for var, second in zip([*sources, *seeds], seconds):
         before = array_of(one.values[var.name])
-        gradient = np.zeros(before.shape) if second is None else array_of(results[second.name])
+        gradient = np.zeros_like(before) if second is None else array_of(results[second.name])
         assert gradient.shape == before.shape, f"the second gradient of {var.name} is not like it"
         for place in _places(before):
             slope = _slope(start, var.name, before, place, weights)

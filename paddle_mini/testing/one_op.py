@@ -30,6 +30,11 @@ def array(*shape: int, low: float = -1.0, high: float = 1.0, seed: int = 0) -> n
     return generator(shape, seed).uniform(low, high, shape)
 
 
+def complex_array(*shape: int, seed: int = 0) -> np.ndarray:
+    """Random complex128, the same for the same shape and seed; both parts are in [-1, 1)."""
+    return array(*shape, seed=seed) + 1j * array(*shape, seed=seed + 1000)
+
+
 def ints(*shape: int, low: int = 0, high: int = 10, dtype: str = "int64", seed: int = 0) -> np.ndarray:
     """Random integers in [low, high), the same for the same shape and seed."""
     return generator(shape, seed).integers(low, high, shape).astype(dtype)
@@ -49,6 +54,10 @@ def with_array(value: Any, numbers: np.ndarray) -> Any:
     return pm.LoDTensor(numbers, value.lod) if isinstance(value, pm.LoDTensor) else numbers
 
 
+# The complex type whose parts have a type; 16-bit floats have none.
+COMPLEX_OF = {"float16": "complex64", "float32": "complex64", "float64": "complex128"}
+
+
 def each(inputs: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
     """The inputs with each of their values changed."""
     return {
@@ -57,9 +66,11 @@ def each(inputs: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]
 
 
 def cast(value: Any, dtype: str | None) -> Any:
-    """The value in a float type, if it is a float and a type is given."""
+    """The value in a float type, or in the complex type whose parts have it, if a type is given."""
     numbers = array_of(value)
-    return with_array(value, numbers.astype(dtype) if dtype and numbers.dtype.kind == "f" else numbers)
+    if dtype and numbers.dtype.kind in "fc":
+        numbers = numbers.astype(COMPLEX_OF[dtype] if numbers.dtype.kind == "c" else dtype)
+    return with_array(value, numbers)
 
 
 def run_op(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any] | None = None, outputs: Any = None) -> dict[str, Any]:

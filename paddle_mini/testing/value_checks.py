@@ -9,7 +9,7 @@ import numpy as np
 import paddle_mini as pm
 
 from .. import _core
-from .one_op import OneOp, Rows, array_of
+from .one_op import COMPLEX_OF, OneOp, Rows, array_of
 
 
 def check_infer(one: OneOp, found: dict[str, Any], open_shapes: bool) -> None:
@@ -51,11 +51,15 @@ def check_value(port: str, found: Any, expected: Any, dtype: str | None, toleran
     assert lods[0] == lods[1], f"{port} has lod {lods[0]}, not {lods[1]}"
     assert not isinstance(found, Rows), f"{port} is selected rows"
     found, expected = array_of(found), array_of(expected)
-    wanted = dtype if dtype and expected.dtype == np.float64 else expected.dtype
+    wanted = (
+        {"float64": dtype, "complex128": COMPLEX_OF.get(dtype)}.get(expected.dtype.name, expected.dtype)
+        if dtype
+        else expected.dtype
+    )
     assert found.dtype == wanted, f"{port} is {found.dtype}, not {wanted}"
     assert found.shape == expected.shape, f"{port} has shape {found.shape}, not {expected.shape}"
-    if found.dtype.kind == "f":
-        limit = tolerance[found.dtype.name]
+    if found.dtype.kind in "fc":
+        limit = tolerance[{"complex64": "float32", "complex128": "float64"}.get(found.dtype.name, found.dtype.name)]
         np.testing.assert_allclose(found, expected, rtol=limit, atol=limit, err_msg=port)
     else:
         np.testing.assert_array_equal(found, expected, port)

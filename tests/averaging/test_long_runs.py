@@ -11,6 +11,7 @@ from averages_by_definition import digits_off, expected
 from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window, fraction
 from paddle_mini.optimizer import ParameterAverage
 from paddle_mini.optimizer.native import load_library
+from thorough import IS_THOROUGH
 
 L = pm.layers
 AT_ONCE = 1000
@@ -100,13 +101,16 @@ def as_float32(units):
     return values
 
 
+MANY = 1_000_000 if IS_THOROUGH else 200_000
+
+
 @pytest.mark.parametrize("kind, schemes", [(Steps, LONG), (LibrarySteps, IN_LIBRARY)])
-def test_a_million_steps(kind, schemes):
-    path = slow_path(1_000_000, 16)
+def test_many_steps(kind, schemes):
+    path = slow_path(MANY, 16)
     values = as_float32(path)
     model, history, done = kind(values[0], schemes), values[1:].astype("float64"), 0
     gradients = values[:-1] - values[1:]
-    for steps in (50, 100_000, 1_000_000):
+    for steps in (50, MANY // 10, MANY):
         model.take(gradients[done:steps])
         done = steps
         for scheme in schemes:

@@ -143,6 +143,18 @@ def test_operators_without_readers_go():
     assert model.operators([model.out, *unread]) == ["transpose2", "relu", "exp"]
 
 
+def test_operators_go_if_only_the_shapes_of_their_results_are_read():
+    def build(x):
+        part = pm.layers.exp(pm.layers.slice(x, [0], [0], [1]))
+        return pm.layers.elementwise_add(x, pm.layers.full_like(part, 2.0))
+
+    model = Model(build)
+    assert model.operators() == ["fill_any_like", "elementwise_add"]
+    np.testing.assert_array_equal(model.run()[0], X + 2)
+    part = [op.output("Out")[0] for op in model.main.global_block().ops if op.type == "exp"]
+    assert model.operators([model.out, *part]) == ["slice", "exp", "fill_any_like", "elementwise_add"]
+
+
 def test_operators_that_check_data_or_have_effects_stay():
     def build(x):
         pm.layers.gather(x, pm.layers.fill_constant([1], "int64", 7))

@@ -3,7 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import array, op_tests
+from harness import array, op_tests, run_op
 
 
 def reference(inputs, attrs):
@@ -43,3 +43,9 @@ test_affine_grid = op_tests(
         "a matrix": ({"Theta": array(2, 3)}, SHAPE, pm.ShapeError, "Theta 2 3"),
     },
 )
+
+
+def test_the_gradient_takes_theta_as_paddlepaddle_passes_it():
+    given = {"Output@GRAD": array(2, 4, 5, 2)}
+    found = [run_op("affine_grid_grad", extra, SHAPE, ["Theta@GRAD"])["Theta@GRAD"] for extra in (given, {**given, **IMAGES})]
+    np.testing.assert_array_equal(found[0], found[1])

@@ -50,3 +50,16 @@ def test_gradient():
     ports = {"Eigenvalues": "w", "Eigenvectors": "v"}
     check_symmetric_gradient("eigh", ports, {"Eigenvalues": array(3, seed=5), "Eigenvectors": array(3, 3, seed=6)}, {})
     check_symmetric_gradient("eigh", ports, {"Eigenvalues": array(3, seed=5), "Eigenvectors": array(3, 3, seed=6)}, {"UPLO": "U"})
+
+
+def test_the_gradient_is_symmetric():
+    """Also if the gradient of the vectors does not ask for a rotation of them."""
+    x = positive(4, 4)
+    w, v = np.linalg.eigh(x)
+    given = {"Eigenvalues@GRAD": array(4, seed=5), "Eigenvectors@GRAD": array(4, 4, seed=6)}
+    found = run_op("eigh_grad", {"Eigenvalues": w, "Eigenvectors": v, **given}, {}, ["X@GRAD"])["X@GRAD"]
+    np.testing.assert_allclose(found, found.T, atol=1e-12)
+    inner = v.T @ given["Eigenvectors@GRAD"] / (w - w[:, None] + np.eye(4))
+    inner[np.diag_indices(4)] = given["Eigenvalues@GRAD"]
+    expected = v @ inner @ v.T
+    np.testing.assert_allclose(found, (expected + expected.T) / 2, atol=1e-12)

@@ -63,7 +63,7 @@ test_fill_diagonal_tensor = op_tests(
         "no diagonal": ({"X": array(2, 3), "Y": array(0)}, {"offset": 3}),
     },
     gradients=["X"],
-    values_only={"int64": ({"X": ints(3, 3), "Y": ints(3)}, {})},
+    values_only={"int64": ({"X": ints(3, 3), "Y": ints(3)}, {}), "a row": ({"X": array(4, 4), "Y": array(1, 4)}, {})},
     refusals={
         "other length": ({"X": array(4, 4), "Y": array(3)}, {}, pm.ShapeError, "Y [3] [4]"),
         "other type": ({"X": array(4, 4), "Y": ints(4)}, {}, pm.ShapeError, "X Y"),

@@ -4,6 +4,7 @@ import numpy as np
 
 import paddle_mini as pm
 from harness import array, ints, op_tests
+from sequence_cases import dropped, lod_tensor
 
 
 def frame(inputs, attrs):
@@ -27,7 +28,7 @@ def overlap_add(inputs, attrs):
 
 test_frame = op_tests(
     "frame",
-    frame,
+    dropped(frame),
     cases={
         "vector": ({"X": array(9)}, {"frame_length": 3, "hop_length": 2}),
         "vector, first axis": ({"X": array(9)}, {"frame_length": 3, "hop_length": 2, "axis": 0}),
@@ -39,7 +40,10 @@ test_frame = op_tests(
         "no signals": ({"X": array(0, 5)}, {"frame_length": 2, "hop_length": 1}),
     },
     gradients=["X"],
-    values_only={"integers": ({"X": ints(3, 7)}, {"frame_length": 3, "hop_length": 2})},
+    values_only={
+        "integers": ({"X": ints(3, 7)}, {"frame_length": 3, "hop_length": 2}),
+        "sequences": ({"X": lod_tensor(array(3), [1, 2])}, {"frame_length": 1, "hop_length": 1, "axis": 0}),
+    },
     refusals={
         "window too long": ({"X": array(2, 5)}, {"frame_length": 6, "hop_length": 1}, pm.ShapeError, "'frame_length' 6 5"),
         "no window": ({"X": array(5)}, {"frame_length": 0, "hop_length": 1}, pm.ProgramError, "'frame_length' 0"),
@@ -51,7 +55,7 @@ test_frame = op_tests(
 
 test_overlap_add = op_tests(
     "overlap_add",
-    overlap_add,
+    dropped(overlap_add),
     cases={
         "matrix": ({"X": array(3, 4)}, {"hop_length": 2}),
         "matrix, first axis": ({"X": array(4, 3)}, {"hop_length": 2, "axis": 0}),
@@ -62,7 +66,10 @@ test_overlap_add = op_tests(
         "no signals": ({"X": array(0, 3, 4)}, {"hop_length": 2}),
     },
     gradients=["X"],
-    values_only={"integers": ({"X": ints(3, 4)}, {"hop_length": 2})},
+    values_only={
+        "integers": ({"X": ints(3, 4)}, {"hop_length": 2}),
+        "sequences": ({"X": lod_tensor(array(3, 1), [1, 2])}, {"hop_length": 1, "axis": 0}),
+    },
     refusals={
         "a vector": ({"X": array(5)}, {"hop_length": 1}, pm.ShapeError, "X [5] 2 dimensions"),
         "no hop": ({"X": array(2, 5)}, {"hop_length": 0}, pm.ProgramError, "'hop_length' 0"),

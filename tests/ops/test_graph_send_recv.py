@@ -5,6 +5,7 @@ import numpy as np
 import paddle_mini as pm
 from families.graphs import REDUCE, SOURCES, TARGETS, reduced
 from harness import array, ints, op_tests
+from sequence_cases import dropped, lod_tensor
 
 
 def reference(inputs, attrs):
@@ -20,7 +21,7 @@ def graph(x, source=SOURCES, target=TARGETS, **more):
 
 test_graph_send_recv = op_tests(
     "graph_send_recv",
-    reference,
+    dropped(reference),
     cases={
         **{kind: (graph(array(4, 3)), {"reduce_op": kind}) for kind in REDUCE},
         "more nodes than X": (graph(array(4, 2, 3)), {"out_size": [6], "reduce_op": "MEAN"}),
@@ -34,6 +35,7 @@ test_graph_send_recv = op_tests(
     gradients=["X"],
     gradient_of=["Out"],
     values_only={
+        "sequences": (graph(lod_tensor(array(4, 3), [1, 3])), {}),
         "no nodes": (graph(array(0, 3), ints(0), ints(0)), {}),
         "size in a tensor": (graph(array(4, 2), Out_size=np.array([5])), {}),
         **{f"int32 {kind}": (graph(ints(4, 2, dtype="int32")), {"reduce_op": kind}) for kind in REDUCE},

@@ -5,6 +5,7 @@ import numpy as np
 import paddle_mini as pm
 from families.graphs import REDUCE, SOURCES, TARGETS, combined, reduced
 from harness import array, ints, op_tests
+from sequence_cases import dropped, lod_tensor
 
 
 def reference(inputs, attrs):
@@ -21,7 +22,7 @@ def graph(x, y, source=SOURCES, target=TARGETS, **more):
 
 test_graph_send_ue_recv = op_tests(
     "graph_send_ue_recv",
-    reference,
+    dropped(reference),
     cases={
         **{
             f"{reduce} of {message}": (graph(array(4, 3), array(5, 3, seed=1)), {"reduce_op": reduce, "message_op": message})
@@ -43,6 +44,7 @@ test_graph_send_ue_recv = op_tests(
     gradients=["X", "Y"],
     gradient_of=["Out"],
     values_only={
+        "sequences": (graph(lod_tensor(array(4, 3), [1, 3]), array(5, 3, seed=1)), {}),
         "size in a tensor": (graph(array(4, 2), array(5, 2, seed=1), Out_size=np.array([5])), {}),
         "integers": (graph(ints(4, 2), ints(5, 2, seed=1)), {"reduce_op": "MEAN", "message_op": "MUL"}),
     },

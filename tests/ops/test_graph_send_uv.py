@@ -5,6 +5,7 @@ import numpy as np
 import paddle_mini as pm
 from families.graphs import SOURCES, TARGETS, combined
 from harness import array, ints, op_tests
+from sequence_cases import dropped, lod_tensor
 
 
 def reference(inputs, attrs):
@@ -18,7 +19,7 @@ def graph(x, y, source=SOURCES, target=TARGETS):
 
 test_graph_send_uv = op_tests(
     "graph_send_uv",
-    reference,
+    dropped(reference),
     cases={
         **{kind: (graph(array(4, 3), array(3, 3, seed=1)), {"message_op": kind}) for kind in ("ADD", "MUL")},
         "broadcast both": (graph(array(4, 3, 1), array(3, 1, 2, seed=1)), {"message_op": "MUL"}),
@@ -32,7 +33,10 @@ test_graph_send_uv = op_tests(
         "no edges": (graph(array(4, 3), array(2, 3), ints(0), ints(0)), {}),
     },
     gradients=["x", "y"],
-    values_only={"integers": (graph(ints(4, 2), ints(3, 2, seed=1)), {"message_op": "MUL"})},
+    values_only={
+        "integers": (graph(ints(4, 2), ints(3, 2, seed=1)), {"message_op": "MUL"}),
+        "sequences": (graph(lod_tensor(array(3, 2), [1, 2]), array(3, 2), SOURCES[:3] % 3, TARGETS[:3]), {}),
+    },
     refusals={
         "no such source": (graph(array(4), array(4), np.array([4]), np.array([0])), {}, pm.OpError, "src_index 4 position 0 4"),
         "no such target": (graph(array(4), array(2)), {}, pm.OpError, "dst_index 2 position 1 2 nodes"),

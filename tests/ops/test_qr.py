@@ -5,6 +5,7 @@ import pytest
 
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
+from sequence_cases import dropped, lod_tensor
 
 
 def reference(inputs, attrs):
@@ -24,7 +25,7 @@ REFUSALS = {
 
 test_qr = op_tests(
     "qr",
-    reference,
+    dropped(reference),
     cases={
         "square": ({"X": array(4, 4)}, {}),
         "tall": ({"X": array(5, 3)}, {}),
@@ -35,6 +36,7 @@ test_qr = op_tests(
         "no matrices": ({"X": array(0, 3, 2)}, {}),
     },
     gradients=["X"],
+    values_only={"sequences": ({"X": lod_tensor(array(3, 3), [1, 2])}, {})},
     refusals=REFUSALS,
     tolerance={"float32": 1e-5},
 )

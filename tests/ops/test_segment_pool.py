@@ -4,6 +4,7 @@ import numpy as np
 
 import paddle_mini as pm
 from harness import array, ints, op_tests
+from sequence_cases import dropped, lod_tensor
 
 REDUCE = {"SUM": np.sum, "MEAN": np.mean, "MIN": np.min, "MAX": np.max}
 
@@ -22,7 +23,7 @@ IDS = np.array([0, 0, 1, 3, 3, 3])
 
 test_segment_pool = op_tests(
     "segment_pool",
-    reference,
+    dropped(reference),
     cases={
         **{kind: ({"X": array(6, 4), "SegmentIds": IDS}, {"pooltype": kind}) for kind in REDUCE},
         "no row with the first id": ({"X": array(2, 2, 3), "SegmentIds": np.array([1, 2], "int32")}, {"pooltype": "MEAN"}),
@@ -33,6 +34,7 @@ test_segment_pool = op_tests(
     gradients=["X"],
     gradient_of=["Out"],
     values_only={
+        "sequences": ({"X": lod_tensor(array(3, 2), [1, 2]), "SegmentIds": np.arange(3)}, {"pooltype": "SUM"}),
         "no rows": ({"X": array(0, 4), "SegmentIds": ints(0)}, {}),
         **{f"int32 {kind}": ({"X": ints(6, 2, dtype="int32"), "SegmentIds": IDS}, {"pooltype": kind}) for kind in REDUCE},
         "int64": ({"X": ints(6, 2), "SegmentIds": IDS}, {"pooltype": "MEAN"}),

@@ -77,3 +77,11 @@ def test_it_undoes_a_pooling(op_type, undone):
     more = {"unpooling_type": "max"} if axes == 2 else {}
     again = run_op(undone, {"X": found["Out"], "Indices": found["Mask"]}, {**attrs, **more, "output_size": [4] * axes})["Out"]
     np.testing.assert_array_equal(again, x)
+
+
+def test_the_gradient_takes_the_output_as_paddlepaddle_passes_it():
+    inputs, attrs, _ = cases((2, 1, 2, 2), [4, 4], {"unpooling_type": "max"})
+    gradient, out = array(2, 1, 4, 4), reference(inputs, attrs)["Out"]
+    given = {**inputs, "Out@GRAD": gradient}
+    found = [run_op("unpool_grad", extra, attrs, ["X@GRAD"])["X@GRAD"] for extra in (given, {**given, "Out": out})]
+    np.testing.assert_array_equal(found[0], found[1])

@@ -2,7 +2,7 @@
 
 Run by the Python of PaddlePaddle's environment (CONTRIBUTING.md):
     build/bench/paddle/bin/python tests/paddle/element_types.py OPERATOR...
-Complex types are left out: there are none here.
+Complex types are left out: docs/operators.md lists the operators that have them.
 """
 
 import json

@@ -94,6 +94,7 @@ NOT_COMPARED = {
     **dict.fromkeys(
         [
             "all_finite",
+            "attention",
             "bias_corrected_average",
             "fold_normalization",
             "parameter_average",

@@ -11,6 +11,7 @@ import signal
 import sys
 import traceback
 
+import census_programs
 import numpy as np
 import paddle.inference
 
@@ -271,6 +272,17 @@ def predict(folder, model, params):
     np.savez(folder / "results.npz", *(predictor.get_output_handle(name).copy_to_cpu() for name in predictor.get_output_names()))
 
 
+def census_names(folder, modules):
+    census_programs.write_names(folder, modules)
+
+
+def census(folder, module, expression):
+    """Writes the programs and results of a call of a public function; see census_programs.run."""
+    signal.alarm(120)
+    census_programs.run(folder, module, expression)
+    signal.alarm(0)
+
+
 JOBS = (
     train,
     averages,
@@ -287,6 +299,8 @@ JOBS = (
     jit_load,
     load_inference_model,
     predict,
+    census_names,
+    census,
 )
 
 

@@ -66,15 +66,24 @@ void Broadcast::add_row(KernelContext& context, F f, bool adds, const GradientRo
     if (adds) paddle_mini::map(context, n, added, to, static_cast<const T*>(to), in...);
     else paddle_mini::map(context, n, value, to, in...);
   };
+  auto total_of = [&](auto value, const auto*... in) {
+    if constexpr (has_vec<T>) {
+      return static_cast<T>(map_sum(context, n, value, in...));
+    } else {
+      T total = T(0);
+      for (int64_t i = 0; i < n; ++i) total += value(in[i]...);
+      return total;
+    }
+  };
   if (inner_.x_step && inner_.y_step) {
     store(f, x, y, g);
   } else if (inner_.x_step) {
     auto with_y = [f, c = *y](auto a, auto d) { return f(a, decltype(a)(c), d); };
     if constexpr (ToX) store(with_y, x, g);
-    else *row.to += static_cast<T>(map_sum(context, n, with_y, x, g));
+    else *row.to += total_of(with_y, x, g);
   } else {
     auto with_x = [f, c = *x](auto b, auto d) { return f(decltype(b)(c), b, d); };
-    if constexpr (ToX) *row.to += static_cast<T>(map_sum(context, n, with_x, y, g));
+    if constexpr (ToX) *row.to += total_of(with_x, y, g);
     else store(with_x, y, g);
   }
 }

@@ -50,13 +50,9 @@ void run_by_eigen(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   else multiply(left, right, g.alpha, g.beta, result);
 }
 
+using gemm_block::kRows;
 using gemm_block::kWidth;
 
-// Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
-template <class T>
-constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
-                      : sizeof(Vec<T>) == 32 ? 6
-                                             : 4;
 template <class T>
 constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // depth stride in packed A
 template <class T>

@@ -12,6 +12,12 @@ namespace gemm_block {
 template <class T>
 constexpr int64_t kWidth = 2 * Vec<T>::size;
 
+// Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
+template <class T>
+constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
+                      : sizeof(Vec<T>) == 32 ? 6
+                                             : 4;
+
 // c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C. Row r and depth l have the factor
 // a[r * row_step + l * depth_step]. For A in slow memory, `fetches` prefetches the data after these rows, a cache line
 // per depth: the next rows, if rows are contiguous.

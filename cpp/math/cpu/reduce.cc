@@ -1,6 +1,7 @@
 // Sums over axes and their gradients on a CPU, row by row of the innermost merged axes.
 #include "math/reduce.h"
 
+#include "math/complex.h"
 #include "math/copy.h"
 #include "math/cpu/each_row.h"
 
@@ -45,9 +46,17 @@ template void Reduction::sum<float>(KernelContext&, float, const float*, float*)
 template void Reduction::sum<double>(KernelContext&, double, const double*, double*) const;
 template void Reduction::sum<int32_t>(KernelContext&, int32_t, const int32_t*, int32_t*) const;
 template void Reduction::sum<int64_t>(KernelContext&, int64_t, const int64_t*, int64_t*) const;
+template void Reduction::sum<Complex<float>>(KernelContext&, Complex<float>, const Complex<float>*,
+                                             Complex<float>*) const;
+template void Reduction::sum<Complex<double>>(KernelContext&, Complex<double>, const Complex<double>*,
+                                              Complex<double>*) const;
 template void Reduction::spread<float>(KernelContext&, float, const float*, float*) const;
 template void Reduction::spread<double>(KernelContext&, double, const double*, double*) const;
 template void Reduction::spread<int32_t>(KernelContext&, int32_t, const int32_t*, int32_t*) const;
 template void Reduction::spread<int64_t>(KernelContext&, int64_t, const int64_t*, int64_t*) const;
+template void Reduction::spread<Complex<float>>(KernelContext&, Complex<float>, const Complex<float>*,
+                                                Complex<float>*) const;
+template void Reduction::spread<Complex<double>>(KernelContext&, Complex<double>, const Complex<double>*,
+                                                 Complex<double>*) const;
 
 }  // namespace paddle_mini

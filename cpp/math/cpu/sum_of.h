@@ -1,13 +1,21 @@
 // Sums over whole arrays on a CPU.
 #pragma once
 
+#include "math/convert_element.h"
 #include "math/map.h"
 
 namespace paddle_mini {
 
 template <class T, class F>
 void sum_of(KernelContext& context, int64_t n, F f, const T* x, T* out, double divisor = 1) {
-  *out = static_cast<T>(map_sum(context, n, f, x) / divisor);
+  if constexpr (has_vec<T>) {
+    *out = static_cast<T>(map_sum(context, n, f, x) / divisor);
+  } else {
+    using Wide = Complex<double>;
+    Wide total(0.0);
+    for (int64_t i = 0; i < n; ++i) total += convert_element<Wide>(f(x[i]));
+    *out = convert_element<T>(total / divisor);
+  }
 }
 
 template <class F, class... Inputs>

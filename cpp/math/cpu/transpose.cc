@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "math/complex.h"
 #include "math/copy.h"
 #include "math/cpu/each_row.h"
 
@@ -47,5 +48,6 @@ template void Transpose::run_as(KernelContext&, const uint8_t*, uint8_t*) const;
 template void Transpose::run_as(KernelContext&, const uint16_t*, uint16_t*) const;
 template void Transpose::run_as(KernelContext&, const uint32_t*, uint32_t*) const;
 template void Transpose::run_as(KernelContext&, const uint64_t*, uint64_t*) const;
+template void Transpose::run_as(KernelContext&, const Complex<double>*, Complex<double>*) const;
 
 }  // namespace paddle_mini

@@ -35,6 +35,8 @@ struct Body {
       case DType::BFloat16: return convert<BFloat16>();
       case DType::Float32: return convert<float>();
       case DType::Float64: return convert<double>();
+      case DType::Complex64: return convert<Complex<float>>();
+      case DType::Complex128: return convert<Complex<double>>();
     }
   }
 };
@@ -57,5 +59,7 @@ template void run<Float16>(KernelContext&, DType, int64_t, const void*, void*);
 template void run<BFloat16>(KernelContext&, DType, int64_t, const void*, void*);
 template void run<float>(KernelContext&, DType, int64_t, const void*, void*);
 template void run<double>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<Complex<float>>(KernelContext&, DType, int64_t, const void*, void*);
+template void run<Complex<double>>(KernelContext&, DType, int64_t, const void*, void*);
 
 }  // namespace paddle_mini::cast_gpu

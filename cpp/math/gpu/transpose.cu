@@ -2,6 +2,8 @@
 // coalesced.
 #include "math/transpose.h"
 
+#include "math/complex.h"
+
 #include "math/gpu/strided_index.h"
 
 namespace paddle_mini {
@@ -73,5 +75,6 @@ template void Transpose::run_as(KernelContext&, const uint8_t*, uint8_t*) const;
 template void Transpose::run_as(KernelContext&, const uint16_t*, uint16_t*) const;
 template void Transpose::run_as(KernelContext&, const uint32_t*, uint32_t*) const;
 template void Transpose::run_as(KernelContext&, const uint64_t*, uint64_t*) const;
+template void Transpose::run_as(KernelContext&, const Complex<double>*, Complex<double>*) const;
 
 }  // namespace paddle_mini

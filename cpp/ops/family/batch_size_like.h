@@ -32,7 +32,7 @@ inline Shape filled_shape(const InferContext& c) {
 // A schema without doc, gradient and kernels.
 inline OpSchema batch_size_like(const char* type) {
   return OpSchema(type)
-      .input("Input", "any shape except []; only its shape and its sequences are read")
+      .shape_input("Input", "any shape except []; only its shape and its sequences are read")
       .output("Out",
               "of shape `shape`; dimension output_dim_idx is that of Input at input_dim_idx or, if Input has "
               "sequences, the number of sequences of the last level")

@@ -1,5 +1,6 @@
 // Kernels and schemas of gather and index_select.
 #include "core/second_gradient.h"
+#include "ops/family/of_complex.h"
 #include "ops/family/gathering.h"
 
 #include <cstring>
@@ -61,11 +62,12 @@ void add_pick(OpTable& ops, const char* type, const char* gradient_type, const c
           .checks_data()
           .on_gpu()
           .kernel_for_any<PickKernel<GatheredAlongAxis>>());
-  ops.add(linear_gradient_of(ops, type)
-              .doc("X@GRAD at a position = the sum of Out@GRAD over the elements of Index that name it.")
-              .shape_only("X")
-              .checks_data()
-              .kernels<PickGradKernel<GatheredAlongAxis>::For, float, double, int32_t, int64_t>());
+  ops.add(with_complex<PickGradKernel<GatheredAlongAxis>::For>(
+      linear_gradient_of(ops, type)
+          .doc("X@GRAD at a position = the sum of Out@GRAD over the elements of Index that name it.")
+          .shape_only("X")
+          .checks_data()
+          .kernels<PickGradKernel<GatheredAlongAxis>::For, float, double, int32_t, int64_t>()));
 }
 
 }  // namespace paddle_mini

@@ -1,4 +1,4 @@
-// Operators that solve X Out = Y for batches of matrices that are broadcast: solve, triangular_solve.
+// Operators that solve X Out = Y for batches of matrices that are broadcast: solve, triangular_solve, cholesky_solve.
 #pragma once
 
 #include "math/cpu/matrix_functions.h"
@@ -23,12 +23,13 @@ struct SystemShapes {
 
 SystemShapes checked_system(const InferContext& c, bool takes_vectors);
 
-// `System` solves one system, solve(x, shapes, y, transposed, out), false if it is singular, and has the gradient of x from
-// those of y and the solution.
+// `System` names the ports of the matrices and of the right sides, solves one system, solve(x, shapes, y, transposed, out), false
+// if it is singular, and has the gradient of x from x, the gradient of y and the solution.
 template <class System>
 struct SystemKernel {
   template <class T>
   struct For : Kernel {
+    static constexpr const char* kMatrices = System::kMatrices;
     In<T> x, y;
     Out<T> out;
     SystemShapes shapes;
@@ -36,8 +37,8 @@ struct SystemKernel {
     Scratch<T> solutions;  // because a singular matrix is refused before anything is written
 
     explicit For(KernelInit& init)
-        : x(init, "X"), y(init, "Y"), out(init, "Out"), shapes(x.shape(), y.shape(), System::kTakesVectors),
-          system(init), solutions(init, out.numel()) {}
+        : x(init, System::kMatrices), y(init, System::kSides), out(init, "Out"),
+          shapes(x.shape(), y.shape(), System::kTakesVectors), system(init), solutions(init, out.numel()) {}
 
     void run(KernelContext& context) override {
       solve_each(context, *this, y.data(), shapes.y_items, false, solutions.data());
@@ -60,7 +61,8 @@ void solve_each(KernelContext& context, const K& kernel, const T* right, const s
     solved[at] = kernel.system.solve(matrix, shapes, right_side, transposed, to + i * size);
   });
   for (size_t i = 0; i < solved.size(); ++i) {
-    require<OpError>(solved[i], "matrix ", shapes.x_items[i], " of X is singular, the system has no solution");
+    require<OpError>(solved[i], "matrix ", shapes.x_items[i], " of ", K::kMatrices,
+                     " is singular, the system has no solution");
   }
 }
 
@@ -77,6 +79,7 @@ template <class System>
 struct SystemGradKernel {
   template <class T>
   struct For : Kernel {
+    static constexpr const char* kMatrices = System::kMatrices;
     In<T> x, y, out, out_gradient;
     Out<T> x_gradient, y_gradient;
     SystemShapes shapes;
@@ -84,8 +87,9 @@ struct SystemGradKernel {
     Scratch<T> to_y, to_x;  // the gradients of each system
 
     explicit For(KernelInit& init)
-        : x(init, "X"), y(init, "Y"), out(init, "Out"), out_gradient(init, "Out@GRAD"),
-          x_gradient(init, "X@GRAD", optional_port), y_gradient(init, "Y@GRAD", optional_port),
+        : x(init, System::kMatrices), y(init, System::kSides), out(init, "Out"), out_gradient(init, "Out@GRAD"),
+          x_gradient(init, (std::string(System::kMatrices) + "@GRAD").c_str(), optional_port),
+          y_gradient(init, (std::string(System::kSides) + "@GRAD").c_str(), optional_port),
           shapes(x.shape(), y.shape(), System::kTakesVectors), system(init), to_y(init, out.numel()),
           to_x(init, x_gradient ? shapes.count() * shapes.n * shapes.n : 0) {}
 
@@ -94,7 +98,8 @@ struct SystemGradKernel {
       solve_each(context, *this, out_gradient.data(), {}, true, to_y.data());
       if (x_gradient) {
         each_item(context, shapes.loop(), [&](int64_t i) {
-          system.x_gradient(shapes, to_y.data() + i * size, out.data() + i * size, to_x.data() + i * n * n);
+          system.x_gradient(x.data() + shapes.x_items[static_cast<size_t>(i)] * n * n, shapes, to_y.data() + i * size,
+                            out.data() + i * size, to_x.data() + i * n * n);
         });
         add_items(to_x.data(), shapes.x_items, n * n, x_gradient);
       }

@@ -3,6 +3,11 @@
 
 namespace paddle_mini {
 
+void require_matrices(const InferContext& c, const char* port) {
+  require<ShapeError>(c.shape(port).rank() >= 2, port, " has shape ", c.shape(port).str(),
+                      ", its last two axes must be matrices");
+}
+
 void require_square(const InferContext& c, const char* port) {
   const Shape& x = c.shape(port);
   bool square = x.rank() >= 2 && dims_agree(x[x.rank() - 2], x[x.rank() - 1]);

@@ -1,5 +1,5 @@
 // Operators on the matrices in the last two axes of a tensor: inverse, determinant, slogdeterminant, cholesky, matrix_power,
-// solve, triangular_solve, eigh, eigvalsh.
+// solve, triangular_solve, cholesky_solve, lstsq, eigh, eigvalsh, qr, svd, matrix_rank, lu, lu_unpack.
 #pragma once
 
 #include <vector>
@@ -30,6 +30,8 @@ void require_each(KernelContext& context, const Matrices& matrices, const char* 
   for (size_t i = 0; i < accepted.size(); ++i) { require<OpError>(accepted[i], "matrix ", i, " of ", port, " ", what); }
 }
 
+// Throws ShapeError unless the input has at least two axes.
+void require_matrices(const InferContext& c, const char* port);
 // Throws ShapeError unless the last two axes of the input have one size.
 void require_square(const InferContext& c, const char* port);
 // The axes before the last two.

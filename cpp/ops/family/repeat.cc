@@ -1,5 +1,6 @@
 // Kernels and schemas of tile and expand.
 #include "core/second_gradient.h"
+#include "ops/family/of_complex.h"
 #include "core/widening.h"
 #include "ops/family/repeat.h"
 
@@ -77,10 +78,11 @@ void add_repeat(OpTable& ops, const char* type, const char* gradient_type, const
               .gradient(gradient_type, with_ports({"X", "Out@GRAD"}, ports), {"X@GRAD"})
               .on_gpu()
               .kernel_for_any<RepeatKernel>());
-  ops.add(also({DType::Bool}, linear_gradient_of(ops, type)
-                                  .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
-                                  .shape_only("X")
-                                  .kernels<RepeatGradKernel, float, double, int32_t, int64_t>()));
+  ops.add(also({DType::Bool},
+               with_complex<RepeatGradKernel>(linear_gradient_of(ops, type)
+                                                  .doc("X@GRAD = the sum of Out@GRAD over the copies of X.")
+                                                  .shape_only("X")
+                                                  .kernels<RepeatGradKernel, float, double, int32_t, int64_t>())));
 }
 
 }  // namespace paddle_mini

@@ -2,6 +2,7 @@
 #include "core/second_gradient.h"
 #include "core/widening.h"
 #include "ops/family/slice.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -129,8 +130,12 @@ void add_slice(OpTable& ops, const char* type, const char* gradient_type, bool s
   ops.add(strided ? forward.kernel_for_any<SliceKernel<true>>() : forward.kernel_for_any<SliceKernel<false>>());
   OpSchema backward =
       linear_gradient_of(ops, type).doc("Input@GRAD is Out@GRAD in the slice, and 0 elsewhere.").shape_only("Input");
-  if (strided) backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>();
-  else backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>();
+  if (strided)
+    backward = with_complex<SliceGradKernel<true>::For>(
+        backward.kernels<SliceGradKernel<true>::For, float, double, int32_t, int64_t>());
+  else
+    backward = with_complex<SliceGradKernel<false>::For>(
+        backward.kernels<SliceGradKernel<false>::For, float, double, int32_t, int64_t>());
   ops.add(also({DType::Bool}, backward));
 }
 

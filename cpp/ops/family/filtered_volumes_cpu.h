@@ -1,11 +1,10 @@
-// CPU kernels of conv3d.
+// Convolutions of volumes on CPUs.
 #pragma once
 
 #include "math/copy.h"
 #include "math/gemm.h"
 
 namespace paddle_mini {
-namespace {
 
 // For each image and group, the convolution is a matrix product of the group's filters [outs, taps] and the image's
 // patches [taps, pixels]. The result is [outs, pixels], or [pixels, outs] if channels come last.
@@ -17,10 +16,9 @@ struct FilteredVolumes {
   Scratch<T> columns;
   Gemm<T> product, to_input, to_filter;
 
-  FilteredVolumes(KernelInit& init, bool)
-      : input(init.input("Input")->tensor.shape, init.attr<std::string>("data_format")),
-        groups(init.attr<int32_t>("groups")), outs(init.input("Filter")->tensor.shape[0] / groups),
-        image_size(input.channels * pixels_in()), patches(patches_of(init)), columns(init, patches.elements()) {
+  FilteredVolumes(KernelInit& init, const FilteredVolumeSizes& sizes)
+      : input(sizes.input), groups(sizes.groups), outs(sizes.outs), image_size(input.channels * pixels_in()),
+        patches(patches_of(sizes)), columns(init, patches.elements()) {
     int64_t taps = patches.rows(), pixels = patches.outputs(), row = input.channels_last ? groups * outs : 0;
     out_size = groups * outs * pixels;
     if (input.channels_last) product = {{true, true, pixels, outs, taps, 0, 0, row}, init.threads()};
@@ -31,10 +29,10 @@ struct FilteredVolumes {
 
   int64_t pixels_in() const { return input.sizes[0] * input.sizes[1] * input.sizes[2]; }
 
-  VolumePatches patches_of(const KernelInit& init) const {
+  VolumePatches patches_of(const FilteredVolumeSizes& sizes) const {
     VolumePatches p;
-    p.axes = conv3d_axes_of(init, input, init.input("Filter")->tensor.shape);
-    p.channels = init.input("Filter")->tensor.shape[1];
+    p.axes = sizes.axes;
+    p.channels = sizes.ins;
     p.channel_step = input.channels_last ? 1 : pixels_in();
     p.pixel_step = input.channels_last ? input.channels : 1;
     return p;
@@ -76,5 +74,4 @@ struct FilteredVolumes {
   }
 };
 
-}  // namespace
 }  // namespace paddle_mini

@@ -1,0 +1,132 @@
+// Attention in blocks of rows of Q: scores stay in the cache (as in Rabe & Staats, "Self-attention does not need O(n^2)
+// memory", 2021).
+#include "math/cpu/attention.h"
+
+#include "math/cpu/exp_rows.h"
+#include "math/cpu/gemm_block.h"
+
+namespace paddle_mini {
+namespace {
+
+using gemm_block::kRows;
+using gemm_block::kWidth;
+
+constexpr int64_t kSegment = 512;  // keys of a partial sum, so that the error does not grow with their number
+
+template <class T>
+int64_t padded(int64_t columns) {
+  return (columns + kWidth<T> - 1) / kWidth<T> * kWidth<T>;
+}
+
+// Calls f(begin, count) for segments of the keys.
+template <class F>
+void each_segment(int64_t keys, F f) {
+  for (int64_t begin = 0; begin < keys; begin += kSegment) f(begin, std::min(kSegment, keys - begin));
+}
+
+// Rows [0, rows) of C = (or += if `add`) alpha A B, for a B of packed panels of this depth.
+template <class T>
+void multiply(int64_t rows, int64_t depth, const T* a, int64_t lda, const T* panels, int64_t columns, T* c, int64_t ldc,
+              bool add, T alpha) {
+  for (int64_t j = 0; j < columns; j += kWidth<T>) {
+    for (int64_t i = 0; i < rows; i += kRows<T>) {
+      gemm_block::multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, rows - i), depth, a + i * lda, lda,
+                                                    int64_t{1}, panels + j * depth, c + i * ldc + j, ldc,
+                                                    std::min(kWidth<T>, columns - j), add, alpha);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+Attention<T>::Attention(KernelInit& init, const AttentionSizes& sizes, std::vector<AttentionMask> masks)
+    : s_(sizes), masks_(std::move(masks)), memory_(init, 0) {
+  constexpr int64_t kScores = (int64_t{128} << 10) / sizeof(T), kMostBlocks = 4;
+  int64_t blocks = std::clamp<int64_t>(kScores / (kRows<T> * std::max<int64_t>(s_.keys, 1)), 1, kMostBlocks);
+  rows_at_once_ = blocks * kRows<T>;
+  memory_.resize(s_.width * padded<T>(s_.keys) + s_.keys * padded<T>(s_.value_width) + rows_at_once_ * s_.keys);
+}
+
+template <class T>
+void Attention<T>::pack_keys(const T* k, T* panels) const {
+  for (int64_t j = 0; j < s_.keys; j += kWidth<T>) {
+    const int64_t step = s_.keys_by_column ? s_.keys : s_.width;
+    gemm_block::pack_panel(s_.keys_by_column ? k + j : k + j * step, step, !s_.keys_by_column, s_.width,
+                           std::min(kWidth<T>, s_.keys - j), panels + j * s_.width);
+  }
+}
+
+template <class T>
+void Attention<T>::pack_values(const T* v, T* panels) const {
+  each_segment(s_.keys, [&](int64_t begin, int64_t count) {
+    for (int64_t j = 0; j < s_.value_width; j += kWidth<T>) {
+      gemm_block::pack_panel(v + begin * s_.value_width + j, s_.value_width, false, count,
+                             std::min(kWidth<T>, s_.value_width - j),
+                             panels + begin * padded<T>(s_.value_width) + j * count);
+    }
+  });
+}
+
+template <class T>
+void Attention<T>::add_mask(const AttentionMask& mask, int64_t matrix, int64_t row, const T* values, T* scores) const {
+  values += mask.offsets[static_cast<size_t>(matrix)] + row * mask.row_step;
+  auto add = [](auto a, auto b) { return a + b; };
+  if (mask.column_step == 1) return map_loop::run(s_.keys, add, scores, static_cast<const T*>(scores), values);
+  auto add_one = [one = *values](auto a) { return a + decltype(a)(one); };
+  map_loop::run(s_.keys, add_one, scores, static_cast<const T*>(scores));
+}
+
+template <class T>
+void Attention<T>::run_rows(int64_t matrix, int64_t first, int64_t count, const T* q, const T* key_panels,
+                            const T* value_panels, const std::vector<const T*>& masks, T* scores, T* out) const {
+  const int64_t keys = s_.keys;
+  multiply(count, s_.width, q, s_.width, key_panels, keys, scores, keys, false, static_cast<T>(s_.scale));
+  for (int64_t i = 0; i < count; ++i) {
+    T* row = scores + i * keys;
+    for (size_t m = 0; m < masks.size(); ++m) add_mask(masks_[m], matrix, first + i, masks[m], row);
+    const T top = row_max(row, keys);
+    const T factor = static_cast<T>(1 / exp_sum(keys, row, row, [top](auto v) { return v - decltype(v)(top); }));
+    auto scaled = [factor](auto v) { return v * decltype(v)(factor); };
+    map_loop::run(keys, scaled, row, static_cast<const T*>(row));
+  }
+  each_segment(keys, [&](int64_t begin, int64_t part) {
+    multiply(count, part, scores + begin, keys, value_panels + begin * padded<T>(s_.value_width), s_.value_width, out,
+             s_.value_width, begin > 0, static_cast<T>(s_.weight_factor));
+  });
+}
+
+template <class T>
+void Attention<T>::run(KernelContext& context, const T* q, const T* k, const T* v, const std::vector<const T*>& masks,
+                       T* out) const {
+  if (s_.keys == 0) {
+    std::fill_n(out, s_.matrices * s_.queries * s_.value_width, T(0));
+    return;
+  }
+  // Each slice of a matrix packs K and V for itself.
+  const int64_t blocks = (s_.queries + rows_at_once_ - 1) / rows_at_once_,
+                slices = slices_per_item(s_.matrices, context.threads, blocks / 4);
+  const double flops = 2.0 * static_cast<double>(s_.queries * s_.keys) * static_cast<double>(s_.width + s_.value_width),
+               each = flops_cost(flops) + bytes_cost(8.0 * sizeof(T)) * static_cast<double>(s_.queries * s_.keys);
+  const LoopSize size{s_.matrices * slices, each / static_cast<double>(slices), 1, memory_.lanes()};
+  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    T *key_panels = memory_.data(lane), *value_panels = key_panels + s_.width * padded<T>(s_.keys),
+      *scores = value_panels + s_.keys * padded<T>(s_.value_width);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t matrix = i / slices, slice = i % slices;
+      pack_keys(k + matrix * s_.keys * s_.width, key_panels);
+      pack_values(v + matrix * s_.keys * s_.value_width, value_panels);
+      const int64_t last = std::min(blocks * (slice + 1) / slices * rows_at_once_, s_.queries);
+      for (int64_t row = blocks * slice / slices * rows_at_once_; row < last; row += rows_at_once_) {
+        const int64_t at = matrix * s_.queries + row;
+        run_rows(matrix, row, std::min(rows_at_once_, last - row), q + at * s_.width, key_panels, value_panels, masks,
+                 scores, out + at * s_.value_width);
+      }
+    }
+  });
+}
+
+template class Attention<float>;
+template class Attention<double>;
+
+}  // namespace paddle_mini
