@@ -35,6 +35,11 @@ class Inputs:
         return var
 
 
+def wave(d, *shape):
+    """Complex numbers."""
+    return L.complex(d(*shape), d(*shape))
+
+
 # One line per case.
 # fmt: off
 def along(rank, build, label="axis"):
@@ -192,6 +197,17 @@ CASES = {
     "continuous_value_model": one(lambda d: L.continuous_value_model(d(3, 5), d(3, 2))),
     "conv2d": {"defaults": lambda d: L.conv2d(d(2, 3, 6, 6), 4, 3), "channels last": lambda d: L.conv2d(d(2, 6, 6, 3), 4, 3, data_format="NHWC"),
                "SAME": lambda d: L.conv2d(d(2, 4, 6, 6), 4, 3, 2, "SAME", groups=2), "depthwise": lambda d: L.conv2d(d(2, 4, 6, 6), 4, 3, groups=4)},
+    **{name: along(2, lambda d, axis, f=getattr(L, name): L.as_real(f(wave(d, 3, 4), axis=axis))) for name in ("fft", "ifft")},
+    **{name: along(2, lambda d, axis, f=getattr(L, name): L.as_real(f(d(3, 4), 5, axis))) for name in ("rfft", "ihfft")},
+    **{name: along(2, lambda d, axis, f=getattr(L, name): f(wave(d, 3, 4), axis=axis)) for name in ("irfft", "hfft")},
+    **{name: {"axes -3, -1": lambda d, f=getattr(L, name): L.as_real(f(wave(d, 2, 3, 4), axes=(-3, -1)))} for name in ("fft2", "fftn", "ifft2", "ifftn")},
+    **{name: {"axes -3, -1": lambda d, f=getattr(L, name): L.as_real(f(d(2, 3, 4), axes=(-3, -1)))} for name in ("rfft2", "rfftn", "ihfft2", "ihfftn")},
+    **{name: {"axes -3, -1": lambda d, f=getattr(L, name): f(wave(d, 2, 3, 4), axes=(-3, -1))} for name in ("irfft2", "irfftn", "hfft2", "hfftn")},
+    **{name: along(2, lambda d, axis, f=getattr(L, name): f(d(3, 4), axis), "axes") for name in ("fftshift", "ifftshift")},
+    **{name: one(lambda d, f=getattr(L, name): f(wave(d, 3, 4))) for name in ("real", "imag", "as_real")},
+    "conj": one(lambda d: L.as_real(L.conj(wave(d, 3, 4)))),
+    "complex": one(lambda d: L.as_real(wave(d, 3, 4))),
+    "as_complex": one(lambda d: L.as_real(L.as_complex(d(3, 2)))),
     "spectral_norm": one(lambda d: L.spectral_norm(d(4, 3, 2), 1, 3)),
     "deformable_conv": {"defaults": lambda d: L.deformable_conv(d(2, 4, 5, 5), d(2, 18, 3, 3), d(2, 9, 3, 3), 6, 3),
                         "without mask": lambda d: L.deformable_conv(d(2, 4, 5, 5), d(2, 36, 3, 3), None, 6, 3, groups=2, deformable_groups=2, modulated=False)},

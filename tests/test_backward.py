@@ -184,7 +184,7 @@ def test_gradients_from_given_ones():
 
 
 def test_what_is_no_float_has_no_gradient():
-    with pytest.raises(pm.ShapeError, match="'n' is int64; only floats have gradients"):
+    with pytest.raises(pm.ShapeError, match="'n' is int64; only floats and complex numbers have gradients"):
         pm.append_backward(pm.layers.data("n", [2], dtype="int64"))
 
 

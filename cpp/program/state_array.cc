@@ -22,8 +22,8 @@ constexpr struct {
               {"f2", 2, static_cast<int>(DType::Float16)},
               {"f4", 4, static_cast<int>(DType::Float32)},
               {"f8", 8, static_cast<int>(DType::Float64)},
-              {"c8", 8, -1},
-              {"c16", 16, -1}};
+              {"c8", 8, static_cast<int>(DType::Complex64)},
+              {"c16", 16, static_cast<int>(DType::Complex128)}};
 
 }  // namespace
 

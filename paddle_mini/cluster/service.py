@@ -16,7 +16,7 @@ _log = ProcessLogger(__name__)
 
 
 class Later(NamedTuple):
-    """What a handler returns in place of a reply that depends on other requests. again(): the reply, or Later, to be
+    """Returned by a handler in place of a reply that depends on other requests. again(): the reply, or Later, to be
     called when the service has changed."""
 
     again: Callable[[], Reply | Later]
@@ -92,10 +92,10 @@ class Answering:
             one.respond(answer)
 
     def progress(self) -> Any:
-        """What replies to held requests depend on: they are tried again when it has changed."""
+        """The state that replies to held requests depend on: they are tried again when it has changed."""
 
     def _answered_by(self, make: Callable[[], Any], request: Request[Any] | None = None) -> Any:
-        """What make() returns, encoded if it is a reply; an encoded error if it raises one."""
+        """The result of make(), encoded if it is a reply; an encoded error if it raises one."""
         try:
             found = make()
             return self._encoded(found, request) if isinstance(found, Reply) else found

@@ -161,7 +161,7 @@ def spectral_norm(weight: Variable, dim: int = 0, power_iters: int = 1, eps: flo
         (16, 3, 3, 3)
     """
     require_float("spectral_norm", weight)
-    rows = known_dim(weight, whole("spectral_norm", "dim", dim), "spectral_norm")
+    rows = known_dim(weight, whole("spectral_norm", "dim", dim, 0), "spectral_norm")
     columns = math.prod(known_dim(weight, axis, "spectral_norm") for axis in range(len(weight.shape)) if axis != dim)
     prefix = layer_name("spectral_norm", name)
     attr = lambda: ParamAttr(initializer=Normal(0.0, 1.0), trainable=False)

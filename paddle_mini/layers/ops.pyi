@@ -2,7 +2,7 @@
 from collections.abc import Sequence
 from ..variable import Variable
 
-__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'as_complex', 'as_real', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'clip', 'clip_by_norm', 'complex', 'conj', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'frame', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'imag', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'overlap_add', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'real', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
+__all__ = ['abs', 'acos', 'acosh', 'addmm', 'affine_grid', 'angle', 'as_complex', 'as_real', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bce_loss', 'bernoulli', 'bincount', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'box_clip', 'box_coder', 'bpr_loss', 'brelu', 'ceil', 'celu', 'channel_shuffle', 'cholesky', 'cholesky_solve', 'clip', 'clip_by_norm', 'complex', 'conj', 'continuous_value_model', 'cos', 'cosh', 'cross', 'cumprod', 'determinant', 'diag', 'diag_embed', 'diagonal', 'digamma', 'dirichlet', 'dist', 'dot', 'eigvalsh', 'elementwise_add', 'elementwise_div', 'elementwise_floordiv', 'elementwise_fmax', 'elementwise_fmin', 'elementwise_max', 'elementwise_min', 'elementwise_mod', 'elementwise_mul', 'elementwise_pow', 'elementwise_sub', 'elu', 'equal', 'equal_all', 'erf', 'erfinv', 'exp', 'expm1', 'exponential', 'fill_diagonal', 'fill_diagonal_tensor', 'floor', 'frame', 'gather_nd', 'gather_tree', 'gelu', 'get_tensor_from_selected_rows', 'greater_equal', 'greater_than', 'grid_sampler', 'gumbel_softmax', 'hard_shrink', 'hard_sigmoid', 'hard_swish', 'heaviside', 'hinge_loss', 'histogram', 'i0', 'i0e', 'i1', 'i1e', 'index_put', 'index_sample', 'imag', 'inverse', 'iou_similarity', 'is_empty', 'isclose', 'isfinite', 'isinf', 'isnan', 'kldiv_loss', 'kron', 'l1_norm', 'leaky_relu', 'lerp', 'less_equal', 'less_than', 'lgamma', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lookup_table', 'matrix_power', 'matrix_rank', 'mean', 'merge_selected_rows', 'mish', 'mul', 'multinomial', 'mv', 'nextafter', 'nms', 'not_equal', 'overlap_add', 'pixel_shuffle', 'pixel_unshuffle', 'poisson', 'polygamma', 'psroi_pool', 'randint', 'randperm', 'rank_loss', 'real', 'reciprocal', 'relu', 'relu6', 'roi_align', 'roi_pool', 'round', 'rrelu', 'rsqrt', 'scale', 'scatter', 'scatter_nd_add', 'searchsorted', 'selu', 'sequence_concat', 'sequence_enumerate', 'sequence_erase', 'sequence_expand', 'sequence_expand_as', 'sequence_reshape', 'sequence_reverse', 'sequence_scatter', 'sequence_slice', 'sequence_softmax', 'sequence_unpad', 'shape', 'shard_index', 'shuffle_channel', 'sigmoid', 'sigmoid_cross_entropy_with_logits', 'sign', 'silu', 'sin', 'sinh', 'size', 'slogdeterminant', 'softmax', 'softplus', 'softsign', 'solve', 'sqrt', 'square', 'squared_l2_norm', 'stanh', 'swish', 'tan', 'tanh', 'tanh_shrink', 'teacher_student_sigmoid_loss', 'temporal_shift', 'thresholded_relu', 'trace', 'triangular_solve', 'tril_indices', 'triu_indices', 'trunc', 'uniform_random_batch_size_like']
 
 def abs(x: Variable, *, name: str | None=None) -> Variable:
     """Out = |x|, element by element; of complex numbers, which gives real ones: the square root of the sum of the squares of the parts.
@@ -588,6 +588,27 @@ def cholesky(x: Variable, *, upper: bool=False, name: str | None=None) -> Variab
     Example:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.cholesky(matrix).shape
+        (4, 4)
+    """
+
+def cholesky_solve(x: Variable, y: Variable, *, upper: bool=False, name: str | None=None) -> Variable:
+    """Out = the solution of L L^T Out = x for each pair of matrices, with L = y, or of U^T U Out = x with U = y for `upper`. Only this triangle of y is read. A 0 in its diagonal is an error.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., n, m]
+        y: [..., n, n], Out of cholesky
+        upper: whether y is upper triangular
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: [..., n, m]; the axes before them are broadcast.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.cholesky_solve(matrix, matrix).shape
         (4, 4)
     """
 
@@ -1388,7 +1409,7 @@ def fill_diagonal_tensor(x: Variable, y: Variable, *, offset: int=0, dim1: int=0
 
     Args:
         x: at least 2 dimensions
-        y: the axes of x other than dim1 and dim2, then the elements of the diagonal
+        y: the axes of x other than dim1 and dim2, then the elements of the diagonal; of one matrix also as a row
         offset: the diagonal's distance to the right of the main one; negative: below it
         dim1: the rows of the matrices; negative ones count from the end
         dim2: the columns of the matrices; negative ones count from the end
@@ -2451,6 +2472,29 @@ def matrix_power(x: Variable, n: int, *, name: str | None=None) -> Variable:
         >>> matrix = pm.layers.data("matrix", [4, 4])
         >>> pm.layers.matrix_power(matrix, 2).shape
         (4, 4)
+    """
+
+def matrix_rank(x: Variable, *, tolerances: Variable | None=None, tol: float=0.0, hermitian: bool=False, use_default_tol: bool=True, name: str | None=None) -> Variable:
+    """Out = the number of singular values of each matrix of x that are greater than a tolerance; with `hermitian` of absolute eigenvalues, for which only the lower triangle is read.
+
+    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+
+    Args:
+        x: [..., m, n]; square with `hermitian`
+        tolerances: tolerances in place of `tol`, broadcast with the axes before the matrices
+        tol: the tolerance, unless use_default_tol is set
+        hermitian: whether the matrices are symmetric
+        use_default_tol: the tolerance is at least max(m, n) times the largest value, times the distance of 1 to the next number
+        name: the beginning of the names of its variables; None: that of the layer
+    Returns:
+        Out: int32, the axes before the matrices, broadcast with tolerances.
+    Raises:
+        ShapeError: for shapes or element types that do not fit
+        ProgramError: for other arguments; the program is then unchanged
+    Example:
+        >>> matrix = pm.layers.data("matrix", [4, 4])
+        >>> pm.layers.matrix_rank(matrix).shape
+        ()
     """
 
 def mean(x: Variable, *, name: str | None=None) -> Variable:
@@ -3994,7 +4038,7 @@ def uniform_random_batch_size_like(input: Variable, shape: Sequence[int], *, inp
     Element types: float32, float64; computed in a wider one: float16, bfloat16.
 
     Args:
-        input: any shape except []; only its shape and its sequences are read
+        input: any shape except []; only its shape and its sequences are read; only its shape is read
         shape: shape of Out; the element at output_dim_idx is not read
         input_dim_idx: the dimension of input; negative ones count from the end
         output_dim_idx: the dimension of Out; negative ones count from the end

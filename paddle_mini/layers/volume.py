@@ -78,9 +78,10 @@ def conv3d_transpose(
     """Out = act(Wᵀ X + b), the transpose of conv3d: each voxel adds a filter's multiple to the result.
 
     input: [N, C, D, H, W] float, or [N, D, H, W, C] with data_format="NDHWC"; C must be known. Sizes: one number, or
-    [depth, height, width]. filter_size: None: from output_size, for which D, H and W must be known. All else is as in
-    conv2d_transpose: W [C, num_filters / groups, depth, height, width] begins with Xavier, b [num_filters] with zeros;
-    bias_attr=False: no bias. padding: as in conv3d, and subtracted from the result.
+    [depth, height, width]. filter_size: None: from output_size, for which D, H and W must be known. stride: D' is about
+    stride · D. dilation: the distance between a filter's taps. padding: as in conv3d, and subtracted from the result. All
+    else is as in conv2d_transpose: W [C, num_filters / groups, depth, height, width] begins with Xavier, b [num_filters]
+    with zeros; bias_attr=False: no bias.
     Returns [N, num_filters, D', H', W'], or with the channels last.
     Example:
         >>> x = pm.layers.data("x", [-1, 8, 4, 16, 16])

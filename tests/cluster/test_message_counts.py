@@ -170,6 +170,9 @@ def test_a_dead_server_answers_those_that_wait():
         def take(self, header, arrays, respond, patience):
             pass
 
+        def rest(self):
+            pass
+
     engine.serve({"server 0": lambda link: Kept()})
     answers = []
     engine.post(Envelope("server 0", b"", [], 60.0), answers.append, 60.0)

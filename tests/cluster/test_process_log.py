@@ -34,7 +34,7 @@ def test_on_threads_it_is_said_once_with_its_origin(caplog):
         trainer.run(batch(0, 8), [loss])
 
     pm.cluster.run(trained, 1, 2, engine=engine, status_seconds=0.01)
-    assert caplog.messages.count("trainer 0: server 1 restarted from its checkpoint, at version 0") == 1
+    assert caplog.messages.count("trainer 0: server 1 restarted; it is at version 1 now") == 1
 
 
 def test_a_failure_inside_a_server_says_which(caplog, monkeypatch, tmp_path):

@@ -30,6 +30,7 @@ DIFFERENT = {
 AXES = {"axis", "dim", "axes", "axis1", "num_flatten_dims"}
 # Their axis states which of X's axes is the first of Y; -1 is not the last one.
 BROADCASTING = {name for name in pm.layers.__all__ if name.startswith("elementwise_")} | {
+    "spectral_norm",  # its dim is 0 or 1
     "box_coder",  # its axis is that of TargetBox which PriorBox has
     "equal",
     "heaviside",

@@ -180,7 +180,7 @@ def has_value(theirs):
 def alike(ours, theirs):
     if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
         return False
-    if ours.dtype.kind != "f":
+    if ours.dtype.kind not in "fc":
         return np.array_equal(ours, theirs)
     largest = np.abs(theirs[np.isfinite(theirs)]).max(initial=0)
     return np.allclose(ours, theirs, rtol=TOLERANCE, atol=max(TOLERANCE * largest, 1e-6), equal_nan=True)

@@ -30,6 +30,7 @@ def pool():
     L.data("words", [-1, 1], dtype="int64", lod_level=1)
     L.data("sequences", [-1, 6], lod_level=1)
     L.data("doubles", [-1, 6], dtype="float64")
+    L.data("waves", [6, 6], dtype="complex64")
     variables = list(pm.default_main_program().global_block().vars.values())
     others = [
         None,

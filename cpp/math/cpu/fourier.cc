@@ -30,7 +30,7 @@ struct FourierLine<T>::State {
   int64_t length;
   bool forward;
   Eigen::FFT<T> fft;
-  std::vector<Number> line, spectrum;  // of the line, or of the convolution
+  std::vector<Number> line, spectrum;  // for the line, or for the convolution
   std::vector<Number> chirp, kernel;  // exp(-+ i pi k^2 / n), and the transform of its conjugate; empty: not needed
 
   State(int64_t length, bool forward) : length(length), forward(forward), line(static_cast<size_t>(length)) {

@@ -138,7 +138,7 @@ class RemoteParameters:
         return {index: pulled.arrays for index, pulled in zip(servers, replies)}
 
     def select(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Selection:
-        """What pull() of these reads, by server."""
+        """The parameters and rows to read, by server."""
         wanted = set(names)
         whole = [[block for block in blocks if block.parameter in wanted] for blocks in self.blocks]
         tables = [
@@ -165,7 +165,7 @@ class RemoteParameters:
         """Records the life and the version of a server that has replied, and detects restarts."""
         if self.lives[index] and reply.life != self.lives[index]:
             self.restarts += 1
-            _log.warning("server %d restarted from its checkpoint, at version %d", index, reply.version)
+            _log.warning("server %d restarted; it is at version %d now", index, reply.version)
         self.lives[index], self.versions[index] = reply.life, reply.version
 
     def _info(self, block: Block) -> ParameterInfo:
