@@ -16,9 +16,8 @@ constexpr std::string_view kMark = "{\"__metadata__\":{\"paddle_mini.crc32c\":\"
 
 constexpr struct {
   std::string_view name, type;
-} kTypes[] = {{"BOOL", "b1"}, {"I8", "i1"},  {"U8", "u1"},   {"I16", "i2"}, {"I32", "i4"},
-              {"I64", "i8"},  {"F16", "f2"}, {"BF16", "u2"}, {"F32", "f4"}, {"F64", "f8"},
-              {"C64", "c8"}};
+} kTypes[] = {{"BOOL", "b1"}, {"I8", "i1"},   {"U8", "u1"},  {"I16", "i2"}, {"I32", "i4"}, {"I64", "i8"},
+              {"F16", "f2"},  {"BF16", "u2"}, {"F32", "f4"}, {"F64", "f8"}, {"C64", "c8"}};
 
 template <class... Parts>
 void whole(bool condition, const Parts&... parts) {
