@@ -77,13 +77,13 @@ class Answering:
             return
         held, self._held = self._held, []
         for one in held:
-            found = self._answered_by(one.again, one.request) if changed else None
-            if found is not None and not isinstance(found, Later):
+            found = self._answered_by(one.again, one.request) if changed else Later(one.again)
+            if not isinstance(found, Later):
                 one.respond(found)
             elif now >= one.until:
                 one.respond(self._encoded(Wait(), one.request))
             else:
-                self._held.append(one)
+                self._held.append(one._replace(again=found.again))
 
     def dismiss(self, answer: Answer) -> None:
         """Gives all held requests this answer."""

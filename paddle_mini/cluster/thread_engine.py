@@ -141,8 +141,9 @@ class ThreadEngine(Engine):
         with served.lock:  # waits for a call of the killed one
             if served.killed is not None:  # a process that is killed ends what it writes
                 served.killed.rest()
-            served.service = served.make()
-            served.service.tick()
+            service = served.make()
+            service.tick()  # may raise: then nothing was given to it
+            served.service = service
 
     def post(self, request: Envelope, respond: Respond, timeout: float) -> None:
         """Gives one request of a link to its service; respond(answer) is called at most once, now or later."""

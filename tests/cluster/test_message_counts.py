@@ -8,7 +8,7 @@ import pytest
 
 import paddle_mini as pm
 from cluster_jobs import batch, begun, classifier
-from paddle_mini.cluster import Gone
+from paddle_mini.cluster import Gone, StorageError
 from paddle_mini.cluster.engine import Envelope
 from paddle_mini.cluster.messages import decode_reply, encode
 from paddle_mini.cluster.protocol import Pull, Push, SetMembers
@@ -159,23 +159,43 @@ def test_what_a_push_wants_is_checked_before_it_is_applied():
     assert group.status()["pushes"]["sent"] == 0
 
 
+class Kept:
+    """A service that answers no request. fails: whether its ticks raise."""
+
+    def __init__(self, fails=False):
+        self.fails = fails
+
+    def tick(self):
+        if self.fails:
+            raise StorageError("the disk is full")
+
+    def take(self, header, arrays, respond, patience):
+        pass
+
+    def rest(self):
+        pass
+
+
 def test_a_dead_server_answers_those_that_wait():
     """The trainer repeats its request to the next life of the server."""
-    engine = ThreadEngine()
-
-    class Kept:
-        def tick(self):
-            pass
-
-        def take(self, header, arrays, respond, patience):
-            pass
-
-        def rest(self):
-            pass
-
+    engine, answers = ThreadEngine(), []
     engine.serve({"server 0": lambda link: Kept()})
-    answers = []
     engine.post(Envelope("server 0", b"", [], 60.0), answers.append, 60.0)
     engine.kill("server 0")
     assert isinstance(answers[0], Gone)
+    engine.stop()
+
+
+def test_a_server_that_can_not_begin_again_takes_no_request():
+    """A request that it kept would have no answer when the next attempt replaces it."""
+    engine, lives, answers = ThreadEngine(), [Kept(), Kept(fails=True), Kept()], []
+    engine.serve({"server 0": lambda link: lives.pop(0)})
+    engine.kill("server 0")
+    with pytest.raises(StorageError):
+        engine.restart("server 0")
+    engine.post(Envelope("server 0", b"", [], 60.0), answers.append, 60.0)
+    assert isinstance(answers[0], Gone)
+    engine.restart("server 0")
+    engine.post(Envelope("server 0", b"", [], 60.0), answers.append, 60.0)
+    assert len(answers) == 1
     engine.stop()
