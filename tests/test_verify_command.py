@@ -56,9 +56,11 @@ def test_damaged_files(files, capsys, name):
 
 
 def test_jobs_files(tmp_path, capsys):
-    from paddle_mini.cluster.coordinator.coordinator_file import write_state
+    from paddle_mini.cluster.coordinator.coordinator_file import CoordinatorFiles
 
-    write_state(str(tmp_path), "a job", {"n": 1})
+    files = CoordinatorFiles(str(tmp_path), "a job", 0)
+    files.snapshot({"n": []})
+    files.append({"n": [[0, 1]]})
     path = tmp_path / "coordinator.json"
     assert main(["verify", str(path)]) == 0
     data = bytearray(path.read_bytes())
@@ -66,6 +68,12 @@ def test_jobs_files(tmp_path, capsys):
     path.write_bytes(data)
     assert main(["verify", str(path)]) == 1
     assert capsys.readouterr().out.count("whole") == 1
+    files.snapshot({"n": []})
+    files.append({"n": [[0, 1]]})
+    files.append({"n": [[0, 2]]})
+    log = tmp_path / "coordinator.2.log"
+    log.write_bytes(log.read_bytes().replace(b"[[0,1]]", b"[[0,3]]"))
+    assert main(["verify", str(path)]) == 1 and str(log) in capsys.readouterr().out
 
 
 def test_what_is_not_there_or_nothing_of_ours(tmp_path, capsys):

@@ -155,7 +155,7 @@ def _coordinator(path: str) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ProgramError(f"'{path}' is cut off or damaged") from None
     read_state(os.path.dirname(path) or ".", job)
-    return "SHA-256 at its beginning"
+    return "SHA-256 at its beginning, CRC-32 of each record of its log"
 
 
 def _other(path: str) -> None:

@@ -11,7 +11,7 @@ from ..errors import shown
 from . import replies
 from .errors import Malformed, NotFinite
 from .messages import Request
-from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, State, StepId
+from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, State, StepId, TaskId
 from .wire import Arrays
 
 # To the coordinator
@@ -41,13 +41,15 @@ class Heartbeat(FromMember, Request[replies.HeartbeatReply], service="coordinato
 
 
 @dataclass
-class Leave(FromMember, Request[replies.Done], service="coordinator"):
+class Leave(FromMember, Request[replies.Left], service="coordinator"):
     """A member leaves."""
 
 
 @dataclass
 class View(Request[replies.JobMembers], service="coordinator"):
-    """The members of the job."""
+    """The members of the job. since: a membership, of whose trainers only later changes are wanted."""
+
+    since: int | None = None
 
 
 @dataclass
@@ -65,10 +67,12 @@ class EndInit(FromTrainer, Request[replies.Done], service="coordinator"):
 
 @dataclass
 class AskSave(FromTrainer, Request[replies.Saver], service="coordinator"):
-    """Whether this trainer is elected to save to a directory; if so, no other one is elected for so many seconds."""
+    """Whether this trainer is elected to save to a directory; if so, no other one is elected for so many seconds. saves:
+    it is saving, and no other one is elected before it repeats this, or is lost."""
 
     directory: str
     seconds: float
+    saves: bool = False
 
 
 @dataclass
@@ -80,19 +84,19 @@ class SetData(Request[replies.Done], service="coordinator"):
 
 
 @dataclass
-class GetTask(FromTrainer, Request[replies.Task], service="coordinator"):
-    """A task of a pass over the data. serial: of the request; increases."""
+class GetTasks(FromTrainer, Request[replies.Tasks], service="coordinator"):
+    """At most so many tasks of a pass over the data. serial: of the request; increases."""
 
     pass_number: int
     serial: int | None = None
+    most: int = 1
 
 
 @dataclass
-class EndTask(FromTrainer, Request[replies.TaskEnded], service="coordinator"):
-    """A task is done, or failed."""
+class EndTasks(FromTrainer, Request[replies.TasksEnded], service="coordinator"):
+    """Tasks are done, or failed."""
 
-    task: int
-    epoch: int
+    tasks: list[TaskId]
     failed: bool = False
 
 
@@ -228,10 +232,13 @@ class Compare(Request[replies.Compared], service="server"):
 
 @dataclass
 class SetMembers(Request[replies.Done], service="server", name="members"):
-    """Sets the trainers, from this membership on."""
+    """Sets the trainers, from this membership on. since: only these trainers have joined after the membership `since`, and
+    the numbers `gone` have left; a server that knows another membership asks the coordinator."""
 
     membership: int
     trainers: list[MemberId]
+    since: int | None = None
+    gone: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if len({one.number for one in self.trainers}) != len(self.trainers):

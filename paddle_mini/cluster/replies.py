@@ -11,13 +11,16 @@ from .values import (
     CheckpointStatus,
     Holder,
     JoinAnswer,
+    Latencies,
     LeaveAnswer,
     MemberId,
     MemberStatus,
     PushCounts,
+    RendezvousStatus,
     ServerRow,
     State,
     StepId,
+    Task,
     TaskAnswer,
 )
 from .wire import Arrays
@@ -32,29 +35,47 @@ class Done(Reply):
 
 @dataclass
 class Welcome(Reply):
-    """membership increases when trainers or servers join or leave; facts: of CoordinatorSettings."""
+    """membership increases when trainers or servers join or leave; facts: of CoordinatorSettings. started: whether all
+    initial trainers have joined once; since: the membership before this trainer joined, if the job had started then."""
 
     number: int
     incarnation: int
     membership: int
     lease: float
     facts: dict[str, Any]
+    started: bool
+    since: int | None
+
+
+@dataclass
+class Left(Reply):
+    """membership, started, since: as in Welcome; since: None if the member had left before."""
+
+    membership: int
+    started: bool
+    since: int | None
 
 
 @dataclass
 class HeartbeatReply(Reply):
+    """As in Welcome."""
+
     membership: int
+    started: bool
 
 
 @dataclass
 class JobMembers(Reply):
-    """started: whether all initial trainers have joined once."""
+    """started: whether all initial trainers have joined once. since: if it is not None, the trainers are only those that
+    have joined after this membership, and the numbers `gone` have left."""
 
     trainers: list[MemberId]
     servers: list[ServerRow]
     started: bool
     initialised: bool
     membership: int
+    since: int | None = None
+    gone: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -73,20 +94,18 @@ class Saver(Reply):
 
 
 @dataclass
-class Task(Reply):
-    """task, epoch, chunks: for the answer TASK."""
+class Tasks(Reply):
+    """tasks: for the answer TASK, to be done in this order."""
 
     answer: TaskAnswer
-    task: int = 0
-    epoch: int = 0
-    chunks: list[Any] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
 
 
 @dataclass
-class TaskEnded(Reply):
-    """counted: False if the task was reassigned before."""
+class TasksEnded(Reply):
+    """counted: False for a task that was reassigned before."""
 
-    counted: bool
+    counted: list[bool]
 
 
 @dataclass
@@ -113,7 +132,8 @@ class RendezvousLeft(Reply):
 
 @dataclass
 class JobStatus(Reply):
-    """trainers, servers: by number. leases: by right. events_end: `after` of the next request."""
+    """trainers, servers: by number. leases: by right. events_end: `after` of the next request. rendezvous: of collective
+    mode; latencies: of the coordinator."""
 
     trainers: dict[str, MemberStatus]
     servers: dict[str, MemberStatus]
@@ -125,6 +145,8 @@ class JobStatus(Reply):
     storage_errors: int
     events: list[Event]
     events_end: int
+    rendezvous: RendezvousStatus
+    latencies: Latencies
 
 
 @dataclass

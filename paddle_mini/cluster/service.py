@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from .engine import Answer, Respond
 from .errors import ClusterError
+from .latencies import LatencyCounts
 from .messages import Reply, Request, Wait, decode, encode_error, encode_reply
 from .process_log import ProcessLogger
 from .wire import Arrays
@@ -37,12 +38,14 @@ class _Held(NamedTuple):
 class Answering:
     """Base of services. job: requests of other jobs are rejected. handlers: by the class of the request.
 
-    The calls of a service must not overlap. Errors and internal failures become replies.
+    The calls of a service must not overlap. Errors and internal failures become replies. latencies: seconds from a request
+    to its answer.
     """
 
     def __init__(self, job: str, handlers: Handlers):
         self._job, self.handlers = job, handlers
         self._known: dict[str, type[Request[Any]]] = {kind.name: kind for kind in handlers}
+        self.latencies = LatencyCounts()
         self._held: list[_Held] = []
         self._seen: Any = None
 
@@ -58,6 +61,7 @@ class Answering:
         found = self._answered_by(lambda: decode(self._job, self._known, header, arrays))
         if isinstance(found, Request):
             request: Request[Any] = found
+            respond = partial(self._timed, request.name, time.perf_counter(), respond)
             found = self._answered_by(partial(self.handlers[type(request)], request), request)
             if isinstance(found, Later):
                 if patience > 0:
@@ -66,8 +70,16 @@ class Answering:
                 else:
                     respond(self._encoded(Wait(), request))
                 return self.release()
-        respond(found)
+        self.deliver(respond, found)
         self.release()
+
+    def deliver(self, respond: Respond, answer: Answer) -> None:
+        """Gives an answer that is known; a service may do so later."""
+        respond(answer)
+
+    def _timed(self, name: str, begin: float, respond: Respond, answer: Answer) -> None:
+        self.latencies.add(name, time.perf_counter() - begin)
+        respond(answer)
 
     def release(self) -> None:
         """Answers the held requests whose replies have become known, and those that were held long enough."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..errors import shown
 from .errors import Malformed
+from .latencies import BOUNDS, Latencies
 from .process_log import AT_ONCE, TEXT_LIMIT, Event
 from .shards import Block, ParameterInfo, check_block
 
@@ -41,6 +42,21 @@ class StepId(NamedTuple):
 
     epoch: str
     step: int
+
+
+class TaskId(NamedTuple):
+    """A data task. epoch: increases with each assignment to a trainer."""
+
+    task: int
+    epoch: int
+
+
+class Task(NamedTuple):
+    """A data task that is assigned to a trainer."""
+
+    task: int
+    epoch: int
+    chunks: list[Any]
 
 
 class Role(str, Enum):
@@ -88,19 +104,22 @@ class FromTrainer:
 
 @dataclass
 class FromMember:
-    """report: the status of the member; events: its log events."""
+    """report: the status of the member; events: its log events; latencies: of the requests that it answered."""
 
     role: Role
     number: int
     incarnation: int
     report: dict[str, Any] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+    latencies: Latencies = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.report) > REPORT_LIMIT or not all(_is_short(value) for value in self.report.values()):
             raise Malformed(f"a report has at most {REPORT_LIMIT} numbers or short texts")
         if len(self.events) > AT_ONCE or not all(one.level <= 1000 and len(one.text) <= TEXT_LIMIT for one in self.events):
             raise Malformed(f"events are at most {AT_ONCE} pairs of level and text, of {TEXT_LIMIT} characters at most")
+        if len(self.latencies) > REPORT_LIMIT or not all(len(counts) <= len(BOUNDS) + 1 for counts in self.latencies.values()):
+            raise Malformed(f"latencies are at most {REPORT_LIMIT} lists of {len(BOUNDS) + 1} counts at most")
 
 
 def _is_short(value: Any) -> bool:
@@ -129,12 +148,24 @@ class ServerRow:
 
 @dataclass
 class MemberStatus:
-    """restarts: joins after it was lost or replaced; silent: seconds since its last message; report: its last one."""
+    """lost: it was lost or replaced, and did not leave. restarts: joins after that; silent: seconds since its last
+    message; report, latencies: its last ones."""
 
     present: bool
+    lost: bool
     restarts: int
     silent: float | None
     report: dict[str, Any]
+    latencies: Latencies = field(default_factory=dict)
+
+
+@dataclass
+class RendezvousStatus:
+    """step: the next one; members: the trainers that make it; waiting: those that wait for a state."""
+
+    step: int
+    members: list[int]
+    waiting: list[int]
 
 
 @dataclass

@@ -160,8 +160,8 @@ def test_what_another_version_has_written(engine, tmp_path):
     path = tmp_path / coordinator_file.NAME
     pm.cluster.run(train, 1, 1, "async", engine(), tmp_path, [1, adam])
     facts = json.loads(path.read_bytes())["coordinator"]
-    path.write_bytes(coordinator_file._spelled({**facts, "format": 2}))
+    path.write_bytes(coordinator_file._spelled({**facts, "format": 3}))
     before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
-    with pytest.raises(WrongVersion, match="has format 2, only 1 is supported"):
+    with pytest.raises(WrongVersion, match="has format 3, only 1 and 2 are supported"):
         pm.cluster.run(train, 1, 1, "async", engine(), tmp_path, [1, adam])
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before

@@ -67,7 +67,7 @@ def test_no_lease(trainer, seconds):
     rights, _ = leases()
     with pytest.raises(Malformed):
         rights.acquire("save", trainer, 1, seconds)
-    assert rights.snapshot() == {"token": 0, "leases": []}
+    assert rights.snapshot() == {"held": [], "last": [["token", 0]]}
 
 
 def test_rights_of_long_ago_are_forgotten_and_tokens_still_rise():
@@ -75,5 +75,5 @@ def test_rights_of_long_ago_are_forgotten_and_tokens_still_rise():
     for i in range(1000):
         assert rights.acquire(f"save {i}", "0", 1, 1.0) == i + 1
         clock.pass_by(1)
-    assert len(rights.snapshot()["leases"]) <= 101
+    assert len(rights.snapshot()["held"]) <= 101
     assert rights.acquire("save 0", "1", 1, 1.0) == 1001

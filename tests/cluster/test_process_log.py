@@ -12,7 +12,7 @@ from cluster_jobs import batch, begun, classifier
 from coordinators import Asked, ToService
 from paddle_mini.cluster import Malformed, StorageError
 from paddle_mini.cluster.client import Client
-from paddle_mini.cluster.coordinator import coordinator
+from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.process_log import AT_ONCE, Event, EventBuffer
 from paddle_mini.cluster.protocol import GetServerStatus
@@ -88,7 +88,7 @@ def test_a_request_that_is_refused_has_told_nothing(tmp_path, monkeypatch):
 
     fields = {"role": "trainer", "number": 0, "incarnation": 1, "events": [[30, "trainer 0: end"]]}
     with monkeypatch.context() as patch, pytest.raises(StorageError):
-        patch.setattr(coordinator, "write_state", refuse)
+        patch.setattr(coordinator_file.CoordinatorFiles, "append", refuse)
         job.request("leave", **fields)
     job.request("leave", **fields)
     assert job.request("status")["events"] == [[30, "trainer 0: end"]]

@@ -42,7 +42,7 @@ class Approvals:
     def __init__(self, *answers):
         self.answers = list(answers)
 
-    def __call__(self):
+    def __call__(self, saves):
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
@@ -83,7 +83,7 @@ def test_with_a_coordinator(tmp_path):
     out = str(tmp_path / "out")
 
     def asking(trainer):
-        return lambda: job.request("ask_save", **trainer, directory=out, seconds=60)["token"]
+        return lambda saves: job.request("ask_save", **trainer, directory=out, seconds=60)["token"]
 
     assert save_elected(out, "0", asking(a), writing("a")) and save_elected(out, "1", asking(b), writing("b")) is None
 
@@ -154,7 +154,7 @@ def test_errors_reach_who_saves_and_nothing_is_left(tmp_path, when):
     save_elected(tmp_path, "0", Approvals(1), writing("old"))
     asked = []
 
-    def approve():
+    def approve(saves):
         asked.append(1)
         if when == "asking" or (when == "asking again" and len(asked) == 2):
             raise Timeout("the coordinator does not answer")
@@ -255,7 +255,7 @@ def test_ids_that_are_no_names_of_folders(trainer_id):
     if trainer_id.isascii() and trainer_id.isalnum():
         return
     try:
-        save_elected("/nowhere", trainer_id, lambda: None, writing("a"))
+        save_elected("/nowhere", trainer_id, lambda saves: None, writing("a"))
     except Malformed:
         return
     assert not set(trainer_id) & set("/\0") and trainer_id[0] not in "._-" and not trainer_id.endswith(".previous")

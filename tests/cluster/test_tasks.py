@@ -10,8 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from fake_clock import Clock
 from paddle_mini.cluster.coordinator.tasks import Tasks
 from paddle_mini.cluster.errors import AlreadyInitialised, Malformed, NotInitialised
-from paddle_mini.cluster.replies import Task
-from paddle_mini.cluster.values import TaskAnswer
+from paddle_mini.cluster.values import Task, TaskAnswer, TaskId
 
 
 def some(chunks=3, per_task=1, **given):
@@ -19,6 +18,21 @@ def some(chunks=3, per_task=1, **given):
     tasks = Tasks(clock, **given)
     tasks.set_data([f"part-{i}" for i in range(chunks)], per_task)
     return tasks, clock
+
+
+def get(tasks, trainer, pass_number, serial=None):
+    """The only task of a reply; for any other answer, the answer."""
+    given = tasks.get(trainer, pass_number, serial)
+    assert len(given.tasks) == (given.answer is TaskAnswer.TASK)
+    return given.tasks[0] if given.tasks else given.answer
+
+
+def finish(tasks, task, failed=False):
+    return tasks.end(TaskId(task.task, task.epoch), failed)
+
+
+def fail(tasks, task):
+    return finish(tasks, task, failed=True)
 
 
 def answer(tasks, pass_number=0, trainer="0"):
@@ -30,23 +44,23 @@ def test_each_chunk_once_a_pass():
     for pass_number in range(3):
         read = []
         while True:
-            got = tasks.get("0", pass_number)
-            if got.answer == TaskAnswer.OVER:
+            got = get(tasks, "0", pass_number)
+            if got is TaskAnswer.OVER:
                 break
             read += got.chunks
-            assert tasks.finish(got.task, got.epoch)
+            assert finish(tasks, got)
         assert read == [f"part-{i}" for i in range(25)]
 
 
 def test_answers():
     tasks, _ = some(chunks=2)
     assert answer(tasks, 1) == TaskAnswer.LATER
-    one, two = tasks.get("0", 0), tasks.get("1", 0)
-    assert one.answer == two.answer == TaskAnswer.TASK and one.task != two.task
+    one, two = get(tasks, "0", 0), get(tasks, "1", 0)
+    assert one.task != two.task
     assert answer(tasks) == TaskAnswer.NONE_NOW
-    assert tasks.finish(one.task, one.epoch)
+    assert finish(tasks, one)
     assert answer(tasks) == TaskAnswer.NONE_NOW and answer(tasks, 1) == TaskAnswer.LATER
-    assert tasks.finish(two.task, two.epoch)
+    assert finish(tasks, two)
     assert answer(tasks) == TaskAnswer.OVER and answer(tasks, 2) == TaskAnswer.LATER
     assert answer(tasks, 1) == TaskAnswer.TASK
     assert answer(tasks, 0) == TaskAnswer.EARLIER
@@ -54,83 +68,83 @@ def test_answers():
 
 def test_a_request_that_comes_again_takes_no_further_task():
     tasks, _ = some(chunks=3)
-    first = tasks.get("0", 0, (1, 0))
-    assert tasks.get("0", 0, (1, 0)) == first and tasks.get("1", 0, (1, 0)).task != first.task
+    first = get(tasks, "0", 0, (1, 0))
+    assert get(tasks, "0", 0, (1, 0)) == first and get(tasks, "1", 0, (1, 0)).task != first.task
     tasks.restore(json.loads(json.dumps(tasks.snapshot())))
-    assert tasks.get("0", 0, (1, 0)) == first
-    assert tasks.finish(first.task, first.epoch)
-    assert tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW) and tasks.counts()["todo"] == 1
-    last = tasks.get("0", 0, (1, 1))
-    assert last.answer == TaskAnswer.TASK and tasks.get("0", 0, (1, 0)) == Task(TaskAnswer.NONE_NOW)
+    assert get(tasks, "0", 0, (1, 0)) == first
+    assert finish(tasks, first)
+    assert get(tasks, "0", 0, (1, 0)) is TaskAnswer.NONE_NOW and tasks.counts()["todo"] == 1
+    last = get(tasks, "0", 0, (1, 1))
+    assert get(tasks, "0", 0, (1, 0)) is TaskAnswer.NONE_NOW
     tasks.release("0", failed=True)
-    assert tasks.get("0", 0, (2, 0)).task == last.task  # its next incarnation
+    assert get(tasks, "0", 0, (2, 0)).task == last.task  # its next incarnation
 
 
 def test_a_task_comes_back_at_exactly_its_timeout():
     tasks, clock = some(chunks=1, timeout=20.0)
-    first = tasks.get("0", 0)
+    first = get(tasks, "0", 0)
     clock.pass_by(19.999)
     assert answer(tasks, trainer="1") == TaskAnswer.NONE_NOW
     clock.now = 1020.0
-    again = tasks.get("1", 0)
+    again = get(tasks, "1", 0)
     assert again.task == first.task and again.epoch == first.epoch + 1
 
 
 def test_what_comes_late_is_ignored():
     tasks, clock = some(chunks=1, timeout=20.0)
-    first = tasks.get("0", 0)
+    first = get(tasks, "0", 0)
     clock.pass_by(20.0)
-    assert not tasks.finish(first.task, first.epoch)  # not assigned yet
-    again = tasks.get("1", 0)
-    assert not tasks.finish(first.task, first.epoch) and not tasks.fail(first.task, first.epoch)
+    assert not finish(tasks, first)  # not assigned yet
+    again = get(tasks, "1", 0)
+    assert not finish(tasks, first) and not fail(tasks, first)
     assert tasks.counts()["pending"] == 1
-    assert tasks.finish(again.task, again.epoch)
-    assert not tasks.finish(again.task, again.epoch)  # reported twice
+    assert finish(tasks, again)
+    assert not finish(tasks, again)  # reported twice
 
 
 def test_a_finish_of_an_earlier_pass_is_ignored():
     tasks, _ = some(chunks=1)
-    first = tasks.get("0", 0)
-    assert tasks.finish(first.task, first.epoch)
+    first = get(tasks, "0", 0)
+    assert finish(tasks, first)
     assert answer(tasks, 1) == TaskAnswer.TASK
-    assert not tasks.finish(first.task, first.epoch)
+    assert not finish(tasks, first)
 
 
 def test_a_bad_task_is_left_out_after_the_limit_and_holds_nobody_up():
     tasks, _ = some(chunks=3, failure_limit=3)
     order = []
     while True:
-        got = tasks.get("0", 0)
-        if got.answer == TaskAnswer.OVER:
+        got = get(tasks, "0", 0)
+        if got is TaskAnswer.OVER:
             break
         order.append(got.task)
-        (tasks.fail if got.task == 0 else tasks.finish)(got.task, got.epoch)
+        (fail if got.task == 0 else finish)(tasks, got)
     assert order == [0, 1, 2, 0, 0]
     assert tasks.counts() == {"pass": 0, "todo": 0, "pending": 0, "done": 2, "failed": 1}
-    assert [tasks.get("0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass retries it
+    assert [get(tasks, "0", 1).task for _ in range(3)] == [0, 1, 2]  # the next pass retries it
 
 
 def test_all_failed():
     tasks, _ = some(chunks=2, failure_limit=1)
     for _ in range(2):
-        got = tasks.get("0", 0)
-        assert tasks.fail(got.task, got.epoch)
+        got = get(tasks, "0", 0)
+        assert fail(tasks, got)
     assert answer(tasks, 0) == answer(tasks, 1) == TaskAnswer.ALL_FAILED
 
 
 @pytest.mark.parametrize("lost, left_out", [(True, 1), (False, 0)])
 def test_who_is_not_there_any_more_gives_back(lost, left_out):
     tasks, _ = some(chunks=3, failure_limit=1)
-    tasks.get("0", 0)
-    mine = tasks.get("1", 0)
+    get(tasks, "0", 0)
+    mine = get(tasks, "1", 0)
     tasks.release("0", failed=lost)
     assert tasks.counts() == {"pass": 0, "todo": 2 - left_out, "pending": 1, "done": 0, "failed": left_out}
-    assert tasks.finish(mine.task, mine.epoch)
+    assert finish(tasks, mine)
 
 
 def test_the_data_set_is_what_the_first_one_says():
     tasks, _ = some(chunks=3)
-    tasks.get("0", 0)
+    get(tasks, "0", 0)
     before = tasks.snapshot()
     tasks.set_data(["part-0", "part-1", "part-2"], 1)
     assert tasks.snapshot() == before
@@ -149,7 +163,7 @@ def test_no_data_set(chunks, per_task):
     with pytest.raises(Malformed):
         tasks.set_data(chunks, per_task)
     with pytest.raises(NotInitialised):
-        tasks.get("0", 0)
+        get(tasks, "0", 0)
 
 
 class Reading(RuleBasedStateMachine):
@@ -175,8 +189,8 @@ class Reading(RuleBasedStateMachine):
     @rule(trainer=st.sampled_from("012"), ahead=st.integers(-1, 2))
     def get(self, trainer, ahead):
         asked = self.pass_number + ahead
-        got = self.tasks.get(trainer, asked)
-        if got.answer == TaskAnswer.TASK:
+        got = get(self.tasks, trainer, asked)
+        if isinstance(got, Task):
             assert asked in (self.pass_number, self.pass_number + 1)
             if asked > self.pass_number:
                 assert not self.held
@@ -194,7 +208,7 @@ class Reading(RuleBasedStateMachine):
                 TaskAnswer.OVER: asked == self.pass_number and not self.held,
                 TaskAnswer.ALL_FAILED: not self.held,
             }
-            assert expected[got.answer]
+            assert expected[got]
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), failed=st.booleans())
@@ -203,7 +217,7 @@ class Reading(RuleBasedStateMachine):
         task, epoch, _ = key
         del self.held[key]
         self.late.append((task, epoch))
-        assert (self.tasks.fail if failed else self.tasks.finish)(task, epoch)
+        assert self.tasks.end(TaskId(task, epoch), failed)
         if not failed:
             self.finished[self.pass_number].append(task)
 
@@ -212,7 +226,7 @@ class Reading(RuleBasedStateMachine):
     def say_something_late(self, data, failed):
         before = self.tasks.snapshot()
         task, epoch = data.draw(st.sampled_from(self.late))
-        assert not (self.tasks.fail if failed else self.tasks.finish)(task, epoch)
+        assert not self.tasks.end(TaskId(task, epoch), failed)
         assert self.tasks.snapshot() == before
 
     @rule(seconds=st.sampled_from([1, 4, 9, 10]))
@@ -230,14 +244,15 @@ class Reading(RuleBasedStateMachine):
         state = json.loads(json.dumps(self.tasks.snapshot()))
         self.tasks = self.new()
         self.tasks.restore(state)
-        assert self.tasks.snapshot() == state
+        assert json.loads(json.dumps(self.tasks.snapshot())) == state
+        self.held = dict.fromkeys(self.held, self.clock.now + 10)  # each has its whole time again
 
     @invariant()
     def every_task_is_somewhere_once(self):
         counts = self.tasks.counts()
         assert counts["pending"] == len(self.held)
         assert sum(counts[where] for where in ("todo", "pending", "done", "failed")) == 4
-        assert sorted(self.tasks.snapshot()["done"]) == sorted(set(self.finished[self.pass_number]))
+        assert sorted(task for task, failed in self.tasks.snapshot()["ended"] if not failed) == sorted(set(self.finished[self.pass_number]))
 
 
 TestReading = Reading.TestCase

@@ -35,6 +35,7 @@ SERVER = [
         [F6],
     ),
     ({"request": "members", "membership": 1, "trainers": [[0, 1]]}, []),
+    ({"request": "members", "membership": 2, "trainers": [], "since": 1, "gone": [0]}, []),
     ({"request": "finish_init", "token": 2, "count": 2}, []),
     ({"request": "checkpoint"}, []),
 ]
@@ -49,7 +50,7 @@ COORDINATOR = [
     {"request": "ask_save", "trainer": 0, "incarnation": 1, "directory": "d", "seconds": 5.0},
     {"request": "end_init", "trainer": 0, "incarnation": 1, "token": 1, "servers": [[0, 1]]},
     {"request": "set_data", "chunks": ["a", "b", "c"], "chunks_per_task": 1},
-    {"request": "get_task", "trainer": 0, "incarnation": 1, "pass_number": 0, "serial": 1},
+    {"request": "get_tasks", "trainer": 0, "incarnation": 1, "pass_number": 0, "serial": 1, "most": 2},
     {
         "request": "join_rendezvous",
         "trainer": 0,
@@ -62,7 +63,7 @@ COORDINATOR = [
     {"request": "state_stored", "trainer": 0, "incarnation": 1, "serial": 2, "step_id": ["epoch", 1], "key": "key"},
     {"request": "arrive", "trainer": 0, "incarnation": 1, "serial": 3, "step_id": ["epoch", 1], "has_gradient": True},
     {"request": "leave_rendezvous", "trainer": 0, "incarnation": 1, "serial": 4, "step_id": ["epoch", 1], "done": False},
-    {"request": "end_task", "trainer": 0, "incarnation": 1, "task": 0, "epoch": 0, "failed": True},
+    {"request": "end_tasks", "trainer": 0, "incarnation": 1, "tasks": [[0, 0]], "failed": True},
 ]
 REPLIES = [
     {"wait": True, "life": "x", "version": 3},

@@ -27,7 +27,7 @@ from ..errors import Malformed
 from ..messages import Wait
 from ..protocol import Arrive, JoinRendezvous, LeaveRendezvous, StateStored
 from ..replies import Arrived, Done, RendezvousJoined, RendezvousLeft
-from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
+from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, RendezvousStatus, StepId
 
 _Reply = RendezvousJoined | Done | Arrived | RendezvousLeft | Wait
 
@@ -68,6 +68,9 @@ class Rendezvous:
             reply = self._arrive(number, request) if isinstance(request, Arrive) else self._leave(number, request)
         self._last[number] = serial, None if isinstance(reply, Wait) else reply
         return reply
+
+    def status(self) -> RendezvousStatus:
+        return RendezvousStatus(self._step_id.step, sorted(self._inside), sorted(self._waiting))
 
     def end(self, number: int) -> None:
         """Removes a trainer that left or was lost."""

@@ -45,6 +45,7 @@ class ParameterServer(Answering):
             raise Malformed(f"server index {shown(index)} is not in [0, {settings.servers})")
         self.index, self.settings, self.life = index, settings, uuid.uuid4().hex
         self.initialised = False
+        self.missed = 0  # a membership of which it was told that can't be reached from the one that it knows
         self._in_use = False  # whether a trainer has pulled or changed the parameters
         self._token = 0
         self._shards: dict[BlockKey, ParameterShard] = {}
@@ -67,7 +68,7 @@ class ParameterServer(Answering):
                 PushDelta if settings.by_trainers else Push: self._push,
                 Pull: self._pull,
                 Compare: self._compare,
-                SetMembers: self._set_members,
+                SetMembers: self.set_members,
                 Checkpoint: self._checkpoint,
                 GetServerStatus: self.status,
             },
@@ -178,14 +179,24 @@ class ParameterServer(Answering):
         other = {block.info.name for block, one in zip(blocks, request.blocks) if digest(block.config) != one.digest}
         return Compared(sorted(other))
 
-    def _set_members(self, request: SetMembers) -> Done:
-        return Done(repeated=not self.set_members(request.membership, request.trainers))
-
-    def set_members(self, membership: int, trainers: Sequence[MemberId]) -> bool:
-        """Sets the trainers; False if this membership is not newer."""
-        changed = self._updates.set_members(membership, trainers)
+    def set_members(self, change: SetMembers) -> Done:
+        """Sets the trainers; repeated: this membership is not newer, or begins with one that is not known here."""
+        known = self._updates.push_log
+        trainers = change.trainers
+        if change.since is not None:
+            if change.since != known.membership:
+                self.missed = max(self.missed, change.membership)
+                return Done(repeated=True)
+            left = {*change.gone, *(one.number for one in trainers)}
+            trainers = trainers + [MemberId(*one) for one in known.members.items() if one[0] not in left and one[1] is not None]
+        changed = self._updates.set_members(change.membership, trainers)
         self.release()
-        return changed
+        return Done(repeated=not changed)
+
+    @property
+    def membership(self) -> int:
+        """The membership whose trainers it knows."""
+        return self._updates.push_log.membership
 
     def progress(self) -> tuple[int, int]:
         return self._updates.version, self._updates.push_log.membership

@@ -12,7 +12,7 @@ from ..engine import Answer, Link, Respond
 from ..errors import Gone, Timeout
 from ..job_settings import JobSettings
 from ..process_log import ProcessLogger, events_sent, log_context, pending_events
-from ..protocol import Heartbeat, Register, View
+from ..protocol import Heartbeat, Register, SetMembers, View
 from ..values import Role
 from .server import ParameterServer
 
@@ -35,7 +35,7 @@ class ServerProcess:
         self._key = uuid.uuid4().hex
         self._incarnation: int | None = None  # None: not registered
         self._replaced = False
-        self._membership, self._next_heartbeat = 0, clock()
+        self._next_heartbeat = clock()
         self._reported = (clock(), 0, 0, 0, 0)
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
@@ -62,7 +62,7 @@ class ServerProcess:
     def _tick(self) -> None:
         if not self._replaced:
             self.server.tick()
-        if self._clock() < self._next_heartbeat:
+        if self._clock() < self._next_heartbeat and self.server.missed <= self.server.membership:
             return
         try:
             if self._replaced:
@@ -78,16 +78,18 @@ class ServerProcess:
     def _register(self) -> None:
         welcome = self._client.once("coordinator", Register(self._key, self._name, self.server.index, self.server.token))
         self._incarnation = welcome.incarnation
-        self._follow(welcome.membership)
+        self._follow(welcome.membership, welcome.started)
 
     def _heartbeat(self) -> None:
         assert self._incarnation is not None
         events = pending_events()
         try:
+            latencies = self.server.latencies.counts
             note_reply = self._client.once(
-                "coordinator", Heartbeat(Role.SERVER, self.server.index, self._incarnation, self._report(), events)
+                "coordinator",
+                Heartbeat(Role.SERVER, self.server.index, self._incarnation, self._report(), events, latencies),
             )
-            self._follow(note_reply.membership)
+            self._follow(note_reply.membership, note_reply.started)
             events_sent(events)
         except Gone as error:
             self._incarnation = None
@@ -105,15 +107,14 @@ class ServerProcess:
         self._next_heartbeat = self._clock() + self._settings.heartbeat_seconds
         if not self._has_successor():
             self.server.rest()
-            self.server, self._key, self._membership, self._replaced = self._begin(), uuid.uuid4().hex, 0, False
+            self.server, self._key, self._replaced = self._begin(), uuid.uuid4().hex, False
 
-    def _follow(self, membership: int) -> None:
-        """Updates the server's members, if the membership has changed."""
-        if membership != self._membership:
-            view = self._client.once("coordinator", View())
-            if view.started:
-                self.server.set_members(view.membership, view.trainers)
-            self._membership = view.membership
+    def _follow(self, membership: int, started: bool) -> None:
+        """Updates the server's members, if the membership has changed since the job started."""
+        known = self.server.membership
+        if started and membership > known:
+            view = self._client.once("coordinator", View(known or None))
+            self.server.set_members(SetMembers(view.membership, view.trainers, view.since, view.gone))
 
     def _report(self) -> dict[str, Any]:
         status = self.server.status()

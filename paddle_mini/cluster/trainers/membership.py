@@ -22,16 +22,25 @@ _log = ProcessLogger(__name__)
 
 
 class Membership:
-    """Trainer `number` of a job. servers: how many servers are notified of membership changes. report(): the status
-    that the coordinator shows, sent every heartbeat_seconds.
+    """Trainer `number` of a job. servers: how many servers are notified when it joins; says_leave: also when it leaves,
+    because other trainers wait for it. report(): the status that the coordinator shows, sent every heartbeat_seconds.
 
     incarnation increases with each join of this trainer, and membership with each change of members; a push has both.
     is_lost: the job continues without this trainer, which must join again.
     """
 
-    def __init__(self, number: int, servers: int, client: Client, heartbeat_seconds: float, report: Callable[[], dict[str, Any]]):
+    def __init__(
+        self,
+        number: int,
+        servers: int,
+        client: Client,
+        heartbeat_seconds: float,
+        report: Callable[[], dict[str, Any]],
+        says_leave: bool = False,
+    ):
         self.number, self.incarnation, self.membership, self.is_lost = number, 0, 0, False
         self._servers, self._client, self._heartbeat_seconds, self._report = servers, client, heartbeat_seconds, report
+        self._says_leave = says_leave
         self._heartbeats: threading.Thread | None = None
         self._left = threading.Event()
         self._renewed: Callable[..., Request[Any]] | None = None
@@ -41,7 +50,12 @@ class Membership:
         self.is_lost = False
         welcome = self._client.request("coordinator", Join(uuid.uuid4().hex, self.number))
         self.incarnation, self.membership = welcome.incarnation, welcome.membership
-        self._announce()
+        if welcome.started and self._servers:
+            if welcome.since is None:  # the job starts with this trainer
+                view = self._client.request("coordinator", View())
+                self._announce(SetMembers(view.membership, view.trainers))
+            else:
+                self._announce(SetMembers(welcome.membership, [self.life], welcome.since))
         if self._heartbeats is None:
             self._left.clear()
             self._heartbeats = threading.Thread(
@@ -53,9 +67,10 @@ class Membership:
         """Leaves the job."""
         self.stop_heartbeat()
         events = pending_events()
-        self._client.request("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
+        left = self._client.request("coordinator", Leave(Role.TRAINER, self.number, self.incarnation, self._report(), events))
         events_sent(events)
-        self._announce()
+        if left.started and left.since is not None and self._says_leave:
+            self._announce(SetMembers(left.membership, [], left.since, [self.number]))
 
     def flush_events(self) -> None:
         """Sends pending log events with one more heartbeat, before an error ends this trainer."""
@@ -91,21 +106,17 @@ class Membership:
 
     @contextmanager
     def renewing(self, request: Callable[..., Request[Any]], **fields: Any) -> Iterator[None]:
-        """Inside, each heartbeat also sends this request, which renews a lease. request: as for request()."""
+        """Inside, each heartbeat also sends this request, which renews a lease, until the block ends. request: as for
+        request()."""
         self._renewed = partial(request, **fields)
         try:
             yield
         finally:
             self._renewed = None
 
-    def _announce(self) -> None:
-        """Notifies the servers of the members; they would learn it later with their own heartbeats."""
-        if not self._servers:
-            return
-        view = self._client.request("coordinator", View())
-        if view.started:
-            request = SetMembers(view.membership, view.trainers)
-            self._client.notify_all([Call(f"server {index}", request) for index in range(self._servers)])
+    def _announce(self, change: SetMembers) -> None:
+        """Notifies the servers; they would learn it later with their own heartbeats."""
+        self._client.notify_all([Call(f"server {index}", change) for index in range(self._servers)])
 
     def _send_heartbeats(self) -> None:
         with log_context(f"trainer {self.number}"):

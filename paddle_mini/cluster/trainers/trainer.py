@@ -104,13 +104,14 @@ class Trainer:
 
 
 def save_if_elected(membership: Membership, directory: Path, seconds: float, write: Write) -> str | None:
-    """Saves if the coordinator elects this trainer, which stays elected while it writes."""
+    """Saves if the coordinator elects this trainer, which stays elected while it writes: for as long as it stays in the
+    job. Then no other one is elected for `seconds`."""
     where: dict[str, Any] = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
 
-    def approve() -> int | None:
-        return membership.request(AskSave, **where).token
+    def approve(saves: bool) -> int | None:
+        return membership.request(AskSave, **where, saves=saves).token
 
-    renewing = partial(membership.renewing, AskSave, **where)
+    renewing = partial(membership.renewing, AskSave, **where, saves=True)
     return save_elected(where["directory"], str(membership.number), approve, write, renewing)
 
 

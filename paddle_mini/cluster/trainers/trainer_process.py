@@ -40,11 +40,12 @@ class TrainerProcess:
         self.settings, self._values = settings, values
         self.client = Client(link, **settings.client_options())
         self.parameters = RemoteParameters(self.client, parameters, settings.servers)
-        self.membership = Membership(number, settings.servers, self.client, settings.heartbeat_seconds, self._report)
+        heartbeat, sync = settings.heartbeat_seconds, settings.mode == "sync"
+        self.membership = Membership(number, settings.servers, self.client, heartbeat, self._report, says_leave=sync)
         self.counts = {"sent": 0, "applied": 0, "dropped": 0}
         self.pace = Pace()
         self.pass_number = 0
-        self._sync = settings.mode == "sync"
+        self._sync = sync
         self._staged: dict[int, Push] = {}
 
     def begin(self) -> None:
