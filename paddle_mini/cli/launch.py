@@ -14,7 +14,7 @@ from ..cluster.errors import ClusterError
 from ..cluster.job import ENGINES, run
 from ..cluster.job_settings import COLLECTIVE, JobSettings
 from ..cluster.servers.settings import MODES
-from ..cluster.view.status_view import status_view
+from ..cluster.view.status_view import pushes, status_view
 from ..io.regular_files import open_regular
 
 _OWN = ("job", "trainers", "servers", "mode", "run")
@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--job", default="job", metavar="NAME")
     parser.add_argument("--restarts", type=int, default=argparse.SUPPRESS, metavar="N")
     parser.add_argument("--tensorboard", type=Path, metavar="DIR", help="write scalars for TensorBoard there")
+    parser.add_argument(
+        "--prometheus", type=int, default=argparse.SUPPRESS, metavar="PORT", help="serve the status for Prometheus on this machine"
+    )
     for one in fields(JobSettings):
         if one.name not in _OWN:
             kind = int if one.type == "int" else float
@@ -53,7 +56,7 @@ def _launch(arguments: argparse.Namespace) -> None:
         compile(file.read(), script, "exec", dont_inherit=True)
     with status_view(sys.stderr) as show:
         counts = run(partial(_run_script, script, arguments.args), on_status=show, **settings).counts
-    print("pushes: " + ", ".join(f"{count} {word}" for word, count in counts.items()), file=sys.stderr)
+    print(pushes(counts), file=sys.stderr)
 
 
 def _run_script(script: str, args: Sequence[str]) -> None:

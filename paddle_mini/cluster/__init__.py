@@ -25,12 +25,13 @@ from .errors import (
 from .job import JobResult, join, run, save_model
 from .shards import Block, ParameterInfo, plan_shards
 from .trainers.trainer import Trainer
-from .view.watch import ServerStatus, Snapshot, TrainerStatus
+from .view.watch import CollectiveStatus, RequestStatus, ServerStatus, Snapshot, TrainerStatus
 
 __all__ = [
     "AlreadyInitialised",
     "Block",
     "ClusterError",
+    "CollectiveStatus",
     "Gone",
     "JobResult",
     "Malformed",
@@ -38,6 +39,7 @@ __all__ = [
     "NotFinite",
     "NotInitialised",
     "ParameterInfo",
+    "RequestStatus",
     "ServerStatus",
     "Snapshot",
     "Stale",

@@ -35,6 +35,7 @@ from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
 from .trainers.collective import CollectiveTrainer
 from .trainers.trainer import JobTrainer, Trainer, Vars
+from .view.prometheus import PrometheusEndpoint
 from .view.tensorboard import TensorBoard
 from .view.watch import OnStatus, watching
 
@@ -93,6 +94,7 @@ def run(
     on_status: OnStatus | None = None,
     status_seconds: float = 1.0,
     tensorboard: Path | None = None,
+    prometheus: int | None = None,
     **settings: Any,
 ) -> JobResult:
     """Runs train_fn(*args) in several trainers, with parameter servers; returns when all trainers have returned.
@@ -114,6 +116,7 @@ def run(
     others. task_timeout: seconds for a task of Trainer.batches. These are `settings`, given by name.
     on_status(snapshot) is called with a Snapshot of the job every status_seconds, by another thread, and at the end.
     tensorboard: a directory to which the same figures are written as scalars (pip install 'paddle_mini[cluster]').
+    prometheus: a port of 127.0.0.1 on which they are served for Prometheus, at /metrics (the same extra).
 
     TrainerFailed, from the exception of the function, when it raises in a trainer; StorageError for a directory that
     can't be used, or in which another job runs. Ctrl-C and SIGTERM stop a job, with checkpoints as at its end.
@@ -136,8 +139,8 @@ def run(
     keeps = directory is not None and not facts.is_collective  # in collective mode trainers write the checkpoints
     with sigterm_heeded(), _directory(directory) as folder, ExitStack() as ends:
         seen_by: list[OnStatus] = [] if on_status is None else [on_status]
-        if tensorboard is not None:
-            seen_by.append(ends.enter_context(TensorBoard(tensorboard)))
+        seen_by += [] if tensorboard is None else [ends.enter_context(TensorBoard(tensorboard))]
+        seen_by += [] if prometheus is None else [ends.enter_context(PrometheusEndpoint(prometheus))]
         begun = _engine(engine, address)
         ends.callback(begun.stop)
         begun.serve(
@@ -247,8 +250,7 @@ def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Servi
 
 
 def _checkpoint(link: Link, settings: JobSettings) -> None:
-    """Requests a checkpoint of all servers, with one timestamp. A large one takes minutes, so the request has a long
-    timeout and is not repeated."""
+    """Requests a checkpoint of all servers, with one timestamp; a large one takes minutes."""
     client = Client(link, **{**settings.client_options(), "attempt": settings.wait_timeout})
     request = Checkpoint(time.time_ns())
     written = client.request_all([Call(f"server {index}", request) for index in range(settings.servers)])
@@ -256,15 +258,11 @@ def _checkpoint(link: Link, settings: JobSettings) -> None:
 
 
 def _result(client: Client, settings: JobSettings, ended: Sequence[Any]) -> JobResult:
-    request = GetReducerStatus() if settings.is_collective else GetServerStatus()
-    statuses = required(client.request_all([Call(f"server {index}", request) for index in range(settings.servers)]))
+    kind = GetReducerStatus if settings.is_collective else GetServerStatus
+    statuses = required(client.request_all([Call(f"server {index}", kind()) for index in range(settings.servers)]))
     counts = {word: sum(getattr(one.pushes, word) for one in statuses) for word in ("sent", "applied", "dropped", "repeated")}
-    trained = sum(counts_of.get("applied", 0) for _, counts_of in ended)
-    return JobResult(
-        [returned for returned, _ in ended],
-        {**counts, "lost": max(0, trained - counts["applied"])},
-        [asdict(one) for one in statuses],
-    )
+    lost = max(0, sum(counts_of.get("applied", 0) for _, counts_of in ended) - counts["applied"])
+    return JobResult([returned for returned, _ in ended], {**counts, "lost": lost}, [asdict(one) for one in statuses])
 
 
 def _engine(engine: str | Engine, address: str | None) -> Engine:

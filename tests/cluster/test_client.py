@@ -96,7 +96,7 @@ def test_one_line_an_interval_says_who_is_away(caplog):
 
 def test_a_coordinator_whose_disk_is_full_is_asked_again():
     """It has changed nothing. A server's rejection of a checkpoint is its reply."""
-    full, welcome = StorageError("no space"), Welcome(0, 1, 1, 10.0, {})
+    full, welcome = StorageError("no space"), Welcome(0, 1, 1, 10.0, {}, True, 0)
     link = Scripted(coordinator=[full, full, welcome, full], server_0=[full, Checkpointed({})])
     client, clock = made(link, timeout=5)
     assert client.request("coordinator", Join("a")) == welcome and clock.now == pytest.approx(1000 + 0.01 + 0.02)
@@ -109,7 +109,7 @@ def test_a_coordinator_whose_disk_is_full_is_asked_again():
 
 
 def test_one_message_is_all_that_once_sends():
-    link = Scripted(coordinator=[AWAY, HeartbeatReply(3), Malformed("no")])
+    link = Scripted(coordinator=[AWAY, HeartbeatReply(3, True), Malformed("no")])
     client, _ = made(link)
     with pytest.raises(Timeout, match="coordinator: it does not run"):
         client.once("coordinator", HEARTBEAT)
@@ -126,6 +126,6 @@ def test_nothing_keeps_a_killed_trainer():
 
 
 def test_a_reply_of_another_kind_is_refused():
-    client, _ = made(Scripted(server_0=[HeartbeatReply(3)]))
+    client, _ = made(Scripted(server_0=[HeartbeatReply(3, True)]))
     with pytest.raises(Malformed, match="server 0: Pulled has no field 'membership'"):
         client.request("server 0", Pull())

@@ -16,7 +16,7 @@ from paddle_mini.cluster import StorageError, TrainerFailed, WrongVersion
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.convert import read_parameters
 from paddle_mini.cluster.coordinator import coordinator_file
-from paddle_mini.cluster.protocol import GetJobStatus
+from paddle_mini.cluster.protocol import AskSave, GetJobStatus
 from paddle_mini.cluster.servers.server_checkpoint import blocks, found, verified
 from small_model import assert_same_bits
 
@@ -55,12 +55,14 @@ def adam():
 
 
 def filling(moment, steps):
-    """Trains by data tasks, which the coordinator writes to disk; the disk fills before step 5."""
+    """Trains by data tasks, which the coordinator writes to disk; the disk fills before step 5. What is left of the last
+    page of the coordinator's log is not enough for the next change."""
     _, _, loss = classifier(lambda loss: adam().minimize(loss))
     trainer = begun()
     for step in trainer.batches(list(range(steps)), 4):
         if step == 5:
             reach(moment)
+            trainer._process.membership.request(AskSave, directory="d" * (1 << 14), seconds=1.0)
         trainer.run(batch(8 * step, 8 * step + 8), [loss])
     trainer.pull()
     return values()

@@ -149,6 +149,48 @@ def test_who_saves_stays_elected_while_it_writes(tmp_path):
     assert model_in(tmp_path / "out" / "0") == "a" and model_in(tmp_path / "out" / "1") == "b"
 
 
+def test_a_slow_save_with_a_short_lease_is_not_ended(tmp_path):
+    """No other is elected while the trainer that saves is in the job, however short the lease is beside the heartbeats."""
+    job = Asked(tmp_path / "job", lease=10.0)
+    link = ToService(job.service)
+    saver, other = (Membership(number, 0, Client(link, "job"), 1e6, dict) for number in range(2))
+    saver.join(), other.join()
+    for member in (saver, other):
+        member.stop_heartbeat()  # the test sends them
+
+    def slow(folder):
+        for _ in range(20):
+            job.clock.pass_by(9.5)
+            saver._heartbeat(), other._heartbeat()
+            assert save_if_elected(other, tmp_path / "out", 0.01, writing("b")) is None
+        writing("a")(folder)
+
+    assert save_if_elected(saver, tmp_path / "out", 0.01, slow)
+    assert save_if_elected(other, tmp_path / "out", 0.01, writing("b")) is None
+    job.clock.pass_by(0.01)
+    assert save_if_elected(other, tmp_path / "out", 0.01, writing("b")), "it is over as soon as it was promised"
+    assert model_in(tmp_path / "out" / "0") == "a" and model_in(tmp_path / "out" / "1") == "b"
+
+
+def test_a_restart_of_the_coordinator_does_not_end_a_save(tmp_path):
+    job = Asked(tmp_path / "job", lease=10.0)
+    link = ToService(job.service)
+    saver, other = (Membership(number, 0, Client(link, "job"), 1e6, dict) for number in range(2))
+    saver.join(), other.join()
+    for member in (saver, other):
+        member.stop_heartbeat()
+
+    def slow(folder):
+        job.clock.pass_by(3600)  # it was away for an hour
+        job.restart()
+        link.service = job.service
+        assert save_if_elected(other, tmp_path / "out", 0.01, writing("b")) is None
+        writing("a")(folder)
+
+    assert save_if_elected(saver, tmp_path / "out", 0.01, slow)
+    assert model_in(tmp_path / "out" / "0") == "a"
+
+
 @pytest.mark.parametrize("when", ["asking", "writing", "asking again"])
 def test_errors_reach_who_saves_and_nothing_is_left(tmp_path, when):
     save_elected(tmp_path, "0", Approvals(1), writing("old"))

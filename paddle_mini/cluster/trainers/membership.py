@@ -44,6 +44,7 @@ class Membership:
         self._heartbeats: threading.Thread | None = None
         self._left = threading.Event()
         self._renewed: Callable[..., Request[Any]] | None = None
+        self._renewal = threading.Lock()
 
     def join(self) -> None:
         """Joins the job; also again, when this trainer is lost."""
@@ -106,12 +107,17 @@ class Membership:
 
     @contextmanager
     def renewing(self, request: Callable[..., Request[Any]], **fields: Any) -> Iterator[None]:
-        """Inside, each heartbeat also sends this request, which renews a lease, until the block ends. request: as for
+        """Inside, until stop_renewing(), each heartbeat also sends this request, which renews a lease. request: as for
         request()."""
         self._renewed = partial(request, **fields)
         try:
             yield
         finally:
+            self.stop_renewing()
+
+    def stop_renewing(self) -> None:
+        """Returns when no heartbeat renews a lease any more."""
+        with self._renewal:
             self._renewed = None
 
     def _announce(self, change: SetMembers) -> None:
@@ -133,8 +139,8 @@ class Membership:
         try:
             self._client.once("coordinator", Heartbeat(Role.TRAINER, self.number, incarnation, self._report(), events))
             events_sent(events)
-            renewed = self._renewed
-            if renewed is not None:
-                self._client.once("coordinator", renewed(*self.life))
+            with self._renewal:
+                if self._renewed is not None:
+                    self._client.once("coordinator", self._renewed(*self.life))
         except Gone:
             self.is_lost = self.incarnation == incarnation  # else it has joined again

@@ -109,6 +109,8 @@ def save_if_elected(membership: Membership, directory: Path, seconds: float, wri
     where: dict[str, Any] = {"directory": os.path.abspath(directory), "seconds": float(seconds)}
 
     def approve(saves: bool) -> int | None:
+        if not saves:
+            membership.stop_renewing()
         return membership.request(AskSave, **where, saves=saves).token
 
     renewing = partial(membership.renewing, AskSave, **where, saves=True)

@@ -3,16 +3,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any, TextIO
 
-from .watch import OnStatus, ServerStatus, Snapshot, TrainerStatus
+from .watch import OnStatus, RequestStatus, ServerStatus, Snapshot, TrainerStatus, request_status
 
 LINE_SECONDS = 5.0
 """Seconds between two plain lines."""
 TRAINERS = ("trainer", "steps", "steps/s", "applied", "dropped", "saved", "restarts", "silent")
 SERVERS = ("server", "version", "in", "out", "behind", "checkpoint", "errors", "restarts", "silent")
+
+REQUESTS = ("answered by", "request", "count", "half below", "99 % below")
 
 Table = tuple[Sequence[str], list[list[str]]]
 
@@ -31,9 +34,13 @@ def status_view(stream: TextIO) -> Iterator[OnStatus]:
 
 
 def tables(now: Snapshot) -> list[Table]:
-    """One for trainers and one for servers: headings, and a row for each. behind: the mean, and the worst; checkpoint:
-    number and age."""
-    return [(TRAINERS, [_trainer(one) for one in now.trainers]), (SERVERS, [_server(one) for one in now.servers])]
+    """One for trainers, one for servers and one for requests: headings, and a row for each. behind: the mean, and the
+    worst; checkpoint: number and age; requests: those of all servers together."""
+    found: list[Table] = [(TRAINERS, [_trainer(one) for one in now.trainers]), (SERVERS, [_server(one) for one in now.servers])]
+    requests = [("coordinator", name, one) for name, one in now.coordinator.items()]
+    names = sorted({name for server in now.servers for name in server.requests})
+    requests += [("servers", name, _together(server.requests.get(name) for server in now.servers)) for name in names]
+    return found + [(REQUESTS, [_request(*one) for one in requests])] * bool(requests)
 
 
 def line(now: Snapshot) -> str:
@@ -50,13 +57,34 @@ def line(now: Snapshot) -> str:
     ]
     items += [f"{sum(behind) / len(behind):.1f} behind"] if behind else []
     items += events(now)
-    return ", ".join(items + [text for text in (tasks(now), savers(now)) if text])
+    return ", ".join(items + [text for text in (tasks(now), collective(now), savers(now)) if text])
 
 
 def last_line(now: Snapshot) -> str:
-    """The totals of a finished job, without rates, which would be 0."""
-    items = [f"over after {now.seconds:.0f} s", f"{sum(one.steps for one in now.trainers)} steps", *events(now)]
-    return ", ".join(items + [text for text in (tasks(now), savers(now)) if text])
+    """The totals of a finished job, without rates, which would be 0, and without what was to be done later."""
+    items = [f"finished {sum(one.steps for one in now.trainers):,} steps in {seconds(now.seconds)}", *events(now)]
+    return ", ".join(items + [text for text in (tasks(now),) if text])
+
+
+def pushes(counts: Mapping[str, int]) -> str:
+    """The counts of a JobResult: "pushes: 1,000, of which 990 were applied, and 10 dropped as they came too late"."""
+    sent = counts["sent"]
+    text = f"pushes: {sent:,}" + (", all applied" if counts["applied"] == sent else f", of which {counts['applied']:,} were applied")
+    if counts["dropped"]:
+        text += f", and {counts['dropped']:,} dropped as they came too late"
+    if counts["repeated"]:
+        text += f"; {counts['repeated']:,} messages were sent again, which changes nothing"
+    if counts["lost"]:
+        text += f"; the effect of {counts['lost']:,} was lost when a server restarted from an earlier checkpoint"
+    return text
+
+
+def collective(now: Snapshot) -> str:
+    """ "step 7 of 3 trainers, 1 waits", or "" in other modes."""
+    if now.collective is None:
+        return ""
+    waiting = len(now.collective.waiting)
+    return f"step {now.collective.step} of {len(now.collective.members)} trainers" + (f", {waiting} wait" if waiting else "")
 
 
 def events(now: Snapshot) -> list[str]:
@@ -93,7 +121,9 @@ def size(count: float) -> str:
 
 
 def seconds(count: float) -> str:
-    """ "0.2 s", "12 s" or "5 min"."""
+    """ "20 µs", "3 ms", "0.2 s", "12 s" or "5 min"."""
+    if 0 < count < 0.1:
+        return f"{1e3 * count:.3g} ms" if count >= 1e-3 else f"{1e6 * count:.3g} µs"
     return f"{count:.1f} s" if count < 10 else f"{count:.0f} s" if count < 120 else f"{count / 60:.0f} min"
 
 
@@ -106,7 +136,7 @@ def _trainer(one: TrainerStatus) -> list[str]:
         f"{one.dropped:,}",
         str(one.saves),
         str(one.restarts),
-        _silent(one.silent),
+        _silent(one),
     ]
 
 
@@ -122,12 +152,20 @@ def _server(one: ServerStatus) -> list[str]:
         checkpoint,
         str(one.checkpoint_errors),
         str(one.restarts),
-        _silent(one.silent),
+        _silent(one),
     ]
 
 
-def _silent(silent: float | None) -> str:
-    return "gone" if silent is None else seconds(silent)
+def _silent(one: TrainerStatus | ServerStatus) -> str:
+    return seconds(one.silent) if one.silent is not None else "lost" if one.lost else "left"
+
+
+def _request(by: str, name: str, one: RequestStatus) -> list[str]:
+    return [by, name, f"{one.count:,}", seconds(one.p50), seconds(one.p99)]
+
+
+def _together(some: Iterable[RequestStatus | None]) -> RequestStatus:
+    return request_status([sum(bucket) for bucket in zip_longest(*(one.counts for one in some if one), fillvalue=0)])
 
 
 class _Lines:
@@ -172,5 +210,5 @@ def _rich(now: Snapshot) -> Any:
         for row in rows:
             table.add_row(*row)
         shown.append(table)
-    footer = [text for text in (time.strftime("%H:%M:%S", time.gmtime(now.seconds)), tasks(now), savers(now)) if text]
+    footer = [text for text in (time.strftime("%H:%M:%S", time.gmtime(now.seconds)), tasks(now), collective(now), savers(now)) if text]
     return Group(*shown, Text("  ".join(footer)))

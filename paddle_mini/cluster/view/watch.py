@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...errors import shown
 from ..client import Client
 from ..errors import ClusterError, Malformed, Timeout
+from ..latencies import Latencies, percentile
 from ..process_log import AT_ONCE, LOGGER
 from ..protocol import GetJobStatus
 from ..replies import JobStatus
@@ -18,13 +20,15 @@ from ..values import MemberStatus
 
 _log = logging.getLogger(LOGGER)
 _SAVE = "save "
+_OWN = ("number", "silent", "restarts", "lost", "requests")
+"""Fields that reports don't set."""
 
 
 class TrainerStatus(NamedTuple):
     """silent: seconds since its last message; None: it left or was lost. restarts: joins after it was lost. steps: of
     this incarnation; sent, applied, dropped: pushes, each at each server; saves: saved models.
 
-    number: its index, from 0. steps_per_second: since the last report.
+    number: its index, from 0. steps_per_second: since the last report. lost: it was lost, and did not leave.
     Example:
         >>> pm.cluster.TrainerStatus(number=0, silent=0.2, restarts=0, steps=100).steps
         100
@@ -39,6 +43,36 @@ class TrainerStatus(NamedTuple):
     applied: int = 0
     dropped: int = 0
     saves: int = 0
+    lost: bool = False
+
+
+class RequestStatus(NamedTuple):
+    """The requests of one kind that a service has answered since it started. p50, p99: seconds from the request to its
+    answer, waiting for other processes included, that half, or all but one in a hundred, did not exceed, at most 41 % too
+    long. counts: of the buckets of paddle_mini.cluster.latencies.BOUNDS.
+
+    Example:
+        >>> pm.cluster.RequestStatus(count=3, p50=1e-3, p99=2e-3).count
+        3
+    """
+
+    count: int
+    p50: float
+    p99: float
+    counts: tuple[int, ...] = ()
+
+
+class CollectiveStatus(NamedTuple):
+    """step: the next one; members: the trainers that make it; waiting: those that wait for the state of the others.
+
+    Example:
+        >>> pm.cluster.CollectiveStatus(step=7, members=(0, 1), waiting=()).members
+        (0, 1)
+    """
+
+    step: int
+    members: tuple[int, ...]
+    waiting: tuple[int, ...]
 
 
 class ServerStatus(NamedTuple):
@@ -48,7 +82,7 @@ class ServerStatus(NamedTuple):
     seconds since; checkpoint_seconds: duration of the write; checkpoint_errors: failed writes.
 
     version: of its parameters, a number that increases with each update. received_per_second, given_per_second: bytes a second
-    since the last report.
+    since the last report. requests: a RequestStatus by the name of the request; docs/cluster.md lists the names.
     Example:
         >>> pm.cluster.ServerStatus(number=0, silent=0.2, restarts=0, bytes=4096).bytes
         4096
@@ -69,6 +103,8 @@ class ServerStatus(NamedTuple):
     checkpoint_age: float | None = None
     checkpoint_seconds: float = 0.0
     checkpoint_errors: int = 0
+    lost: bool = False
+    requests: Mapping[str, RequestStatus] = MappingProxyType({})
 
 
 class Snapshot(NamedTuple):
@@ -76,7 +112,8 @@ class Snapshot(NamedTuple):
     tasks: how many are "todo", "pending", "done" and "failed", and the "pass", from 0. saving: by directory, the
     trainer that is elected to save there. restarts: of the coordinator.
 
-    trainers, servers: one TrainerStatus or ServerStatus each.
+    trainers, servers: one TrainerStatus or ServerStatus each. coordinator: its requests, as those of a server. collective:
+    the progress of a job in collective mode, or None.
     Example:
         >>> def train():
         ...     w = pm.layers.create_parameter([1], attr=pm.initializer.Constant(1.0))
@@ -96,6 +133,8 @@ class Snapshot(NamedTuple):
     tasks: Mapping[str, int]
     saving: Mapping[str, int]
     restarts: int
+    coordinator: Mapping[str, RequestStatus] = MappingProxyType({})
+    collective: CollectiveStatus | None = None
 
 
 OnStatus = Callable[[Snapshot], Any]
@@ -104,20 +143,35 @@ OnStatus = Callable[[Snapshot], Any]
 def snapshot(status: JobStatus, seconds: float) -> Snapshot:
     """From the coordinator's reply to "status"."""
     saving = {right[len(_SAVE) :]: int(lease.trainer) for right, lease in status.leases.items() if right.startswith(_SAVE)}
+    step, members, waiting = status.rendezvous.step, tuple(status.rendezvous.members), tuple(status.rendezvous.waiting)
     return Snapshot(
         seconds,
-        tuple(_rows(TrainerStatus, status.trainers)),
-        tuple(_rows(ServerStatus, status.servers)),
+        tuple(TrainerStatus(**row) for row in _rows(TrainerStatus, status.trainers)),
+        tuple(
+            ServerStatus(**row, requests=_requests(status.servers[str(row["number"])].latencies))
+            for row in _rows(ServerStatus, status.servers)
+        ),
         status.tasks,
         saving,
         status.restarts,
+        _requests(status.latencies),
+        CollectiveStatus(step, members, waiting) if step or members or waiting else None,
     )
 
 
-def _rows(kind: Any, members: Mapping[str, MemberStatus]) -> Iterator[Any]:
+def _rows(kind: Any, members: Mapping[str, MemberStatus]) -> Iterator[dict[str, Any]]:
     for number, member in sorted(members.items(), key=lambda item: int(item[0])):
-        report = {name: value for name, value in member.report.items() if name in kind._fields}
-        yield kind(int(number), member.silent, member.restarts, **report)
+        report = {name: value for name, value in member.report.items() if name in kind._fields and name not in _OWN}
+        yield {**report, "number": int(number), "silent": member.silent, "restarts": member.restarts, "lost": member.lost}
+
+
+def _requests(latencies: Latencies) -> dict[str, RequestStatus]:
+    return {name: request_status(counts) for name, counts in sorted(latencies.items())}
+
+
+def request_status(counts: Sequence[int]) -> RequestStatus:
+    """From the counts of a histogram."""
+    return RequestStatus(sum(counts), percentile(counts, 0.5), percentile(counts, 0.99), tuple(counts))
 
 
 class Watch:
