@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from itertools import count, cycle
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -29,13 +31,13 @@ from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
 from paddle_mini.cluster.engine import Answer, Envelope, Link
 from paddle_mini.cluster.messages import Request, decode_reply, encode
-from paddle_mini.cluster.protocol import AskSave, Checkpoint, GetTask, Heartbeat, Join, Push, SetData
+from paddle_mini.cluster.protocol import AskSave, Checkpoint, EndTasks, GetTasks, Heartbeat, Join, Push, SetData
 from paddle_mini.cluster.servers.parameter_shard import ShardUpdate, mean
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo
 from paddle_mini.cluster.trainers.remote_parameters import RemoteParameter, RemoteParameters
-from paddle_mini.cluster.values import Role
+from paddle_mini.cluster.values import Role, TaskId
 from run import cpu_facts
 from worker import ONE_THREAD
 
@@ -48,6 +50,8 @@ BLOCKS = 8
 TIMES, CALLS = 25, 400
 SIZES = (100, 1000, 10_000)
 """Numbers of trainers that a coordinator knows."""
+AT_ONCE = 32
+"""Trainers whose requests come to a coordinator while its disk is busy."""
 
 
 def least_seconds(call: Callable[[], Any]) -> float:
@@ -210,26 +214,38 @@ def cpu_seconds() -> float:
 
 
 def coordinator_seconds(trainers: int) -> dict[str, float]:
-    """Cost of one trainer's requests when a coordinator knows this many trainers and each has 10 tasks. ask_save: for a
-    trainer that is not elected."""
+    """Seconds for one trainer's request, of AT_ONCE from as many trainers at once, when a coordinator knows this many
+    trainers and each has 10 tasks: with the disk, which one call serves for all of them. ask_save: for trainers that are
+    not elected; task: to get one, and to end it; all_join: that all of them join."""
     with tempfile.TemporaryDirectory() as directory:
-        coordinator = Coordinator(CoordinatorSettings("job", trainers + 1, 1, lease=1e9), directory)
-        for number in range(trainers):
-            coordinator._trainers.join(str(number), number, {})
-        who, other = ((number, coordinator._trainers.present[number].incarnation) for number in (0, 1))
+        coordinator = Coordinator(CoordinatorSettings("job", 2 * trainers, 1, lease=1e9), directory)
+        replies: SimpleQueue[Any] = SimpleQueue()
 
-        def send(request: Request[Any]) -> None:
-            decode_reply(request.reply, *coordinator.handle(*encode("job", request)))
+        def send(requests: Sequence[Request[Any]]) -> list[Any]:
+            for request in requests:
+                coordinator.take(*encode("job", request), replies.put, 60.0)
+            return [decode_reply(request.reply, *replies.get()) for request in requests]
 
-        send(AskSave(*other, directory="models", seconds=1e4))
-        send(SetData(list(range(10 * trainers)), 1))
-        joins = iter(range(trainers, trainers + 2 * TIMES))
-        return {
-            "heartbeat": least_seconds(lambda: send(Heartbeat(Role.TRAINER, *who))),
-            "ask_save": least_seconds(lambda: send(AskSave(*who, directory="models", seconds=60.0))),
-            "get_task": least_seconds(lambda: send(GetTask(*who, pass_number=0))),
-            "join": least_seconds(lambda: send(Join(f"new {next(joins)}"))),
+        def each(make: Callable[[Any], Request[Any]]) -> float:
+            requests = iter([[make(next(who)) for _ in range(AT_ONCE)] for _ in range(TIMES + 1)])
+            return least_seconds(lambda: send(next(requests))) / AT_ONCE
+
+        begin, members = time.perf_counter(), []
+        for first in range(0, trainers, AT_ONCE):
+            members += send([Join(str(number), number) for number in range(first, min(trainers, first + AT_ONCE))])
+        all_join = time.perf_counter() - begin
+        who = cycle((one.number, one.incarnation) for one in members)
+        new = count()
+        send([SetData(list(range(10 * trainers)), 1), AskSave(*next(who), directory="models", seconds=1e4)])
+        facts = {
+            "all_join": all_join,
+            "join": each(lambda _: Join(f"new {next(new)}")),
+            "heartbeat": each(lambda one: Heartbeat(Role.TRAINER, *one)),
+            "ask_save": each(lambda one: AskSave(*one, directory="models", seconds=60.0)),
+            "task": each(lambda one: GetTasks(*one, pass_number=0)) + each(lambda one: EndTasks(*one, tasks=[TaskId(next(new), 1)])),
         }
+        coordinator.rest()
+        return facts
 
 
 def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
@@ -255,7 +271,7 @@ def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
     steps = sum(first < moment <= last for one in timings for moment in one.ends)
     one = timings[0]
     own = [
-        end - begin - one.parts["pull"][i] - one.parts["push"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))
+        end - begin - one.parts["exchange"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))
     ]
     return {"work": (after - before) / steps, "steps": steps / (last - first), "compute": min(own)}
 

@@ -15,7 +15,7 @@ POOL = 16
 """Number of batches that are used in turn, so that steps name different rows."""
 WARM = 24
 """Steps of warm-up, after which every plan exists."""
-PARTS = ("pull", "write rows", "forward and backward", "push")
+PARTS = ("exchange", "write rows", "forward and backward")
 
 Arrays = list[np.ndarray]
 Shapes = list[tuple[tuple[int, ...], str]]
@@ -31,7 +31,7 @@ class Message(NamedTuple):
 
 class Timing(NamedTuple):
     """ends: the time at which each step ended, on a clock of the machine. parts: seconds of each step, by PARTS.
-    messages: of one step, those of its pull and those of its push. joined: the time at which the trainer could start."""
+    messages: of one step. joined: the time at which the trainer could start."""
 
     ends: list[float]
     parts: dict[str, list[float]]
@@ -78,8 +78,8 @@ def _batches(feeds: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
 
 
 def train(steps: int, computes: bool) -> Timing:
-    """computes: False omits the forward and backward pass and pushes gradients of an earlier step, which leaves
-    pulling, writing and pushing."""
+    """computes: False omits the forward and backward pass and sends gradients of an earlier step, which leaves the
+    exchange and writing."""
     loss, batches = build()
     exe = pm.Executor()
     exe.run(pm.default_startup_program())
@@ -162,8 +162,7 @@ def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> None:
 
         setattr(owner, name, wrapped)
 
-    timed(train_step._process, "pull", "pull")
-    timed(train_step._process, "push", "push")
+    timed(train_step._process, "exchange", "exchange")
     for number, table in enumerate(train_step._tables.values()):
         timed(table, "write", "write rows", first=number == 0)
     train_step._exe = _Called(train_step._exe)

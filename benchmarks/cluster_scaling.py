@@ -40,8 +40,8 @@ class Outcome(NamedTuple):
 
 def simulated(model: Model, cluster: Cluster, steps: float) -> Outcome:
     """Simulates about this many steps of each trainer, after half as many steps of warm-up."""
-    at_trainer = 2 * cluster.servers * RAY.client_message / cluster.cores
-    at_server = 2 * cluster.trainers * RAY.server_message / cluster.local_steps
+    at_trainer = cluster.servers * RAY.client_message / cluster.cores
+    at_server = cluster.trainers * RAY.server_message / cluster.local_steps
     moved = (model.dense + model.rows * model.row_bytes) * cluster.trainers / cluster.servers
     about = model.compute + at_trainer + at_server + 2 * moved * (RAY.server_byte + 1 / cluster.bandwidth)
     seconds = steps * about
@@ -98,13 +98,11 @@ def modes() -> Iterator[list[Any]]:
         for mode, local_steps in (("async", 1), ("sync", 1), ("delta", 10), ("delta", 100)):
             cluster = Cluster(trainers, max(1, trainers // 10), mode, local_steps)
             one = simulated(replace(DENSE, spread=0.3), cluster, steps=max(6, 2.2 * local_steps))
-            polls = one.job.polls / one.job.seconds / len(one.job.servers)
             yield [
                 f"{trainers:,}",
                 mode + (f", {local_steps} steps" if mode == "delta" else ""),
                 f"{one.efficiency:.0%}",
                 one.limit,
-                f"{polls:,.0f}",
             ]
 
 
@@ -155,9 +153,9 @@ def coordinator() -> Iterator[list[Any]]:
             f"{trainers:,}",
             f"{heartbeats:.2%}",
             f"{1e3 * seconds['join']:.3g} ms",
-            f"{trainers * seconds['join']:.3g} s",
+            f"{seconds['all_join']:.3g} s",
             f"{trainers * seconds['ask_save']:.3g} s",
-            f"{1 / seconds['get_task']:.3g}",
+            f"{1 / seconds['task']:,.0f}",
         ]
 
 
@@ -191,7 +189,7 @@ TABLES = {
         ["model", "trainers", "servers", "steps/s", "efficiency", "limit", "staleness: mean, 99 %"],
         growth,
     ),
-    "Modes, dense model": (["trainers", "mode", "efficiency", "limit", "polls/s at a server"], modes),
+    "Modes, dense model": (["trainers", "mode", "efficiency", "limit"], modes),
     "Checkpoints of 200 GB every 600 s": (["servers", "one writes for", "they write", "steps beside none"], disks),
     "10 hours with servers that each fail every 7 days": (
         ["servers", "one of them fails every", "time lost", "pushes lost"],

@@ -4,12 +4,18 @@
 * Each trainer, each server and the coordinator has its own machine, with cores, a full-duplex link and, for a server, a
   disk; or all share one machine, without links (shared). Every resource serves requests in the order of arrival. The
   network between links has no limit.
-* A message takes CPU time at its sender, the sender's link, the latency, the receiver's link, and CPU time at the
-  receiver, one after the other, as a whole. A server executes one request at a time.
+* A step sends one request to each server that it touches: the gradients of the step before it, with a reply that has the
+  parameters for this one. In sync mode the server keeps the request until the step is made. A message takes CPU time at its
+  sender, the sender's link, the latency, the receiver's link, and CPU time at the receiver, one after the other, as a
+  whole. A server executes one request at a time.
 * A step's forward and backward pass takes a time with a lognormal distribution, on one core.
-* Blocks are even and rows are named evenly, so that servers are alike. At most SAMPLED of them are simulated. A
-  trainer's CPU and link carry the messages of all servers, and failures and checkpoints hit the simulated ones as often
-  as they would hit all: a step needs every server.
+* Dense parameters are in blocks of BLOCK elements or more, and rows are named at random: a step touches the servers that
+  have a block, and those that have one of its rows. At most SAMPLED servers are simulated, each of which a step touches as
+  often as any. A trainer's CPU and link carry the messages of all servers, and failures and checkpoints hit the simulated
+  ones as often as they would hit all: a step needs every server that it touches.
+* A server answers while it writes a checkpoint: that takes a core of its machine for its bytes, a part at a time, and the
+  disk, and a push copies the pages of PAGE bytes that it changes. The copies of pages that were written or copied before
+  are counted, too, which is more than there are.
 * A server that fails is away for `restart` seconds plus the time to read its checkpoint; trainers wait for it, and
   pushes since its newest checkpoint are lost. A trainer that fails is away for `restart` seconds.
 """
@@ -22,10 +28,12 @@ from dataclasses import dataclass
 
 from discrete_events import Latch, Process, Queue, Simulation
 from paddle_mini.cluster.job_settings import JobSettings
+from paddle_mini.cluster.shards import BLOCK
 
 SAMPLED = 8
-FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
-"""Seconds between two polls of a client for a result that is not ready; doubled each time."""
+PAGE = 4096
+WRITTEN_AT_A_TIME = 1 << 24
+"""Bytes of a checkpoint for which a core is taken, before requests that wait for one are served."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +110,13 @@ class Machine:
 
 class Server:
     """version: applied pushes, or finished steps; saved: the version of the newest checkpoint. waiting: pushes of the
-    unfinished step. handler: executes one request at a time."""
+    unfinished step, and made: the event of its end. handler: executes one request at a time. writes: a checkpoint is being
+    written."""
 
     def __init__(self, simulation: Simulation, machine: Machine):
-        self.machine, self.handler = machine, Queue(simulation)
+        self.machine, self.handler, self.disk = machine, Queue(simulation), Queue(simulation)
         self.version = self.saved = self.waiting = 0
+        self.made, self.writes = simulation.event(), False
 
 
 @dataclass(frozen=True)
@@ -121,8 +131,8 @@ class Request:
 
 class Job:
     """A simulated job. steps: finished by trainers. staleness: for each push in async mode, the number of other pushes
-    applied since its pull. polls: requests for results that were not ready. lost: pushes lost with servers, where each
-    server has an equal part of one. saves: saved models."""
+    applied since its parameters were sent. lost: pushes lost with servers, where each server has an equal part of one. saves:
+    saved models. touched: the fraction of the servers that a step touches."""
 
     def __init__(self, model: Model, cluster: Cluster, costs: Costs, seed: int = 0):
         self.model, self.cluster, self.costs = model, cluster, costs
@@ -133,15 +143,19 @@ class Job:
         self.trainers = [shared or self._machine() for _ in range(cluster.trainers)]
         self.servers = [Server(self.simulation, shared or self._machine()) for _ in range(sampled)]
         self.coordinator = Queue(self.simulation)
-        self.steps, self.polls, self.lost, self.saves, self.staleness, self.seconds = 0, 0, 0.0, 0, [0] * 0, 0.0
-        dense, rows, table = (one / cluster.servers for one in (model.dense, model.rows, model.table))
+        self.steps, self.lost, self.saves, self.staleness, self.seconds = 0, 0.0, 0, list[int](), 0.0
+        self.touched = touched(model, cluster.servers)
+        some = cluster.servers * self.touched
+        dense, rows, table = model.dense / some, model.rows / some, model.table / cluster.servers
         moved = dense + rows * model.row_bytes
-        sum_work = costs.sum_byte * moved if cluster.mode == "sync" else 0.0
-        self.pull = Request("pull", 8 * rows, moved, costs.pull_byte * dense + costs.pull_row * rows)
-        self.push = Request("push", moved + 8 * rows, 0.0, sum_work)
+        work = costs.sum_byte * moved if cluster.mode == "sync" else 0.0
+        work += costs.pull_byte * dense + costs.pull_row * rows
+        self.exchange = Request("exchange", moved + 16 * rows, moved, work)
         self.update = costs.push_byte * dense + costs.push_row * rows
-        self.whole = Request("whole", 0.0, dense + table, costs.pull_byte * (dense + table))
-        self.stored = cluster.state * (dense + table)
+        self.copies = costs.pull_byte * (dense + PAGE * rows)
+        whole = (model.dense + model.table) / cluster.servers
+        self.whole = Request("whole", 0.0, whole, costs.pull_byte * whole)
+        self.stored = cluster.state * (model.dense / cluster.servers + table)
         self._begin_all()
 
     def _machine(self) -> Machine:
@@ -162,10 +176,11 @@ class Job:
 
     def run(self, seconds: float, warm: float = 0.0) -> Job:
         """Simulates `warm` and then `seconds` of the job's time; counts and the use of queues cover only the latter."""
-        self.simulation.run(warm)
+        if warm > 0:
+            self.simulation.run(warm)
         for queue in self.queues():
             queue.busy, queue.entered, queue.stayed = 0.0, 0, 0.0
-        self.steps, self.polls, self.lost, self.staleness, self.seconds = 0, 0, 0.0, [], seconds
+        self.steps, self.lost, self.staleness, self.seconds = 0, 0.0, [], seconds
         self.simulation.run(warm + seconds)
         return self
 
@@ -180,11 +195,12 @@ class Job:
             "servers' links": [link for one in self.servers for link in (one.machine.sends, one.machine.receives)],
             "trainers' cores": [one.cores for one in self.trainers],
         }
-        return {**own, "servers": [one.handler for one in self.servers], "coordinator": [self.coordinator]}
+        disks = [one.disk for one in self.servers]
+        return {**own, "servers": [one.handler for one in self.servers], "disks": disks, "coordinator": [self.coordinator]}
 
     def busy(self) -> dict[str, float]:
         """The fraction of time, 0 ... 1, in which the busiest of each group was used."""
-        return {name: max(one.busy / one.places for one in group) / self.seconds for name, group in self.groups().items()}
+        return {name: max(one.busy / one.capacity for one in group) / self.seconds for name, group in self.groups().items()}
 
     def _train(self, number: int, machine: Machine) -> Process:
         cluster, simulation = self.cluster, self.simulation
@@ -192,18 +208,16 @@ class Job:
         fails = self._life(cluster.mean_life)
         while True:
             if step % cluster.local_steps == 0:
-                yield from self._ask_all(machine, self.pull, step, versions)
+                yield from self._ask_some(machine, self.exchange, step // cluster.local_steps, versions)
             yield from machine.cores.use(self._compute())
             step += 1
-            if step % cluster.local_steps == 0:
-                yield from self._ask_all(machine, self.push, step, versions)
             self.steps += 1
             if simulation.now > fails:
-                yield float(cluster.restart)
+                yield simulation.timeout(cluster.restart)
                 fails = simulation.now + self._life(cluster.mean_life)
             if number == 0 and cluster.save_seconds and simulation.now >= (saved + 1) * cluster.save_seconds:
                 saved += 1
-                yield from self._ask_all(machine, self.whole, step, versions)
+                yield from self._ask_some(machine, self.whole, step, versions)
                 self.saves += 1
 
     def _compute(self) -> float:
@@ -213,76 +227,88 @@ class Job:
     def _life(self, mean: float | None) -> float:
         return math.inf if mean is None else self.simulation.random.expovariate(1 / mean)
 
-    def _ask_all(self, machine: Machine, request: Request, step: int, versions: list[int]) -> Process:
-        answered = Latch(self.simulation, len(self.servers))
-        for index in range(len(self.servers)):
+    def _ask_some(self, machine: Machine, request: Request, step: int, versions: list[int]) -> Process:
+        draw, part = self.simulation.random, 1.0 if request is self.whole or self.cluster.mode == "sync" else self.touched
+        asked = [index for index in range(len(self.servers)) if part == 1.0 or draw.random() < part]
+        answered = Latch(self.simulation, len(asked))
+        for index in asked:
             self.simulation.begin(self._ask(machine, index, request, step, versions, answered))
         yield answered
 
     def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: list[int], answered: Latch) -> Process:
-        server, costs, pause = self.servers[index], self.costs, 0.0
-        while True:
-            own = self.scale * (costs.client_message + costs.client_byte * request.sent)
-            yield from machine.cores.use(own)
-            yield costs.message_wait
-            yield from self._move(machine.sends, self.scale * request.sent, server.machine.receives, request.sent)
-            yield server.handler
-            waits = request.name == "pull" and self.cluster.mode == "sync" and server.version < step
-            work = costs.server_message + (0.0 if waits else self._handled(server, index, request, versions))
-            yield from server.machine.cores.use(work)
-            server.handler.release()
-            server.handler.busy += work
-            if not waits:
-                break
-            self.polls += 1
-            pause = min(max(2 * pause, FIRST_PAUSE), LONGEST_PAUSE)
-            yield self.cluster.latency * (not self.cluster.shared) + pause
+        server, costs, simulation = self.servers[index], self.costs, self.simulation
+        yield from machine.cores.use(self.scale * (costs.client_message + costs.client_byte * request.sent))
+        yield simulation.timeout(costs.message_wait)
+        yield from self._move(machine.sends, self.scale * request.sent, server.machine.receives, request.sent)
+        yield from self._handle(server, request, step, index, versions)
+        versions[index] = server.version
         received = request.received
         yield from self._move(server.machine.sends, received, machine.receives, self.scale * received)
         yield from machine.cores.use(self.scale * costs.client_byte * received)
         answered.done()
 
-    def _handled(self, server: Server, index: int, request: Request, versions: list[int]) -> float:
-        """The effect of a request on a server, and the seconds of a core that it takes."""
-        work = request.work + self.costs.server_byte * (request.sent + request.received)
-        if request.name == "pull":
-            versions[index] = server.version
-        elif request.name == "push":
-            server.waiting += 1
-            if self.cluster.mode == "sync" and server.waiting < self.cluster.trainers:
-                return work
-            if self.cluster.mode == "async":
-                self.staleness.append(server.version - versions[index])
-            server.waiting, server.version = 0, server.version + 1
-            work += self.update
-        return work
+    def _handle(self, server: Server, request: Request, step: int, index: int, versions: list[int]) -> Process:
+        """The work of a server on a request, and its effect."""
+        pushes = request is self.exchange and step > 0  # the first one has no gradients
+        with server.handler.request() as turn:
+            yield turn
+            work = self.costs.server_message + request.work + self.costs.server_byte * (request.sent + request.received)
+            if pushes:
+                work += self._push(server, versions[index])
+            server.handler.busy += work
+            yield from server.machine.cores.use(work)
+        if pushes and self.cluster.mode == "sync" and server.version < step:
+            yield server.made  # the server keeps the request until the others' have come
+
+    def _push(self, server: Server, version: int) -> float:
+        """Applies a push, or the last one of a step; the seconds of a core that it takes."""
+        server.waiting += 1
+        if self.cluster.mode == "sync" and server.waiting < self.cluster.trainers:
+            return 0.0
+        if self.cluster.mode == "async":
+            self.staleness.append(server.version - version)
+        server.waiting, server.version = 0, server.version + 1
+        server.made.succeed()
+        server.made = self.simulation.event()
+        return self.update + (self.copies if server.writes else 0.0)
 
     def _move(self, sends: Queue, out: float, receives: Queue, into: float) -> Process:
         """out, into: bytes that either link has to carry."""
         if not self.cluster.shared:
             yield from sends.use(out / self.cluster.bandwidth)
-            yield float(self.cluster.latency)
+            yield self.simulation.timeout(self.cluster.latency)
             yield from receives.use(into / self.cluster.bandwidth)
 
     def _heartbeat(self) -> Process:
         members, every = self.cluster.trainers + self.cluster.servers, self.cluster.heartbeat_seconds
         while True:
             yield from self.coordinator.use(self.costs.heartbeat + self.costs.heartbeat_member * members)
-            yield every
+            yield self.simulation.timeout(every)
 
     def _write_checkpoints(self, server: Server, every: float) -> Process:
         while True:
-            began = self.simulation.now
-            yield server.handler
-            server.saved = server.version
-            yield self.stored * (self.costs.checkpoint_byte + 1 / self.cluster.disk)
-            server.handler.release()
-            yield max(0.0, began + every - self.simulation.now)
+            began, version, left = self.simulation.now, server.version, self.stored
+            server.writes = True
+            while left > 0:
+                part = min(left, WRITTEN_AT_A_TIME)
+                yield from server.machine.cores.use(part * self.costs.checkpoint_byte)
+                yield from server.disk.use(part / self.cluster.disk)
+                left -= part
+            server.writes, server.saved = False, version
+            yield self.simulation.timeout(max(0.0, began + every - self.simulation.now))
 
     def _fail(self, server: Server, mean_life: float) -> Process:
         while True:
-            yield self._life(mean_life)
-            yield server.handler
-            self.lost += (server.version - server.saved) / self.cluster.servers
-            yield self.cluster.restart + self.stored * (self.costs.checkpoint_byte + 1 / self.cluster.disk)
-            server.handler.release()
+            yield self.simulation.timeout(self._life(mean_life))
+            with server.handler.request() as turn:
+                yield turn
+                self.lost += (server.version - server.saved) / (self.cluster.servers * self.touched)
+                reading = self.stored * (self.costs.checkpoint_byte + 1 / self.cluster.disk)
+                yield self.simulation.timeout(self.cluster.restart + reading)
+
+
+def touched(model: Model, servers: int) -> float:
+    """The fraction of the servers that a step touches: those with a block of the dense parameters, and of the others those
+    that have one of its rows."""
+    dense = min(1.0, model.dense / (4 * BLOCK) / servers)
+    return max(1 / servers, 1 - (1 - dense) * math.exp(-model.rows / servers))
