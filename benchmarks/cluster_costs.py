@@ -242,7 +242,8 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
             "join": each(lambda _: Join(f"new {next(new)}")),
             "heartbeat": each(lambda one: Heartbeat(Role.TRAINER, *one)),
             "ask_save": each(lambda one: AskSave(*one, directory="models", seconds=60.0)),
-            "task": each(lambda one: GetTasks(*one, pass_number=0)) + each(lambda one: EndTasks(*one, tasks=[TaskId(next(new), 1)])),
+            "task": each(lambda one: GetTasks(*one, pass_number=0))
+            + each(lambda one: EndTasks(*one, tasks=[TaskId(next(new), 1)])),
         }
         coordinator.rest()
         return facts
@@ -270,9 +271,7 @@ def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
     (first, before), (last, after) = inside[0], inside[-1]
     steps = sum(first < moment <= last for one in timings for moment in one.ends)
     one = timings[0]
-    own = [
-        end - begin - one.parts["exchange"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))
-    ]
+    own = [end - begin - one.parts["exchange"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))]
     return {"work": (after - before) / steps, "steps": steps / (last - first), "compute": min(own)}
 
 

@@ -20,6 +20,9 @@ VARIABLES = {
     "PM_CUDNN": "the file that is loaded as cuDNN; its code runs in the process",
     "PM_NCCL": "the file that is loaded as NCCL; its code runs in the process",
     "RAY_ADDRESS": "the cluster of Ray that a job joins where its script names none; that cluster runs code of the job",
+    "RAY_AUTH_MODE": "token or disabled: whether Ray authenticates with a token; a job sets it to token where Ray has one",
+    "RAY_AUTH_TOKEN": "Ray's token, of the cluster",
+    "RAY_AUTH_TOKEN_PATH": "the file of Ray's token; by default ~/.ray/auth_token",
 }
 """The effect of each variable, by name."""
 

@@ -38,7 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--restarts", type=int, default=argparse.SUPPRESS, metavar="N")
     parser.add_argument("--tensorboard", type=Path, metavar="DIR", help="write scalars for TensorBoard there")
     parser.add_argument(
-        "--prometheus", type=int, default=argparse.SUPPRESS, metavar="PORT", help="serve the status for Prometheus on this machine"
+        "--prometheus",
+        type=int,
+        default=argparse.SUPPRESS,
+        metavar="PORT",
+        help="serve the status for Prometheus on this machine",
     )
     for one in fields(JobSettings):
         if one.name not in _OWN:

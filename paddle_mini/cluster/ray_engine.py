@@ -15,7 +15,9 @@ from ..threads import num_threads, set_num_threads
 from .engine import Answer, Engine, Envelope, Link, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 from .process_log import ProcessLogger, forward_log
+from .ray_head import HeadWatch, connect, use_token
 
+use_token()
 try:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -36,7 +38,7 @@ class RayEngine(Engine):
     """address: of a Ray cluster, as for ray.init; None: that of the environment's RAY_ADDRESS, or a local one for this
     job. If this process has initialised Ray, that cluster is used and left running. service_options, trainer_options:
     additional Ray options of these actors, such as {"num_gpus": 1}. start_timeout: seconds in which the cluster must
-    start them.
+    start them. head_timeout: seconds without an answer of Ray's head after which the job ends, with HeadLost.
 
     Ray restarts a service that dies, without limit. Ray must not repeat requests: the client does, as it is not known
     whether a request without a reply was handled.
@@ -48,15 +50,17 @@ class RayEngine(Engine):
         service_options: Mapping[str, Any] | None = None,
         trainer_options: Mapping[str, Any] | None = None,
         start_timeout: float = 300.0,
+        head_timeout: float = 12.0,
     ):
         self._start_timeout = start_timeout
         self._own, self._sockets = not ray.is_initialized(), ""
         if self._own:
             address = address or value_of("RAY_ADDRESS") or "local"
             of_local: Any = {"include_dashboard": False} if address == "local" else {}
-            context: Any = ray.init(address, namespace=NAMESPACE, **of_local)
+            context: Any = connect(address, namespace=NAMESPACE, **of_local)
             if address == "local":
                 self._sockets = os.path.dirname(context.address_info["object_store_address"])
+        self._head = HeadWatch(head_timeout)
         self._prefix = uuid.uuid4().hex
         # An actor has its own threads and mostly waits for others: Ray need not reserve CPUs for it.
         common = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
@@ -98,11 +102,12 @@ class RayEngine(Engine):
                 begin(number)
             self._require_begun({begun: f"trainer {number}" for number, (_, begun) in self._trainers.items()})
             while running:
-                (ended,), _ = ray.wait(list(running), num_returns=1)
+                (ended,) = self._head.wait(list(running), 1)
                 number = running.pop(ended)
                 try:
                     results[number] = ray.get(ended)
                 except ray.exceptions.RayActorError as error:
+                    self._head.confirm()
                     ray.kill(self._trainers[number][0])  # if it was only unreachable
                     if lives[number] > restarts:
                         raise TrainerFailed(f"trainer {number} died, and was restarted {restarts} times before") from error
@@ -119,8 +124,11 @@ class RayEngine(Engine):
     def stop(self) -> None:
         resting = [actor.rest.remote() for actor in self._services.values()]
         if resting:
-            ray.wait(resting, num_returns=len(resting), timeout=REST)  # Ray kills processes with a delay
+            ray.wait(
+                resting, num_returns=len(resting), timeout=REST / (1 + self._head.is_lost)
+            )  # Ray kills processes with a delay
         self._end(self._services.values())
+        self._head.stop()
         if self._own:
             time.sleep(SHOWN)
             ray.shutdown()
@@ -129,9 +137,10 @@ class RayEngine(Engine):
 
     def _require_begun(self, parts: Mapping[Any, str]) -> None:
         """parts: the names of actors by the references of their first replies."""
-        _, missing = ray.wait(list(parts), num_returns=len(parts), timeout=self._start_timeout)
+        ready = self._head.wait(list(parts), len(parts), self._start_timeout)
+        missing = [name for part, name in parts.items() if part not in ready]
         if missing:
-            raise Timeout(f"Ray has not started {parts[missing[0]]} in {self._start_timeout:g} s: see `ray status`")
+            raise Timeout(f"Ray has not started {missing[0]} in {self._start_timeout:g} s: see `ray status`")
 
     def _end(self, actors: Iterable[Any]) -> None:
         for actor in actors:
@@ -147,8 +156,10 @@ class RayEngine(Engine):
             except ray.exceptions.RayError:  # it never began, or died then
                 continue
             if machine == here:
+                if self._head.is_lost:  # Ray can't end it
+                    os.kill(process, signal.SIGKILL)
                 _await_end(process, end - time.monotonic())
-            else:
+            elif not self._head.is_lost:
                 there: Any = NodeAffinitySchedulingStrategy(machine, soft=False)
                 options = {"num_cpus": 0, "max_retries": 0, "scheduling_strategy": there}
                 elsewhere.append(ray.remote(_await_end).options(**options).remote(process, end - time.monotonic()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .latencies import Latencies
 from .messages import Reply, ServerReply
 from .process_log import Event
 from .values import (
@@ -11,7 +12,6 @@ from .values import (
     CheckpointStatus,
     Holder,
     JoinAnswer,
-    Latencies,
     LeaveAnswer,
     MemberId,
     MemberStatus,

@@ -3,6 +3,8 @@
 import json
 import os
 import threading
+from contextlib import suppress
+from itertools import pairwise
 from queue import SimpleQueue
 
 import pytest
@@ -193,10 +195,8 @@ def test_an_end_at_any_step_of_a_snapshot_loses_nothing(tmp_path, monkeypatch, d
 
             for name in ("makedirs", "open", "pwrite", "fdatasync", "fsync", "replace", "listdir", "unlink", "close"):
                 patch.setattr(os, name, guarded(getattr(os, name)))
-            try:
+            with suppress(Dead, OSError, StorageError):
                 job.service._durable.begin()
-            except (Dead, OSError, StorageError):
-                pass
             ended = left[0] < 0
         assert resumed(job) == expected and len(os.listdir(job.directory)) <= 3
         steps += 1
@@ -210,7 +210,7 @@ def test_a_long_log_is_replaced_by_a_snapshot(job, monkeypatch):
     for number in range(60):
         job.trainer(f"key {number}")
         sizes.append(os.path.getsize(log_of(job)))
-    assert sum(later < earlier for earlier, later in zip(sizes, sizes[1:])) >= 2 and max(sizes) < 12_000
+    assert sum(later < earlier for earlier, later in pairwise(sizes)) >= 2 and max(sizes) < 12_000
     job.restart()
     assert len(job.request("view")["trainers"]) == 60
 

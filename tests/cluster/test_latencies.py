@@ -68,10 +68,10 @@ def test_the_status_of_a_job_has_them(mode):
     seen = []
     pm.cluster.run(trains, 2, 2, mode, args=(20,), on_status=seen.append, status_seconds=0.01, lease=0.4)
     last = seen[-1]
-    assert last.coordinator["join"].count == 2 and 0 < last.coordinator["join"].p50 <= last.coordinator["join"].p99
+    assert last.coordinator["join"].answered == 2 and 0 < last.coordinator["join"].p50 <= last.coordinator["join"].p99
     if mode == "async":
         pushes = [server.requests["push"] for server in last.servers]
-        assert all(0 < one.count <= 40 and sum(one.counts) == one.count for one in pushes) and last.collective is None
+        assert all(0 < one.answered <= 40 and sum(one.counts) == one.answered for one in pushes) and last.collective is None
     else:
-        assert last.coordinator["arrive"].count >= 40
+        assert last.coordinator["arrive"].answered >= 40
         assert max(len(now.collective.members) for now in seen if now.collective) == 2 and last.collective.step == 20

@@ -83,7 +83,10 @@ def test_a_job_serves_them_while_it_runs():
 def test_ports_that_can_not_be(monkeypatch):
     with pytest.raises(Malformed, match="prometheus is 65536, it must be a port"):
         pm.cluster.run(print, prometheus=65536)
-    with PrometheusEndpoint(0) as taken, pytest.raises(ClusterError, match=re.escape(f"on port {taken.port}: Address already in use")):
+    with (
+        PrometheusEndpoint(0) as taken,
+        pytest.raises(ClusterError, match=re.escape(f"on port {taken.port}: Address already in use")),
+    ):
         pm.cluster.run(print, prometheus=taken.port)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     with pytest.raises(ClusterError, match=r"pip install 'paddle_mini\[cluster\]'"):

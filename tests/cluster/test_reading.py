@@ -31,7 +31,7 @@ class Reader:
         self.membership = Membership(number, 0, Client(self.link, "job"), 1e6, dict)
         self.membership.join()
         self.membership.stop_heartbeat()
-        flush = lambda: self.log.append("flush")  # noqa: E731
+        flush = lambda: self.log.append("flush")
         self.reading = Reading(Client(self.link, "job"), self.membership, flush, None, self.clock)
 
     def read(self, count, seconds, per_task=1, passes=1):

@@ -98,10 +98,6 @@ def test_lines_where_there_are_no_tables(stream, monkeypatch):
     with status_view(out) as show:
         for tenth in range(121):
             show(NOW._replace(seconds=tenth / 10))
-    assert [text.split(",")[0] for text in out.getvalue().splitlines()] == [
-        "5 s",
-        "10 s",
-        "finished 1",
-    ] and LINE_SECONDS == 5
+    assert [text.split(",")[0] for text in out.getvalue().splitlines()] == ["5 s", "10 s", "finished 1"] and LINE_SECONDS == 5
     with status_view(out):
         pass  # a job that ends before it was shown

@@ -252,7 +252,9 @@ class Reading(RuleBasedStateMachine):
         counts = self.tasks.counts()
         assert counts["pending"] == len(self.held)
         assert sum(counts[where] for where in ("todo", "pending", "done", "failed")) == 4
-        assert sorted(task for task, failed in self.tasks.snapshot()["ended"] if not failed) == sorted(set(self.finished[self.pass_number]))
+        assert sorted(task for task, failed in self.tasks.snapshot()["ended"] if not failed) == sorted(
+            set(self.finished[self.pass_number])
+        )
 
 
 TestReading = Reading.TestCase

@@ -176,7 +176,9 @@ def _records(path: str, job: str, number: int) -> list[dict[str, Any]]:
         line = data[begin:] if end < 0 else data[begin:end]
         value = None if end < 0 else _value(line)
         if value is None and (end < 0 or b"\0" in line) and found:
-            _log.warning("the last %d bytes of '%s' were being written when it ended, and did not count yet", len(data) - begin, path)
+            _log.warning(
+                "the last %d bytes of '%s' were being written when it ended, and did not count yet", len(data) - begin, path
+            )
             break
         expected = {"format": FORMAT, "job": job, "log": number} if not found else len(found)
         if value is None or (value != expected if not found else value[0] != expected):

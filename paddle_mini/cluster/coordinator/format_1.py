@@ -12,7 +12,9 @@ def tables_of(state: dict[str, Any]) -> dict[str, Any]:
     return {
         **_members("trainers", state["trainers"]),
         **_members("servers", state["servers"]),
-        "leases.held": [[right, [trainer, life, token, max(left, 1.0)]] for right, trainer, life, token, left in leases["leases"]],
+        "leases.held": [
+            [right, [trainer, life, token, max(left, 1.0)]] for right, trainer, life, token, left in leases["leases"]
+        ],
         "leases.last": [["token", leases["token"]]],
         "initialisation.finished": [[token, True] for token in state["finished"]],
         "tasks.data": [
@@ -35,6 +37,8 @@ def _members(what: str, state: dict[str, Any]) -> dict[str, Any]:
     restarts = {number: count for number, count in state["restarts"]}
     return {
         f"{what}.present": [[number, [key, incarnation, facts]] for number, key, incarnation, facts, _ in state["present"]],
-        f"{what}.past": [[number, [incarnation, restarts.get(number, 0), False]] for number, incarnation in state["incarnations"]],
+        f"{what}.past": [
+            [number, [incarnation, restarts.get(number, 0), False]] for number, incarnation in state["incarnations"]
+        ],
         f"{what}.counts": [["version", state["version"]]],
     }

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..errors import Gone, Malformed, NotElected
+from ..latencies import Latencies
 from ..process_log import ProcessLogger
-from ..values import Latencies, MemberStatus
+from ..values import MemberStatus
 from .tables import Part, Table
 
 _log = ProcessLogger(__name__)

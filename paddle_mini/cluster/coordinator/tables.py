@@ -17,7 +17,8 @@ class Table(MutableMapping[K, V], Generic[K, V]):
     its own, whose changes are not noted."""
 
     def __init__(self, load: Callable[[Any], V] = lambda value: value):
-        self._load, self._values = load, dict[K, V]()
+        self._load = load
+        self._values: dict[K, V] = {}
         self.note: Callable[[Any, Any], None] | None = None
 
     def __getitem__(self, key: K) -> V:

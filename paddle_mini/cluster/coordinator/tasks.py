@@ -201,10 +201,11 @@ class Tasks(Part):
             self._enqueue([number])  # at the end: a failing task must not delay the others
 
     def _enqueue(self, numbers: Iterable[int]) -> None:
-        end = self._data["end"]
-        for end, number in enumerate(numbers, end):
-            self._todo[end] = number
-        self._data["end"] = end + 1
+        place = self._data["end"]
+        for number in numbers:
+            self._todo[place] = number
+            place += 1
+        self._data["end"] = place
 
     def _begin_pass(self) -> None:
         self._data["pass"] += 1

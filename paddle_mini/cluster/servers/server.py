@@ -188,7 +188,8 @@ class ParameterServer(Answering):
                 self.missed = max(self.missed, change.membership)
                 return Done(repeated=True)
             left = {*change.gone, *(one.number for one in trainers)}
-            trainers = trainers + [MemberId(*one) for one in known.members.items() if one[0] not in left and one[1] is not None]
+            stay = [MemberId(number, life) for number, life in known.members.items() if number not in left and life is not None]
+            trainers = trainers + stay
         changed = self._updates.set_members(change.membership, trainers)
         self.release()
         return Done(repeated=not changed)

@@ -86,8 +86,7 @@ class ServerProcess:
         try:
             latencies = self.server.latencies.counts
             note_reply = self._client.once(
-                "coordinator",
-                Heartbeat(Role.SERVER, self.server.index, self._incarnation, self._report(), events, latencies),
+                "coordinator", Heartbeat(Role.SERVER, self.server.index, self._incarnation, self._report(), events, latencies)
             )
             self._follow(note_reply.membership, note_reply.started)
             events_sent(events)

@@ -45,10 +45,11 @@ def save_elected(
 ) -> str | None:
     """Writes a model to directory/trainer_id if this trainer is elected; returns that path, or None for "not you".
 
-    approve(saves): the token of the coordinator's approval, or None; saves: whether the model is still to be written. It is
-    called again when it is written. If another trainer was elected since, StaleToken is raised, and that trainer's model is the one to use. write(folder) fills an
-    empty folder; inside elected() this trainer stays elected. Errors of approve and write propagate; StorageError: the disk
-    fails. After an error the name has the previous model, or all of this one.
+    approve(saves): the token of the coordinator's approval, or None; saves: whether the model is still to be written. It
+    is called again when the model is written. If another trainer was elected since, StaleToken is raised, and that
+    trainer's model is the one to use. write(folder) fills an empty folder; inside elected() this trainer stays elected.
+    Errors of approve and write propagate; StorageError: the disk fails. After an error the name has the previous model,
+    or all of this one.
     """
     _require_id(trainer_id)
     token = approve(True)
@@ -59,8 +60,7 @@ def save_elected(
         now = approve(False)
         if now != token:
             raise StaleToken(
-                f"trainer {trainer_id} was lost while it saved to '{os.fspath(directory)}', and another one was elected "
-                "since"
+                f"trainer {trainer_id} was lost while it saved to '{os.fspath(directory)}', and another one was elected since"
             )
 
     with elected():

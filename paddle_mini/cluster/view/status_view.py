@@ -69,7 +69,9 @@ def last_line(now: Snapshot) -> str:
 def pushes(counts: Mapping[str, int]) -> str:
     """The counts of a JobResult: "pushes: 1,000, of which 990 were applied, and 10 dropped as they came too late"."""
     sent = counts["sent"]
-    text = f"pushes: {sent:,}" + (", all applied" if counts["applied"] == sent else f", of which {counts['applied']:,} were applied")
+    text = f"pushes: {sent:,}" + (
+        ", all applied" if counts["applied"] == sent else f", of which {counts['applied']:,} were applied"
+    )
     if counts["dropped"]:
         text += f", and {counts['dropped']:,} dropped as they came too late"
     if counts["repeated"]:
@@ -161,7 +163,7 @@ def _silent(one: TrainerStatus | ServerStatus) -> str:
 
 
 def _request(by: str, name: str, one: RequestStatus) -> list[str]:
-    return [by, name, f"{one.count:,}", seconds(one.p50), seconds(one.p99)]
+    return [by, name, f"{one.answered:,}", seconds(one.p50), seconds(one.p99)]
 
 
 def _together(some: Iterable[RequestStatus | None]) -> RequestStatus:
@@ -210,5 +212,7 @@ def _rich(now: Snapshot) -> Any:
         for row in rows:
             table.add_row(*row)
         shown.append(table)
-    footer = [text for text in (time.strftime("%H:%M:%S", time.gmtime(now.seconds)), tasks(now), collective(now), savers(now)) if text]
+    footer = [
+        text for text in (time.strftime("%H:%M:%S", time.gmtime(now.seconds)), tasks(now), collective(now), savers(now)) if text
+    ]
     return Group(*shown, Text("  ".join(footer)))

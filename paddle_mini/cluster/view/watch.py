@@ -47,16 +47,17 @@ class TrainerStatus(NamedTuple):
 
 
 class RequestStatus(NamedTuple):
-    """The requests of one kind that a service has answered since it started. p50, p99: seconds from the request to its
+    """Requests of one kind: how many a service has answered since it started. p50, p99: seconds from the request to its
     answer, waiting for other processes included, that half, or all but one in a hundred, did not exceed, at most 41 % too
     long. counts: of the buckets of paddle_mini.cluster.latencies.BOUNDS.
 
+    answered: their number.
     Example:
-        >>> pm.cluster.RequestStatus(count=3, p50=1e-3, p99=2e-3).count
+        >>> pm.cluster.RequestStatus(answered=3, p50=1e-3, p99=2e-3).answered
         3
     """
 
-    count: int
+    answered: int
     p50: float
     p99: float
     counts: tuple[int, ...] = ()
