@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..cluster.errors import ClusterError
 from ..cluster.job import ENGINES, run
 from ..cluster.job_settings import COLLECTIVE, JobSettings
 from ..cluster.servers.settings import MODES
 from ..cluster.view.status_view import pushes, status_view
+from ..environment import value_of
 from ..io.regular_files import open_regular
 
 _OWN = ("job", "trainers", "servers", "mode", "run")
@@ -58,14 +60,30 @@ def _launch(arguments: argparse.Namespace) -> None:
     script = os.path.abspath(arguments.script)
     with open(script, "rb", opener=open_regular) as file:  # reports a missing or invalid script before the job starts
         compile(file.read(), script, "exec", dont_inherit=True)
+    if settings["engine"] == "ray" and (settings["address"] or value_of("RAY_ADDRESS")):
+        script = _shipped(script, settings)
     with status_view(sys.stderr) as show:
         counts = run(partial(_run_script, script, arguments.args), on_status=show, **settings).counts
     print(pushes(counts), file=sys.stderr)
 
 
+def _shipped(script: str, settings: dict[str, Any]) -> str:
+    """Sets the engine to one that sends the script's folder to the machines of the cluster; the script's path there. The
+    job's own directories in that folder are not sent."""
+    from ..cluster.ray_engine import RayEngine  # imported here, as Ray is large and may not be installed
+
+    folder, written = Path(script).parent, [settings["directory"], settings["tensorboard"]]
+    inside = [path.resolve() for path in written if path is not None and folder.resolve() in path.resolve().parents]
+    leaves_out = [".git", ".venv", *(f"/{path.relative_to(folder.resolve())}" for path in inside)]
+    settings["engine"] = RayEngine(settings["address"], ships=str(folder), leaves_out=leaves_out)
+    settings["address"] = None
+    return os.path.basename(script)
+
+
 def _run_script(script: str, args: Sequence[str]) -> None:
     """Runs like `python script args`. On threads the trainers share process-wide state, as runpy documents: sys.argv
     and sys.path are the same for all, sys.modules["__main__"] belongs to one of them; each has its own module."""
+    script = os.path.abspath(script)  # a script that was shipped is in the working directory
     folder = os.path.dirname(script)
     if folder not in sys.path:
         sys.path.insert(0, folder)

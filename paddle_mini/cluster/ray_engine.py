@@ -38,7 +38,8 @@ class RayEngine(Engine):
     """address: of a Ray cluster, as for ray.init; None: that of the environment's RAY_ADDRESS, or a local one for this
     job. If this process has initialised Ray, that cluster is used and left running. service_options, trainer_options:
     additional Ray options of these actors, such as {"num_gpus": 1}. start_timeout: seconds in which the cluster must
-    start them. head_timeout: seconds without an answer of Ray's head after which the job ends, with HeadLost.
+    start them. head_timeout: seconds without an answer of Ray's head after which the job ends, with HeadLost. ships: a
+    folder that all processes get as their working directory, without what .gitignore and leaves_out name.
 
     Ray restarts a service that dies, without limit. Ray must not repeat requests: the client does, as it is not known
     whether a request without a reply was handled.
@@ -51,13 +52,17 @@ class RayEngine(Engine):
         trainer_options: Mapping[str, Any] | None = None,
         start_timeout: float = 300.0,
         head_timeout: float = 12.0,
+        ships: str | None = None,
+        leaves_out: Sequence[str] = (),
     ):
         self._start_timeout = start_timeout
         self._own, self._sockets = not ray.is_initialized(), ""
         if self._own:
             address = address or value_of("RAY_ADDRESS") or "local"
-            of_local: Any = {"include_dashboard": False} if address == "local" else {}
-            context: Any = connect(address, namespace=NAMESPACE, **of_local)
+            options: Any = {"include_dashboard": False} if address == "local" else {}
+            if ships is not None:
+                options["runtime_env"] = {"working_dir": ships, "excludes": list(leaves_out)}
+            context: Any = connect(address, namespace=NAMESPACE, **options)
             if address == "local":
                 self._sockets = os.path.dirname(context.address_info["object_store_address"])
         self._head = HeadWatch(head_timeout)

@@ -114,6 +114,22 @@ def test_the_job_ends_with_an_error_and_goes_on_later(tmp_path, environment):
 
 
 @thorough
+def test_launch_sends_the_folder_of_a_script(tmp_path, environment):
+    """Without the job's own directory in it; relative paths of the script are in the copy."""
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "data.txt").write_text("7")
+    (folder / "beside.py").write_text("from pathlib import Path\nvalue = Path('data.txt').read_text()\n")
+    (folder / "train.py").write_text("import os, beside\nprint(beside.value, beside.__file__, os.path.exists('job'))\n")
+    command = [sys.executable, "-c", "import sys; from paddle_mini.cli import main; sys.exit(main())", "launch"]
+    with cluster(environment) as (address, of_ray):
+        words = ["--engine", "ray", "--address", address, "--directory", "code/job", "code/train.py"]
+        done = subprocess.run([*command, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stderr
+        assert re.search(rf"7 {of_ray}\S*/beside\.py False", done.stdout + done.stderr)
+
+
+@thorough
 def test_another_token_is_refused_with_a_hint(tmp_path, environment):
     with cluster(environment) as (address, _):
         job = begin({**environment, "RAY_AUTH_TOKEN": "wrong"}, address, tmp_path / "job", 1)
