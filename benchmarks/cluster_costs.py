@@ -219,11 +219,13 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
     not elected; task: to get one, and to end it; all_join: that all of them join."""
     with tempfile.TemporaryDirectory() as directory:
         coordinator = Coordinator(CoordinatorSettings("job", 2 * trainers, 1, lease=1e9), directory)
+        coordinator.batched = True
         replies: SimpleQueue[Any] = SimpleQueue()
 
         def send(requests: Sequence[Request[Any]]) -> list[Any]:
             for request in requests:
                 coordinator.take(*encode("job", request), replies.put, 60.0)
+            coordinator.flush()
             return [decode_reply(request.reply, *replies.get()) for request in requests]
 
         def each(make: Callable[[Any], Request[Any]]) -> float:

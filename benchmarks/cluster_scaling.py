@@ -79,7 +79,7 @@ def growth() -> Iterator[list[Any]]:
     for model in MODELS:
         for trainers in (10, 100, 1000, 10_000):
             servers = max(1, trainers // 10)
-            one = simulated(model, Cluster(trainers, servers), steps=3.0 if trainers > 1000 else 8.0)
+            one = simulated(model, Cluster(trainers, servers), steps=2.0 if trainers > 1000 else 5.0)
             late = sorted(one.job.staleness)
             stale = f"{sum(late) / len(late):.0f}, {late[int(0.99 * len(late))]}" if late else "–"
             yield [
@@ -169,8 +169,8 @@ def figure() -> None:
     counts = (1, 3, 10, 30, 100, 300, 1000, 3000)
     servers = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
     for model in MODELS:
-        left.plot(counts, [simulated(model, Cluster(n, max(1, n // 10)), 5.0).efficiency for n in counts], ".-", label=model.name)
-        right.plot(servers, [simulated(model, Cluster(100, m), 5.0).efficiency for m in servers], ".-")
+        left.plot(counts, [simulated(model, Cluster(n, max(1, n // 10)), 3.0).efficiency for n in counts], ".-", label=model.name)
+        right.plot(servers, [simulated(model, Cluster(100, m), 4.0).efficiency for m in servers], ".-")
     for axes, words in ((left, "trainers, a tenth as many servers"), (right, "servers of 100 trainers")):
         axes.set(xscale="log", xlabel=words, ylim=(0, 1.02))
         axes.grid(alpha=0.3)

@@ -10,9 +10,9 @@
   whole. A server executes one request at a time.
 * A step's forward and backward pass takes a time with a lognormal distribution, on one core.
 * Dense parameters are in blocks of BLOCK elements or more, and rows are named at random: a step touches the servers that
-  have a block, and those that have one of its rows. At most SAMPLED servers are simulated, each of which a step touches as
-  often as any. A trainer's CPU and link carry the messages of all servers, and failures and checkpoints hit the simulated
-  ones as often as they would hit all: a step needs every server that it touches.
+  have a block, and those that have one of its rows. At most SAMPLED servers are simulated, or SAMPLED_OF_MANY, each of
+  which a step touches as often as any. A trainer's CPU and link carry the messages of all servers, and failures and
+  checkpoints hit the simulated ones as often as they would hit all: a step needs every server that it touches.
 * A server answers while it writes a checkpoint: that takes a core of its machine for its bytes, a part at a time, and the
   disk, and a push copies the pages of PAGE bytes that it changes. The copies of pages that were written or copied before
   are counted, too, which is more than there are.
@@ -30,7 +30,8 @@ from discrete_events import Latch, Process, Queue, Simulation
 from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.shards import BLOCK
 
-SAMPLED = 8
+SAMPLED, SAMPLED_OF_MANY = 8, 2
+"""Servers that are simulated, and those of more than 1,000 trainers, which make many events."""
 PAGE = 4096
 WRITTEN_AT_A_TIME = 1 << 24
 """Bytes of a checkpoint for which a core is taken, before requests that wait for one are served."""
@@ -137,7 +138,7 @@ class Job:
     def __init__(self, model: Model, cluster: Cluster, costs: Costs, seed: int = 0):
         self.model, self.cluster, self.costs = model, cluster, costs
         self.simulation = Simulation(seed)
-        sampled = min(cluster.servers, SAMPLED)
+        sampled = min(cluster.servers, SAMPLED if cluster.trainers <= 1000 else SAMPLED_OF_MANY)
         self.scale = cluster.servers / sampled  # servers that each simulated one represents
         shared = self._machine() if cluster.shared else None
         self.trainers = [shared or self._machine() for _ in range(cluster.trainers)]
@@ -238,7 +239,8 @@ class Job:
     def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: list[int], answered: Latch) -> Process:
         server, costs, simulation = self.servers[index], self.costs, self.simulation
         yield from machine.cores.use(self.scale * (costs.client_message + costs.client_byte * request.sent))
-        yield simulation.timeout(costs.message_wait)
+        if costs.message_wait:
+            yield simulation.timeout(costs.message_wait)
         yield from self._move(machine.sends, self.scale * request.sent, server.machine.receives, request.sent)
         yield from self._handle(server, request, step, index, versions)
         versions[index] = server.version

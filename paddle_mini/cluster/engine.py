@@ -42,6 +42,16 @@ class Service(Protocol):
         ...
 
 
+class Batching:
+    """Base of a service whose replies to several requests cost no more than one, because they wait for the same. batched:
+    the engine calls flush() when no other request waits, so that replies may wait for it."""
+
+    batched = False
+
+    def flush(self) -> None:
+        """Gives the replies that wait."""
+
+
 class Link(ABC):
     """The connection of one process of a job to the services."""
 

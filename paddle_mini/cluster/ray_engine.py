@@ -8,6 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..environment import value_of
@@ -162,7 +163,8 @@ class RayEngine(Engine):
                 continue
             if machine == here:
                 if self._head.is_lost:  # Ray can't end it
-                    os.kill(process, signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
                 _await_end(process, end - time.monotonic())
             elif not self._head.is_lost:
                 there: Any = NodeAffinitySchedulingStrategy(machine, soft=False)

@@ -10,7 +10,7 @@ from itertools import count as counting
 from queue import SimpleQueue
 from typing import Any
 
-from .engine import Answer, Engine, Envelope, Killed, Link, Respond, Service
+from .engine import Answer, Batching, Engine, Envelope, Killed, Link, Respond, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 
 TICK = 0.1
@@ -21,14 +21,21 @@ _log = logging.getLogger(__name__)
 
 
 class _Served:
-    """A service. service: None after die(), then it is `killed`; lock: serialises calls, also across restarts."""
+    """A service. service: None after die(), then it is `killed`; lock: serialises calls, also across restarts. callers:
+    those that wait for the lock."""
 
     def __init__(self, make: Callable[[], Service]):
-        self.make, self.lock = make, threading.Lock()
-        self.service: Service | None = make()
+        self._make, self.lock, self.callers = make, threading.Lock(), set[object]()
+        self.service: Service | None = self.make()
         self.killed: Service | None = None
         self._expected: dict[int, Respond] = {}
         self._numbers = counting()
+
+    def make(self) -> Service:
+        service = self._make()
+        if isinstance(service, Batching):
+            service.batched = True
+        return service
 
     def take(self, service: Service, request: Envelope, respond: Respond) -> None:
         """Gives a request to the service; if it dies before it answers, respond() gets Gone."""
@@ -40,6 +47,8 @@ class _Served:
                 respond(answer)
 
         service.take(request.header, request.arrays, answered, request.patience)
+        if isinstance(service, Batching) and not self.callers:
+            service.flush()
         if self.service is not service:  # it died meanwhile
             self._refuse_all()
 
@@ -150,7 +159,11 @@ class ThreadEngine(Engine):
         served = self._served.get(request.service)
         if served is None or served.service is None:
             return respond(Gone("it does not run"))
-        if not served.lock.acquire(timeout=timeout):
+        caller = object()
+        served.callers.add(caller)
+        taken = served.lock.acquire(timeout=timeout)
+        served.callers.discard(caller)
+        if not taken:
             return respond(Timeout(f"it was busy for {timeout:g} s"))
         try:
             service = served.service

@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import posixpath
-import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from ..engine import Answer, Respond
+from ..engine import Answer, Batching, Respond
 from ..errors import Malformed, WrongJob
 from ..process_log import EventBuffer, events_sent, log_context, pending_events
 from ..protocol import (
@@ -48,7 +47,7 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 
 
-class Coordinator(Answering):
+class Coordinator(Answering, Batching):
     """The service of a job that all other processes use; it handles no parameter values.
 
     directory: of the durable state, which is on the disk before the reply that depends on it is given; a new Coordinator
@@ -62,9 +61,8 @@ class Coordinator(Answering):
     def __init__(self, settings: CoordinatorSettings, directory: str, clock: Callable[[], float] = time.monotonic):
         self.settings, self._clock = settings, clock
         self._now = clock()
-        self._lock = threading.RLock()  # replies that wait for the disk come from another thread
         self._event_buffer = EventBuffer()
-        instant, job = self._instant, Facts(started=False, run=settings.run, restarts=0)
+        instant, job = (lambda: self._now), Facts(started=False, run=settings.run, restarts=0)
         self._facts = job.facts  # started: whether all initial trainers have joined once; restarts: of the coordinator
         self._tasks = DataTasks(instant, settings.task_timeout, settings.task_failures)
         self._leases = Leases(instant)
@@ -83,7 +81,6 @@ class Coordinator(Answering):
                 "servers": self._servers,
                 "initialisation": self._initialisation,
             },
-            self._lock,
         )
         self._changes = MembershipChanges(0)
         if self._durable.found:
@@ -124,24 +121,30 @@ class Coordinator(Answering):
 
     def handle(self, header: bytes, arrays: Sequence[Any]) -> tuple[bytes, Arrays]:
         answers: list[Any] = []
-        with self._lock, log_context("coordinator"):
+        with log_context("coordinator"):
             super().take(header, arrays, answers.append, 0.0)
-        if not answers:
-            self._durable.sync()
+            if not answers:
+                self._durable.sync()
         return answers[0]
 
     def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
-        with self._lock, log_context("coordinator"):
+        with log_context("coordinator"):
             super().take(header, arrays, respond, patience)
-        self._durable.sync_soon()
+            if not self.batched or self._durable.is_late:
+                self._durable.sync()
+
+    def flush(self) -> None:
+        with log_context("coordinator"):
+            self._durable.sync()
 
     def deliver(self, respond: Respond, answer: Answer) -> None:
         self._durable.reply(respond, answer)
 
     def tick(self) -> None:
         """Removes trainers and servers whose leases have expired; called regularly, also without requests."""
-        with self._lock, log_context("coordinator"):
+        with log_context("coordinator"):
             self._pass_time()
+            self._durable.sync()
 
     def rest(self) -> None:
         self._durable.close()
@@ -293,6 +296,3 @@ class Coordinator(Answering):
             self._rendezvous.status(),
             self.latencies.counts,
         )
-
-    def _instant(self) -> float:
-        return self._now

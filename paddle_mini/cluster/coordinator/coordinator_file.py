@@ -8,7 +8,7 @@
 A new snapshot comes with a new, empty log: the log is made first, then the snapshot that names it replaces the previous one,
 then the previous log is removed. So a crash at any moment leaves a snapshot whose log exists.
 
-A record counts once OpenLog.sync() has returned. The end of a log that was being written when the machine stopped may miss bytes,
+A record counts once sync() has returned. The end of a log that was being written when the machine stopped may miss bytes,
 or have zeros where pages did not reach the disk: such an end is cut off, because nobody was told that it counts. Anything
 else that does not fit its CRC, or the sequence of numbers, is damage.
 """
@@ -74,24 +74,6 @@ def read_state(directory: str, job: str) -> Stored | None:
         raise StorageError(f"'{log}', which belongs to '{NAME}' beside it, is missing: restore a copy of both") from None
 
 
-class OpenLog(NamedTuple):
-    """A log, and a descriptor of its own: it may be replaced by a snapshot meanwhile."""
-
-    path: str
-    descriptor: int
-
-    def sync(self) -> StorageError | None:
-        """Returns when all records that were appended before are on the disk, or an error; to be called once."""
-        try:
-            with _writing(self.path):
-                os.fdatasync(self.descriptor)
-        except StorageError as error:
-            return error
-        finally:
-            os.close(self.descriptor)
-        return None
-
-
 class CoordinatorFiles:
     """Writes the files of a coordinator. number: of the log before the first snapshot.
 
@@ -127,7 +109,7 @@ class CoordinatorFiles:
             self._remove_others()
 
     def append(self, record: dict[str, Any]) -> None:
-        """Appends a record, which counts after OpenLog.sync(). On StorageError the log is as it was, or needs_snapshot."""
+        """Appends a record, which counts after sync(). On StorageError the log is as it was, or needs_snapshot."""
         assert self._descriptor is not None and not self.needs_snapshot
         data = _line([self._records + 1, record])
         with _writing(_log_path(self._directory, self._number)):
@@ -150,10 +132,16 @@ class CoordinatorFiles:
         """Lets the log grow to twice its size before the next one is due."""
         self._limit = 2 * self._end
 
-    def log(self) -> OpenLog:
-        """The log, for OpenLog.sync()."""
-        assert self._descriptor is not None
-        return OpenLog(_log_path(self._directory, self._number), os.dup(self._descriptor))
+    def sync(self) -> None:
+        """Returns when all records are on the disk."""
+        if self._descriptor is None:
+            return
+        with _writing(_log_path(self._directory, self._number)):
+            try:
+                os.fdatasync(self._descriptor)
+            except OSError:
+                self.needs_snapshot = True  # the kernel may have dropped pages that it could not write
+                raise
 
     def close(self) -> None:
         if self._descriptor is not None:

@@ -101,14 +101,13 @@ class Facts(Part):
 class Journal:
     """Notes the changes of all tables of parts, to undo them and to write them.
 
-    mark(): the number of changes so far. A record has the values of all keys that changed since the previous record, so
-    that records in their order make the state of the tables."""
+    mark(): the number of changes that are not final. A record has the values of all keys that changed since the previous
+    record, so that records in their order make the state of the tables."""
 
     def __init__(self, parts: Mapping[str, Part]):
         self._parts = parts
         self._tables = {f"{of}.{name}": table for of, part in parts.items() for name, table in part.tables.items()}
         self._undo: list[tuple[Table[Any, Any], Any, Any]] = []
-        self._forgotten = 0
         self._changed: dict[str, dict[Any, None]] = {}
         for name, table in self._tables.items():
             table.note = self._noting(name, table)
@@ -121,22 +120,19 @@ class Journal:
         return note
 
     def mark(self) -> int:
-        return self._forgotten + len(self._undo)
+        return len(self._undo)
 
-    def forget(self, mark: int) -> None:
-        """Changes before this mark are final."""
-        del self._undo[: mark - self._forgotten]
-        self._forgotten = max(mark, self._forgotten)
+    def forget(self) -> None:
+        """The changes so far are final."""
+        self._undo.clear()
 
-    def undo(self, mark: int | None = None) -> None:
-        """Undoes the changes since a mark; None: all that are not final."""
-        begin = 0 if mark is None else mark - self._forgotten
-        for table, key, before in reversed(self._undo[begin:]):
+    def undo(self, mark: int = 0) -> None:
+        """Undoes the changes since a mark; those that are not final."""
+        undone, self._undo = self._undo[mark:], self._undo[:mark]
+        for table, key, before in reversed(undone):
             table.put_back(key, before)
-        if begin < len(self._undo):
-            del self._undo[begin:]
-            for part in self._parts.values():
-                part.derive()
+        for part in self._parts.values() if undone else ():
+            part.derive()
 
     def record(self) -> dict[str, Any]:
         """The changes since the previous written()."""
