@@ -31,7 +31,7 @@ from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.shards import BLOCK
 
 SAMPLED, SAMPLED_OF_MANY = 8, 2
-"""Servers that are simulated, and those of more than 1,000 trainers, which make many events."""
+"""Servers that are simulated, and those of more than 1,000 trainers, and of the hours of one, which make many events."""
 PAGE = 4096
 WRITTEN_AT_A_TIME = 1 << 24
 """Bytes of a checkpoint for which a core is taken, before requests that wait for one are served."""
@@ -138,7 +138,7 @@ class Job:
     def __init__(self, model: Model, cluster: Cluster, costs: Costs, seed: int = 0):
         self.model, self.cluster, self.costs = model, cluster, costs
         self.simulation = Simulation(seed)
-        sampled = min(cluster.servers, SAMPLED if cluster.trainers <= 1000 else SAMPLED_OF_MANY)
+        sampled = min(cluster.servers, SAMPLED if 1 < cluster.trainers <= 1000 else SAMPLED_OF_MANY)
         self.scale = cluster.servers / sampled  # servers that each simulated one represents
         shared = self._machine() if cluster.shared else None
         self.trainers = [shared or self._machine() for _ in range(cluster.trainers)]

@@ -16,11 +16,12 @@ from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.coordinator import coordinator_file, durable_state
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
-from paddle_mini.cluster.errors import StorageError
+from paddle_mini.cluster.errors import ClusterError, StorageError
 from paddle_mini.cluster.messages import decode_reply, encode
 from paddle_mini.cluster.protocol import Join, View
 from paddle_mini.cluster.replies import JobMembers, Welcome
 from paddle_mini.cluster.thread_engine import ThreadEngine
+from server_calls import generator
 
 
 @pytest.fixture
@@ -173,6 +174,39 @@ def test_damage_is_not_taken_for_an_end_that_was_being_written(job):
     os.rename(path, path + ".away")
     with pytest.raises(StorageError, match=r"coordinator\.1\.log', which belongs to 'coordinator\.json' beside it, is missing"):
         job.restart()
+
+
+ODD = [None, True, -1, 2**70, "x", [], [0], [[0]], {}, {"a": 1}]
+
+
+@pytest.mark.parametrize("form", [1, 2])
+def test_content_with_valid_checksums_that_no_coordinator_wrote(job, form):
+    """A value anywhere in the files is replaced: it is refused, or the coordinator answers."""
+    used(job)
+    path = os.path.join(job.directory, "coordinator.json")
+    with open(path, "rb") as file:
+        written = json.loads(file.read())["coordinator"]
+    facts = written if form == 2 else {"format": 1, "job": "job", "state": FORMAT_1}
+    random, refused = generator(f"odd {form}"), 0
+    for _ in range(150):
+        changed = json.loads(json.dumps(facts))
+        inside = changed
+        while True:
+            key = random.choice(list(inside)) if isinstance(inside, dict) else int(random.integers(len(inside)))
+            if not isinstance(inside[key], (dict, list)) or not inside[key] or random.random() < 0.3:
+                break
+            inside = inside[key]
+        inside[key] = ODD[random.integers(len(ODD))]
+        if not {"format", "job", "log"} & {key}:
+            with open(path, "wb") as file:
+                file.write(coordinator_file._spelled(changed))
+            again = Asked.__new__(Asked)
+            vars(again).update(vars(job))
+            try:
+                again.restart()
+            except ClusterError:
+                refused += 1
+    assert refused > 20
 
 
 class Dead(BaseException):

@@ -32,6 +32,7 @@ from ..replies import Done, HeartbeatReply, JobMembers, JobStatus, Left, Saver, 
 from ..service import Answering
 from ..values import FromMember, FromTrainer, MemberId, Role
 from ..wire import Arrays
+from .coordinator_file import restoring
 from .coordinator_settings import CoordinatorSettings
 from .durable_state import DurableState
 from .initialisation import Initialisation
@@ -84,7 +85,8 @@ class Coordinator(Answering, Batching):
         )
         self._changes = MembershipChanges(0)
         if self._durable.found:
-            self._resume()
+            with restoring(directory):
+                self._resume()
         self._durable.begin()
         kept: dict[Any, Callable[[Any], Any]] = {  # their changes are durable
             Join: self._join,

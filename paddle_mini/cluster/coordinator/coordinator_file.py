@@ -56,20 +56,23 @@ def read_state(directory: str, job: str) -> Stored | None:
         return None
     try:
         facts = json.loads(data)["coordinator"]
-        whole = _spelled(facts) == data
+        whole = isinstance(facts, dict) and _spelled(facts) == data
     except (ValueError, KeyError, TypeError, RecursionError):
         whole = False
     if not whole:
-        raise _damaged(path)
+        raise damaged(path)
     if facts.get("format") not in (1, FORMAT):
         raise WrongVersion(f"'{path}' has format {shown(facts.get('format'))}, only 1 and {FORMAT} are supported")
+    if not isinstance(facts.get("job"), str) or not isinstance(facts.get("state"), dict) or type(facts.get("log", 0)) is not int:
+        raise damaged(path)
     if facts["job"] != job:
         raise WrongJob(f"'{directory}' belongs to job {shown(facts['job'])}, not {shown(job)}: give each job its own directory")
     if facts["format"] == 1:
-        return Stored(tables_of(facts["state"]), 0, [])
-    log = _log_path(directory, facts["log"])
+        with restoring(directory):
+            return Stored(tables_of(facts["state"]), 0, [])
+    log = _log_path(directory, facts.get("log", 0))
     try:
-        return Stored(facts["state"], facts["log"], _records(log, job, facts["log"]))
+        return Stored(facts["state"], facts.get("log", 0), _records(log, job, facts.get("log", 0)))
     except FileNotFoundError:
         raise StorageError(f"'{log}', which belongs to '{NAME}' beside it, is missing: restore a copy of both") from None
 
@@ -169,13 +172,17 @@ def _records(path: str, job: str, number: int) -> list[dict[str, Any]]:
             )
             break
         expected = {"format": FORMAT, "job": job, "log": number} if not found else len(found)
-        if value is None or (value != expected if not found else value[0] != expected):
-            raise _damaged(path)
+        if value is None or (value != expected if not found else not _is_record(value, len(found))):
+            raise damaged(path)
         found.append(value)
         begin = end + 1
     if not found:
-        raise _damaged(path)
+        raise damaged(path)
     return [changes for _, changes in found[1:]]
+
+
+def _is_record(value: Any, number: int) -> bool:
+    return isinstance(value, list) and len(value) == 2 and value[0] == number and isinstance(value[1], dict)
 
 
 def _value(line: bytes) -> Any:
@@ -235,7 +242,17 @@ def _writing(path: str) -> Iterator[None]:
         raise StorageError(f"can't write '{path}': {error.strerror or error}") from None
 
 
-def _damaged(path: str) -> StorageError:
+@contextmanager
+def restoring(directory: str) -> Iterator[None]:
+    """StorageError where what was read has valid checksums, but its author was not a coordinator."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
+        raise damaged(os.path.join(directory, NAME)) from None
+
+
+def damaged(path: str) -> StorageError:
+    """The error for a file whose content is not what was written."""
     return StorageError(
         f"'{path}' is truncated or damaged; without it the job would repeat elections and tasks that are "
         "done: restore a copy, or use an empty directory"

@@ -9,7 +9,7 @@ from ..engine import Answer, Respond
 from ..errors import StorageError
 from ..messages import encode_error
 from ..process_log import ProcessLogger
-from .coordinator_file import CoordinatorFiles, read_state
+from .coordinator_file import CoordinatorFiles, read_state, restoring
 from .tables import Journal, Part
 
 LONGEST_WAIT = 0.01
@@ -31,7 +31,8 @@ class DurableState:
         self.found, self.errors = stored is not None, 0
         self._journal = Journal(parts)
         if stored is not None:
-            self._journal.restore(stored.state, stored.records)
+            with restoring(directory):
+                self._journal.restore(stored.state, stored.records)
         self._files = CoordinatorFiles(directory, job, stored.number if stored is not None else 0)
         self._waiting: list[tuple[Respond, Answer]] = []
         self._since = 0.0  # when the first of them came
