@@ -72,8 +72,8 @@ class HeadWatch:
         """HeadLost if the head has not answered for too long."""
         if self.is_lost:
             raise HeadLost(
-                f"Ray's head has not answered for {self._limit:g} s: start Ray again, and then the job; it goes on from "
-                "what is in its directory"
+                f"Ray's head has not answered for {self._limit:g} s: start Ray again, and then the job, which resumes "
+                "from its directory"
             )
 
     def wait(self, parts: Sequence[Any], count: int, seconds: float = math.inf) -> list[Any]:

@@ -402,7 +402,7 @@ FORMAT_1 = {
     "restarts": 0,
     "run": "",
 }
-"""What the previous version wrote after used()."""
+"""The state of used() in the previous version's file."""
 
 
 def test_a_file_of_format_1_is_read(job, tmp_path):

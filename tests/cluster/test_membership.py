@@ -1,4 +1,4 @@
-"""What changes of the members cost: a trainer tells servers about itself, not about all, and not before the job starts."""
+"""Messages about changes of the members: a trainer tells servers about itself, not about all, and not before the job starts."""
 
 from collections import Counter
 

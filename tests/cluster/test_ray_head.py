@@ -1,4 +1,4 @@
-"""The head of a Ray cluster dies: the job ends with an error, and goes on from its directory when both begin again."""
+"""The head of a Ray cluster dies: the job ends with an error, and resumes from its directory later."""
 
 import os
 import re
@@ -95,7 +95,7 @@ def begin(environment, *arguments):
 
 
 @thorough
-def test_the_job_ends_with_an_error_and_goes_on_later(tmp_path, environment):
+def test_the_job_ends_with_an_error_and_resumes_later(tmp_path, environment):
     with cluster(environment) as (address, folder):
         job = begin(environment, address, tmp_path / "job", 100_000)
         for line in job.stdout:
@@ -110,7 +110,7 @@ def test_the_job_ends_with_an_error_and_goes_on_later(tmp_path, environment):
         job = begin(environment, address, tmp_path / "job", 1)
         output, errors = job.communicate(timeout=120)
         assert job.returncode == 0, errors
-    assert int(output.splitlines()[-1].split()[1]) > 50, "it went on with the parameters of its last checkpoint"
+    assert int(output.splitlines()[-1].split()[1]) > 50, "it resumed with the parameters of its last checkpoint"
 
 
 @thorough

@@ -229,7 +229,7 @@ class Coordinator(Answering, Batching):
         self._changes.note(self._membership, number)
         self._rendezvous.end(number)
         self._tasks.release(str(number), failed=lost)
-        self._initialisation.give_up(str(number))
+        self._initialisation.abandon(str(number))
 
     def _view(self, request: View) -> JobMembers:
         present = self._trainers.present

@@ -9,7 +9,7 @@ A new snapshot comes with a new, empty log: the log is made first, then the snap
 then the previous log is removed. So a crash at any moment leaves a snapshot whose log exists.
 
 A record counts once sync() has returned. The end of a log that was being written when the machine stopped may miss bytes,
-or have zeros where pages did not reach the disk: such an end is cut off, because nobody was told that it counts. Anything
+or have zeros where pages did not reach the disk: such an end is cut off, because no reply has said that it counts. Anything
 else that does not fit its CRC, or the sequence of numbers, is damage.
 """
 
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
 
 
 def read_state(directory: str, job: str) -> Stored | None:
-    """What CoordinatorFiles wrote last; None if there are no files. WrongJob for files of another job; WrongVersion;
+    """The state that CoordinatorFiles wrote last; None if there are no files. WrongJob for files of another job; WrongVersion;
     StorageError for files that can't be read or are damaged."""
     path = os.path.join(directory, NAME)
     try:

@@ -67,9 +67,9 @@ class Initialisation(Part):
             )
         self._servers.set_fact("initialised", True)
         self._finished[token] = True
-        self.give_up(trainer)
+        self.abandon(trainer)
         return Done()
 
-    def give_up(self, trainer: str) -> None:
+    def abandon(self, trainer: str) -> None:
         """Another trainer is selected at once, if this one was."""
         self._leases.release(_RIGHT, trainer)
