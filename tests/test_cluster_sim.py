@@ -213,7 +213,7 @@ def test_a_step_asks_the_servers_that_it_touches(sim, model, costs):
         job = sim.Job(few, sim.Cluster(1, servers), costs).run(30.0)
         expected = servers * (1 - (1 - 1 / servers) ** 100)
         assert servers * job.touched == pytest.approx(expected, rel=0.01)
-        assert job.scale * sum(one.machine.sends.entered for one in job.servers) / job.steps == pytest.approx(expected, rel=0.08)
+        assert job.scale * sum(one.machine.sends.entered for one in job.servers) / job.steps == pytest.approx(expected, rel=0.12)
     dense = replace(model, dense=4 * 8192 * 20.0, rows=0)
     assert sim.touched(dense, 100) == pytest.approx(0.2) and sim.touched(dense, 10) == 1.0
 

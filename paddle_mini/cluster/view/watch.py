@@ -77,7 +77,7 @@ class CollectiveStatus(NamedTuple):
 
 
 class ServerStatus(NamedTuple):
-    """silent, restarts: as for a trainer. bytes: of its parameters. received, given: bytes of arrays since it started.
+    """silent, restarts, lost: as for a trainer. bytes: of its parameters. received, given: bytes of arrays since it started.
     behind: by how many versions the parameters of the pushes since its last report were outdated, on average; None: no
     pushes; worst_behind: the maximum since it started. checkpoint: number of the newest one, or None; checkpoint_age:
     seconds since; checkpoint_seconds: duration of the write; checkpoint_errors: failed writes.
