@@ -106,11 +106,11 @@ def modes() -> Iterator[list[Any]]:
             ]
 
 
-def with_servers(servers: int, seconds: float, **facts: Any) -> Outcome:
-    """For LARGE and one trainer, because the cost of checkpoints and failures does not depend on the number of trainers."""
+def with_servers(servers: int, seconds: float, model: Model = LARGE, **facts: Any) -> Outcome:
+    """For one trainer, because the cost of checkpoints and failures does not depend on the number of trainers."""
     cluster = Cluster(1, servers, **facts)
-    job = Job(LARGE, cluster, RAY).run(seconds)
-    plain = Job(LARGE, replace(cluster, checkpoint_seconds=None, mean_life=None), RAY).run(100.0)
+    job = Job(model, cluster, RAY).run(seconds)
+    plain = Job(model, replace(cluster, checkpoint_seconds=None, mean_life=None), RAY).run(100.0)
     return Outcome(job.steps / seconds / (plain.steps / 100.0), "", job)
 
 
@@ -123,11 +123,13 @@ def disks() -> Iterator[list[Any]]:
 
 
 def failures() -> Iterator[list[Any]]:
-    """Compared with a job that writes checkpoints at the same times and has no failures."""
+    """Compared with a job that writes checkpoints at the same times and has no failures. Steps of 4 s, of which there are
+    few enough to simulate."""
+    model = replace(LARGE, compute=4.0)
     for servers in (8, 64, 512):
-        facts = {"checkpoint_seconds": 600.0, "together": True}
-        one = with_servers(servers, 36_000.0, mean_life=7 * DAY, **facts)
-        plain = with_servers(servers, 36_000.0, **facts)
+        facts = {"checkpoint_seconds": 600.0, "together": True, "heartbeats": False}
+        one = with_servers(servers, 36_000.0, model, mean_life=7 * DAY, **facts)
+        plain = with_servers(servers, 36_000.0, model, **facts)
         applied = sum(server.version for server in one.job.servers) / len(one.job.servers)
         yield [
             servers,
@@ -191,7 +193,7 @@ TABLES = {
     ),
     "Modes, dense model": (["trainers", "mode", "efficiency", "limit"], modes),
     "Checkpoints of 200 GB every 600 s": (["servers", "one writes for", "they write", "steps beside none"], disks),
-    "10 hours with servers that each fail every 7 days": (
+    "10 hours with servers that each fail every 7 days, steps of 4 s": (
         ["servers", "one of them fails every", "time lost", "pushes lost"],
         failures,
     ),

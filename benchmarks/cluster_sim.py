@@ -80,7 +80,8 @@ class Cluster:
     """cores: of each machine. bandwidth: bytes per second of a link, each way; latency: seconds. disk: bytes per
     second. state: bytes of a checkpoint for each byte of a parameter. checkpoint_seconds, save_seconds: from one
     checkpoint, or saved model, to the next; None: there are none. together: whether all servers write at the same time.
-    mean_life: mean seconds until a machine fails; None: machines do not fail."""
+    mean_life: mean seconds until a machine fails; None: machines do not fail.
+    heartbeats: whether they are simulated; over hours they are most of the events."""
 
     trainers: int
     servers: int
@@ -98,6 +99,7 @@ class Cluster:
     mean_life: float | None = None
     restart: float = 5.0
     lease: float = 10.0
+    heartbeats: bool = True
 
     @property
     def heartbeat_seconds(self) -> float:
@@ -166,7 +168,7 @@ class Job:
         cluster, begin, draw = self.cluster, self.simulation.begin, self.simulation.random
         for number, machine in enumerate(self.trainers):
             begin(self._train(number, machine))
-        for _ in range(cluster.trainers + cluster.servers):
+        for _ in range(cluster.trainers + cluster.servers if cluster.heartbeats else 0):
             begin(self._heartbeat(), draw.random() * cluster.heartbeat_seconds)
         for server in self.servers:
             if cluster.checkpoint_seconds is not None:
