@@ -193,8 +193,6 @@ void StandIns::write_back(KernelContext& context) {
   for (auto [from, to] : after_) cast(context, from, to);
 }
 
-Segment widen(Segment segment, const Placement& placement) {
-  return Casts(std::move(segment), placement).run();
-}
+Segment widen(Segment segment, const Placement& placement) { return Casts(std::move(segment), placement).run(); }
 
 }  // namespace paddle_mini

@@ -94,15 +94,17 @@ struct GeluSecondKernel : Kernel {
 }  // namespace
 
 void define_gelu(OpTable& ops) {
-  ops.add(with_halves<GeluKernel>(unary("gelu")
-              .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
-                   "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
-              .attr("approximate", false, "whether tanh is replaces erf")
-              .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .kernels<GeluKernel, float, double>()));
-  ops.add(with_halves<GeluGradKernel>(unary_gradient(ops, "gelu")
-              .doc("X@GRAD = Out@GRAD times the derivative of the formula of the forward operator.")
-              .kernels<GeluGradKernel, float, double>()));
+  ops.add(
+      with_halves<GeluKernel>(unary("gelu")
+                                  .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
+                                       "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
+                                  .attr("approximate", false, "whether tanh is replaces erf")
+                                  .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+                                  .kernels<GeluKernel, float, double>()));
+  ops.add(with_halves<GeluGradKernel>(
+      unary_gradient(ops, "gelu")
+          .doc("X@GRAD = Out@GRAD times the derivative of the formula of the forward operator.")
+          .kernels<GeluGradKernel, float, double>()));
   ops.add(unary_second_gradient(ops, "gelu").kernels<GeluSecondKernel, float, double>());
 }
 

@@ -17,7 +17,17 @@ from paddle_mini import _core
 from paddle_mini.testing.one_op import array, run_op
 
 NATIVE = _core.kernel_library()["level"] == "v4-bf16"
-SIZES = [(1, 1, 1), (13, 15, 2), (14, 16, 3), (15, 17, 31), (29, 31, 33), (2, 33, 1023), (127, 65, 64), (3, 300, 2051), (600, 40, 1025)]
+SIZES = [
+    (1, 1, 1),
+    (13, 15, 2),
+    (14, 16, 3),
+    (15, 17, 31),
+    (29, 31, 33),
+    (2, 33, 1023),
+    (127, 65, 64),
+    (3, 300, 2051),
+    (600, 40, 1025),
+]
 
 
 def product(x, y, op_type="matmul_v2", **attrs):
@@ -68,16 +78,18 @@ def test_batches_and_broadcast_operands():
     check(product(array(4, 17, 20), array(4, 20, 35), "bmm"), array(4, 17, 20), array(4, 20, 35))
     check(product(x, array(20, 35)), x, array(20, 35))
     check(product(array(2, 3, 4), array(12, 5), "mul"), array(2, 3, 4).reshape(2, 12), array(12, 5))
-    np.testing.assert_array_equal(product(np.full((2, 3), 3.0), np.full((3, 4), 0.5), "matmul", alpha=-2.0), np.full((2, 4), -9.0))
+    np.testing.assert_array_equal(
+        product(np.full((2, 3), 3.0), np.full((3, 4), 0.5), "matmul", alpha=-2.0), np.full((2, 4), -9.0)
+    )
 
 
 def test_sums_are_of_float32():
     """In 8 bits a sum of ones would end at 256."""
     np.testing.assert_array_equal(product(np.ones((2, 3000)), np.ones((3000, 3))), np.full((2, 3), 3008.0))  # 3000, rounded
     ones = np.ones((2000, 1, 2))
-    to_x, to_y = gradients(ones, np.ones((2, 3)), np.ones((2000, 1, 3)))
+    _, to_y = gradients(ones, np.ones((2, 3)), np.ones((2000, 1, 3)))
     np.testing.assert_array_equal(to_y, np.full((2, 3), 2000.0))
-    to_x, to_y = gradients(np.ones((2000, 2, 1)), np.ones((2, 3)), np.ones((2000, 1, 3)), trans_x=True)
+    _, to_y = gradients(np.ones((2000, 2, 1)), np.ones((2, 3)), np.ones((2000, 1, 3)), trans_x=True)
     np.testing.assert_array_equal(to_y, np.full((2, 3), 2000.0))
     inputs = {"X": bits_of(np.ones((1000, 40))), "Y": bits_of(np.ones(40)), "Out@GRAD": bits_of(np.ones((1000, 40)))}
     found = run_op("elementwise_add_grad", inputs, {}, ["X@GRAD", "Y@GRAD"])
@@ -155,7 +167,7 @@ def test_the_plan_has_no_casts():
 
 @pytest.mark.skipif(not NATIVE, reason="the CPU has no products of bfloat16")
 def test_without_the_instructions_products_are_cast():
-    """PM_CPU=v4 is the same library without them; the plan is that of other CPUs, and so are the values up to the order of sums."""
+    """PM_CPU=v4 is the same library without them: plans are those of other CPUs."""
     program = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "from executor.test_narrow_kernels import *\n"
@@ -166,6 +178,10 @@ def test_without_the_instructions_products_are_cast():
         "test_sums_are_of_float32()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, *sys.path], env={**os.environ, "PM_CPU": "v4"}, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program, *sys.path],
+        env={**os.environ, "PM_CPU": "v4"},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr

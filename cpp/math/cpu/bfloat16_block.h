@@ -77,7 +77,8 @@ PM_BFLOAT16 void multiply_block(int64_t pairs, const uint32_t* a, const uint32_t
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
     for (int half = 0; half < 2; ++half) {
-      sums[r][half] = to.begun ? _mm512_loadu_ps(to.partial + r * to.partial_step + half * kLines) : _mm512_setzero_ps();
+      sums[r][half] =
+          to.begun ? _mm512_loadu_ps(to.partial + r * to.partial_step + half * kLines) : _mm512_setzero_ps();
     }
   }
   for (int64_t l = 0; l < pairs; ++l, a += kLines, panel += kWidth) {

@@ -87,7 +87,7 @@ void pack_rows(const Sizes& g, const BFloat16* a, const Segment& s, int64_t top,
 // All of op(B), packed: for each segment its panels.
 struct PackedB {
   const uint32_t* all;  // nullptr: B is not packed
-  int64_t panels;       // of all columns
+  int64_t panels;  // of all columns
 
   const uint32_t* at(const Segment& s, int64_t left) const {
     return all + s.from / 2 * panels * kWidth + left * pairs_of(s.depth);
@@ -126,10 +126,10 @@ void run_tile(const Sizes& g, const Tile& tile, const BFloat16* a, const BFloat1
           for (int64_t i = top; i < bottom; i += kRows, rows += pairs * kLines) {
             const uint32_t* panel = packed.all ? packed.at(s, left) : w.b;
             for (int64_t j = left; j < right; j += kWidth, panel += pairs * kWidth) {
-              bfloat16_block::multiply_rows<kRows, C>(
-                  std::min<int64_t>(kRows, bottom - i), pairs, rows, panel, std::min(kWidth, right - j),
-                  {c + i * g.ldc + j, g.ldc, w.sums + (i - high) * wide + j - left, wide, !s.is_first, s.is_last,
-                   g.alpha, g.beta});
+              bfloat16_block::multiply_rows<kRows, C>(std::min<int64_t>(kRows, bottom - i), pairs, rows, panel,
+                                                      std::min(kWidth, right - j),
+                                                      {c + i * g.ldc + j, g.ldc, w.sums + (i - high) * wide + j - left,
+                                                       wide, !s.is_first, s.is_last, g.alpha, g.beta});
             }
           }
         }

@@ -42,8 +42,8 @@ void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, cons
   const bool adds = to_numel != numel_, by_column = ToX ? inner_.x_step != 0 : inner_.y_step != 0;
   const double cost = bytes_cost(3.0 * sizeof(T)) * static_cast<double>(inner_.size);
   auto add = [&](int64_t row, const auto& at, int64_t begin, int64_t end) {
-    add_row<T, ToX, F, To>(context, f, adds, {x + at[0], y + at[1], gradient + row * inner_.size, to + at[ToX ? 0 : 1]}, begin,
-                    end);
+    add_row<T, ToX, F, To>(context, f, adds, {x + at[0], y + at[1], gradient + row * inner_.size, to + at[ToX ? 0 : 1]},
+                           begin, end);
   };
   if (adds) {
     fill_n(context, to, to_numel, To{});

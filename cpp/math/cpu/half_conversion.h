@@ -33,7 +33,8 @@ void store_floats(Vec<float> value, Half* to) {
   if constexpr (std::is_same_v<Half, Float16>) {
     bits = _mm512_cvtps_ph(value.p, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   } else {
-    __m512i wide = _mm512_castps_si512(value.p), odd = _mm512_and_si512(_mm512_srli_epi32(wide, 16), _mm512_set1_epi32(1));
+    __m512i wide = _mm512_castps_si512(value.p),
+            odd = _mm512_and_si512(_mm512_srli_epi32(wide, 16), _mm512_set1_epi32(1));
     __m512i rounded = _mm512_add_epi32(wide, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
     __mmask16 nan = _mm512_cmp_ps_mask(value.p, value.p, _CMP_UNORD_Q);
     rounded = _mm512_mask_or_epi32(rounded, nan, wide, _mm512_set1_epi32(0x400000));
@@ -45,7 +46,8 @@ void store_floats(Vec<float> value, Half* to) {
   if constexpr (std::is_same_v<Half, Float16>) {
     bits = _mm256_cvtps_ph(value.p, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   } else {
-    __m256i wide = _mm256_castps_si256(value.p), odd = _mm256_and_si256(_mm256_srli_epi32(wide, 16), _mm256_set1_epi32(1));
+    __m256i wide = _mm256_castps_si256(value.p),
+            odd = _mm256_and_si256(_mm256_srli_epi32(wide, 16), _mm256_set1_epi32(1));
     __m256i rounded = _mm256_add_epi32(wide, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
     __m256 nan = _mm256_cmp_ps(value.p, value.p, _CMP_UNORD_Q);
     __m256i quiet = _mm256_or_si256(wide, _mm256_set1_epi32(0x400000));
