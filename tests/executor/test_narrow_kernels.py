@@ -171,6 +171,7 @@ def test_without_the_instructions_products_are_cast():
     program = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
         "from executor.test_narrow_kernels import *\n"
+        "from paddle_mini import _core\n"
         "assert not NATIVE and _core.kernel_library()['level'] == 'v4'\n"
         "assert plan().count('cast') == 2, plan()\n"
         "check(product(array(45, 300), array(300, 70)), array(45, 300), array(300, 70))\n"
