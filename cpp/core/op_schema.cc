@@ -256,10 +256,8 @@ std::vector<OpDesc> OpSchema::make_gradient(const OpDesc& forward) const {
 }
 
 KernelFactory OpSchema::kernel(DType dtype) const {
-  for (const auto* kernels : {&kernels_, &narrow_kernels_}) {
-    auto it = kernels->find(dtype);
-    if (it != kernels->end()) return it->second;
-  }
+  for (const auto* kernels : {&kernels_, &narrow_kernels_})
+    if (auto it = kernels->find(dtype); it != kernels->end()) return it->second;
   return any_kernel_;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/half.h"
 #include "core/op_table.h"
 #include "math/broadcast.h"
 #include "math/cast.h"
