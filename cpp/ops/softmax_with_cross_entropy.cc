@@ -56,7 +56,7 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
   void soft(KernelContext& context, int64_t o, const T* p, const T* weight, T* to);
 };
 
-// Of 16-bit floats: all labels are checked before the first rows are written.
+// For 16-bit floats: all labels are checked before the first rows are written.
 template <template <class> class K>
 struct NarrowCrossEntropy {
   template <class Half>

@@ -11,11 +11,11 @@
 namespace paddle_mini {
 namespace bfloat16_block {
 
-// Only this code has the instructions; whoever runs it has asked for the level v4-bf16.
+// Only these functions have the instructions; they run at the level v4-bf16.
 #define PM_BFLOAT16 __attribute__((target("avx512bf16")))
 
 constexpr int64_t kLines = 16;  // rows of A, or columns of B, whose pairs of one depth fill a register
-constexpr int kRows = 14;  // of a block of C: its sums, a row of the panel and a factor fit into 32 registers
+constexpr int kRows = 14;  // rows of a block of C: its sums, a row of the panel and a factor fit into 32 registers
 constexpr int64_t kWidth = 2 * kLines;  // columns of a panel of B, padded with zeros
 
 inline __mmask32 first_of(int64_t count) { return count >= 32 ? ~0u : (1u << std::max<int64_t>(count, 0)) - 1; }

@@ -16,7 +16,7 @@ using bfloat16_block::kRows;
 using bfloat16_block::kWidth;
 using Sizes = GemmSizes<BFloat16>;
 
-constexpr int64_t kDepth = 1024;  // of a segment of k
+constexpr int64_t kDepth = 1024;  // elements of a segment of k
 constexpr int64_t kBlock = 1 << 17;  // pairs of a block of B: half of the L2 cache
 constexpr int64_t kTogether = 8 * kRows;  // rows of A that are packed together, in full cache lines if A is transposed
 constexpr int64_t kTall = 36 * kRows;  // rows whose sums are kept between segments
@@ -87,7 +87,7 @@ void pack_rows(const Sizes& g, const BFloat16* a, const Segment& s, int64_t top,
 // All of op(B), packed: for each segment its panels.
 struct PackedB {
   const uint32_t* all;  // nullptr: B is not packed
-  int64_t panels;  // of all columns
+  int64_t panels;  // panels of all columns
 
   const uint32_t* at(const Segment& s, int64_t left) const {
     return all + s.from / 2 * panels * kWidth + left * pairs_of(s.depth);

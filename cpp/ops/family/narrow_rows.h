@@ -137,8 +137,8 @@ struct NarrowRows {
     }
 
     int64_t rows_;
-    std::vector<Scratch<float>> copies_;  // of each port, if it is of 16 bits
-    std::deque<Part> parts_;  // of the rows that are computed at once, and of the rest
+    std::vector<Scratch<float>> copies_;  // one for each port; empty unless it is of 16 bits
+    std::deque<Part> parts_;  // the rows that are computed at once, and the rest
   };
 };
 
