@@ -119,18 +119,20 @@ def test_empty_products(m, n, k):
 
 
 def trained(threads):
-    """The bits of a step's values: of products that are split among threads."""
+    """The bits of values after steps whose products, rows of softmax and sums are split among threads."""
     main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
     with pm.program_guard(main, startup):
-        x = pm.layers.data("x", [300, 257])
-        loss = pm.layers.mean(pm.layers.fc(pm.layers.fc(x, 515, act="gelu"), 130))
-        optimizer = pm.amp.decorate(pm.optimizer.SGD(0.1))
+        x, label = pm.layers.data("x", [300, 257]), pm.layers.data("label", [300, 1], "int64")
+        logits = pm.layers.fc(pm.layers.fc(x, 515, act="gelu"), 1300)
+        loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
+        lists = pm.amp.AutoMixedPrecisionLists({"softmax_with_cross_entropy"})
+        optimizer = pm.amp.decorate(pm.optimizer.SGD(0.1), lists, level="O2")
         optimizer.minimize(loss)
     exe = pm.Executor(threads=threads)
     pm.seed(3)
     exe.run(startup, scope=scope)
     for _ in range(2):
-        exe.run(main, {"x": array(300, 257).astype("float32")}, [loss], scope)
+        exe.run(main, {"x": array(300, 257).astype("float32"), "label": np.arange(300)[:, None]}, [loss], scope)
     return [scope.get(parameter.name).tobytes() for parameter in main.all_parameters()]
 
 
@@ -152,7 +154,31 @@ def test_weights_that_are_never_written_are_packed_once_and_follow_changes():
         check(numbers_of(found), array(40, 33), array(33, 1100, seed=seed))
 
 
-def plan(op_type="matmul_v2"):
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_softmax_of_many_rows_is_that_of_float32_rounded_once(axis):
+    """More rows than are computed at once; the labels are checked before the first of them is written."""
+    x, given = bits_of(array(700, 301, low=-5, high=5)), bits_of(array(700, 301, seed=1))
+    wide = run_op("softmax", {"X": numbers_of(x)}, {"axis": axis})["Out"]
+    out = run_op("softmax", {"X": x}, {"axis": axis})["Out"]
+    np.testing.assert_array_equal(out, bits_of(wide))
+    back = {"Out": numbers_of(out), "Out@GRAD": numbers_of(given)}
+    wide = run_op("softmax_grad", back, {"axis": axis})["X@GRAD"]
+    found = run_op("softmax_grad", {"Out": out, "Out@GRAD": given}, {"axis": axis})["X@GRAD"]
+    np.testing.assert_array_equal(found, bits_of(wide))
+    if axis == 0:
+        return
+    label = np.arange(700)[:, None] % 301
+    ports = {"Softmax": 1, "Loss": 1}
+    wide = run_op("softmax_with_cross_entropy", {"Logits": numbers_of(x), "Label": label}, {}, ports)
+    found = run_op("softmax_with_cross_entropy", {"Logits": x, "Label": label}, {}, ports)
+    for port in ports:
+        np.testing.assert_array_equal(found[port], bits_of(wide[port]))
+    label[699] = 301
+    with pytest.raises(pm.OpError, match="label 301 in row 699 is out of range"):
+        run_op("softmax_with_cross_entropy", {"Logits": x, "Label": label}, {}, ports)
+
+
+def plan():
     main = pm.Program()
     with pm.program_guard(main):
         x = pm.layers.data("x", [4, 4], dtype="bfloat16")
