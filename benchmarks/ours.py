@@ -106,24 +106,24 @@ def cross_entropy(logits, label):
     return pm.layers.mean(pm.layers.softmax_with_cross_entropy(logits, label))
 
 
-def resnet():
-    work = workloads.resnet()
-
+def resnet_loss(feeds):
     def convolution(x, name, filters, size, stride=1, act=None):
         x = pm.layers.conv2d(x, filters, size, stride, size // 2, param_attr=f"{name}.w", bias_attr=False)
         return pm.layers.batch_norm(x, act, **named(f"{name}.bn"))
 
-    def network(feeds):
-        x = convolution(feeds["x"], "stem", 16, 3, act="relu")
-        for i, (filters, stride) in enumerate(workloads.RESNET):
-            shortcut = x if stride == 1 else convolution(x, f"block{i}.shortcut", filters, 1, stride)
-            x = convolution(x, f"block{i}.first", filters, 3, stride, "relu")
-            x = convolution(x, f"block{i}.second", filters, 3)
-            x = pm.layers.relu(pm.layers.elementwise_add(x, shortcut))
-        x = pm.layers.pool2d(x, pool_type="avg", global_pooling=True)
-        return cross_entropy(pm.layers.fc(x, 10, **named("fc")), feeds["label"])
+    x = convolution(feeds["x"], "stem", 16, 3, act="relu")
+    for i, (filters, stride) in enumerate(workloads.RESNET):
+        shortcut = x if stride == 1 else convolution(x, f"block{i}.shortcut", filters, 1, stride)
+        x = convolution(x, f"block{i}.first", filters, 3, stride, "relu")
+        x = convolution(x, f"block{i}.second", filters, 3)
+        x = pm.layers.relu(pm.layers.elementwise_add(x, shortcut))
+    x = pm.layers.pool2d(x, pool_type="avg", global_pooling=True)
+    return cross_entropy(pm.layers.fc(x, 10, **named("fc")), feeds["label"])
 
-    return model(work, network, pm.optimizer.Momentum(work.rate, workloads.MOMENTUM))
+
+def resnet():
+    work = workloads.resnet()
+    return model(work, resnet_loss, pm.optimizer.Momentum(work.rate, workloads.MOMENTUM))
 
 
 def recurrent(x, work):
@@ -164,9 +164,8 @@ def lstm():
     return model(work, network, pm.optimizer.Adam(work.rate, **workloads.ADAM))
 
 
-def attention(x, name, mask):
+def attention(x, name, mask, heads):
     batch, time, width = x.shape
-    heads = workloads.GPT_HEADS
     parts = pm.layers.split(pm.layers.fc(x, 3 * width, 2, **named(f"{name}.qkv")), 3)
     split = [batch, time, heads, width // heads]
     query, key, value = (pm.layers.transpose(pm.layers.reshape(part, split), [0, 2, 1, 3]) for part in parts)
@@ -176,26 +175,25 @@ def attention(x, name, mask):
     return pm.layers.fc(pm.layers.reshape(mixed, [batch, time, width]), width, 2, **named(f"{name}.out"))
 
 
-def gpt():
-    work = workloads.gpt()
-    words, width = workloads.GPT_WORDS, workloads.GPT_WIDTH
-
+def gpt_loss(feeds, size=workloads.GPT):
     def norm(x, name):
         return pm.layers.layer_norm(x, begin_norm_axis=2, **named(name))
 
-    def network(feeds):
-        time = feeds["ids"].shape[1]
-        mask = pm.layers.assign(workloads.causal_mask(time))
-        x = pm.layers.embedding(feeds["ids"], [words, width], param_attr="words")
-        x = pm.layers.elementwise_add(x, pm.layers.create_parameter([time, width], name="positions"))
-        for block in (f"block{i}" for i in range(workloads.GPT_BLOCKS)):
-            x = pm.layers.elementwise_add(x, attention(norm(x, f"{block}.norm1"), block, mask))
-            hidden = pm.layers.fc(norm(x, f"{block}.norm2"), 4 * width, 2, act="gelu", **named(f"{block}.up"))
-            x = pm.layers.elementwise_add(x, pm.layers.fc(hidden, width, 2, **named(f"{block}.down")))
-        logits = pm.layers.fc(pm.layers.reshape(norm(x, "norm"), [-1, width]), words, **named("head"))
-        return cross_entropy(logits, feeds["label"])
+    time, width = feeds["ids"].shape[1], size.width
+    mask = pm.layers.assign(workloads.causal_mask(time))
+    x = pm.layers.embedding(feeds["ids"], [size.words, width], param_attr="words")
+    x = pm.layers.elementwise_add(x, pm.layers.create_parameter([time, width], name="positions"))
+    for block in (f"block{i}" for i in range(size.blocks)):
+        x = pm.layers.elementwise_add(x, attention(norm(x, f"{block}.norm1"), block, mask, size.heads))
+        hidden = pm.layers.fc(norm(x, f"{block}.norm2"), 4 * width, 2, act="gelu", **named(f"{block}.up"))
+        x = pm.layers.elementwise_add(x, pm.layers.fc(hidden, width, 2, **named(f"{block}.down")))
+    logits = pm.layers.fc(pm.layers.reshape(norm(x, "norm"), [-1, width]), size.words, **named("head"))
+    return cross_entropy(logits, feeds["label"])
 
-    return model(work, network, pm.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
+
+def gpt():
+    work = workloads.gpt()
+    return model(work, gpt_loss, pm.optimizer.AdamW(work.rate, weight_decay=workloads.GPT_DECAY, **workloads.ADAM))
 
 
 def wide_deep(around=lambda optimizer: optimizer):

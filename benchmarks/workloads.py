@@ -111,7 +111,14 @@ def lstm() -> Model:
     return Model({"ids": draw.integers(0, 5000, (48, 32)), "label": draw.integers(0, 2, (32, 1))}, params, rate=1e-4)
 
 
-GPT_BLOCKS, GPT_HEADS, GPT_WIDTH, GPT_WORDS = 4, 8, 256, 8000
+class GptSize(NamedTuple):
+    blocks: int
+    heads: int
+    width: int
+    words: int
+
+
+GPT_BLOCKS, GPT_HEADS, GPT_WIDTH, GPT_WORDS = GPT = GptSize(4, 8, 256, 8000)
 # Loshchilov & Hutter 2019, for all parameters
 GPT_DECAY = 0.01
 

@@ -141,8 +141,8 @@ void define_operators(py::module_& m) {
   m.def("fresh_memory", [](size_t bytes) { return py::bytes(static_cast<const char*>(allocate(bytes).get()), bytes); });
   m.def("kernel_library", [] {
     const KernelLibrary& library = manager().kernels();
-    return py::dict(py::arg("level") = library.level, py::arg("path") = library.path,
-                    py::arg("reason") = library.reason);
+    return py::dict(py::arg("level") = library.level, py::arg("compiled_for") = compiled_level(library.level),
+                    py::arg("path") = library.path, py::arg("reason") = library.reason);
   });
   m.def("cpu_levels", &cpu_levels);
 }

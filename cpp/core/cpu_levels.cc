@@ -12,6 +12,7 @@ std::vector<std::string> cpu_levels() {
   bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512vl");
+  if (v4 && __builtin_cpu_supports("avx512bf16")) levels.push_back("v4-bf16");
   if (v4) levels.push_back("v4");
   if (v3) levels.push_back("v3");
   if (v2) levels.push_back("v2");
@@ -19,5 +20,7 @@ std::vector<std::string> cpu_levels() {
   levels.push_back("baseline");
   return levels;
 }
+
+std::string compiled_level(const std::string& level) { return level.substr(0, level.find('-')); }
 
 }  // namespace paddle_mini

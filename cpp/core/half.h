@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "core/dtype.h"
 #include "core/target.h"
@@ -51,6 +52,19 @@ PM_HD inline void from_float(float value, Float16& result) {
     rest += 0xc8000fffu + (rest >> 13 & 1u);  // rebias, and add half of the last place except for ties
     result.bits = static_cast<uint16_t>(sign | rest >> 13);
   }
+}
+
+template <class T>
+constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+// The type in which T is computed.
+template <class T>
+using Computed = std::conditional_t<is_half<T>, float, T>;
+
+template <class T>
+PM_HD Computed<T> computed(T value) {
+  if constexpr (is_half<T>) return to_float(value);
+  else return value;
 }
 
 }  // namespace paddle_mini

@@ -22,7 +22,7 @@ std::string own_directory() {
 }
 
 std::string file_of(const std::string& directory, const std::string& level) {
-  return directory + "/libpaddle_mini_kernels_" + level + ".so";
+  return directory + "/libpaddle_mini_kernels_" + compiled_level(level) + ".so";
 }
 
 }  // namespace
@@ -47,6 +47,7 @@ KernelLibrary load_kernel_library() {
   if (!handle) fail<DeviceError>("can't load ", library.path, ": ", dlerror());
   auto define = reinterpret_cast<void (*)(OpTable&)>(dlsym(handle, "paddle_mini_define_operators"));
   require<DeviceError>(define, library.path, " is not a kernel library of paddle_mini");
+  if (level == "v4-bf16") library.operators.set_multiplies_bfloat16();
   define(library.operators);
   library.operators.check_gradients();
   return library;

@@ -256,8 +256,9 @@ std::vector<OpDesc> OpSchema::make_gradient(const OpDesc& forward) const {
 }
 
 KernelFactory OpSchema::kernel(DType dtype) const {
-  auto it = kernels_.find(dtype);
-  return it == kernels_.end() ? any_kernel_ : it->second;
+  for (const auto* kernels : {&kernels_, &narrow_kernels_})
+    if (auto it = kernels->find(dtype); it != kernels->end()) return it->second;
+  return any_kernel_;
 }
 
 std::vector<DType> OpSchema::kernel_dtypes() const {

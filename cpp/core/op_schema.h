@@ -100,6 +100,13 @@ class OpSchema {
     is_tiled_ = is_tiled_ && std::is_base_of_v<TiledKernel, K>;
     return *this;
   }
+  // Kernels that read and write 16-bit floats and compute in float32, in place of casts around a float32 kernel.
+  // kernel_dtypes() and documents do not list them: results differ at most in the order of float32 sums.
+  template <template <class> class K, class... Ts>
+  OpSchema& narrow_kernels() {
+    (narrow_kernels_.insert_or_assign(dtype_of<Ts>::value, &make_kernel<K<Ts>>), ...);
+    return *this;
+  }
   OpSchema& dtype_from_input(const char* port);
   OpSchema& dtype_from_output(const char* port);
 
@@ -127,8 +134,9 @@ class OpSchema {
   void complete(OpDesc& op) const;
   void run_infer(InferContext& context) const;
   std::vector<OpDesc> make_gradient(const OpDesc& forward) const;
-  // nullptr if there is no kernel for the dtype.
+  // nullptr if there is no kernel for the dtype. The narrow ones are included.
   KernelFactory kernel(DType dtype) const;
+  bool has_narrow_kernel(DType dtype) const { return narrow_kernels_.count(dtype) > 0; }
   DType kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
                      const std::vector<std::vector<VarInfo>>& outputs) const;
   // Throws ProgramError if the schema is incomplete, contradicts itself or names an unknown port.
@@ -180,7 +188,7 @@ class OpSchema {
   std::vector<AttrSchema> attrs_;
   InferFunction infer_;
   GradientRule gradient_;
-  std::map<DType, KernelFactory> kernels_;
+  std::map<DType, KernelFactory> kernels_, narrow_kernels_;
   KernelFactory any_kernel_ = nullptr;
   std::string dtype_port_;
   bool dtype_port_is_output_ = false;

@@ -19,8 +19,12 @@ class OpTable {
   const OpSchema* find(const std::string& type) const;
   const OpSchema& at(const std::string& type) const;  // throws ProgramError that suggests the nearest type
   std::vector<std::string> types() const;  // sorted
+  // Whether kernels may use the CPU's instructions for products of bfloat16; set before operators are added.
+  bool multiplies_bfloat16() const { return multiplies_bfloat16_; }
+  void set_multiplies_bfloat16() { multiplies_bfloat16_ = true; }
 
  private:
+  bool multiplies_bfloat16_ = false;
   std::map<std::string, OpSchema> schemas_;
 };
 

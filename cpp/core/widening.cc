@@ -67,8 +67,8 @@ OpSchema any_integers(const char* port, OpSchema schema) {
   return schema;
 }
 
-std::optional<DType> computes_in(const OpSchema& schema, DType dtype) {
-  if (schema.kernel(dtype)) return dtype;
+std::optional<DType> computes_in(const OpSchema& schema, DType dtype, bool narrow_kernels) {
+  if (schema.kernel(dtype) && (narrow_kernels || !schema.has_narrow_kernel(dtype))) return dtype;
   bool named = false;
   {
     std::shared_lock<std::shared_mutex> reading(declared().mutex);
@@ -83,7 +83,7 @@ std::vector<DType> widened_dtypes(const OpSchema& schema) {
   std::vector<DType> dtypes;
   for (DType dtype : {DType::Bool, DType::Int8, DType::UInt8, DType::Int16, DType::Int32, DType::Int64, DType::Float16,
                       DType::BFloat16}) {
-    std::optional<DType> wide = computes_in(schema, dtype);
+    std::optional<DType> wide = computes_in(schema, dtype, false);
     if (wide && *wide != dtype) dtypes.push_back(dtype);
   }
   return dtypes;

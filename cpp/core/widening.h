@@ -1,5 +1,5 @@
 // Computing element types without a kernel in a wider type: inputs are cast to it and results back (executor/widen.h).
-// 16-bit floats are computed in float32 and rounded once. 8-bit and 16-bit integers are computed in int32 or int64 and
+// 16-bit floats are computed in float32 and rounded once; some operators have narrow kernels that do so themselves. 8-bit and 16-bit integers are computed in int32 or int64 and
 // truncated: sums, products and comparisons are the same modulo their width. If a schema lists them (also), bool is
 // computed in integers and integers in floats: 32-bit integers are exact in float64, 64-bit integers up to 2^53.
 #pragma once
@@ -10,9 +10,11 @@
 
 namespace paddle_mini {
 
-// The element type in which `dtype` is computed: `dtype` itself if it has a kernel, a wider type, or none.
-std::optional<DType> computes_in(const OpSchema& schema, DType dtype);
-std::vector<DType> widened_dtypes(const OpSchema& schema);  // dtypes that are computed in another type
+// The type of the kernel that computes `dtype`: `dtype` itself if it has one, a wider type, or none. `narrow_kernels`:
+// whether those of OpSchema::narrow_kernels may be used.
+std::optional<DType> computes_in(const OpSchema& schema, DType dtype, bool narrow_kernels = true);
+// The types that are computed in another one, by casts or in narrow kernels.
+std::vector<DType> widened_dtypes(const OpSchema& schema);
 // Whether the port accepts 8-bit and 16-bit integers, which the kernel receives as int64.
 bool takes_any_integers(const OpSchema& schema, const std::string& port);
 

@@ -54,6 +54,11 @@ PlacedKernel place_op(const VerifiedOp& op, const std::vector<std::vector<VarInf
 
 }  // namespace
 
+bool runs_host_kernels(const OpDesc& op, const Placement& placement) {
+  const Place place = wanted_place(op, placement.place);
+  return place.is_cpu() || &placement.manager.at(place).device->operators() == &placement.manager.operators();
+}
+
 PlacedKernel place_on_host(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                            const std::vector<std::vector<VarInfo>>& outputs) {
   DType dtype = op.schema->kernel_dtype(op.desc, inputs, outputs);

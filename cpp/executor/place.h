@@ -26,6 +26,9 @@ struct PlacedKernel {
   KernelFactory make;
 };
 
+// Whether the operator would run on the CPU, or on a device that runs the CPU's kernels.
+bool runs_host_kernels(const OpDesc& op, const Placement& placement);
+
 // Selects the CPU kernel, regardless of the operator's op_device.
 PlacedKernel place_on_host(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
                            const std::vector<std::vector<VarInfo>>& outputs);

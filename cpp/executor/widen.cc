@@ -35,15 +35,18 @@ bool is_narrow_integer(DType dtype) { return dtype == DType::Int8 || dtype == DT
 
 class Casts {
  public:
-  Casts(Segment segment, const OpTable& operators) : segment_(std::move(segment)), cast_(operators.at("cast")) {}
+  Casts(Segment segment, const Placement& placement)
+      : segment_(std::move(segment)), placement_(placement), cast_(placement.manager.operators().at("cast")) {}
 
   Segment run() {
     std::vector<RunOp> ops = std::exchange(segment_.ops, {});
     for (RunOp& op : ops) {
       std::optional<Widened> wide;
       if (!runs_as_it_is(op))
-        wide = with_op_context({op.desc(), op.index, segment_.block},
-                               [&] { return widened(*op.op, segment_.infos(op.inputs), segment_.infos(op.outputs)); });
+        wide = with_op_context({op.desc(), op.index, segment_.block}, [&] {
+          return widened(*op.op, segment_.infos(op.inputs), segment_.infos(op.outputs),
+                         runs_host_kernels(op.desc(), placement_));
+        });
       if (wide) add(std::move(op), std::move(*wide));
       else segment_.ops.push_back(std::move(op));
     }
@@ -55,7 +58,10 @@ class Casts {
   bool runs_as_it_is(const RunOp& op) const {
     bool has_kernels = true;
     for (const Ports* ports : {&op.inputs, &op.outputs}) {
-      ports->each([&](int v) { has_kernels = has_kernels && op.schema().kernel(segment_.variables[v].info.dtype); });
+      ports->each([&](int v) {
+        const DType dtype = segment_.variables[v].info.dtype;
+        has_kernels = has_kernels && op.schema().kernel(dtype) && !op.schema().has_narrow_kernel(dtype);
+      });
     }
     return has_kernels;
   }
@@ -102,6 +108,7 @@ class Casts {
   }
 
   Segment segment_;
+  const Placement& placement_;
   const OpSchema& cast_;
 };
 
@@ -118,9 +125,9 @@ RunOp cast_beside(const Segment& segment, const OpSchema& schema, const RunOp& o
 }
 
 std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
-                               const std::vector<std::vector<VarInfo>>& outputs) {
+                               const std::vector<std::vector<VarInfo>>& outputs, bool narrow_kernels) {
   DType narrow = op.schema->kernel_dtype(op.desc, inputs, outputs);
-  DType wide = computes_in(*op.schema, narrow).value_or(narrow);
+  DType wide = computes_in(*op.schema, narrow, narrow_kernels).value_or(narrow);
   bool changes = wide != narrow;
   std::vector<std::vector<VarInfo>> wide_inputs = inputs;
   for (size_t s = 0; s < inputs.size(); ++s) {
@@ -186,8 +193,6 @@ void StandIns::write_back(KernelContext& context) {
   for (auto [from, to] : after_) cast(context, from, to);
 }
 
-Segment widen(Segment segment, const Placement& placement) {
-  return Casts(std::move(segment), placement.manager.operators()).run();
-}
+Segment widen(Segment segment, const Placement& placement) { return Casts(std::move(segment), placement).run(); }
 
 }  // namespace paddle_mini

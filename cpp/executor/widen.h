@@ -15,8 +15,9 @@ struct Widened {
 };
 
 // std::nullopt if the operator has a kernel for its own element type, or no kernel in a wider one either.
+// `narrow_kernels`: whether it runs where the kernels of the host run, some of which are for 16-bit floats.
 std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vector<VarInfo>>& inputs,
-                               const std::vector<std::vector<VarInfo>>& outputs);
+                               const std::vector<std::vector<VarInfo>>& outputs, bool narrow_kernels = true);
 
 // Runs a wider kernel on host variables immediately: casts inputs to stand-ins before it, and outputs back after it.
 class StandIns {

@@ -29,13 +29,13 @@ class Broadcast {
 
   // Gradients of a broadcast operator: to_x[i] = the sum of f(x, y, out_gradient) over the elements of the result that
   // use x[i], and to_y likewise. If x is not broadcast, each element is computed once without a sum, and to_x may share
-  // the memory of out_gradient.
-  template <class T, class F>
-  void sum_to_x(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to_x) const {
+  // the memory of out_gradient. To is T, or float for sums of 16-bit floats.
+  template <class T, class F, class To>
+  void sum_to_x(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to_x) const {
     sum_to<T, true>(context, f, x, y, gradient, to_x, x_numel_);
   }
-  template <class T, class F>
-  void sum_to_y(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to_y) const {
+  template <class T, class F, class To>
+  void sum_to_y(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to_y) const {
     sum_to<T, false>(context, f, x, y, gradient, to_y, y_numel_);
   }
 
@@ -48,21 +48,21 @@ class Broadcast {
     std::array<int64_t, 2> steps() const { return {x_step, y_step}; }
   };
   // Pointers to the first elements of a row of the gradient.
-  template <class T>
+  template <class T, class To>
   struct GradientRow {
     const T *x, *y, *gradient;
-    T* to;
+    To* to;
   };
 
   int64_t rows() const { return inner_.size ? numel_ / inner_.size : 0; }
-  template <class T, bool ToX, class F>
-  void sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to, int64_t to_numel) const;
+  template <class T, bool ToX, class F, class To>
+  void sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to, int64_t to_numel) const;
   template <class T, class F>
   void map_rows(KernelContext& context, F f, const T* x, const T* y, T* out) const;
   template <class T, class F>
   void map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const;
-  template <class T, bool ToX, class F>
-  void add_row(KernelContext& context, F f, bool adds, const GradientRow<T>& row, int64_t begin, int64_t end) const;
+  template <class T, bool ToX, class F, class To>
+  void add_row(KernelContext& context, F f, bool adds, const GradientRow<T, To>& row, int64_t begin, int64_t end) const;
 
   std::vector<Dim> outer_;  // slowest first
   Dim inner_{1, 1, 1};

@@ -8,9 +8,6 @@
 
 namespace paddle_mini {
 
-template <class T>
-constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
-
 template <class To, class From>
 PM_HD To convert_element(From value) {
   if constexpr (is_half<From>) {

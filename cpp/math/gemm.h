@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/half.h"
 #include "core/packed_store.h"
+#include "core/target.h"
 
 namespace paddle_mini {
 
@@ -18,7 +20,7 @@ struct GemmSizes {
   bool transpose_a = false, transpose_b = false;
   int64_t m = 0, n = 0, k = 0;
   int64_t lda = 0, ldb = 0, ldc = 0;  // 0: contiguous rows
-  T alpha = 1, beta = 0;
+  Computed<T> alpha = 1, beta = 0;
 };
 
 template <class T>
@@ -42,5 +44,39 @@ class Gemm {
 
 extern template class Gemm<float>;
 extern template class Gemm<double>;
+
+// Whether this library is compiled with products of bfloat16. They run where OpTable::multiplies_bfloat16().
+#if defined(__AVX512BW__)
+inline constexpr bool kHasBFloat16Gemm = !kOnGpu;
+#else
+inline constexpr bool kHasBFloat16Gemm = false;
+#endif
+
+// The same for A and B of bfloat16, with sums in float32. C is bfloat16, and rounded once, or float.
+template <class C>
+class BFloat16Gemm {
+ public:
+  BFloat16Gemm() = default;
+  BFloat16Gemm(const GemmSizes<BFloat16>& sizes, int threads);
+  BFloat16Gemm(const GemmSizes<BFloat16>& sizes, const KernelInit& init, const char* port, size_t i = 0);
+
+  void run(KernelContext& context, const BFloat16* a, const BFloat16* b, C* c) const;
+  void run_many(KernelContext& context, int64_t count, const BFloat16* a, int64_t step_a, const BFloat16* b,
+                int64_t step_b, C* c, int64_t step_c) const;
+
+ private:
+  GemmSizes<BFloat16> sizes_;
+  int64_t high_ = 1, wide_ = 1;
+  std::shared_ptr<PackedStore::Copy> packed_b_;
+};
+
+template <>
+class Gemm<BFloat16> : public BFloat16Gemm<BFloat16> {
+ public:
+  using BFloat16Gemm::BFloat16Gemm;
+};
+
+extern template class BFloat16Gemm<BFloat16>;
+extern template class BFloat16Gemm<float>;
 
 }  // namespace paddle_mini

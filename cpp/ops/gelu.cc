@@ -1,6 +1,7 @@
 // gelu: Out = X times the probability that a standard normal number is below X
 #include "math/error_function.h"
 #include "math/map_ahead.h"
+#include "ops/family/narrow_kernels.h"
 #include "ops/family/unary.h"
 
 namespace paddle_mini {
@@ -93,15 +94,17 @@ struct GeluSecondKernel : Kernel {
 }  // namespace
 
 void define_gelu(OpTable& ops) {
-  ops.add(unary("gelu")
-              .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
-                   "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
-              .attr("approximate", false, "whether tanh is replaces erf")
-              .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
-              .kernels<GeluKernel, float, double>());
-  ops.add(unary_gradient(ops, "gelu")
-              .doc("X@GRAD = Out@GRAD times the derivative of the formula of the forward operator.")
-              .kernels<GeluGradKernel, float, double>());
+  ops.add(
+      with_halves<GeluKernel>(unary("gelu")
+                                  .doc("Out = X (1 + erf(X / sqrt(2))) / 2, element by element; or, when approximate, "
+                                       "X (1 + tanh(sqrt(2 / pi) (X + 0.044715 X^3))) / 2.")
+                                  .attr("approximate", false, "whether tanh is replaces erf")
+                                  .gradient("gelu_grad", {"X", "Out@GRAD"}, {"X@GRAD"})
+                                  .kernels<GeluKernel, float, double>()));
+  ops.add(with_halves<GeluGradKernel>(
+      unary_gradient(ops, "gelu")
+          .doc("X@GRAD = Out@GRAD times the derivative of the formula of the forward operator.")
+          .kernels<GeluGradKernel, float, double>()));
   ops.add(unary_second_gradient(ops, "gelu").kernels<GeluSecondKernel, float, double>());
 }
 

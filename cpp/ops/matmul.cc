@@ -1,5 +1,6 @@
 // matmul: Out = alpha X Y for matrices or batches of matrices, with the rules of PaddlePaddle before 2.0
 #include "math/axis_index_map.h"
+#include "ops/family/narrow_kernels.h"
 #include "ops/family/bilinear.h"
 #include "ops/family/matmul.h"
 
@@ -52,25 +53,29 @@ Shape out_shape(const InferContext& c) {
 }  // namespace
 
 void define_matmul(OpTable& ops) {
-  ops.add(OpSchema("matmul")
-              .doc("Out = alpha X Y. The last two axes are those of matrices, the others batch dimensions; one of X "
-                   "and Y may be a single matrix, which is then multiplied by every matrix of the other. A vector X is "
-                   "a row and a vector Y a column; transpose_X and transpose_Y transpose them.")
-              .attr("transpose_X", false, "whether X is [..., k, m]")
-              .attr("transpose_Y", false, "whether Y is [..., n, k]")
-              .attr("alpha", 1.0f, "factor of the products")
-              .attr("head_number", 1, "1: products are not split", between(1, 1))
-              .input("X", "[..., m, k], or [k]")
-              .input("Y", "[..., k, n], or [k]")
-              .output("Out", "[..., m, n], without the axes of 1 of vectors; [] for two vectors")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
-              .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<MatmulKernel<ScaledMatmul>::For, float, double>());
-  ops.add(bilinear_gradient_of(ops, "matmul")
-              .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; the gradient of a single matrix is the sum "
-                   "over the batch.")
-              .kernels<MatmulGradKernel<ScaledMatmul>::For, float, double>());
+  ops.add(with_bfloat16_products<MatmulKernel<ScaledMatmul>::For>(
+      ops,
+      OpSchema("matmul")
+          .doc("Out = alpha X Y. The last two axes are those of matrices, the others batch dimensions; one of X "
+               "and Y may be a single matrix, which is then multiplied by every matrix of the other. A vector X is "
+               "a row and a vector Y a column; transpose_X and transpose_Y transpose them.")
+          .attr("transpose_X", false, "whether X is [..., k, m]")
+          .attr("transpose_Y", false, "whether Y is [..., n, k]")
+          .attr("alpha", 1.0f, "factor of the products")
+          .attr("head_number", 1, "1: products are not split", between(1, 1))
+          .input("X", "[..., m, k], or [k]")
+          .input("Y", "[..., k, n], or [k]")
+          .output("Out", "[..., m, n], without the axes of 1 of vectors; [] for two vectors")
+          .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, out_shape(c)); })
+          .gradient("matmul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+          .on_gpu()
+          .kernels<MatmulKernel<ScaledMatmul>::For, float, double>()));
+  ops.add(with_bfloat16_products<MatmulGradKernel<ScaledMatmul>::For>(
+      ops,
+      bilinear_gradient_of(ops, "matmul")
+          .doc("X@GRAD = alpha Out@GRAD Y', Y@GRAD = alpha X' Out@GRAD; the gradient of a single matrix is the sum "
+               "over the batch.")
+          .kernels<MatmulGradKernel<ScaledMatmul>::For, float, double>()));
   ops.add(bilinear_second_gradient(ops, "matmul")
               .kernels<BilinearSecondKernel<MatmulKernel<ScaledMatmul>::For, MatmulGradKernel<ScaledMatmul>::For>::For,
                        float, double>());

@@ -1,6 +1,7 @@
 // matmul_v2: Out = X Y for matrices or batches of matrices
 #include "core/widening.h"
 #include "math/axis_index_map.h"
+#include "ops/family/narrow_kernels.h"
 #include "ops/family/bilinear.h"
 #include "ops/family/matmul.h"
 
@@ -29,8 +30,10 @@ void infer_matmul(InferContext& c) { c.set_output("Out", c.input("X").dtype, sha
 }  // namespace
 
 void define_matmul_v2(OpTable& ops) {
-  ops.add(also({DType::Int32, DType::Int64},
-               OpSchema("matmul_v2")
+  ops.add(also(
+      {DType::Int32, DType::Int64},
+      with_bfloat16_products<MatmulKernel<MatmulV2>::For>(
+          ops, OpSchema("matmul_v2")
                    .doc("Out = X Y. The last two axes are those of matrices, the others batch dimensions, which are "
                         "broadcast as in NumPy. A vector X is a row and a vector Y a column.")
                    .input("X", "[..., m, k], or [k]")
@@ -41,11 +44,12 @@ void define_matmul_v2(OpTable& ops) {
                    .infer(infer_matmul)
                    .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                    .on_gpu()
-                   .kernels<MatmulKernel<MatmulV2>::For, float, double>()));
-  ops.add(
+                   .kernels<MatmulKernel<MatmulV2>::For, float, double>())));
+  ops.add(with_bfloat16_products<MatmulGradKernel<MatmulV2>::For>(
+      ops,
       bilinear_gradient_of(ops, "matmul_v2")
           .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, each summed over the axes along which it was broadcast.")
-          .kernels<MatmulGradKernel<MatmulV2>::For, float, double>());
+          .kernels<MatmulGradKernel<MatmulV2>::For, float, double>()));
   ops.add(bilinear_second_gradient(ops, "matmul_v2")
               .kernels<BilinearSecondKernel<MatmulKernel<MatmulV2>::For, MatmulGradKernel<MatmulV2>::For>::For, float,
                        double>());

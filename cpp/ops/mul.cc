@@ -1,6 +1,7 @@
 // mul: Out = X Y, with X and Y flattened to matrices
 #include "core/op_table.h"
 #include "math/gemm.h"
+#include "ops/family/narrow_kernels.h"
 #include "ops/family/bilinear.h"
 
 namespace paddle_mini {
@@ -73,21 +74,23 @@ void infer_mul(InferContext& c) {
 }  // namespace
 
 void define_mul(OpTable& ops) {
-  ops.add(OpSchema("mul")
-              .doc("Out = X Y: the first x_num_col_dims axes of X are flattened to rows and the others to columns; "
-                   "likewise for Y.")
-              .input("X", "[rows..., columns...]")
-              .input("Y", "[rows..., columns...] with as many rows as X has columns")
-              .output("Out", "X's rows and Y's columns")
-              .attr("x_num_col_dims", 1, "the number of axes of X that are rows", at_least(1))
-              .attr("y_num_col_dims", 1, "the number of axes of Y that are rows", at_least(1))
-              .infer(infer_mul)
-              .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<MulKernel, float, double>());
-  ops.add(bilinear_gradient_of(ops, "mul")
-              .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, flattened as in mul.")
-              .kernels<MulGradKernel, float, double>());
+  ops.add(with_bfloat16_products<MulKernel>(
+      ops, OpSchema("mul")
+               .doc("Out = X Y: the first x_num_col_dims axes of X are flattened to rows and the others to columns; "
+                    "likewise for Y.")
+               .input("X", "[rows..., columns...]")
+               .input("Y", "[rows..., columns...] with as many rows as X has columns")
+               .output("Out", "X's rows and Y's columns")
+               .attr("x_num_col_dims", 1, "the number of axes of X that are rows", at_least(1))
+               .attr("y_num_col_dims", 1, "the number of axes of Y that are rows", at_least(1))
+               .infer(infer_mul)
+               .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+               .on_gpu()
+               .kernels<MulKernel, float, double>()));
+  ops.add(with_bfloat16_products<MulGradKernel>(
+      ops, bilinear_gradient_of(ops, "mul")
+               .doc("X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD, flattened as in mul.")
+               .kernels<MulGradKernel, float, double>()));
   ops.add(bilinear_second_gradient(ops, "mul")
               .kernels<BilinearSecondKernel<MulKernel, MulGradKernel>::For, float, double>());
 }

@@ -1,4 +1,5 @@
 // relu: Out = max(X, 0)
+#include "ops/family/narrow_kernels.h"
 #include "ops/family/unary.h"
 
 namespace paddle_mini {
@@ -20,8 +21,15 @@ struct Relu {
 }  // namespace
 
 void define_relu(OpTable& ops) {
-  add_unary<Relu, Saved::Out>(ops, unary("relu").doc("Out = max(X, 0), element by element; NaN stays NaN."),
-                              "X@GRAD = Out@GRAD where Out > 0, else 0.");
+  ops.add(with_halves<UnaryKernel<Relu>::For>(unary("relu")
+                                                  .doc("Out = max(X, 0), element by element; NaN stays NaN.")
+                                                  .gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
+                                                  .kernels<UnaryKernel<Relu>::For, float, double>()));
+  ops.add(with_halves<UnaryGradKernel<Relu, Saved::Out>::For>(
+      unary_gradient(ops, "relu")
+          .doc("X@GRAD = Out@GRAD where Out > 0, else 0.")
+          .kernels<UnaryGradKernel<Relu, Saved::Out>::For, float, double>()));
+  add_unary_second<Relu, Saved::Out>(ops, "relu");
 }
 
 }  // namespace paddle_mini

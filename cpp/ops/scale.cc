@@ -3,6 +3,7 @@
 #include "core/widening.h"
 #include "math/map.h"
 #include "math/scalar_arg.h"
+#include "ops/family/narrow_kernels.h"
 #include "ops/family/of_complex.h"
 
 namespace paddle_mini {
@@ -32,18 +33,23 @@ template <class T>
 struct ScaleKernel : Kernel {
   In<T> x, scale_tensor;
   Out<T> out;
-  T scale, bias;
+  Computed<T> scale, bias;
   bool bias_after_scale;
 
   explicit ScaleKernel(KernelInit& init)
       : x(init, "X"), scale_tensor(init, "ScaleTensor", optional_port), out(init, "Out"),
-        scale(static_cast<T>(init.attr<float>("scale"))), bias(static_cast<T>(init.attr<float>("bias"))),
+        scale(static_cast<Computed<T>>(init.attr<float>("scale"))),
+        bias(static_cast<Computed<T>>(init.attr<float>("bias"))),
         bias_after_scale(init.attr<bool>("bias_after_scale")) {}
 
   void run(KernelContext& context) override {
-    Scaling<T> scaling{scalar_or(scale_tensor, scale), bias, bias_after_scale};
-    map(context, x.numel(), scaling, out.data(), x.data());
+    if constexpr (is_half<T>) run_with(context, scale_tensor ? computed(scale_tensor[0]) : scale);
+    else run_with(context, scalar_or(scale_tensor, scale));
     if (x.is_rows()) out.variable().set_rows(x.variable().rows);
+  }
+
+  void run_with(KernelContext& context, const ScalarArg<Computed<T>>& factor) {
+    map(context, x.numel(), Scaling<Computed<T>>{factor, bias, bias_after_scale}, out.data(), x.data());
   }
 };
 
@@ -51,7 +57,7 @@ struct ScaleKernel : Kernel {
 
 void define_scale(OpTable& ops) {
   ops.add(also({DType::Bool},
-               with_complex<ScaleKernel>(
+               with_halves<ScaleKernel>(with_complex<ScaleKernel>(
                    OpSchema("scale")
                        .doc("Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false.")
                        .input("X", "any shape; a tensor or selected rows")
@@ -75,7 +81,7 @@ void define_scale(OpTable& ops) {
                        })
                        .in_place("X", "Out")
                        .on_gpu()
-                       .kernels<ScaleKernel, float, double, int32_t, int64_t>())));
+                       .kernels<ScaleKernel, float, double, int32_t, int64_t>()))));
 }
 
 }  // namespace paddle_mini

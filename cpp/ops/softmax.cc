@@ -2,6 +2,8 @@
 #include "math/softmax.h"
 
 #include "ops/family/axis_function.h"
+#include "ops/family/narrow_kernels.h"
+#include "ops/family/narrow_rows.h"
 
 namespace paddle_mini {
 namespace {
@@ -37,12 +39,14 @@ struct SoftmaxGradKernel : Kernel {
 }  // namespace
 
 void define_softmax(OpTable& ops) {
-  ops.add(axis_function("softmax")
-              .doc("Out = exp(X) / (sum of exp(X) along the axis): positive numbers that sum to 1.")
-              .kernels<SoftmaxKernel, float, double>());
-  ops.add(same_shape_gradient(ops, "softmax")
-              .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD Out along the axis).")
-              .kernels<SoftmaxGradKernel, float, double>());
+  ops.add(with_halves<NarrowRows<SoftmaxKernel>::For>(
+      axis_function("softmax")
+          .doc("Out = exp(X) / (sum of exp(X) along the axis): positive numbers that sum to 1.")
+          .kernels<SoftmaxKernel, float, double>()));
+  ops.add(with_halves<NarrowRows<SoftmaxGradKernel>::For>(
+      same_shape_gradient(ops, "softmax")
+          .doc("X@GRAD = Out (Out@GRAD - sum of Out@GRAD Out along the axis).")
+          .kernels<SoftmaxGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -1,6 +1,8 @@
 // softmax_with_cross_entropy: Loss = -sum(label log softmax(Logits)) along one axis
 #include "core/op_table.h"
 #include "core/widening.h"
+#include "ops/family/narrow_kernels.h"
+#include "ops/family/narrow_rows.h"
 #include "ops/softmax_with_cross_entropy.h"
 
 namespace paddle_mini {
@@ -54,6 +56,26 @@ struct SoftmaxCrossEntropyGradKernel : Kernel {
   void soft(KernelContext& context, int64_t o, const T* p, const T* weight, T* to);
 };
 
+// For 16-bit floats: all labels are checked before the first rows are written.
+template <template <class> class K>
+struct NarrowCrossEntropy {
+  template <class Half>
+  struct For : NarrowRows<K>::template For<Half> {
+    SoftmaxLabels<Half> labels;
+    int64_t classes;
+
+    explicit For(KernelInit& init) : NarrowRows<K>::template For<Half>(init), labels(init) {
+      const Variable* logits = init.input("Logits");
+      const Shape& shape = (logits ? logits : init.input("Softmax"))->tensor.shape;
+      classes = shape[normal_axis(init.attr<int32_t>("axis"), shape.rank(), "axis")];
+    }
+    void run(KernelContext& context) override {
+      labels.check(classes);
+      NarrowRows<K>::template For<Half>::run(context);
+    }
+  };
+};
+
 void require_integers(const InferContext& c, const char* port) {
   DType dtype = c.input(port).dtype;
   require<ShapeError>(!is_floating(dtype) && dtype != DType::Bool, port, " is ", name_of(dtype),
@@ -102,35 +124,39 @@ namespace paddle_mini {
 void define_softmax_with_cross_entropy(OpTable& ops) {
   ops.add(any_integers(
       "Label",
-      OpSchema("softmax_with_cross_entropy")
-          .doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) with "
-               "soft_label. Logits more than 64 below the maximum count as 64 below it. A label out of range is an "
-               "error.")
-          .input("Logits", "any shape with at least one dimension")
-          .input("Label", "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
-          .output("Softmax", "shape of Logits")
-          .output("Loss", "shape of Logits with 1 along the axis")
-          .attr("soft_label", false, "whether Label has a weight for every class")
-          .attr("use_softmax", true, "false: Logits are already probabilities")
-          .attr("numeric_stable_mode", true, "not used")
-          .attr("ignore_index", -100, "rows with this hard label have loss 0")
-          .attr("axis", -1, "the axis of the classes; negative: from the end")
-          .infer(infer_softmax_cross_entropy)
-          .gradient("softmax_with_cross_entropy_grad", {"Label", "Softmax", "Loss@GRAD"}, {"Logits@GRAD"})
-          .in_place("Logits", "Softmax")
-          .checks_data()
-          .on_gpu()
-          .kernels<SoftmaxCrossEntropyKernel, float, double>()));
+      with_halves<NarrowCrossEntropy<SoftmaxCrossEntropyKernel>::For>(
+          OpSchema("softmax_with_cross_entropy")
+              .doc("Softmax = softmax(Logits) along the axis, Loss = -log Softmax[label], or -sum(Label log Softmax) "
+                   "with "
+                   "soft_label. Logits more than 64 below the maximum count as 64 below it. A label out of range is an "
+                   "error.")
+              .input("Logits", "any shape with at least one dimension")
+              .input("Label",
+                     "shape of Logits with 1 along the axis, integers; with soft_label, shape and dtype of Logits")
+              .output("Softmax", "shape of Logits")
+              .output("Loss", "shape of Logits with 1 along the axis")
+              .attr("soft_label", false, "whether Label has a weight for every class")
+              .attr("use_softmax", true, "false: Logits are already probabilities")
+              .attr("numeric_stable_mode", true, "not used")
+              .attr("ignore_index", -100, "rows with this hard label have loss 0")
+              .attr("axis", -1, "the axis of the classes; negative: from the end")
+              .infer(infer_softmax_cross_entropy)
+              .gradient("softmax_with_cross_entropy_grad", {"Label", "Softmax", "Loss@GRAD"}, {"Logits@GRAD"})
+              .in_place("Logits", "Softmax")
+              .checks_data()
+              .on_gpu()
+              .kernels<SoftmaxCrossEntropyKernel, float, double>())));
   ops.add(any_integers(
       "Label",
-      ops.gradient_of("softmax_with_cross_entropy")
-          .doc("Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
-               "Softmax * Loss@GRAD.")
-          .infer(infer_softmax_cross_entropy_gradient)
-          .dtype_from_input("Softmax")
-          .in_place("Softmax", "Logits@GRAD")
-          .checks_data()
-          .kernels<SoftmaxCrossEntropyGradKernel, float, double>()));
+      with_halves<NarrowCrossEntropy<SoftmaxCrossEntropyGradKernel>::For>(
+          ops.gradient_of("softmax_with_cross_entropy")
+              .doc("Logits@GRAD = (Softmax - label) Loss@GRAD, 0 in rows of ignore_index; without softmax, -label / "
+                   "Softmax * Loss@GRAD.")
+              .infer(infer_softmax_cross_entropy_gradient)
+              .dtype_from_input("Softmax")
+              .in_place("Softmax", "Logits@GRAD")
+              .checks_data()
+              .kernels<SoftmaxCrossEntropyGradKernel, float, double>())));
 }
 
 }  // namespace paddle_mini

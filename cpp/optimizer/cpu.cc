@@ -28,7 +28,7 @@ const LoopTables& choose() {
   for (const std::string& level : cpu_levels()) {
     const LoopTables* tables = tables_of(level);
     if (!tables) continue;
-    if (!wanted || !*wanted || level == wanted) return *tables;
+    if (!wanted || !*wanted || level == compiled_level(wanted)) return *tables;
     all += (all.empty() ? "" : " ") + level;
   }
   require<DeviceError>(!all.empty(), "the library was built for newer CPUs than this one");

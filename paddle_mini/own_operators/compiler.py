@@ -85,7 +85,7 @@ def _command() -> tuple[list[str], list[str]]:
     compiler, and the libraries, which change with the headers."""
     kernels = _core.kernel_library()
     libraries = [kernels["path"], str(_FOLDER / "libpaddle_mini.so")]
-    flags = shlex.split((_FOLDER / "cxx/operator_flags" / f"{kernels['level']}.txt").read_text())
+    flags = shlex.split((_FOLDER / "cxx/operator_flags" / f"{kernels['compiled_for']}.txt").read_text())
     headers = [f"-I{_FOLDER / 'cxx/include'}", "-isystem", _eigen()]
     linked = ["-x", "none", *libraries, "-shared", "-Wl,-z,defs", "-Wl,-z,relro", "-Wl,-z,now"]
     compiler = _compiler()

@@ -42,7 +42,7 @@ def test_valgrind_finds_nothing(threads, models):
     checks = ["--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite", "--error-exitcode=9"]
     # It knows no instructions of AVX-512.
     environment = {"PM_CPU": "v3"} if (Path(_core.__file__).parent / "libpaddle_mini_kernels_v3.so").exists() else {}
-    if not environment and _core.kernel_library()["level"] == "v4":
+    if not environment and _core.kernel_library()["compiled_for"] == "v4":
         pytest.skip("this build has kernels for AVX-512 only, which valgrind does not know")
     assert run(tool("valgrind"), "-q", "--fair-sched=yes", *checks, threads, models / "m", 4, 50, 40, env=environment) == ""
 

@@ -28,25 +28,25 @@ void Broadcast::map_row(KernelContext& context, F f, const T* x, const T* y, T* 
   if (inner_.x_step && inner_.y_step) {
     paddle_mini::map(context, n, f, out, x, y);
   } else if (inner_.x_step) {
-    T constant = *y;
+    auto constant = computed(*y);
     paddle_mini::map(context, n, [f, constant](auto a) { return f(a, decltype(a)(constant)); }, out, x);
   } else {
-    T constant = *x;
+    auto constant = computed(*x);
     paddle_mini::map(context, n, [f, constant](auto b) { return f(decltype(b)(constant), b); }, out, y);
   }
 }
 
-template <class T, bool ToX, class F>
-void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to,
+template <class T, bool ToX, class F, class To>
+void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to,
                        int64_t to_numel) const {
   const bool adds = to_numel != numel_, by_column = ToX ? inner_.x_step != 0 : inner_.y_step != 0;
   const double cost = bytes_cost(3.0 * sizeof(T)) * static_cast<double>(inner_.size);
   auto add = [&](int64_t row, const auto& at, int64_t begin, int64_t end) {
-    add_row<T, ToX>(context, f, adds, {x + at[0], y + at[1], gradient + row * inner_.size, to + at[ToX ? 0 : 1]}, begin,
-                    end);
+    add_row<T, ToX, F, To>(context, f, adds, {x + at[0], y + at[1], gradient + row * inner_.size, to + at[ToX ? 0 : 1]},
+                           begin, end);
   };
   if (adds) {
-    fill_n(context, to, to_numel, T(0));
+    fill_n(context, to, to_numel, To{});
     return add_rows(context, outer_, ToX ? 0 : 1, by_column, inner_.size, cost, add);
   }
   parallel_rows(context, rows(), cost, [&](int64_t begin, int64_t end) {
@@ -55,35 +55,39 @@ void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, cons
 }
 
 // Adds the columns [begin, end) of a row to its target, or stores them there if no other row has the same one.
-template <class T, bool ToX, class F>
-void Broadcast::add_row(KernelContext& context, F f, bool adds, const GradientRow<T>& row, int64_t begin,
+template <class T, bool ToX, class F, class To>
+void Broadcast::add_row(KernelContext& context, F f, bool adds, const GradientRow<T, To>& row, int64_t begin,
                         int64_t end) const {
   const int64_t n = end - begin;
   const T *x = row.x + begin * inner_.x_step, *y = row.y + begin * inner_.y_step, *g = row.gradient + begin;
   auto store = [&](auto value, const auto*... in) {
-    T* to = row.to + begin;
+    To* to = row.to + begin;
     auto added = [value](auto total, auto... a) { return total + value(a...); };
-    if (adds) paddle_mini::map(context, n, added, to, static_cast<const T*>(to), in...);
+    if (adds) paddle_mini::map(context, n, added, to, static_cast<const To*>(to), in...);
     else paddle_mini::map(context, n, value, to, in...);
   };
   auto total_of = [&](auto value, const auto*... in) {
-    if constexpr (has_vec<T>) {
-      return static_cast<T>(map_sum(context, n, value, in...));
+    if constexpr (has_vec<Computed<T>>) {
+      return static_cast<Computed<T>>(map_sum(context, n, value, in...));
     } else {
       T total = T(0);
       for (int64_t i = 0; i < n; ++i) total += value(in[i]...);
       return total;
     }
   };
+  auto add_to_one = [&](auto total) {
+    if constexpr (is_half<To>) from_float(total, *row.to);  // which is not a sum: those are float
+    else *row.to += total;
+  };
   if (inner_.x_step && inner_.y_step) {
     store(f, x, y, g);
   } else if (inner_.x_step) {
-    auto with_y = [f, c = *y](auto a, auto d) { return f(a, decltype(a)(c), d); };
+    auto with_y = [f, c = computed(*y)](auto a, auto d) { return f(a, decltype(a)(c), d); };
     if constexpr (ToX) store(with_y, x, g);
-    else *row.to += total_of(with_y, x, g);
+    else add_to_one(total_of(with_y, x, g));
   } else {
-    auto with_x = [f, c = *x](auto b, auto d) { return f(decltype(b)(c), b, d); };
-    if constexpr (ToX) *row.to += total_of(with_x, y, g);
+    auto with_x = [f, c = computed(*x)](auto b, auto d) { return f(decltype(b)(c), b, d); };
+    if constexpr (ToX) add_to_one(total_of(with_x, y, g));
     else store(with_x, y, g);
   }
 }

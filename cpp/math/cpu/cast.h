@@ -6,12 +6,16 @@
 #include "math/cast.h"
 #include "math/convert_element.h"
 #include "math/copy.h"
+#include "math/cpu/half_conversion.h"
 
 namespace paddle_mini {
 
 template <class From, class To>
 void convert_range(int64_t n, const From* from, To* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = convert_element<To>(from[i]);
+  if constexpr (is_half<From> && std::is_same_v<To, float>) to_floats(n, from, to);
+  else if constexpr (is_half<To> && std::is_same_v<From, float>) from_floats(n, from, to);
+  else
+    for (int64_t i = 0; i < n; ++i) to[i] = convert_element<To>(from[i]);
 }
 
 template <class From, class To>

@@ -6,9 +6,9 @@
 
 #include <Eigen/Core>
 
-#include "core/parallel.h"
 #include "math/cpu/gemm_block.h"
 #include "math/cpu/packed_input.h"
+#include "math/cpu/product_tiles.h"
 
 namespace paddle_mini {
 namespace {
@@ -185,11 +185,6 @@ double time_of(const GemmSizes<T>& g) {
   return flops_cost(2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k));
 }
 
-// The rows and columns of C that a part of a product computes.
-struct Tile {
-  int64_t top, bottom, left, right;
-};
-
 template <class T, class Run>
 void run_tile(const GemmSizes<T>& g, const Tile& tile, const T* a, const T* b, T* c, Run run) {
   GemmSizes<T> part = g;
@@ -207,24 +202,18 @@ bool is_large(const GemmSizes<T>& g) {
   return g.m >= 2 * kRows<T> && g.n >= kWidth<T> && g.k >= 16;
 }
 
-// Splits C into high x wide tiles. Each is a product of its own, whose sums run over k in the same order as those of the
-// whole, so all splits have the same result.
 template <class T>
-void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, int64_t high, int64_t wide, const T* a, const T* b,
+ProductTiles tiles_of(const GemmSizes<T>& g, int64_t high = 1, int64_t wide = 1) {
+  return {g.m, g.n, kRows<T>, kWidth<T>, high, wide};
+}
+
+template <class T>
+void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTiles& tiles, const T* a, const T* b,
                   const T* packed, T* c) {
-  auto cut = [](int64_t size, int64_t unit, int64_t i, int64_t count) {
-    return std::min((size + unit - 1) / unit * i / count * unit, size);
-  };
-  const LoopSize size{wide * high, time_of(g) / static_cast<double>(wide * high)};
-  parallel_for(context, size, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t row = i / wide, column = i % wide;
-      Tile tile{cut(g.m, kRows<T>, row, high), cut(g.m, kRows<T>, row + 1, high), cut(g.n, kWidth<T>, column, wide),
-                cut(g.n, kWidth<T>, column + 1, wide)};
-      run_tile(g, tile, a, b, c, [&](const GemmSizes<T>& part, const T* rows, const T* columns, T* to) {
-        run_by_panels(part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to);
-      });
-    }
+  tiles.run(context, time_of(g), [&](const Tile& tile) {
+    run_tile(g, tile, a, b, c, [&](const GemmSizes<T>& part, const T* rows, const T* columns, T* to) {
+      run_by_panels(part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to);
+    });
   });
 }
 
@@ -246,23 +235,13 @@ void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, co
 
 }  // namespace
 
-// A tile packs its columns of B, and its rows of A if they are stored transposed: of the splits into enough tiles, this
-// chooses the one that packs least.
 template <class T>
 Gemm<T>::Gemm(const GemmSizes<T>& sizes, int threads) : sizes_(sizes) {
   const GemmSizes<T>& g = sizes_;
   if (!is_large(g)) return;
-  const int64_t wanted = ranges_of(least_loop(), threads, std::min<int64_t>(g.m * g.n, 2 * threads), time_of(g));
-  const int64_t most_high = std::max<int64_t>(g.m / (4 * kRows<T>), 1),
-                most_wide = std::max<int64_t>(g.n / (2 * kWidth<T>), 1);
-  const int64_t enough = std::min(wanted, most_high * most_wide);
-  int64_t least = INT64_MAX;
-  for (int64_t columns = 1; columns <= std::min(wanted, most_wide); ++columns) {
-    int64_t rows = std::min((wanted + columns - 1) / columns, most_high);
-    int64_t packed = rows * g.n + columns * (g.transpose_a ? g.m : g.m / 4);  // other rows of A are only read
-    if (rows * columns < enough || packed >= least) continue;
-    least = packed, high_ = rows, wide_ = columns;
-  }
+  ProductTiles tiles = tiles_of(g);
+  tiles.split(threads, time_of(g), g.transpose_a ? g.m : g.m / 4);  // rows of A that are not transposed are only read
+  high_ = tiles.high, wide_ = tiles.wide;
 }
 
 template <class T>
@@ -286,17 +265,14 @@ void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   }
   const T* all = nullptr;
   if (packed_b_) all = packed<T>(*packed_b_, context, [&](T* to) { pack_all(context, g, b, to); });
-  run_in_tiles(context, g, high_, wide_, a, b, all, c);
+  run_in_tiles(context, g, tiles_of(g, high_, wide_), a, b, all, c);
 }
 
 template <class T>
 void Gemm<T>::run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b,
                        T* c, int64_t step_c) const {
-  auto run_range = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) run(context, a + i * step_a, b + i * step_b, c + i * step_c);
-  };
-  if (count < context.threads) run_range(0, count);  // each product is split
-  else parallel_for(context, {count, time_of(sizes_)}, run_range);
+  run_batch(context, count, time_of(sizes_),
+            [&](int64_t i) { run(context, a + i * step_a, b + i * step_b, c + i * step_c); });
 }
 
 template class Gemm<float>;

@@ -52,8 +52,8 @@ void Broadcast::map(KernelContext& context, F f, const T* x, const T* y, T* out)
   launch(context, blocks_for(numel_), broadcast_gpu::Body<T, F, false>{index_map, f, x, y, nullptr, out});
 }
 
-template <class T, bool ToX, class F>
-void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, T* to,
+template <class T, bool ToX, class F, class To>
+void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to,
                        int64_t to_numel) const {
   if (to_numel == 0) return;
   std::vector<Dim> dims(outer_);

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "core/half.h"
 #include "core/op_table.h"
 #include "math/broadcast.h"
+#include "math/cast.h"
 #include "math/fill.h"
 
 namespace paddle_mini {
@@ -32,27 +35,54 @@ struct PassGradient {
   }
 };
 
+// The gradient of an operand that may be broadcast: sums of 16-bit floats are float32, and rounded once.
+template <class T>
+struct BroadcastGradient {
+  Out<T> gradient;
+  std::optional<Scratch<float>> sums;
+
+  BroadcastGradient(KernelInit& init, const char* port, int64_t result_size) : gradient(init, port, optional_port) {
+    if (is_half<T> && gradient && gradient.numel() != result_size) sums.emplace(init, gradient.numel());
+  }
+  template <class F>
+  void fill(KernelContext& context, F fill_array) {
+    if constexpr (is_half<T>) {
+      if (sums) {
+        fill_array(sums->data());
+        return cast_function(DType::Float32, dtype_of<T>::value)(context, gradient.numel(), sums->data(),
+                                                                 gradient.data());
+      }
+    }
+    fill_array(gradient.data());
+  }
+};
+
 // X@GRAD = ToX(X, Y, Out@GRAD), Y@GRAD = ToY(X, Y, Out@GRAD), summed over the broadcast axes.
 template <class ToX, class ToY>
 struct BinaryGradKernel {
   template <class T>
   struct For : Kernel {
     In<T> x, y, out_gradient;
-    Out<T> x_gradient, y_gradient;
+    BroadcastGradient<T> to_x, to_y;
     Broadcast broadcast;
 
     explicit For(KernelInit& init)
-        : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD", optional_port),
-          y_gradient(init, "Y@GRAD", optional_port), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
+        : x(init, "X"), y(init, "Y"), out_gradient(init, "Out@GRAD"), to_x(init, "X@GRAD", out_gradient.numel()),
+          to_y(init, "Y@GRAD", out_gradient.numel()), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
 
     void run(KernelContext& context) override {
       const T* g = out_gradient.data();
       // Y first: X@GRAD may share the memory of Out@GRAD.
-      if (y_gradient) broadcast.sum_to_y(context, ToY{}, x.data(), y.data(), g, y_gradient.data());
+      if (to_y.gradient) {
+        to_y.fill(context, [&](auto* to) { broadcast.sum_to_y(context, ToY{}, x.data(), y.data(), g, to); });
+      }
+      const Out<T>& x_gradient = to_x.gradient;
       // An array without elements may have the address of another one, so equal addresses do not imply equal arrays.
       bool there_already = std::is_same_v<ToX, PassGradient> && x_gradient && x_gradient.data() == g &&
                            x_gradient.numel() == out_gradient.numel();
-      if (x_gradient && !there_already) broadcast.sum_to_x(context, ToX{}, x.data(), y.data(), g, x_gradient.data());
+      if (x_gradient && !there_already) {
+        to_x.fill(context, [&](auto* to) { broadcast.sum_to_x(context, ToX{}, x.data(), y.data(), g, to); });
+      }
     }
   };
 };

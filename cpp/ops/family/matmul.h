@@ -1,8 +1,11 @@
 // Products of matrices and batches of matrices, for all operators that compute one.
 #pragma once
 
+#include <optional>
+
 #include "core/op_table.h"
 #include "math/broadcast.h"
+#include "math/cast.h"
 #include "math/copy.h"
 #include "math/gemm.h"
 
@@ -110,7 +113,7 @@ struct MatmulKernel {
     explicit For(KernelInit& init)
         : x(init, "X"), y(init, Operands::kY), out(init, "Out"), products(Operands::shape(init)) {
       const MatmulShape& s = products.shape;
-      const T alpha = static_cast<T>(Operands::alpha(init));
+      const auto alpha = static_cast<Computed<T>>(Operands::alpha(init));
       const GemmSizes<T> sizes{s.transpose_x, s.transpose_y, products.m, s.n, s.k, 0, 0, 0, alpha};
       if (y.numel() == products.y_size()) gemm = {sizes, init, Operands::kY};
       else gemm = {sizes, init.threads()};
@@ -131,44 +134,96 @@ struct MatmulKernel {
   };
 };
 
+// A gradient of matrices: the products are its matrices, or are added to them if matrices occur in several products.
+template <class T>
+struct MatmulGradient {
+  Out<T> gradient;
+  bool adds = false;
+  Gemm<T> product;
+
+  MatmulGradient(KernelInit& init, const char* port) : gradient(init, port, optional_port) {}
+  void set(KernelInit& init, GemmSizes<T> sizes, bool repeats) {
+    adds = repeats;
+    sizes.beta = repeats ? 1 : 0;
+    product = {sizes, init.threads()};
+  }
+  void begin(KernelContext& context) {
+    if (gradient && adds) fill_n(context, gradient.data(), gradient.numel(), T(0));
+  }
+  void run(KernelContext& context, const T* a, const T* b, int64_t at) {
+    if (gradient) product.run(context, a, b, gradient.data() + at);
+  }
+  void end(KernelContext&) {}
+};
+
+// Products of bfloat16 are added in float32.
+template <>
+struct MatmulGradient<BFloat16> {
+  Out<BFloat16> gradient;
+  Gemm<BFloat16> product;
+  BFloat16Gemm<float> sum;
+  std::optional<Scratch<float>> sums;
+
+  MatmulGradient(KernelInit& init, const char* port) : gradient(init, port, optional_port) {}
+  void set(KernelInit& init, GemmSizes<BFloat16> sizes, bool repeats) {
+    product = {sizes, init.threads()};
+    if (!repeats || !gradient) return;
+    sizes.beta = 1;
+    sum = {sizes, init.threads()};
+    sums.emplace(init, gradient.numel());
+  }
+  void begin(KernelContext& context) {
+    if (sums) fill_n(context, sums->data(), gradient.numel(), 0.0f);
+  }
+  void run(KernelContext& context, const BFloat16* a, const BFloat16* b, int64_t at) {
+    if (sums) sum.run(context, a, b, sums->data() + at);
+    else if (gradient) product.run(context, a, b, gradient.data() + at);
+  }
+  void end(KernelContext& context) {
+    if (sums) cast_function(DType::Float32, DType::BFloat16)(context, gradient.numel(), sums->data(), gradient.data());
+  }
+};
+
 // With A = op(X), B = op(Y): A@GRAD = alpha Out@GRAD B', B@GRAD = alpha A' Out@GRAD, transposed where A, B are.
 template <class Operands>
 struct MatmulGradKernel {
   template <class T>
   struct For : Kernel {
     In<T> x, y, out_gradient;
-    Out<T> x_gradient, y_gradient;
+    MatmulGradient<T> to_x, to_y;
     Products products;
-    Gemm<T> to_x, to_y;
 
     explicit For(KernelInit& init)
-        : x(init, "X"), y(init, Operands::kY), out_gradient(init, "Out@GRAD"),
-          x_gradient(init, "X@GRAD", optional_port), y_gradient(init, Operands::kYGradient, optional_port),
-          products(Operands::shape(init)) {
-      const T alpha = static_cast<T>(Operands::alpha(init));
+        : x(init, "X"), y(init, Operands::kY), out_gradient(init, "Out@GRAD"), to_x(init, "X@GRAD"),
+          to_y(init, Operands::kYGradient), products(Operands::shape(init)) {
+      const auto alpha = static_cast<Computed<T>>(Operands::alpha(init));
       bool transpose_x = products.shape.transpose_x, transpose_y = products.shape.transpose_y;
       int64_t m = products.m, k = products.shape.k, n = products.shape.n;
-      to_x = {{transpose_x && transpose_y, transpose_x || !transpose_y, transpose_x ? k : m, transpose_x ? m : k, n, 0,
-               0, 0, alpha, products.x_repeats ? T(1) : T(0)},
-              init.threads()};
-      to_y = {{transpose_y || !transpose_x, transpose_x && transpose_y, transpose_y ? n : k, transpose_y ? k : n, m, 0,
-               0, 0, alpha, products.y_repeats ? T(1) : T(0)},
-              init.threads()};
+      to_x.set(init,
+               {transpose_x && transpose_y, transpose_x || !transpose_y, transpose_x ? k : m, transpose_x ? m : k, n, 0,
+                0, 0, alpha},
+               products.x_repeats);
+      to_y.set(init,
+               {transpose_y || !transpose_x, transpose_x && transpose_y, transpose_y ? n : k, transpose_y ? k : n, m, 0,
+                0, 0, alpha},
+               products.y_repeats);
     }
 
     void run(KernelContext& context) override {
-      if (x_gradient && products.x_repeats) fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
-      if (y_gradient && products.y_repeats) fill_n(context, y_gradient.data(), y_gradient.numel(), T(0));
+      to_x.begin(context);
+      to_y.begin(context);
       const T* g = out_gradient.data();
       for (auto [i, j] : products.batches) {
         int64_t at_x = i * products.x_size(), at_y = j * products.y_size();
         const T *a = x.data() + at_x, *b = y.data() + at_y;
-        if (x_gradient && products.shape.transpose_x) to_x.run(context, b, g, x_gradient.data() + at_x);
-        if (x_gradient && !products.shape.transpose_x) to_x.run(context, g, b, x_gradient.data() + at_x);
-        if (y_gradient && products.shape.transpose_y) to_y.run(context, g, a, y_gradient.data() + at_y);
-        if (y_gradient && !products.shape.transpose_y) to_y.run(context, a, g, y_gradient.data() + at_y);
+        if (products.shape.transpose_x) to_x.run(context, b, g, at_x);
+        else to_x.run(context, g, b, at_x);
+        if (products.shape.transpose_y) to_y.run(context, g, a, at_y);
+        else to_y.run(context, a, g, at_y);
         g += products.out_size();
       }
+      to_x.end(context);
+      to_y.end(context);
     }
   };
 };
