@@ -29,8 +29,11 @@ def threads(prefix, tmp_path_factory):
 
 
 def test_memory_that_runs_out_is_a_status(prefix, models, tmp_path):
+    """The folder has the file that was saved, and none that a failed call has begun."""
     program = compile_c(prefix, tmp_path / "allocations", BORDER / "allocations.c")
-    assert run(program, models / "m", models / "train") == ""
+    before = {path.name for path in models.iterdir()}
+    assert run(program, models) == ""
+    assert {path.name for path in models.iterdir()} == before | {"saved.pdiparams"}
 
 
 def test_eight_threads_of_10000_calls(threads, models):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import example_models
 import onnx_exports
 
 # ONNX Runtime does not compute these, or its definition of NaN differs.
@@ -25,6 +26,7 @@ MOST_REFUSED = 60
 # The models whose programs need what ONNX does not have.
 REFUSED = {
     "05": "sequences of rows",
+    "first_day/sentences.py": "sequences of rows",
     "06_conv": "sequences of rows",
     "06_lstm": "sequences of rows",
     "06_stacked": "sequences of rows",
@@ -71,6 +73,26 @@ def test_golden_programs(onnxruntime, tmp_path):
 def test_chapters_of_the_book(onnxruntime, tmp_path, monkeypatch):
     names = models_in(onnxruntime, onnx_exports.book_models(tmp_path, monkeypatch))
     assert len(names) == 7, names
+
+
+def test_examples_outside_of_the_book(onnxruntime, tmp_path, monkeypatch):
+    """Every output of every operator of their programs."""
+
+    def cases():
+        for number, name in enumerate(example_models.MODELS):
+            for count, model in enumerate(example_models.models_of(name, tmp_path, monkeypatch)):
+                path = tmp_path / f"{number}_{count}.onnx"
+                yield onnx_exports.exported(name, path, model.program, model.inputs, model.fetches, model.scope)
+
+    names = models_in(onnxruntime, cases())
+    assert {*names, *REFUSED} >= set(example_models.MODELS)
+
+
+def test_each_example_is_among_them():
+    found = {str(path.relative_to(example_models.EXAMPLES)) for path in example_models.EXAMPLES.rglob("*.py")}
+    found = {path for path in found if not path.startswith("book/") and not path.endswith(("_torch.py", "_keras.py"))}
+    models = {name.split(",")[0] for name in example_models.MODELS if not name.endswith(".ipynb")}
+    assert models | example_models.WITHOUT_MODELS == found and not models & example_models.WITHOUT_MODELS
 
 
 @pytest.mark.parametrize("opset", [13, 21])
