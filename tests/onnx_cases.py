@@ -1,8 +1,10 @@
 # The cases of the onnx package, of single nodes and of models, and what this runtime makes of them.
 from __future__ import annotations
 
+import collections
 import dataclasses
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,6 +91,17 @@ def _compare(case: Any, program: Any, feeds: Any, fetches: Any, values: Any, sco
             if not np.allclose(value, must, rtol=max(case.rtol, 1e-3), atol=atol, equal_nan=True):
                 return "failed", f"{name} differs"
     return "passed", ""
+
+
+def by_operator(outcomes: Iterable[Outcome]) -> dict[str, list[int]]:
+    """For each operator that load knows: the cases that pass, and all with known operators and element types."""
+    known, counts = frozenset(pm.onnx.supported_operators()), collections.defaultdict(lambda: [0, 0])
+    for outcome in outcomes:
+        if outcome.operators <= known and "element type" not in outcome.reason:
+            for name in outcome.operators:
+                counts[name][0] += outcome.kind == "passed"
+                counts[name][1] += 1
+    return dict(sorted(counts.items()))
 
 
 @cache

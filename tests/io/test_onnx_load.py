@@ -1,5 +1,6 @@
 """pm.onnx.load: the node cases of the onnx package, training of a loaded model, and files that are damaged."""
 
+import json
 import re
 from pathlib import Path
 
@@ -43,6 +44,8 @@ def test_node_cases_of_the_onnx_package(tmp_path):
     print(f"{passed} of {len(outcomes)} cases pass, {ratio:.1%} of those with known operators and element types")
     assert ratio >= FLOOR, [outcome.name for outcome in refused]
     assert passed >= 1420
+    figures = json.loads((Path(__file__).parents[2] / "docs/onnx_figures.json").read_text())["read"]
+    assert onnx_cases.by_operator(outcomes) == figures, "run .venv/bin/python docs/make_onnx.py --figures"
 
 
 # The models of package onnx whose operators or element types this runtime does not have.

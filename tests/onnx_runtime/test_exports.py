@@ -1,10 +1,14 @@
 """Exported programs in ONNX Runtime: its results are those of this runtime."""
 
+import json
+import pathlib
+
 import numpy as np
 import pytest
 
 import example_models
 import onnx_exports
+from thorough import IS_THOROUGH
 
 # ONNX Runtime does not compute these, or its definition of NaN differs.
 DIFFERENT = {
@@ -21,7 +25,7 @@ DIFFERENT = {
     "where_index: int16": "ONNX Runtime does not have it for int16",
 }
 # Cases of an operator, so that the test takes less than a minute; and those that export may refuse.
-MOST_CASES = 5
+MOST_CASES = None if IS_THOROUGH else 5
 MOST_REFUSED = 60
 # The models whose programs need what ONNX does not have.
 REFUSED = {
@@ -44,6 +48,9 @@ def test_every_operator(onnxruntime, tmp_path):
     refused = [case.name for case in cases if case.refusal]
     written = [case for case in cases if not case.refusal]
     assert len(written) > 800 and len(refused) < MOST_REFUSED, refused
+    if IS_THOROUGH:
+        figures = json.loads((pathlib.Path(__file__).parents[2] / "docs/onnx_figures.json").read_text())["written"]
+        assert onnx_exports.by_operator(cases) == figures, "run .venv/bin/python docs/make_onnx.py --figures"
     wrong = {}
     for case, found in zip(written, onnxruntime(written), strict=True):
         reason = found if isinstance(found, str) else onnx_exports.difference(found, case.expected)
