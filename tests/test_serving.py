@@ -201,7 +201,6 @@ def test_a_server_is_stopped_and_another_takes_its_port(prefix, tmp_path):
     def right():
         return np.abs(server.predict(rows(2)) - expected).max() < 1e-6
 
-
     def client():
         while not refused and not wrong:
             try:

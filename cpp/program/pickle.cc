@@ -15,12 +15,12 @@ constexpr size_t kMostSteps = 4'000'000;
 constexpr int kDeepest = 8;
 // Values that are referenced a second time are copied when they become arrays, names or values of Python. States refer to
 // short texts, and to arrays that have two names.
-constexpr size_t kFewBytes = 1 << 20;
+constexpr size_t kFewBytes = 1 << 20, kMostForEachByte = 16;
 
 // The memory that a copy takes.
 size_t copied_bytes(const PickledValue& value) {
   size_t size = value.view.size() + value.array.elements.size();
-  for (const Pickled& item : value.items) size += sizeof(PickledValue) + item->view.size() + item->array.elements.size();
+  for (const Pickled& item : value.items) size += sizeof(Pickled) + item->view.size() + item->array.elements.size();
   return size;
 }
 
@@ -143,8 +143,8 @@ class Machine {
     require<ProgramError>(flat || !is_container(value.kind),
                           "it refers to a container a second time, which states don't");
     referenced_ += copied_bytes(value);
-    require<ProgramError>(referenced_ <= bytes_.size() + kFewBytes,
-                          "it refers to its values so often that they have more bytes than the file");
+    require<ProgramError>(referenced_ / kMostForEachByte <= bytes_.size() + kFewBytes,
+                          "it refers to its values so often that they would fill the memory");
     return found->second;
   }
 

@@ -149,7 +149,7 @@ def test_states_of_other_names(handles, tmp_path):
         done(C.pm_scope_load_bytes(scope, handle, more, len(more), 1))
         assert_same_bits(everything(handles, scope), {"w": w})
         done(C.pm_scope_erase(scope, b"w"))
-    for data in (pickle.dumps({"w": 1.5}), pickle.dumps({"w": np.ones(2, "complex64")}), pickle.dumps({"w": np.ones(2, "u4")})):
+    for data in (pickle.dumps({"w": 1.5}), pickle.dumps({"w": np.ones(2, "u4")})):
         assert "'w'" in refused(PROGRAM, C.pm_scope_load_bytes, scope, handle, data, len(data), 0)
     for data in (pickle.dumps({"w": print}), pickle.dumps([w])):
         refused(PROGRAM, C.pm_scope_load_bytes, scope, handle, data, len(data), 0)

@@ -120,17 +120,21 @@ class Mutants:
         if kind.endswith("*") and not kind.startswith("const") and kind[3:-1] in KINDS:  # where a new handle is written
             outputs.append((kind[3:-1], ctypes.c_uint64()))
             return ctypes.addressof(outputs[-1][1])
-        if kind == "uint64_t" or kind.startswith("pm_") and kind[3:] in KINDS:
+        if kind == "uint64_t" or (kind.startswith("pm_") and kind[3:] in KINDS):
             return self.handle(kind[3:])
         if "*" not in kind:
             return self.number(parameter)
-        return {
-            "constchar*": self.text,
-            "constchar*const*": self.list_of_names,
-            "constpm_tensor*": lambda _: self.tensors(),
-            "constpm_options*": lambda _: self.options(),
-            "constvoid*": lambda _: self.bytes(),
-        }.get(kind, lambda _: self.room())(parameter) if rng.random() > 0.02 else None
+        return (
+            {
+                "constchar*": self.text,
+                "constchar*const*": self.list_of_names,
+                "constpm_tensor*": lambda _: self.tensors(),
+                "constpm_options*": lambda _: self.options(),
+                "constvoid*": lambda _: self.bytes(),
+            }.get(kind, lambda _: self.room())(parameter)
+            if rng.random() > 0.02
+            else None
+        )
 
     def handle(self, kind):
         """Most often one of the right kind."""
@@ -232,7 +236,9 @@ class Mutants:
         elif change == 4:
             made.strides = integers([rng.choice((0, 1, 2, 6, 100, -1, 2**62)) for _ in range(9)])
         elif change == 5:
-            levels = [[rng.choice((0, 0, 1, 2, 5, 8, -1)) for _ in range(rng.randrange(4))] for _ in range(rng.choice((1, 1, 2, 9)))]
+            levels = [
+                [rng.choice((0, 0, 1, 2, 5, 8, -1)) for _ in range(rng.randrange(4))] for _ in range(rng.choice((1, 1, 2, 9)))
+            ]
             levels = rng.choice(([[0, 2, 5]], [[0, 3, 8]], levels))
             made.lod = (Level * len(levels))(*(Level(integers(level), len(level)) for level in levels))
             made.lod_levels = len(levels)

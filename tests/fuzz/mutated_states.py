@@ -1,6 +1,7 @@
 """States in pickles and safetensors files, changed by their operations and entries: the readers of Python and of C agree."""
 
 import io
+import itertools
 import json
 import pickle
 import pickletools
@@ -41,7 +42,7 @@ class Operations:
     @staticmethod
     def split(data):
         places = [place for _, _, place in pickletools.genops(data)] + [len(data)]
-        return [data[begin:end] for begin, end in zip(places, places[1:])]
+        return [data[begin:end] for begin, end in itertools.pairwise(places)]
 
     def changed(self, rng):
         parts = list(rng.choice(self.pickles))

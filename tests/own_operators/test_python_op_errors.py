@@ -97,7 +97,7 @@ def caused(call):
     except pm.Error as error:
         cause = error.__cause__
         frames = traceback.extract_tb(cause.__traceback__)
-        left = [name for frame, _ in traceback.walk_tb(cause.__traceback__) for name in frame.f_locals if frame.f_code.co_name != '<module>']
+        left = [name for frame, _ in traceback.walk_tb(cause.__traceback__) for name in frame.f_locals]
         print(type(error).__name__, repr(cause), [frame.name for frame in frames], left)
 x = pm.layers.data('x', [-1, 2])
 out = fails(x)
@@ -117,7 +117,7 @@ def test_an_exception_may_hold_an_array_of_the_inputs(tmp_path):
 @pm.python_op(no_gradient='it is for a test')
 def fails(x):
     raise ValueError(x)
-out = fails(pm.layers.scale(pm.layers.data('x', [-1, 2]), 3.0))
+out = fails(pm.layers.scale(pm.layers.data('x', [-1, 2]), scale=3.0))
 exe, causes = pm.Executor(), []
 for i in range(20):
     try:

@@ -27,7 +27,8 @@ static pm_level level = {offsets, 2};
 static void path_in(const char* folder, const char* name, char* path) { snprintf(path, 4096, "%s/%s", folder, name); }
 
 enum { FORMATS = 4 };
-static const char* const formats[FORMATS] = {"train.pdiparams", "train.pdparams", "state.pdparams", "state.safetensors"};
+static const char* const formats[FORMATS] = {"train.pdiparams", "train.pdparams", "state.pdparams",
+                                             "state.safetensors"};
 static char format_paths[FORMATS][4096];
 static int format;
 static char* contents;
