@@ -41,7 +41,7 @@ class DeviceManager {
   // Description of the GPU support: versions, or the reason why it is unavailable.
   std::string gpu_text();
   int gpu_count();
-  std::string gpu_path();  // of the library, if its GPUs can be used; otherwise ""
+  std::string gpu_path();  // the file of the GPU library, or "" if no GPU can be used
 
  private:
   DeviceLibrary* gpu_library();

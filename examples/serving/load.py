@@ -15,7 +15,7 @@ BODIES = 64  # different requests
 
 
 def bodies_of(inputs, rows=1):
-    """Random requests to a model. Sequences have 1 to 20 elements; whole numbers are 0 or 1, which every table has."""
+    """Random requests to a model. Sequences have 1 to 20 elements; integers are 0 or 1, which every table has."""
     random = np.random.default_rng(0)
 
     def value(one, levels):
