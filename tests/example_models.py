@@ -19,7 +19,7 @@ from paddle_mini import roles
 from paddle_mini.thread_state import own_state, state
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-MOST_RUNS = 12  # of an example, which is then ended
+MOST_RUNS = 12  # each example ends after so many
 
 SCRIPTS = [*(f"first_day/{name}.py" for name in ("line", "digits", "sentences", "averages", "saving")), "digits.py"]
 

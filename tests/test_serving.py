@@ -191,7 +191,7 @@ class Started:
 
 
 def test_a_server_is_stopped_and_another_takes_its_port(prefix, tmp_path):
-    """SIGTERM while requests are on their way: each is answered, or its connection is refused. After SIGKILL the port is free
+    """SIGTERM while requests are pending: each is answered, or its connection is refused. After SIGKILL the port is free
     too."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

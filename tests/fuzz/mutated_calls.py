@@ -12,8 +12,8 @@ from c_calls import ARGUMENT, OK, PROTOTYPES, C, Level, Tensor, integers, names,
 from small_model import SmallModel, batch
 
 KINDS = ("program", "scope", "executor", "signature", "predictor", "values")
-CALLS = 25  # of one mutant
-MOST_BYTES = 1 << 16  # of an array
+CALLS = 25  # a mutant
+MOST_BYTES = 1 << 16  # an array has
 
 
 def loop():

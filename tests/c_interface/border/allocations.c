@@ -1,4 +1,4 @@
-/* allocations.c: allocations FOLDER, of the models of c_builds.py. The memory runs out at every place of every function;
+/* allocations.c: allocations FOLDER N, of the models of c_builds.py. The memory runs out at each N-th place of every function;
    statuses say so, nothing has changed, and the call succeeds as soon as there is memory. */
 #include "../../allocator.h"
 #include "calls.h"
@@ -20,6 +20,7 @@ static pm_signature signature, train_signature;
 static pm_predictor predictor;
 static pm_values values, texts;
 static uint64_t made;
+static long sparse;
 static float numbers[ROWS * INPUTS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 static int64_t labels[ROWS] = {0, 2}, offsets[2] = {0, ROWS};
 static pm_level level = {offsets, 2};
@@ -163,7 +164,7 @@ static uint64_t digest(void) {
 /* `call` with memory for 0, step, 2 step … allocations, until that is enough. */
 static void starve(int (*call)(void), const char* name, long step) {
   uint64_t before = digest();
-  for (long n = 0; n < 10000000; n += step) {
+  for (long n = 0; n < 10000000; n += step * sparse) {
     made = 0;
     allowed = n;
     int status = call();
@@ -248,7 +249,8 @@ static void live(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
+  sparse = atol(argv[2]);
   path_in(argv[1], "m", model_prefix);
   path_in(argv[1], "m.pdmodel", model_path);
   path_in(argv[1], "train.pdmodel", train_path);
