@@ -228,7 +228,7 @@ def _gradient_ops(op: Operator, produced: set[str], reached: set[str]) -> list[D
     try:
         candidates = _core.gradient(marked(forward))
     except _core.Error as error:
-        raise located(error, forward, op.callstack) from None
+        raise located(error, forward, op.callstack) from error.__cause__
     result: list[Description] = []
     filled: set[str] = set()
     for candidate in candidates:

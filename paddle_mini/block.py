@@ -118,7 +118,7 @@ class Block:
             attrs_found, infos = _core.check_op(description, self._infos(description["inputs"]))
             self._check_persistables(infos)
         except _core.Error as error:
-            raise located(error, description, all_attrs["op_callstack"]) from None
+            raise located(error, description, all_attrs["op_callstack"]) from error.__cause__
         description["attrs"] = attrs_found
         for name, info in infos.items():
             self._set_info(name, info)

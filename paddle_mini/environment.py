@@ -13,6 +13,7 @@ VARIABLES = {
     "PM_GRAPHS": "0: launches on GPUs are not recorded as CUDA graphs",
     "PM_FILL": "a byte, such as 0x55, that new memory is filled with; by default it stays as it comes",
     "PM_CXX": "the C++ compiler that pm.load_op runs; by default c++, g++ or clang++",
+    "PM_NVCC": "the compiler of GPU kernels that pm.load_op runs; by default nvcc",
     "PM_OPERATORS": "the folder of the libraries that pm.load_op has compiled; by default ~/.cache/paddle_mini/operators",
     "PM_DEBUG": "1: the command paddle-mini shows tracebacks",
     "PM_CUDA_LIBRARY": "the file that is loaded as the library of GPU kernels; its code runs in the process",

@@ -154,7 +154,7 @@ class Executor:
                 _write_rates(program, scope)
             results = self._core.run(signature, scope, values)
         except Error as error:  # the message is complete: frames below this one would hide the user's frame
-            raise error.with_traceback(None) from None
+            raise error.with_traceback(None) from error.__cause__
         except TypeError:
             _require_scope(scope)
             raise

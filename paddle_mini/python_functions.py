@@ -18,14 +18,21 @@ adding = threading.Lock()
 
 
 def called(what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The result of a function of the user; OpError with its exception and its line."""
+    """The result of a function of the user; OpError with its exception, which is the cause too, and its line."""
     try:
         return function(*args, **kwargs)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit too: a run ends with an error of its own
+        import traceback  # only errors need it: import paddle_mini stays fast
+
         reason = printable_lines("\n".join(str(error).splitlines()[:3])) if str(error) else ""
-        raise OpError(f"{what} raised {type(error).__name__}{': ' + reason if reason else ''}{raised_at(error)}") from None
+        place = raised_at(error)
+        if error.__traceback__ is not None:
+            error = error.with_traceback(error.__traceback__.tb_next)
+            # The local variables are arrays in the memory of the run, which gets other values.
+            traceback.clear_frames(error.__traceback__)
+        raise OpError(f"{what} raised {type(error).__name__}{': ' + reason if reason else ''}{place}") from error
 
 
 def name_of_function(function: Callable[..., Any]) -> str:

@@ -60,6 +60,9 @@ void define_devices(py::module_& m) {
       "gpu_text", [] { return manager().gpu_text(); },
       "Versions of the GPU libraries, or the reason why GPUs are unavailable.");
   m.def("gpu_count", [] { return manager().gpu_count(); });
+  m.def(
+      "gpu_path", [] { return manager().gpu_path(); },
+      "The library of GPU kernels, if GPUs can be used; otherwise ''.");
 }
 
 }  // namespace paddle_mini::python

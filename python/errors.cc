@@ -1,6 +1,7 @@
 // Maps C++ errors to Python exceptions: paddle_mini.Error and its subclasses; Interrupted becomes KeyboardInterrupt.
 #include "core/error.h"
 #include "core/session_lock.h"
+#include "core/user_code.h"
 
 #include "module.h"
 
@@ -12,6 +13,15 @@ std::optional<std::string> encoded(const py::handle& text, const char* errors) {
   auto bytes = py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(text.ptr(), "utf-8", errors));
   if (!bytes) return std::nullopt;
   return bytes.cast<std::string>();
+}
+
+// Sets Python's error and the exception that caused it; throws the error on if there is none.
+void raise_with_cause(py::handle type, const Error& error) {
+  auto* cause = dynamic_cast<const Cause*>(&error);
+  if (!cause) throw;
+  auto* exception = static_cast<PyObject*>(cause->exception());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+  py::raise_from(type.ptr(), error.what());
 }
 
 }  // namespace
@@ -31,8 +41,8 @@ std::string text_from_python(py::handle text, bool is_file_name) {
 void define_errors(py::module_& m) {
   // pybind11 tries translators from the last registered one on, so the base is registered first.
   auto base = py::register_exception<Error>(m, "Error", PyExc_Exception);
-  py::register_exception<ProgramError>(m, "ProgramError", base);
-  py::register_exception<ShapeError>(m, "ShapeError", base);
+  auto program_error = py::register_exception<ProgramError>(m, "ProgramError", base);
+  auto shape_error = py::register_exception<ShapeError>(m, "ShapeError", base);
   auto op_error = py::register_exception<OpError>(m, "OpError", base);
   py::register_exception<ScopeInUse>(m, "ScopeInUse", op_error);
   py::register_exception<DeviceError>(m, "DeviceError", base);
@@ -43,6 +53,15 @@ void define_errors(py::module_& m) {
       // After Ctrl-C, the signal handler has already set the exception.
       if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     }
+  });
+  // Objects of Python live as long as the module, which is never unloaded.
+  static const py::handle program = program_error, shape = shape_error, op = op_error;
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const ProgramError& error) { raise_with_cause(program, error); } catch (const ShapeError& error) {
+      raise_with_cause(shape, error);
+    } catch (const OpError& error) { raise_with_cause(op, error); }
   });
   m.def(
       "printable",

@@ -131,10 +131,14 @@ py::dict info_to_python(const VarInfo& info) {
 void define_operators(py::module_& m) {
   m.def("op_types", [] { return manager().operators().types(); });
   m.def("op_schema", &op_schema);
-  // Adds the operators of a shared library, among them one called `type`, to those of the process, or none.
+  // Adds the operators of a shared library, among them one called `type`, to those of the process, or none; gpu_path: the
+  // library with their kernels for GPUs, or "".
   m.def(
-      "load_operators", [](const FileName& path, const std::string& type) { manager().load_operators(path, type); },
-      py::arg("path"), py::arg("type"), py::call_guard<py::gil_scoped_release>());
+      "load_operators",
+      [](const FileName& path, const std::string& type, const FileName& gpu_path) {
+        manager().load_operators(path, type, gpu_path);
+      },
+      py::arg("path"), py::arg("type"), py::arg("gpu_path"), py::call_guard<py::gil_scoped_release>());
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
   m.def("set_fill_pattern", &set_fill_pattern);  // fill byte of unwritten memory, or -1

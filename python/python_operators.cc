@@ -102,6 +102,7 @@ class PythonKernel : public Kernel, public UserCode {
         write(now.results);
       } catch (const py::error_already_set& error) {
         now.results = py::dict();
+        now.views.keep_memory();
         rethrow(error);
       }
       now.results = py::dict();

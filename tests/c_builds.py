@@ -39,12 +39,16 @@ def compile_c(prefix, program, source, *options, compiler="gcc", standard="gnu99
 
 
 def saved_models(folder):
-    """Saves a model for inference, `m`, and its training with an average, `train`; returns the model that is trained."""
+    """Saves a model for inference, `m`, and its training with an average, `train`, in files of every format; returns the model
+    that is trained."""
     optimizers = []
     optimizers.append(pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.05), window_size=3))
     model = SmallModel(optimizers[0].minimize)
     pm.io.save_inference_model(folder / "m", [model.x], [model.logits], scope=model.scope)
+    pm.io.save(model.main, folder / "train", model.scope)
     pm.io.save_program(folder / "train", model.main, model.scope)
+    for name in ("state.pdparams", "state.safetensors"):
+        pm.io.save_state(folder / name, pm.io.get_state(model.main, model.scope))
     (folder / "apply.pdmodel").write_bytes(optimizers[0].apply_program(keep_raw=True).to_bytes())
     (folder / "restore.pdmodel").write_bytes(optimizers[0].restore_program().to_bytes())
     return model

@@ -33,7 +33,7 @@ for op_type, inputs, attrs, counts in pickle.load(said):
 def compiled(folder: Path, name: str, text: str) -> Path:
     """The object file compiled from this source text."""
     (folder / f"{name}.cc").write_text(text)
-    words = ["-std=c++17", "-O0", "-w", "-fPIC", "-fvisibility=hidden", "-DPM_GPU", "-DPM_CUDA_ON_HOST", f"-I{CPP}"]
+    words = ["-std=c++17", "-O0", "-w", "-fPIC", "-DPM_GPU", "-DPM_CUDA_ON_HOST", f"-I{CPP}"]
     run(tool("c++"), *words, "-c", folder / f"{name}.cc", "-o", folder / f"{name}.o")
     return folder / f"{name}.o"
 

@@ -1,13 +1,19 @@
-# The node cases of the onnx package, and what this runtime makes of them.
+# The cases of the onnx package, of single nodes and of models, and what this runtime makes of them.
 from __future__ import annotations
 
+import collections
+import dataclasses
 import warnings
+from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from onnx import numpy_helper
+from onnx.backend.test.runner import Runner
 
 import paddle_mini as pm
 
@@ -49,7 +55,8 @@ def run_case(case: Any, folder: Any) -> Outcome:
         return Outcome(case.name, "refused", str(error), operators)
     if any(value is None or isinstance(value, (list, dict)) for data in case.data_sets[0] for value in data):
         return Outcome(case.name, "refused", "element type: sequence or optional", operators)
-    names = [info.name for info in case.model.graph.input]
+    weights = {tensor.name for tensor in case.model.graph.initializer}  # early models list them as inputs too
+    names = [info.name for info in case.model.graph.input if info.name not in weights]
     fixed: dict[str, Any] = {}
     inputs, _ = case.data_sets[0]
     values = dict(zip(names, map(_array, inputs)))
@@ -84,3 +91,56 @@ def _compare(case: Any, program: Any, feeds: Any, fetches: Any, values: Any, sco
             if not np.allclose(value, must, rtol=max(case.rtol, 1e-3), atol=atol, equal_nan=True):
                 return "failed", f"{name} differs"
     return "passed", ""
+
+
+def by_operator(outcomes: Iterable[Outcome]) -> dict[str, list[int]]:
+    """For each operator that load knows: the cases that pass, and all with known operators and element types."""
+    known, counts = frozenset(pm.onnx.supported_operators()), collections.defaultdict(lambda: [0, 0])
+    for outcome in outcomes:
+        if outcome.operators <= known and "element type" not in outcome.reason:
+            for name in outcome.operators:
+                counts[name][0] += outcome.kind == "passed"
+                counts[name][1] += 1
+    return dict(sorted(counts.items()))
+
+
+@cache
+def model_cases() -> list[Any]:
+    """The models that package onnx ships: small ones with their inputs and results, and networks for pictures, whose weights are
+    constants and whose input the package defines."""
+    from onnx.backend.test.loader import load_model_tests
+
+    cases = [case for kind in MODEL_KINDS for case in load_model_tests(kind=kind)]
+    return [_network(case) if case.url else _from_folder(case) for case in cases]
+
+
+MODEL_KINDS = ("simple", "pytorch-converted", "pytorch-operator", "real")
+
+
+def _from_folder(case: Any) -> Any:
+    folder = Path(case.model_dir)
+    sets = [tuple(_values(part, kind) for kind in ("input", "output")) for part in sorted(folder.glob("test_data_set_*"))]
+    return dataclasses.replace(case, model=onnx.load(folder / "model.onnx"), data_sets=sets)
+
+
+def _values(folder: Path, kind: str) -> list[Any]:
+    """Tensors; None for a value of another kind."""
+    found = []
+    for number in range(len(list(folder.glob(f"{kind}_*.pb")))):
+        tensor = onnx.TensorProto()
+        try:
+            tensor.ParseFromString((folder / f"{kind}_{number}.pb").read_bytes())
+            found.append(_array(tensor))
+        except (DecodeError, TypeError, ValueError):
+            found.append(None)
+    return found
+
+
+def _network(case: Any) -> Any:
+    file = Path(onnx.__file__).parent.parent / case.url
+    model, output = onnx.load(file), onnx.TensorProto()
+    output.ParseFromString(file.with_name(f"{file.stem}_output_0.pb").read_bytes())
+    weights = {tensor.name for tensor in model.graph.initializer}
+    inputs = [info for info in model.graph.input if info.name not in weights]
+    values = [Runner.generate_dummy_data(info, seed=0, name=case.model_name, random=False) for info in inputs]
+    return dataclasses.replace(case, model=model, data_sets=[(values, [_array(output)])])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +55,16 @@ def operator_cases(folder: Path, opset: int = 18, most: int | None = None) -> It
                 values = {given: array_of(value) for given, value in one.values.items() if given not in one.written}
                 path = folder / f"{next(number)}.onnx"
                 yield exported(f"{op_type}: {name}", path, one.program, values, names, one.scope, opset)
+
+
+def by_operator(cases: Iterable[Exported]) -> dict[str, list[int]]:
+    """For each operator that export knows: the cases that are written, and all."""
+    counts: dict[str, list[int]] = {}
+    for case in cases:
+        count = counts.setdefault(case.name.split(":")[0], [0, 0])
+        count[0] += not case.refusal
+        count[1] += 1
+    return counts
 
 
 def _one_op(op_type: str, facts: Any, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:

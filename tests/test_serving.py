@@ -1,7 +1,17 @@
-"""The model server of examples/serving: replies are those of the predictor, requests share batches, wrong ones are refused."""
+"""The model server of examples/serving: replies are those of the predictor, requests share batches, wrong ones are refused; a
+server that is stopped answers first, and another one takes its place."""
 
 import asyncio
+import json
 import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +78,7 @@ WRONG = [
     {"inputs": {"x": "text"}},
     {"inputs": {"x": [[0] * 5]}},
     {"inputs": {"x": [[0] * 6, [0]]}},
-    {"inputs": {"x": [[[0] * 6]]}},
+    {"inputs": {"x": [[[0] * 7]]}},
 ]
 
 
@@ -99,9 +109,120 @@ def test_a_full_queue_refuses(prefix):
     assert serve(prefix, use, calls=1, rows=1, queued=1) == {200, 503}
 
 
-def test_the_load_test_counts_every_request(prefix):
-    async def use(client, _):
-        return await LOAD["measure"](str(client.make_url("")).rstrip("/"), 4, 50)
+@pytest.fixture
+def sentences(tmp_path):
+    """A model of sequences with an output for each row and one for each element, and an input of rows."""
+    words, weight = pm.layers.data("words", [-1], "int64", lod_level=1), pm.layers.data("weight", [-1, 1])
+    vectors = pm.layers.embedding(words, [20, 3])
+    of_rows = pm.layers.elementwise_mul(pm.layers.sequence_pool(vectors, "sum"), weight)
+    pm.Executor().run(pm.default_startup_program())
+    pm.io.save_inference_model(tmp_path / "m", [words, weight], [of_rows, pm.layers.softmax(vectors)])
+    return str(tmp_path / "m")
 
-    times, total = serve(prefix, use)
+
+def test_sequences_share_batches(sentences):
+    predictor, random = pm.Predictor(sentences), np.random.default_rng(0)
+    requests = []
+    for number in range(30):
+        words = [random.integers(0, 20, random.integers(1, 9)).tolist() for _ in range(1 + number % 3)]
+        requests.append({"words": words, "weight": [[float(row)] for row in range(len(words))]})
+
+    async def use(client, model):
+        async def one(inputs):
+            async with client.post("/predict", json={"inputs": inputs}) as reply:
+                return reply.status, await reply.json()
+
+        wrong = [one({"words": [[1, 2]], "weight": [[1], [2]]}), one({"words": [1, 2], "weight": [[1], [2]]})]
+        return await asyncio.gather(*map(one, requests), *wrong), model.batcher.batches
+
+    replies, batches = serve(sentences, use, rows=16, wait=0.05)
+    assert batches < len(requests) and [status for status, _ in replies] == [200] * 30 + [400] * 2
+    for inputs, (_, reply) in zip(requests, replies):
+        lengths = [len(row) for row in inputs["words"]]
+        words = pm.LoDTensor(np.concatenate(inputs["words"]), [[0, *np.cumsum(lengths).tolist()]])
+        expected = predictor({"words": words, "weight": np.array(inputs["weight"], "float32")})
+        for name, values in zip(predictor.outputs, expected):
+            np.testing.assert_allclose(np.reshape(reply["outputs"][name], values.shape), values, atol=1e-6)
+
+
+@pytest.mark.parametrize("rate", [None, 300])
+def test_the_load_test_counts_every_request(sentences, rate):
+    async def use(client, _):
+        return await LOAD["measure"](str(client.make_url("")).rstrip("/"), 4, 50, rate)
+
+    times, total = serve(sentences, use)
     assert len(times) == 50 and 0 < max(times) <= total
+
+
+def test_the_load_test_fails_if_a_request_does(prefix):
+    async def use(client, model):
+        model.feeder = None
+        with pytest.raises(Exception, match="500"):
+            await LOAD["measure"](str(client.make_url("")).rstrip("/"), 1, 3)
+
+    serve(prefix, use)
+
+
+class Started:
+    """A server in a process of its own."""
+
+    def __init__(self, prefix, port, log):
+        words = [sys.executable, EXAMPLES / "serving/server.py", prefix, "--port", str(port), "--wait-ms", "20"]
+        self.url, self.log = f"http://127.0.0.1:{port}", log
+        with open(log, "ab") as file:
+            self.process = subprocess.Popen([str(word) for word in words], stdout=file, stderr=file)
+        while True:
+            try:
+                if urllib.request.urlopen(f"{self.url}/health", timeout=30).read() == b"ok":
+                    return
+            except OSError:
+                assert self.process.poll() is None, Path(log).read_text()
+                time.sleep(0.05)
+
+    def predict(self, array):
+        request = urllib.request.Request(f"{self.url}/predict", json.dumps({"inputs": {"x": array.tolist()}}).encode())
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            (values,) = json.load(reply)["outputs"].values()
+        return np.array(values)
+
+    def stop(self, number):
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+def test_a_server_is_stopped_and_another_takes_its_port(prefix, tmp_path):
+    """SIGTERM while requests are pending: each is answered, or its connection is refused. After SIGKILL the port is free
+    too."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server, (expected,) = Started(prefix, port, tmp_path / "log"), pm.Predictor(prefix)(rows(2))
+    answered, refused, wrong = [], [], []
+
+    def right():
+        return np.abs(server.predict(rows(2)) - expected).max() < 1e-6
+
+    def client():
+        while not refused and not wrong:
+            try:
+                answered.append(right())
+            except urllib.error.HTTPError as error:
+                wrong.append(error)
+            except (urllib.error.URLError, ConnectionError) as error:
+                refused.append(error)
+
+    threads = [threading.Thread(target=client) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    while len(answered) < 20:
+        time.sleep(0.01)
+    assert server.stop(signal.SIGTERM) == 0
+    for thread in threads:
+        thread.join()
+    assert all(answered) and not wrong
+    server = Started(prefix, port, tmp_path / "log")
+    assert right()
+    assert server.stop(signal.SIGKILL) == -signal.SIGKILL
+    server = Started(prefix, port, tmp_path / "log")
+    assert right()
+    assert server.stop(signal.SIGINT) == 0
+    assert "Traceback" not in (tmp_path / "log").read_text(), (tmp_path / "log").read_text()

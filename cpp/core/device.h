@@ -1,6 +1,7 @@
 // Device: a device other than the CPU, with its own memory, queue and kernels.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -81,7 +82,7 @@ class ReplicaSums {
 // The interface that a library of kernels for devices exports, through one function:
 //   extern "C" paddle_mini::DeviceLibrary* paddle_mini_cuda(unsigned abi)
 // It returns nullptr for another ABI version. The object lives as long as the process.
-inline constexpr unsigned kDeviceAbi = 3;
+inline constexpr unsigned kDeviceAbi = 4;
 
 class DeviceLibrary {
  public:
@@ -91,6 +92,9 @@ class DeviceLibrary {
   virtual std::string trouble() const = 0;
   virtual int device_count() const = 0;
   virtual std::shared_ptr<Device> open(int index) = 0;  // throws DeviceError if the device does not exist
+  // Adds those operators that `define` adds to a table and that have kernels for these devices; ProgramError, and none is
+  // added, if one exists. Devices that are open have them too.
+  virtual void add_operators(const std::function<void(OpTable&)>& define) = 0;
   // Sums among replicas on these devices, in the order of their ranks; nullptr if the host must compute them.
   virtual std::unique_ptr<ReplicaSums> sums_among(const std::vector<int>& devices) = 0;
 };

@@ -46,6 +46,22 @@ std::shared_ptr<ThreadQueue> DeviceManager::new_host_queue() {
   return queue;
 }
 
+void DeviceManager::load_operators(const std::string& path, const std::string& type, const std::string& gpu_path) {
+  std::function<void(OpTable&)> define = operators_of_library(path), define_on_gpu;
+  if (!gpu_path.empty()) define_on_gpu = operators_of_library(gpu_path);
+  auto checked = [&](OpTable& operators) {
+    define(operators);
+    require<ProgramError>(type.empty() || operators.find(type), "the file defines no operator '", printable(type), "'");
+  };
+  paddle_mini::add_operators(kernels_.operators, checked, [&] {
+    if (!define_on_gpu) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLibrary* library = gpu_library();
+    require<DeviceError>(library, gpu_trouble_);
+    library->add_operators(define_on_gpu);
+  });
+}
+
 std::shared_ptr<Device> DeviceManager::open(const Place& place) {
   require<DeviceError>(!place.is_cpu(), "cpu is not a device");
   if (place.kind == DeviceKind::Emulated) return std::make_shared<EmulatedDevice>(place.index, kernels_.operators);
@@ -91,6 +107,7 @@ DeviceLibrary* DeviceManager::gpu_library() {
   if (!library)
     gpu_trouble_ = text(path, " was built for another version of paddle_mini (its interface is not ", kDeviceAbi, ")");
   else gpu_trouble_ = library->trouble();
+  gpu_path_ = path;
   return gpus_ = gpu_trouble_.empty() ? library : nullptr;
 }
 
@@ -98,6 +115,11 @@ std::string DeviceManager::gpu_text() {
   std::lock_guard<std::mutex> lock(mutex_);
   DeviceLibrary* library = gpu_library();
   return library ? library->description() : gpu_trouble_;
+}
+
+std::string DeviceManager::gpu_path() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return gpu_library() ? gpu_path_ : "";
 }
 
 int DeviceManager::gpu_count() {

@@ -23,10 +23,9 @@ class DeviceManager {
 
   const KernelLibrary& kernels() const { return kernels_; }
   const OpTable& operators() const { return kernels_.operators; }
-  // Adds the operators of a library to those of the process; see core/operator_library.h.
-  void load_operators(const std::string& path, const std::string& type) {
-    add_operator_library(kernels_.operators, path, type);
-  }
+  // Adds the operators of a library to those of the process, and their kernels for GPUs from another library, or nothing.
+  // Throws ProgramError as add_operators, and if none is called `type`. "": of any name; no library for GPUs.
+  void load_operators(const std::string& path, const std::string& type, const std::string& gpu_path = "");
   void add_operators(const std::function<void(OpTable&)>& define) {
     paddle_mini::add_operators(kernels_.operators, define);
   }
@@ -42,6 +41,7 @@ class DeviceManager {
   // Description of the GPU support: versions, or the reason why it is unavailable.
   std::string gpu_text();
   int gpu_count();
+  std::string gpu_path();  // the file of the GPU library, or "" if no GPU can be used
 
  private:
   DeviceLibrary* gpu_library();
@@ -54,7 +54,7 @@ class DeviceManager {
   std::map<Place, std::unique_ptr<DeviceQueues>> devices_;
   bool looked_for_gpus_ = false;
   DeviceLibrary* gpus_ = nullptr;
-  std::string gpu_trouble_;
+  std::string gpu_trouble_, gpu_path_;
 };
 
 }  // namespace paddle_mini

@@ -67,10 +67,7 @@ void Scope::erase(const std::string& name) {
 void Scope::set(const std::string& name, const Tensor& value) {
   require_unclaimed(name);
   Variable* variable = find(name);
-  bool fits = variable && variable->has_value() && variable->kind == VarKind::Tensor &&
-              variable->tensor.dtype == value.dtype && variable->tensor.shape == value.shape &&
-              !shared_.has(variable->tensor);
-  if (!fits) {
+  if (!variable || !fits(*variable, value)) {
     Tensor fresh = new_tensor(value.dtype, value.shape);  // allocates first: it may fail
     variable = &create(name);
     *variable = Variable{};
@@ -82,6 +79,24 @@ void Scope::set(const std::string& name, const Tensor& value) {
     variable->tensor.lod = value.lod;
     changed();
   }
+}
+
+void Scope::give(Variable& variable, Tensor value) {
+  if (!fits(variable, value)) {
+    variable = Variable{};
+    variable.tensor = std::move(value);
+    return changed();
+  }
+  copy_bytes(value, variable.tensor);
+  if (variable.tensor.lod == value.lod) return;
+  variable.tensor.lod = std::move(value.lod);
+  changed();
+}
+
+bool Scope::fits(const Variable& variable, const Tensor& value) {
+  const Tensor& now = variable.tensor;
+  return variable.kind == VarKind::Tensor && variable.has_value() && now.dtype == value.dtype &&
+         now.shape == value.shape && !shared_.has(now);
 }
 
 void Scope::stop_sharing(const std::set<std::string>& names) {
@@ -184,9 +199,9 @@ bool Scope::Claim::has(const std::string& name) const {
 
 void Scope::require_unclaimed(const std::string& name) const {
   bool claimed = std::any_of(claims_.begin(), claims_.end(), [&](const Claim& claim) { return claim.has(name); });
-  require<ScopeInUse>(!claimed, "'", printable(name),
-                      "' can't be changed while averages are applied: leave that apply(), or call "
-                      "restore(), first");
+  if (!claimed) return;  // before the message is made: variables are erased where no memory is left
+  fail<ScopeInUse>("'", printable(name),
+                   "' can't be changed while averages are applied: leave that apply(), or call restore(), first");
 }
 
 std::vector<std::string> Scope::names() const {

@@ -51,6 +51,8 @@ class Scope {
   // Sets the variable's value. If kind, dtype and shape are the same, and no reader holds it, the bytes are copied into
   // the existing memory, so pointers stay valid.
   void set(const std::string& name, const Tensor& value);
+  // The same for a variable of this scope, which takes the memory of the value instead of allocating some.
+  void give(Variable& variable, Tensor value);
 
   // The bytes of a value on the host, for a reader outside of the scope. They stay as they are while it holds the result:
   // the variable gets other memory before it is written.
@@ -101,6 +103,7 @@ class Scope {
     std::vector<Exchange> names;
     bool has(const std::string& name) const;
   };
+  bool fits(const Variable& variable, const Tensor& value);  // into its memory, which no reader holds
   void require_alike(const std::string& a, const std::string& b) const;
   void take_back(const Exchange& one);
   void end_left_claims();

@@ -1,4 +1,5 @@
 // The entry point of libpaddle_mini_cuda.so: opens GPUs, or explains why they can't be used.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -28,12 +29,17 @@ std::string version_text(int version) { return text(version / 1000, ".", version
 
 class CudaLibrary : public DeviceLibrary {
  public:
-  CudaLibrary() {
+  CudaLibrary() { CudaLibrary::add_operators(paddle_mini_define_gpu_operators); }
+
+  void add_operators(const std::function<void(OpTable&)>& define) override {
     OpTable all;
-    paddle_mini_define_gpu_operators(all);
-    for (const std::string& type : all.types()) {  // a file may also define CPU-only operators
-      if (all.at(type).runs_on_gpu()) operators_.add(all.at(type));
-    }
+    define(all);
+    std::vector<std::string> types = all.types();  // a file may also define CPU-only operators
+    auto on_cpu = [&](const std::string& type) { return !all.at(type).runs_on_gpu(); };
+    types.erase(std::remove_if(types.begin(), types.end(), on_cpu), types.end());
+    for (const std::string& type : types)
+      require<ProgramError>(!operators_.find(type), "operator '", type, "' has kernels for GPUs already");
+    for (const std::string& type : types) operators_.add(all.at(type));
   }
 
   std::string description() const override {

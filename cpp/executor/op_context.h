@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/infer.h"
+#include "core/user_code.h"
 
 namespace paddle_mini {
 
@@ -23,11 +24,9 @@ template <class F>
 auto with_op_context(const OpContext& op_context, F f) -> decltype(f()) {
   try {
     return f();
-  } catch (const ProgramError& e) {
-    throw ProgramError(with_context(e.what(), op_context));
-  } catch (const ShapeError& e) { throw ShapeError(with_context(e.what(), op_context)); } catch (const OpError& e) {
-    throw OpError(with_context(e.what(), op_context));
-  } catch (const DeviceError& e) {
+  } catch (const ProgramError& e) { throw_as(with_context(e.what(), op_context), e); } catch (const ShapeError& e) {
+    throw_as(with_context(e.what(), op_context), e);
+  } catch (const OpError& e) { throw_as(with_context(e.what(), op_context), e); } catch (const DeviceError& e) {
     throw DeviceError(with_context(e.what(), op_context));
   } catch (const std::bad_alloc&) { throw DeviceError(with_context("out of memory", op_context)); }
 }

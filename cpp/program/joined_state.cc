@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <unordered_map>
 
 #include "program/pickle.h"
 
@@ -14,42 +15,56 @@ using Kind = PickledValue::Kind;
   fail<ProgramError>("its list of sliced arrays is wrong: ", printable(what));
 }
 
-size_t index_of(const PickledValue& dict, std::string_view key) {
-  for (size_t i = 0; i < dict.items.size(); i += 2)
-    if (dict.items[i]->kind == Kind::Text && utf8_of(*dict.items[i]) == key) return i;
-  return dict.items.size();
-}
+// The entries of a state by name, while arrays are joined: states have so many that each search must be short.
+class Entries {
+ public:
+  explicit Entries(PickledValue& state) : items_(state.items) {
+    for (size_t i = 0; i < items_.size(); i += 2) places_[utf8_of(*items_[i])] = i;
+  }
+  // Entries that were taken leave the state.
+  ~Entries() {
+    auto gone = std::remove(items_.begin(), items_.end(), nullptr);
+    items_.erase(gone, items_.end());
+  }
+  Entries(const Entries&) = delete;
+  Entries& operator=(const Entries&) = delete;
 
-// The value of a key, which is removed; none if there is no such key.
-Pickled take(PickledValue& dict, std::string_view key) {
-  size_t i = index_of(dict, key);
-  if (i == dict.items.size()) return nullptr;
-  Pickled value = dict.items[i + 1];
-  auto first = dict.items.begin() + static_cast<std::ptrdiff_t>(i);
-  dict.items.erase(first, first + 2);
-  return value;
-}
+  // The value of a name, which is removed; none if there is no such name.
+  Pickled take(const std::string& name) {
+    auto found = places_.find(name);
+    if (found == places_.end()) return nullptr;
+    Pickled value = std::move(items_[found->second + 1]);
+    items_[found->second] = items_[found->second + 1] = nullptr;
+    places_.erase(found);
+    return value;
+  }
+  void put(const Pickled& name, Pickled value) {
+    bool added = places_.emplace(utf8_of(*name), items_.size()).second;
+    if (!added) wrong_slices("it is there twice: " + utf8_of(*name));
+    items_.push_back(name);
+    items_.push_back(std::move(value));
+  }
 
-void put(PickledValue& dict, const Pickled& key, Pickled value) {
-  size_t i = index_of(dict, utf8_of(*key));
-  if (i < dict.items.size()) wrong_slices("it is there twice: " + utf8_of(*key));
-  dict.items.push_back(key);
-  dict.items.push_back(std::move(value));
-}
+ private:
+  std::vector<Pickled>& items_;
+  std::unordered_map<std::string, size_t> places_;
+};
 
 Pickled part_of(const PickledValue& facts, std::string_view key) {
-  size_t i = facts.kind == Kind::Dict ? index_of(facts, key) : 0;
-  if (facts.kind != Kind::Dict || i == facts.items.size()) wrong_slices("'" + std::string(key) + "' is missing");
-  const Pickled& part = facts.items[i + 1];
-  if (part->kind != Kind::List && part->kind != Kind::Tuple) wrong_slices(std::string(key));
-  return part;
+  for (size_t i = 0; facts.kind == Kind::Dict && i < facts.items.size(); i += 2) {
+    if (facts.items[i]->kind != Kind::Text || utf8_of(*facts.items[i]) != key) continue;
+    const Pickled& part = facts.items[i + 1];
+    if (part->kind != Kind::List && part->kind != Kind::Tuple) wrong_slices(std::string(key));
+    return part;
+  }
+  wrong_slices("'" + std::string(key) + "' is missing");
 }
 
-Pickled joined(PickledValue& state, const PickledValue& facts) {
+Pickled joined(Entries& state, const PickledValue& facts) {
   auto whole = std::make_shared<PickledValue>(Kind::Array);
   auto elements = std::make_shared<std::string>();
   for (const Pickled& name : part_of(facts, "slices")->items) {
-    Pickled part = name->kind == Kind::Text ? take(state, utf8_of(*name)) : nullptr;
+    Pickled part = name->kind == Kind::Text ? state.take(utf8_of(*name)) : nullptr;
     if (!part || part->kind != Kind::Array) wrong_slices("a slice is missing");
     bool alike = whole->array.type.empty() || whole->array.type == part->array.type;
     if (!alike) wrong_slices("the slices have different element types");
@@ -86,14 +101,18 @@ void rename(PickledValue& state, const PickledValue& table) {
 }  // namespace
 
 void join_state(PickledValue& state, bool variable_names) {
-  if (Pickled slices = take(state, "UnpackBigParamInfor@@")) {
-    if (slices->kind != Kind::Dict) wrong_slices("it is not a dict");
-    for (size_t i = 0; i < slices->items.size(); i += 2) {
-      if (slices->items[i]->kind != Kind::Text) wrong_slices("a name is not a text");
-      put(state, slices->items[i], joined(state, *slices->items[i + 1]));
+  Pickled table;
+  {
+    Entries entries(state);
+    table = entries.take("StructuredToParameterName@@");
+    if (Pickled slices = entries.take("UnpackBigParamInfor@@")) {
+      if (slices->kind != Kind::Dict) wrong_slices("it is not a dict");
+      for (size_t i = 0; i < slices->items.size(); i += 2) {
+        if (slices->items[i]->kind != Kind::Text) wrong_slices("a name is not a text");
+        entries.put(slices->items[i], joined(entries, *slices->items[i + 1]));
+      }
     }
   }
-  Pickled table = take(state, "StructuredToParameterName@@");
   if (table && variable_names) rename(state, *table);
 }
 

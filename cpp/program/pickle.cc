@@ -13,6 +13,16 @@ using Kind = PickledValue::Kind;
 // Real states take about 40 steps an array; a file of more is made to fill the memory.
 constexpr size_t kMostSteps = 4'000'000;
 constexpr int kDeepest = 8;
+// Values that are referenced a second time are copied when they become arrays, names or values of Python. States refer to
+// short texts, and to arrays that have two names.
+constexpr size_t kFewBytes = 1 << 20, kMostForEachByte = 16;
+
+// The memory that a copy takes.
+size_t copied_bytes(const PickledValue& value) {
+  size_t size = value.view.size() + value.array.elements.size();
+  for (const Pickled& item : value.items) size += sizeof(Pickled) + item->view.size() + item->array.elements.size();
+  return size;
+}
 
 constexpr std::string_view kGlobals[] = {"collections.OrderedDict",
                                          "_codecs.encode",
@@ -125,13 +135,16 @@ class Machine {
   }
 
   // Values that may be referenced twice: a container could otherwise contain itself or grow without limit.
-  const Pickled& remembered(uint32_t number) const {
+  const Pickled& remembered(uint32_t number) {
     auto found = memo_.find(number);
     if (found == memo_.end()) damaged("it refers to a value that it did not keep");
     const PickledValue& value = *found->second;
     bool flat = value.kind == Kind::Tuple && value.depth == 1;
     require<ProgramError>(flat || !is_container(value.kind),
                           "it refers to a container a second time, which states don't");
+    referenced_ += copied_bytes(value);
+    require<ProgramError>(referenced_ / kMostForEachByte <= bytes_.size() + kFewBytes,
+                          "it refers to its values so often that they would fill the memory");
     return found->second;
   }
 
@@ -195,7 +208,7 @@ class Machine {
   bool combine(uint8_t operation);
 
   std::string_view bytes_;
-  size_t at_ = 0;
+  size_t at_ = 0, referenced_ = 0;
   bool ended_ = false;
   std::vector<Pickled> stack_;
   std::unordered_map<uint32_t, Pickled> memo_;

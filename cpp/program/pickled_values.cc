@@ -42,7 +42,6 @@ namespace pickled {
 namespace {
 
 using Kind = PickledValue::Kind;
-constexpr size_t kMostDims = 32;  // NumPy's
 
 // The bytes of a text whose characters are bytes.
 std::string latin1_of(std::string_view utf8) {

@@ -155,14 +155,16 @@ Entry read_entry(Header& header, const std::string& name) {
 }
 
 StateArray array_of(const Entry& entry, std::string_view data) {
-  std::string known;
   StateArray array;
-  for (const auto& type : kTypes) {
+  for (const auto& type : kTypes)
     if (type.name == entry.dtype) array.type = type.type;
-    known += (known.empty() ? "" : ", ") + std::string(type.name);
+  if (array.type.empty()) {
+    std::string known;
+    for (const auto& type : kTypes) known += (known.empty() ? "" : ", ") + std::string(type.name);
+    fail<ProgramError>("'", printable(entry.name), "' has elements of ", printable(entry.dtype),
+                       ", which is not an element type; there are ", known);
   }
-  require<ProgramError>(!array.type.empty(), "'", printable(entry.name), "' has elements of ", printable(entry.dtype),
-                        ", which is not an element type; there are ", known);
+  whole(entry.shape.size() <= kMostDims, "'", printable(entry.name), "' has ", entry.shape.size(), " dimensions");
   array.shape = entry.shape;
   size_t bytes = static_cast<size_t>(entry.offsets[1] - entry.offsets[0]);
   whole(bytes_of(array.shape, item_size(array.type)) == bytes, "'", printable(entry.name), "' of shape ",

@@ -20,6 +20,8 @@ struct StateArray {
   std::shared_ptr<const std::string> kept;
 };
 
+constexpr size_t kMostDims = 32;  // the limit of NumPy's arrays
+
 // The size of one element; 0 if the code is not that of a number or a bool.
 size_t item_size(std::string_view type);
 // The product of the shape, in bytes; SIZE_MAX if no memory has so many. Dimensions are at least 0.

@@ -26,7 +26,7 @@ void add_file(Arrays& arrays, std::string_view file) {
   Pickled state = read_pickle(file);
   join_state(*state, true);
   for (size_t i = 0; i < state->items.size(); i += 2)
-    add(arrays, utf8_of(*state->items[i]), std::move(state->items[i + 1]->array));
+    add(arrays, utf8_of(*state->items[i]), state->items[i + 1]->array);  // another name may refer to the array
 }
 
 void require_same_names(const Arrays& arrays, const std::vector<std::string>& names, bool exact) {

@@ -198,16 +198,7 @@ void set_parameters(Scope& scope, Parameters parameters) {
     for (const std::string& name : made) scope.erase(name);
     throw;
   }
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    auto& [name, tensor] = parameters[i];
-    // The memory of a value that fits is kept: plans are bound to it.
-    if (variables[i]->has_value() && variables[i]->tensor.shape == tensor.shape) {
-      scope.set(name, tensor);
-      continue;
-    }
-    *variables[i] = Variable{};
-    variables[i]->tensor = std::move(tensor);
-  }
+  for (size_t i = 0; i < parameters.size(); ++i) scope.give(*variables[i], std::move(parameters[i].second));
   scope.changed();
 }
 

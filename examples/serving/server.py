@@ -1,7 +1,8 @@
 # Serves a saved model over HTTP, in batches: python server.py PREFIX [--port 8080] [--calls 2] [--rows 32] [--wait-ms 2]
-"""POST /predict takes {"inputs": {name: rows}} and returns {"outputs": {name: rows}}; GET /model describes both, GET /health
-returns "ok". Requests that arrive together run as one batch; each gets its rows of the outputs. A wrong request gets
-status 400 and a message, one that finds the queue full 503. Needs aiohttp: pip install paddle_mini[serving]."""
+"""POST /predict takes {"inputs": {name: rows}} and returns {"outputs": {name: rows}}; a row of an input of sequences is a list
+of any length. GET /model describes both, GET /health returns "ok". Requests that arrive together run as one batch; each gets
+its rows of the outputs. A wrong request gets status 400 and a message, one that finds the queue full 503. Needs aiohttp: pip
+install paddle_mini[serving]."""
 
 import argparse
 import asyncio
@@ -16,12 +17,13 @@ MOST_BYTES = 4 << 20
 
 
 class Request:
-    """The arrays of one request, and the future of its outputs."""
+    """The arrays of one request, and the future of its outputs. elements: of all its sequences."""
 
-    def __init__(self, feed):
-        self.feed, self.future = feed, asyncio.get_running_loop().create_future()
-        self.rows = len(next(iter(feed.values())))
-        self.form = tuple((name, array.shape[1:]) for name, array in feed.items())
+    def __init__(self, rows, feed):
+        self.rows, self.feed, self.future = rows, feed, asyncio.get_running_loop().create_future()
+        arrays = {name: np.asarray(value) for name, value in feed.items()}
+        self.form = tuple((name, array.shape[1:]) for name, array in arrays.items())
+        self.elements = next((len(arrays[name]) for name, value in feed.items() if isinstance(value, pm.LoDTensor)), rows)
 
     def finish(self, outputs):
         if not self.future.done():  # the client may have gone
@@ -30,6 +32,15 @@ class Request:
     def fail(self, error):
         if not self.future.done():
             self.future.set_exception(error)
+
+
+def joined(values):
+    """One feed of those of several requests."""
+    array = np.concatenate([np.asarray(value) for value in values])
+    if not isinstance(values[0], pm.LoDTensor):
+        return array
+    lengths = [np.concatenate([np.diff(value.lod[i]) for value in values]) for i in range(len(values[0].lod))]
+    return pm.LoDTensor(array, [[0, *np.cumsum(level).tolist()] for level in lengths])
 
 
 class Batcher:
@@ -41,9 +52,8 @@ class Batcher:
         self.tasks = [asyncio.create_task(self._serve()) for _ in range(calls)]
         self.batches = 0
 
-    async def submit(self, feed):
+    async def submit(self, request):
         """The outputs of a request; asyncio.QueueFull if too many wait."""
-        request = Request(feed)
         self.queue.put_nowait(request)
         return await request.future
 
@@ -91,15 +101,18 @@ class Batcher:
             loop.call_soon_threadsafe(request.finish, outputs)
 
     def _outputs(self, batch):
-        feed = {name: np.concatenate([request.feed[name] for request in batch]) for name in batch[0].feed}
-        outputs = self.predictor(feed)
+        outputs = self.predictor({name: joined([request.feed[name] for request in batch]) for name in batch[0].feed})
         if len(batch) == 1:
             return [outputs]
-        rows = [request.rows for request in batch]
-        if any(output.shape[:1] != (sum(rows),) for output in outputs):
-            raise pm.ShapeError("the outputs of this model are not one row for each row of the inputs")
-        ends = np.cumsum(rows)[:-1]
-        return list(zip(*(np.split(output, ends) for output in outputs)))
+        return list(zip(*(self._parts(output, batch) for output in outputs)))
+
+    @staticmethod
+    def _parts(output, batch):
+        """An output has a row for each row of the inputs, or for each element of their sequences."""
+        for sizes in ([request.rows for request in batch], [request.elements for request in batch]):
+            if output.shape[:1] == (sum(sizes),):
+                return np.split(output, np.cumsum(sizes)[:-1])
+        raise pm.ShapeError("the outputs of this model are not one row for each row of the inputs")
 
 
 class Model:
@@ -108,8 +121,9 @@ class Model:
     def __init__(self, prefix, calls=2, rows=32, wait=0.002, queued=1024):
         self.predictor = pm.Predictor(prefix, threads=1)  # requests are parallel already
         with open(f"{prefix}.pdmodel", "rb") as file:
-            block = pm.Program.from_bytes(file.read()).global_block()
-        self.declared = {name: block.var(name) for name in self.predictor.inputs}
+            program = pm.Program.from_bytes(file.read())
+        self.declared = {name: program.global_block().var(name) for name in self.predictor.inputs}
+        self.feeder = pm.data.DataFeeder(self.predictor.inputs, program)
         self.settings, self.batcher = (calls, rows, wait, queued), None
 
     def application(self):
@@ -127,7 +141,7 @@ class Model:
 
     async def predict(self, request):
         try:
-            outputs = await self.batcher.submit(self._feed(await request.json()))
+            outputs = await self.batcher.submit(self._request(await request.json()))
         except asyncio.QueueFull:
             return web.json_response({"error": "too many requests wait"}, status=503)
         except (pm.Error, ValueError) as error:
@@ -135,23 +149,20 @@ class Model:
         named = zip(self.predictor.outputs, outputs)
         return web.json_response({"outputs": {name: value.tolist() for name, value in named}})
 
-    def _feed(self, body):
-        """The arrays of a request; ValueError if it is not one."""
+    def _request(self, body):
+        """ValueError if it is not one."""
         inputs = body.get("inputs") if isinstance(body, dict) else None
         if not isinstance(inputs, dict) or inputs.keys() != self.declared.keys():
             raise ValueError(f"inputs must be an object with {', '.join(self.declared)}")
-        feed = {}
-        for name, variable in self.declared.items():
-            array = np.array(inputs[name])
-            if array.ndim == 0 or not np.can_cast(array.dtype, variable.dtype, "same_kind"):
-                raise ValueError(f"'{name}' must be a list of rows of {variable.dtype}")
-            feed[name] = array.astype(variable.dtype)
-        if len({len(array) for array in feed.values()}) != 1:
-            raise ValueError("the inputs have different numbers of rows")
-        return feed
+        columns = [inputs[name] for name in self.declared]
+        if not all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns):
+            raise ValueError("each input must be a list of rows, all of the same number")
+        return Request(len(columns[0]), self.feeder.feed(zip(*columns)))
 
     async def describe(self, _):
-        inputs = {name: {"shape": list(one.shape), "dtype": one.dtype} for name, one in self.declared.items()}
+        inputs = {
+            name: {"shape": list(one.shape), "dtype": one.dtype, "levels": one.lod_level} for name, one in self.declared.items()
+        }
         return web.json_response({"inputs": inputs, "outputs": self.predictor.outputs, "bytes": self.predictor.parameter_bytes})
 
     async def health(self, _):

@@ -33,7 +33,7 @@ def at_users_line() -> Iterator[None]:
     except Error as error:
         if "\n  added at " in str(error):
             raise
-        raise type(error)(str(error) + callsite.added_at(callsite.user_callstack())) from None
+        raise type(error)(str(error) + callsite.added_at(callsite.user_callstack())) from error.__cause__
 
 
 def require_variable(layer: str, x: Variable) -> None:

@@ -92,7 +92,31 @@ def _of_new_opset(model: Any) -> Any:
         return model
     # From version 4 of the file format on initializers need not be inputs, as those are not that the conversion adds.
     made.ir_version = max(made.ir_version, 4)
+    if min(versions) < 7:
+        _give_slopes_their_dimensions(made)
     return made
+
+
+def _give_slopes_their_dimensions(model: Any) -> None:
+    """Before opset 7 PRelu had a slope of one dimension, for each channel. The converter leaves it so, but later ones are
+    broadcast to the last dimension."""
+    from onnx import shape_inference
+
+    slopes = {tensor.name: tensor for tensor in model.graph.initializer}
+    graph = shape_inference.infer_shapes(model).graph
+    infos = {info.name: info for info in [*graph.input, *graph.value_info]}
+    for node in model.graph.node:
+        if node.op_type != "PRelu" or node.input[1] not in slopes or node.input[0] not in infos:
+            continue
+        slope, rank = slopes[node.input[1]], len(infos[node.input[0]].type.tensor_type.shape.dim)
+        if len(slope.dims) == 1:
+            slope.dims.extend([1] * (rank - 2))
+    for info in model.graph.input:  # early models list the slopes as inputs too
+        if info.name in slopes:
+            shape = info.type.tensor_type.shape
+            shape.ClearField("dim")
+            for dim in slopes[info.name].dims:
+                shape.dim.add().dim_value = dim
 
 
 def _state_defaults(graph: Any, opsets: Any) -> None:

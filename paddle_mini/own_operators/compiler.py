@@ -23,6 +23,7 @@ from ..errors import printable_lines, shown
 _FOLDER = Path(_core.__file__).parent  # where the libraries, the headers and the flags are
 _EIGEN = "cmeel.prefix/include/eigen3"  # in site-packages, by the package cmeel-eigen
 
+_UNIT = "operator.cc"  # in the folder where it is compiled
 _COMPILING = "compiling-"  # begins the names of the folders in which libraries are compiled
 _LONGEST = 24 * 3600  # seconds that a compilation may take
 
@@ -36,14 +37,14 @@ extern "C" __attribute__((visibility("default"))) void paddle_mini_define_operat
 """
 
 
-def library_of(name: str, path: str, source: str) -> Path:
-    """The library of the operator `name`, compiled for the level of CPU of this process. It is compiled unless the
-    folder has it from the same source, compiler, flags and libraries. Raises ProgramError."""
-    command, identity = _command()
+def library_of(name: str, path: str, source: str, gpu_library: str = "") -> Path:
+    """The library of the operator `name`, compiled for the level of CPU of this process, or for the GPUs of a library of
+    kernels. It is compiled unless the folder has it from the same source, compiler, flags and libraries. Raises ProgramError."""
+    command, identity = _gpu_command(gpu_library) if gpu_library else _command()
     unit = f"#line 1 {json.dumps(path, ensure_ascii=False)}\n{source}\n{_ENTRY.format(name=name)}"
     key = hashlib.sha256(json.dumps([unit, command, identity]).encode("utf-8", "surrogateescape")).hexdigest()
     folder = _own_folder()
-    library = folder / f"{name}-{key[:32]}.so"
+    library = folder / f"{name}-{'gpu-' if gpu_library else ''}{key[:32]}.so"
     if not _is_own(library, stat.S_ISREG):
         _remove_left_folders(folder)
         # Processes that compile the same file at the same time replace each other's library by an equal one.
@@ -67,12 +68,8 @@ def _remove_left_folders(folder: Path) -> None:
 def _run(command: list[str], unit: str, work: str, path: str) -> None:
     """Runs the compiler in a folder without headers; LC_ALL: the messages are in English; what this process preloads is not for
     the compiler."""
-    done = subprocess.run(
-        ["env", "-u", "LD_PRELOAD", "LC_ALL=C", *command],
-        cwd=work,
-        input=unit.encode("utf-8", "surrogateescape"),
-        capture_output=True,
-    )
+    Path(work, _UNIT).write_bytes(unit.encode("utf-8", "surrogateescape"))
+    done = subprocess.run(["env", "-u", "LD_PRELOAD", "LC_ALL=C", *command], cwd=work, capture_output=True)
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").splitlines()
         errors = [line for line in lines if "error" in line or "undefined reference" in line]
@@ -81,19 +78,43 @@ def _run(command: list[str], unit: str, work: str, path: str) -> None:
 
 @cache
 def _command() -> tuple[list[str], list[str]]:
-    """The command that compiles standard input, without -o; and what the result depends on beside it: the version of the
-    compiler, and the libraries, which change with the headers."""
+    """The command that compiles _UNIT, without -o; and what the result depends on beside it: the version of the compiler, and
+    the libraries, which change with the headers."""
     kernels = _core.kernel_library()
     libraries = [kernels["path"], str(_FOLDER / "libpaddle_mini.so")]
-    flags = shlex.split((_FOLDER / "cxx/operator_flags" / f"{kernels['compiled_for']}.txt").read_text())
-    headers = [f"-I{_FOLDER / 'cxx/include'}", "-isystem", _eigen()]
     linked = ["-x", "none", *libraries, "-shared", "-Wl,-z,defs", "-Wl,-z,relro", "-Wl,-z,now"]
+    headers = [f"-I{_FOLDER / 'cxx/include'}", "-isystem", _eigen()]
     compiler = _compiler()
+    return [*compiler, *_flags(kernels["compiled_for"]), *headers, "-x", "c++", _UNIT, *linked], _identity(compiler, libraries)
+
+
+@cache
+def _gpu_command(gpu_library: str) -> tuple[list[str], list[str]]:
+    """The same for GPUs. The operator is linked with their library first, which has what the operator includes of the kernels."""
+    compiler = shlex.split(value_of("PM_NVCC")) or ["nvcc"]
+    libraries = [gpu_library, str(_FOLDER / "libpaddle_mini.so")]
+    linked = ["-shared", "-Xlinker", "-z,defs,-z,relro,-z,now", *libraries]
+    headers = [f"-I{_FOLDER / 'cxx/include'}"]
+    return [*compiler, *_flags("gpu"), *headers, "-x", "cu", _UNIT, *linked], _identity(compiler, libraries)
+
+
+def has_gpu_compiler() -> bool:
+    """ProgramError if PM_NVCC names a program that does not exist."""
+    words = shlex.split(value_of("PM_NVCC"))
+    if words and not shutil.which(words[0]):
+        raise ProgramError(f"PM_NVCC={shown(words[0])}: there is no such program")
+    return bool(words or shutil.which("nvcc"))
+
+
+def _flags(target: str) -> list[str]:
+    return shlex.split((_FOLDER / "cxx/operator_flags" / f"{target}.txt").read_text())
+
+
+def _identity(compiler: list[str], libraries: list[str]) -> list[str]:
     version = subprocess.run([*compiler, "--version"], capture_output=True, text=True, errors="replace")
     if version.returncode:
-        raise ProgramError(f"the C++ compiler {shown(shlex.join(compiler))} fails: {printable_lines(version.stderr)}")
-    stamps = [f"{os.stat(library).st_size} {os.stat(library).st_mtime_ns}" for library in libraries]
-    return [*compiler, *flags, *headers, "-x", "c++", "-", *linked], [version.stdout, *stamps]
+        raise ProgramError(f"the compiler {shown(shlex.join(compiler))} fails: {printable_lines(version.stderr)}")
+    return [version.stdout, *(f"{os.stat(library).st_size} {os.stat(library).st_mtime_ns}" for library in libraries)]
 
 
 def _compiler() -> list[str]:

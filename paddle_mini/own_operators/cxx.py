@@ -20,7 +20,8 @@ _loading = threading.Lock()
 def load_op(path: str | os.PathLike[str]) -> LayerFunction:
     """Compiles a C++ file, adds its operators to those of this process, and returns the layer function of the operator
     with the file's name. The library is kept in ~/.cache/paddle_mini/operators and compiled again when the file, the
-    compiler or the package has changed.
+    compiler or the package has changed. Where this process can use GPUs and nvcc is found, a file whose schemas don't say
+    `.cpu_only()` is compiled for GPUs too.
 
     The file NAME.cc is as those of the package: it includes headers of paddle_mini or of the system, no other file, and
     defines `void define_NAME(OpTable&)` in the namespace paddle_mini, which adds the schemas of the operator and of its
@@ -63,13 +64,9 @@ def load_op(path: str | os.PathLike[str]) -> LayerFunction:
 
 def _load(path: str) -> LayerFunction:
     name, suffix = os.path.splitext(os.path.basename(path))
-    if suffix == ".cu":
-        raise ProgramError(
-            f"{shown(path)}: kernels for GPUs are compiled with the package only; an operator in NAME.cc runs on the "
-            f"CPU beside a GPU, with Executor(allow_cpu_fallback=True)"
-        )
     if suffix != ".cc":
-        raise ProgramError(f"{shown(path)} is not the file of an operator: expected NAME.cc")
+        more = ": one file has the kernels for CPUs and for GPUs" if suffix == ".cu" else ""
+        raise ProgramError(f"{shown(path)} is not the file of an operator: expected NAME.cc{more}")
     require_operator_name(name, path)
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", opener=open_regular) as file:
@@ -88,12 +85,14 @@ def _load(path: str) -> LayerFunction:
         raise ProgramError(f"operator '{name}' exists already: give {printable(path)} and its operator another name")
     if not re.search(rf"\bdefine_{name}\b", source):
         raise ProgramError(f"{printable(path)} does not define `void define_{name}(OpTable&)` in the namespace paddle_mini")
-    from .compiler import library_of  # only users of C++ need it
+    from .compiler import has_gpu_compiler, library_of  # only users of C++ need it
 
     try:
-        library = str(library_of(name, path, source))
+        library, on_gpu = str(library_of(name, path, source)), ""
+        if not re.search(r"\bcpu_only\b", source) and (gpu_library := _core.gpu_path()) and has_gpu_compiler():
+            on_gpu = str(library_of(name, path, source, gpu_library))
         with adding:
-            _core.load_operators(library, name)
+            _core.load_operators(library, name, on_gpu)
     except _core.Error as error:
         raise ProgramError(f"{printable(path)}: {error}" if printable(path) not in str(error) else str(error)) from None
     schemas.operators_were_added()

@@ -9,6 +9,7 @@ from c_builds import BORDER, compile_c, install, saved_models
 from c_calls import HEADER, PROTOTYPES
 from optimizer_builds import run, tool
 from paddle_mini import _core
+from thorough import IS_THOROUGH
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +30,11 @@ def threads(prefix, tmp_path_factory):
 
 
 def test_memory_that_runs_out_is_a_status(prefix, models, tmp_path):
+    """The folder has the file that was saved, and none that a failed call has begun."""
     program = compile_c(prefix, tmp_path / "allocations", BORDER / "allocations.c")
-    assert run(program, models / "m", models / "train") == ""
+    before = {path.name for path in models.iterdir()}
+    assert run(program, models, 1 if IS_THOROUGH else 13) == ""
+    assert {path.name for path in models.iterdir()} == before | {"saved.pdiparams"}
 
 
 def test_eight_threads_of_10000_calls(threads, models):

@@ -28,6 +28,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 KINDS = {
     "programs": "mutated_programs",
     "parameters": "mutated_files",
+    "states": "mutated_states",
+    "calls": "mutated_calls",
     "checkpoints": "mutated_checkpoints",
     "messages": "mutated_messages",
     "optimizers": "mutated_optimizers",

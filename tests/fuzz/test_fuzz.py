@@ -7,7 +7,16 @@ import sys
 import pytest
 
 FUZZ = pathlib.Path(__file__).with_name("fuzz.py")
-MUTANTS = {"programs": 600, "parameters": 150, "checkpoints": 60, "messages": 400, "optimizers": 200, "onnx": 150}
+MUTANTS = {
+    "programs": 600,
+    "parameters": 150,
+    "states": 600,
+    "calls": 100,
+    "checkpoints": 60,
+    "messages": 400,
+    "optimizers": 200,
+    "onnx": 150,
+}
 
 
 def fuzz(*words):

@@ -1,5 +1,7 @@
 """pm.onnx.load: the node cases of the onnx package, training of a loaded model, and files that are damaged."""
 
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +44,21 @@ def test_node_cases_of_the_onnx_package(tmp_path):
     print(f"{passed} of {len(outcomes)} cases pass, {ratio:.1%} of those with known operators and element types")
     assert ratio >= FLOOR, [outcome.name for outcome in refused]
     assert passed >= 1420
+    figures = json.loads((Path(__file__).parents[2] / "docs/onnx_figures.json").read_text())["read"]
+    assert onnx_cases.by_operator(outcomes) == figures, "run .venv/bin/python docs/make_onnx.py --figures"
+
+
+# The models of package onnx whose operators or element types this runtime does not have.
+NOT_READ = re.compile("test_(sequence_model|strnorm_model|gradient_of)")
+
+
+def test_models_of_the_onnx_package(tmp_path):
+    """Small ones, and networks for pictures, such as AlexNet, DenseNet, Inception, ResNet-50 and VGG-19."""
+    outcomes = [onnx_cases.run_case(case, tmp_path) for case in onnx_cases.model_cases()]
+    assert [(one.name, one.reason) for one in outcomes if one.kind == "failed"] == []
+    assert [(one.name, one.reason) for one in outcomes if one.kind == "refused" and not NOT_READ.match(one.name)] == []
+    passed = {one.name for one in outcomes if one.kind == "passed"}
+    assert len(passed) >= 131 and {"test_resnet50", "test_densenet121", "test_vgg19", "test_PReLU_2d_multiparam"} <= passed
 
 
 def attention(rng):

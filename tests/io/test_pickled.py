@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini._core import read_pickle
+from paddle_mini._core import read_pickle, read_state
 from paddle_mini.io.pickle_writer import state_pickle
 from small_model import assert_same_bits
 
@@ -170,6 +170,40 @@ def test_what_is_refused(data, words):
     finally:
         tracemalloc.stop()
     assert len(str(caught.value)) < 1000
+
+
+def many_times(kept, refer, count=100_000):
+    """A dict that refers to one value so often that it would fill the memory: kept is the operations that make the value."""
+    return b"\x80\x04}X\1\0\0\0l(" + kept + b"q\0" + refer * count + b"lX\1\0\0\0ls."
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        many_times(b"X" + (1 << 20).to_bytes(4, "little") + b"x" * (1 << 20), b"h\0"),
+        many_times(b"B" + (1 << 20).to_bytes(4, "little") + b"x" * (1 << 20), b"h\0"),
+        many_times(b"(" + b"K\1" * 1000 + b"t", b"h\0"),
+        many_times(b"X" + (1 << 20).to_bytes(4, "little") + b"x" * (1 << 20), b"}h\0K\1s"),
+    ],
+    ids=["text", "bytes", "tuple", "keys"],
+)
+def test_references_do_not_multiply_the_memory(data):
+    with pytest.raises(pm.ProgramError, match="refers to its values so often"):
+        read_pickle(data)
+
+
+def test_an_array_may_have_two_names():
+    shared = np.arange(500_000, dtype="float32")
+    assert_same_bits(read_pickle(pickle.dumps({"w": shared, "v": shared})), {"w": shared, "v": shared})
+
+
+def test_slices_of_many_arrays_are_joined_fast():
+    """The time grows with the number of entries, not with its square: with that this takes minutes."""
+    names = [f"w{i}" for i in range(20_000)]
+    state = {f"{name}@@{part}": np.float32([part]) for name in names for part in (0, 1)}
+    state["UnpackBigParamInfor@@"] = {n: {"OriginShape": (2,), "slices": [f"{n}@@0", f"{n}@@1"]} for n in names}
+    found = read_state(pickle.dumps(state, 4), False)
+    assert sorted(found) == sorted(names) and all(value.tolist() == [0, 1] for value in found.values())
 
 
 def test_a_file_of_very_many_steps_is_refused():

@@ -65,6 +65,7 @@ def test_every_truncation_is_refused(tmp_path):
         (file_of({"w": entry(shape=(3,))}, bytes(8)), "not a whole"),
         (file_of({"w": entry(shape=(2**63, 4))}, bytes(8)), "not a whole"),
         (file_of({"w": entry(shape=(-2,))}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(shape=(1,) * 100_000 + (2,))}, bytes(8)), "'w' has 100001 dimensions"),
         (file_of({"w": entry(shape=(2.5,))}, bytes(8)), "not a whole"),
         (file_of({"w": entry(offsets=(8, 0))}, bytes(8)), "not a whole"),
         (file_of({"w": entry(offsets=(8, 16))}, bytes(16)), "not a whole"),

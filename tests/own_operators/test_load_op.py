@@ -227,7 +227,7 @@ def test_a_wrong_file_adds_nothing(tmp_path, what):
     [
         ("relu.cc", "operator 'relu' exists already"),
         ("cube.cpp", "expected NAME.cc"),
-        ("cube.cu", "kernels for GPUs are compiled with the package only"),
+        ("cube.cu", "expected NAME.cc: one file has the kernels for CPUs and for GPUs"),
         ("Cube.cc", "lower-case identifier"),
         ("missing.cc", "No such file"),
     ],

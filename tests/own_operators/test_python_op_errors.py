@@ -76,6 +76,59 @@ def test_an_exception_names_the_line_of_the_function_and_of_the_program(tmp_path
     assert "added at <string>:" in line and line.count("|") < 12
 
 
+def test_the_exception_of_the_function_is_the_cause(tmp_path):
+    """With its traceback, which begins in the function; whether it comes from a run, on a device too, or from shapes. Local
+    variables are gone: they were arrays in the memory of the run."""
+    code = """
+import traceback
+class Mine(Exception): pass
+def shape(x):
+    raise LookupError('no shape')
+@pm.python_op(no_gradient='it is for a test')
+def fails(x):
+    view = x[:1]
+    raise Mine('because', 3)
+@pm.python_op(no_gradient='it is for a test', outputs={'out': shape})
+def shapeless(x):
+    return x
+def caused(call):
+    try:
+        call()
+    except pm.Error as error:
+        cause = error.__cause__
+        frames = traceback.extract_tb(cause.__traceback__)
+        left = [name for frame, _ in traceback.walk_tb(cause.__traceback__) for name in frame.f_locals]
+        print(type(error).__name__, repr(cause), [frame.name for frame in frames], left)
+x = pm.layers.data('x', [-1, 2])
+out = fails(x)
+for place in (pm.CPUPlace(), pm.EmulatedPlace(0)):
+    exe = pm.Executor(place, allow_cpu_fallback=True)
+    caused(lambda: exe.run(feed={'x': [[1, 2]]}, fetch_list=[out]))
+caused(lambda: shapeless(x))
+"""
+    lines = [line for line in said(code, tmp_path) if not line.startswith("fallback")]
+    mine = "OpError Mine('because', 3) ['fails'] []"
+    assert lines[:3] == [mine, mine, "OpError LookupError('no shape') ['shape'] []"], lines
+
+
+def test_an_exception_may_hold_an_array_of_the_inputs(tmp_path):
+    """Its memory stays, whatever the runs after it compute."""
+    code = """
+@pm.python_op(no_gradient='it is for a test')
+def fails(x):
+    raise ValueError(x)
+out = fails(pm.layers.scale(pm.layers.data('x', [-1, 2]), scale=3.0))
+exe, causes = pm.Executor(), []
+for i in range(20):
+    try:
+        exe.run(feed={'x': np.full((1000, 2), i, 'float32')}, fetch_list=[out])
+    except pm.OpError as error:
+        causes.append(error.__cause__)
+print(len(causes), all(cause.args[0].shape == (1000, 2) and np.isfinite(cause.args[0]).all() for cause in causes))
+"""
+    assert said(code, tmp_path) == ["20 True"]
+
+
 DECLARATIONS = {
     "a name that exists": ("@pm.python_op(no_gradient='-')\ndef relu(x): return x", "operator 'relu' exists already"),
     "a name of other letters": ("@pm.python_op(no_gradient='-')\ndef Mine(x): return x", "lower-case identifier"),
