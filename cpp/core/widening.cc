@@ -52,7 +52,7 @@ bool takes_any_integers(const OpSchema& schema, const std::string& port) {
 void infer_float_of_integers(InferContext& c) {
   same_as("X")(c);
   VarInfo& out = c.output("Out");
-  if (!is_floating(out.dtype)) out.dtype = DType::Float32;
+  if (!is_floating(out.dtype) && !is_complex(out.dtype)) out.dtype = DType::Float32;
 }
 
 OpSchema also(std::initializer_list<DType> dtypes, OpSchema schema) {

@@ -3,6 +3,7 @@
 #include "executor/infer.h"
 
 #include <algorithm>
+#include <map>
 
 #include "executor/op_context.h"
 
@@ -61,6 +62,7 @@ class Inference {
     if (!result_.whole) result_.next = block_.ops[i].desc.type;
     if (result_.whole && start_.fetches)
       for (const std::string& name : *start_.fetches) add_fetch(name);
+    for (const auto& entry : set_aside_) refuse(entry.second);
     find_live_out();
     return std::move(result_);
   }
@@ -186,14 +188,41 @@ class Inference {
       run.copies_after.emplace_back(aside, same);
       return aside;
     }
-    // A name in the scope has one allocation, so all kernels that use it must see the same shape.
-    if (persistable && it != current_.end() && result_.variables[it->second].origin == Origin::InScope) {
-      const VarInfo& held = result_.variables[it->second].info;
-      fail<ShapeError>(op.desc.outputs[slot].name, " '", name, "' would be ", info.str(), ", but it is ", held.str(),
-                       " in this run and persistable");
-    }
+    // A name in the scope has one allocation, so all kernels that use it must see the same shape. Another one in between,
+    // as PaddlePaddle's initializers write, is a variable of its own.
+    bool of_scope = persistable && it != current_.end() && result_.variables[it->second].origin == Origin::InScope;
+    if (of_scope || set_aside_.count(name)) return add_aside(run, it->second, info, op.desc.outputs[slot].name);
     int fresh = result_.add({name, info, persistable ? Origin::InScope : Origin::Temporary});
     return current_[name] = fresh;
+  }
+
+  int add_aside(RunOp& run, int before, const VarInfo& info, const std::string& port) {
+    const std::string name = result_.variables[before].name;
+    auto left = set_aside_.find(name);
+    int in_scope = left == set_aside_.end() ? before : left->second.in_scope;
+    const VarInfo& held = result_.variables[in_scope].info;
+    int aside = result_.add({name, info, Origin::Temporary});
+    if (held == info) {
+      run.copies_after.emplace_back(aside, in_scope);
+      set_aside_.erase(name);
+      return aside;
+    }
+    set_aside_[name] = {in_scope, aside, run.index, port, result_.infos(run.inputs)};
+    return current_[name] = aside;
+  }
+
+  struct SetAside {
+    int in_scope, variable, op;  // the variable of the scope and the one set aside, and the operator that wrote this
+    std::string port;
+    std::vector<std::vector<VarInfo>> inputs;
+  };
+
+  void refuse(const SetAside& left) const {
+    const VarInfo &held = result_.variables[left.in_scope].info, &info = result_.variables[left.variable].info;
+    with_op_context({block_.ops[left.op].desc, left.op, start_.block, &left.inputs}, [&] {
+      fail<ShapeError>(left.port, " '", result_.variables[left.variable].name, "' would be ", info.str(),
+                       ", but it is ", held.str(), " in this run and persistable");
+    });
   }
 
   bool keeps(int variable, bool persistable) const {
@@ -238,6 +267,7 @@ class Inference {
   const Scope& scope_;
   Segment result_;
   std::unordered_map<std::string, int> current_;  // the RunVariable of each name at this point
+  std::map<std::string, SetAside> set_aside_;  // persistable variables that have another shape at this point
 };
 
 }  // namespace

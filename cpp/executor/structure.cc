@@ -30,7 +30,8 @@ void check_variable(const VarDesc& var, int block) {
                         var.lod_level);
   try {
     bool made_by_an_operator = !var.persistable && !var.need_check_feed;
-    Shape shape = made_by_an_operator && var.dims.size() == 1 ? declared_shape(var.dims) : Shape(var.dims);
+    // PaddlePaddle multiplies unknown dimensions: its unfold declares [-1, -6, 9].
+    Shape shape = made_by_an_operator ? declared_shape(var.dims) : Shape(var.dims);
     if (shape.known()) shape.numel();
   } catch (const ShapeError& e) { fail<ProgramError>("variable '", printable(var.name), "': ", e.what()); }
 }
@@ -108,6 +109,8 @@ class OperatorCheck {
       int parent = program_.blocks[sub.index].parent_idx;
       require<ProgramError>(parent == block || !known, "attribute '", printable(attr.name), "' points to block ",
                             sub.index, ", whose parent is block ", parent, ", expected block ", block);
+      // A list of blocks names that of the gradient, too (pylayer); it belongs to the gradient's operator.
+      if (sub.index != inside[0].index && program_.blocks[sub.index].forward_block_idx == inside[0].index) continue;
       require<ProgramError>(!taken_[sub.index], "attribute '", printable(attr.name), "' points to block ", sub.index,
                             ", which another operator has");
       taken_[sub.index] = true;

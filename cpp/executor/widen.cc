@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "core/promotion.h"
 #include "core/widening.h"
 #include "executor/op_context.h"
 
@@ -56,14 +57,15 @@ class Casts {
  private:
   // A fast check that holds for most operators.
   bool runs_as_it_is(const RunOp& op) const {
-    bool has_kernels = true;
+    bool has_kernels = true, any_complex = false, any_real = false;
     for (const Ports* ports : {&op.inputs, &op.outputs}) {
       ports->each([&](int v) {
         const DType dtype = segment_.variables[v].info.dtype;
         has_kernels = has_kernels && op.schema().kernel(dtype) && !op.schema().has_narrow_kernel(dtype);
+        (is_complex(dtype) ? any_complex : any_real) = true;
       });
     }
-    return has_kernels;
+    return has_kernels && !(any_complex && any_real);
   }
 
   void add(RunOp op, Widened wide) {
@@ -128,6 +130,10 @@ std::optional<Widened> widened(const VerifiedOp& op, const std::vector<std::vect
                                const std::vector<std::vector<VarInfo>>& outputs, bool narrow_kernels) {
   DType narrow = op.schema->kernel_dtype(op.desc, inputs, outputs);
   DType wide = computes_in(*op.schema, narrow, narrow_kernels).value_or(narrow);
+  if (std::optional<DType> complex = promotes_to(*op.schema, inputs)) {
+    wide = *complex;
+    if (narrow == wide) narrow = real_of(wide);
+  }
   bool changes = wide != narrow;
   std::vector<std::vector<VarInfo>> wide_inputs = inputs;
   for (size_t s = 0; s < inputs.size(); ++s) {

@@ -1,6 +1,7 @@
 // widen: runs an operator without a kernel for its element type in a wider one. Its inputs are cast before it and its
 // outputs are cast back after it: 16-bit floats are computed in float32 and rounded once, narrow integers in int32 or
-// int64, and wrap around when cast back. core/widening.h defines the wider types.
+// int64, and wrap around when cast back; real numbers beside complex ones count as these. core/widening.h and
+// core/promotion.h define the wider types.
 #pragma once
 
 #include "executor/place.h"

@@ -84,4 +84,23 @@ PM_HD T abs(Complex<T> a) {
   return std::hypot(a.real, a.imag);
 }
 
+// Functions of the standard library; f takes and returns a std::complex<T>.
+template <class T, class F>
+Complex<T> each_lane(Complex<T> a, F f) {
+  std::complex<T> result = f(std::complex<T>(a.real, a.imag));
+  return Complex<T>(result.real(), result.imag());
+}
+template <class T>
+Complex<T> exp(Complex<T> a) {
+  return each_lane(a, [](auto number) { return std::exp(number); });
+}
+template <class T>
+Complex<T> log(Complex<T> a) {
+  return each_lane(a, [](auto number) { return std::log(number); });
+}
+template <class T>
+Complex<T> sqrt(Complex<T> a) {
+  return each_lane(a, [](auto number) { return std::sqrt(number); });
+}
+
 }  // namespace paddle_mini

@@ -7,7 +7,8 @@
 
 namespace paddle_mini {
 
-VolumeLayout::VolumeLayout(const Shape& x, const std::string& data_format) : channels_last(data_format == "NDHWC") {
+VolumeLayout::VolumeLayout(const Shape& x, const std::string& data_format)
+    : channels_last(data_format == "NDHWC" || data_format == "NHWC") {
   int first = channels_last ? 1 : 2;
   images = x[0];
   channels = x[channels_last ? 4 : 1];

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-struct Acos {
+struct Acos : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::acos(number); });

@@ -4,14 +4,14 @@
 namespace paddle_mini {
 namespace {
 
-struct Acosh {
+struct Acosh : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::acosh(number); });
   }
   template <class V>
   PM_HD V operator()(V x, V gradient) const {
-    return gradient / sqrt(x * x - V(1));
+    return gradient / (sqrt(x - V(1)) * sqrt(x + V(1)));  // not the root of the product, which has another branch
   }
 };
 
@@ -20,7 +20,7 @@ struct Acosh {
 void define_acosh(OpTable& ops) {
   add_unary<Acosh, Saved::X>(ops,
                              unary("acosh").doc("Out = arcosh(X), the inverse of the hyperbolic cosine; NaN below 1."),
-                             "X@GRAD = Out@GRAD / sqrt(X^2 - 1).");
+                             "X@GRAD = Out@GRAD / (sqrt(X - 1) sqrt(X + 1)).");
 }
 
 }  // namespace paddle_mini

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-struct Asin {
+struct Asin : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::asin(number); });

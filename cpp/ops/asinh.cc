@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-struct Asinh {
+struct Asinh : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return each_lane(x, [](auto number) { return std::asinh(number); });

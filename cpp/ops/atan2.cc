@@ -1,5 +1,6 @@
 // atan2: Out = the angle of the point (X2, X1)
 #include "core/op_table.h"
+#include "core/widening.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -56,19 +57,23 @@ void check_pair(const InferContext& c) {
 }  // namespace
 
 void define_atan2(OpTable& ops) {
-  ops.add(OpSchema("atan2")
-              .doc("Out = the angle of the point (X2, X1) in radians, from -pi to pi: arctan(X1 / X2) in its quadrant.")
-              .input("X1", "any shape")
-              .input("X2", "shape of X1")
-              .output("Out", "shape of X1")
-              .infer([](InferContext& c) {
-                check_pair(c);
-                c.set_output("Out", c.input("X1"));
-              })
-              .gradient("atan2_grad", {"X1", "X2", "Out@GRAD"}, {"X1@GRAD", "X2@GRAD"})
-              .in_place("X1", "Out")
-              .on_gpu()
-              .kernels<Atan2Kernel, float, double>());
+  ops.add(also(
+      {DType::Int32, DType::Int64},
+      OpSchema("atan2")
+          .doc("Out = the angle of the point (X2, X1) in radians, from -pi to pi: arctan(X1 / X2) in its quadrant. "
+               "Of integers it is float64.")
+          .input("X1", "any shape")
+          .input("X2", "shape of X1")
+          .output("Out", "shape of X1")
+          .infer([](InferContext& c) {
+            check_pair(c);
+            DType dtype = c.input("X1").dtype;
+            c.set_output("Out", is_floating(dtype) ? dtype : DType::Float64, c.shape("X1"));
+          })
+          .gradient("atan2_grad", {"X1", "X2", "Out@GRAD"}, {"X1@GRAD", "X2@GRAD"})
+          .in_place("X1", "Out")
+          .on_gpu()
+          .kernels<Atan2Kernel, float, double>()));
   ops.add(ops.gradient_of("atan2")
               .doc("With R = X1^2 + X2^2: X1@GRAD = Out@GRAD X2 / R, X2@GRAD = -Out@GRAD X1 / R.")
               .infer([](InferContext& c) {

@@ -80,8 +80,10 @@ void define_conv3d_transpose(OpTable& ops) {
                 one_of({"EXPLICIT", "SAME", "VALID"}))
           .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
           .attr("dilations", std::vector<int32_t>{1, 1, 1}, "distance between taps of the window: depth, height, width")
-          .attr("data_format", "NCHW", "NCDHW, or NCHW: axis 1 has the channels; NDHWC: the last axis has them",
-                one_of({"NCHW", "NCDHW", "NDHWC", "AnyLayout"}))
+          .attr("data_format", "NCHW",
+                "NCDHW or NCHW: axis 1 has the channels; NDHWC or NHWC, which PaddlePaddle writes: the last axis has "
+                "them",
+                one_of({"NCHW", "NHWC", "NCDHW", "NDHWC", "AnyLayout"}))
           .infer([](InferContext& c) { c.set_output("Output", c.input("Input").dtype, stamped_shape(c)); })
           .gradient("conv3d_transpose_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
           .on_gpu()

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-struct Cos {
+struct Cos : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return cosine(x);

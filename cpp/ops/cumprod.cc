@@ -3,6 +3,7 @@
 #include "math/axis_lines.h"
 #include "math/axis_index_map.h"
 #include "math/for_each_index.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -30,18 +31,18 @@ struct CumprodGradLine {
   PM_HD void operator()(int64_t line) const {
     int64_t begin = lines.begin_of(line), zero = 0;
     while (zero < lines.length && x[at(begin, zero)] != T(0)) ++zero;
-    T sum = 0;
+    T sum(0);
     for (int64_t j = zero - 1; j >= 0; --j) {
       int64_t i = at(begin, j);
-      sum += out_gradient[i] * out[i];
-      x_gradient[i] = sum / x[i];
+      sum += out_gradient[i] * conj(out[i]);
+      x_gradient[i] = sum / conj(x[i]);
     }
     if (zero == lines.length) return;
-    T product = zero ? out[at(begin, zero - 1)] : T(1), total = 0;
+    T product = zero ? out[at(begin, zero - 1)] : T(1), total(0);
     for (int64_t j = zero; j < lines.length; ++j) {
       int64_t i = at(begin, j);
-      if (j > zero) product *= x[i], x_gradient[i] = 0;
-      total += out_gradient[i] * product;
+      if (j > zero) product = product * x[i], x_gradient[i] = T(0);
+      total += out_gradient[i] * conj(product);
     }
     x_gradient[at(begin, zero)] = total;
   }
@@ -79,18 +80,21 @@ const Shape& cumprod_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_cumprod(OpTable& ops) {
-  ops.add(OpSchema("cumprod")
-              .doc("Out[j] = the product of X[0] to X[j] along the axis. Integers wrap around.")
-              .input("X", "any shape")
-              .output("Out", "shape of X")
-              .required_attr("dim", AttrType::Int, "the axis; negative ones count from the end")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, cumprod_shape(c)); })
-              .gradient("cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
-              .on_gpu()
-              .kernels<CumprodKernel, float, double, int32_t, int64_t>());
-  ops.add(ops.gradient_of("cumprod")
-              .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i].")
-              .kernels<CumprodGradKernel, float, double>());
+  ops.add(with_complex<CumprodKernel>(
+      OpSchema("cumprod")
+          .doc("Out[j] = the product of X[0] to X[j] along the axis. Integers wrap around.")
+          .input("X", "any shape")
+          .output("Out", "shape of X")
+          .required_attr("dim", AttrType::Int, "the axis; negative ones count from the end")
+          .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, cumprod_shape(c)); })
+          .gradient("cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+          .on_gpu()
+          .kernels<CumprodKernel, float, double, int32_t, int64_t>()));
+  ops.add(with_complex<CumprodGradKernel>(
+      ops.gradient_of("cumprod")
+          .doc("X@GRAD[i] = the sum over j >= i of Out@GRAD[j] times the product of X up to j without X[i]; "
+               "of complex numbers with the conjugate of this product.")
+          .kernels<CumprodGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

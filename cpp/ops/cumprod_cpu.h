@@ -9,7 +9,7 @@ namespace {
 template <class T>
 void CumprodKernel<T>::run(KernelContext& context) {
   each_line(context, lines, 1, [&](int64_t begin) {
-    T product = 1;
+    T product(1);
     for (int64_t j = 0; j < lines.length; ++j) {
       int64_t at = begin + j * lines.inner;
       product = WrappingTimes{}(product, x[at]);

@@ -1,6 +1,7 @@
 // dot: Out = sum of X Y along the last axis
 #include "math/axis_index_map.h"
 #include "math/map.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -47,17 +48,20 @@ Shape dot_shape(const InferContext& c) {
 namespace paddle_mini {
 
 void define_dot(OpTable& ops) {
-  ops.add(OpSchema("dot")
-              .doc("Out = the sum of X Y along the last axis. Integers wrap around.")
-              .input("X", "[size] or [rows, size]")
-              .input("Y", "shape of X")
-              .output("Out", "[] or [rows]")
-              .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, dot_shape(c)); })
-              .gradient("dot_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-              .on_gpu()
-              .kernels<DotKernel, float, double, int32_t, int64_t>());
   ops.add(
-      ops.gradient_of("dot").doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X.").kernels<DotGradKernel, float, double>());
+      with_complex<DotKernel>(OpSchema("dot")
+                                  .doc("Out = the sum of X Y along the last axis. Integers wrap around.")
+                                  .input("X", "[size] or [rows, size]")
+                                  .input("Y", "shape of X")
+                                  .output("Out", "[] or [rows]")
+                                  .infer([](InferContext& c) { c.set_output("Out", c.input("X").dtype, dot_shape(c)); })
+                                  .gradient("dot_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+                                  .on_gpu()
+                                  .kernels<DotKernel, float, double, int32_t, int64_t>()));
+  ops.add(with_complex<DotGradKernel>(ops.gradient_of("dot")
+                                          .doc("X@GRAD = Out@GRAD Y, Y@GRAD = Out@GRAD X; of complex numbers with the "
+                                               "conjugates of Y and X.")
+                                          .kernels<DotGradKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

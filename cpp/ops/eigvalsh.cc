@@ -6,7 +6,8 @@ namespace {
 
 template <class T>
 struct EigvalshGradKernel : Kernel {
-  In<T> vectors, values_gradient;
+  In<T> vectors;
+  In<real_part_of<T>> values_gradient;
   Out<T> x_gradient;
   Matrices matrices;
 
@@ -19,7 +20,10 @@ struct EigvalshGradKernel : Kernel {
     each_item(context, matrices.loop(), [&](int64_t i) {
       const T* v = vectors.data() + i * size;
       std::vector<T> scaled(v, v + size);
-      for (int64_t k = 0; k < size; ++k) scaled[static_cast<size_t>(k)] *= values_gradient[i * n + k % n];
+      for (int64_t k = 0; k < size; ++k) {
+        T& element = scaled[static_cast<size_t>(k)];
+        element = element * values_gradient[i * n + k % n];
+      }
       multiply(scaled.data(), v, n, n, n, {false, true}, T(1), x_gradient.data() + i * size);
     });
   }
@@ -33,20 +37,21 @@ void define_eigvalsh(OpTable& ops) {
               .attr("is_test", false, "not read: whether there is no gradient, which needs Eigenvectors")
               .output("Eigenvectors", "shape of X")
               .gradient("eigvalsh_grad", {"Eigenvectors", "Eigenvalues@GRAD"}, {"X@GRAD"})
-              .kernels<SymmetricEigenKernel, float, double>());
+              .kernels<SymmetricEigenKernel, float, double, Complex<float>, Complex<double>>());
   ops.add(ops.gradient_of("eigvalsh")
-              .doc("With V = Eigenvectors: X@GRAD = V diagonal(Eigenvalues@GRAD) V^T. It counts both triangles of X.")
+              .doc("With V = Eigenvectors: X@GRAD = V diagonal(Eigenvalues@GRAD) V^T, with conjugates if they are "
+                   "complex. It counts both triangles of X.")
               .infer([](InferContext& c) {
                 require_tensors(c);
                 require_square(c, "Eigenvectors");
-                require_same_dtype(c, "Eigenvectors", "Eigenvalues@GRAD");
+                require_real_values(c, {"Eigenvalues@GRAD"});
                 Shape wanted = eigenvalues_shape(c.shape("Eigenvectors"));
                 require<ShapeError>(shapes_agree(c.shape("Eigenvalues@GRAD"), wanted), "Eigenvalues@GRAD has shape ",
                                     c.shape("Eigenvalues@GRAD").str(), ", Eigenvectors ",
                                     c.shape("Eigenvectors").str());
                 c.set_output("X@GRAD", c.input("Eigenvectors"));
               })
-              .kernels<EigvalshGradKernel, float, double>());
+              .kernels<EigvalshGradKernel, float, double, Complex<float>, Complex<double>>());
 }
 
 }  // namespace paddle_mini

@@ -4,6 +4,7 @@
 #include "math/map.h"
 #include "ops/family/integer_division.h"
 #include "ops/family/of_complex.h"
+#include "ops/family/promoting.h"
 
 namespace paddle_mini {
 namespace {
@@ -133,22 +134,23 @@ void infer_divide_second(InferContext& c) {
 void define_elementwise_div(OpTable& ops) {
   ops.add(
       also({DType::Bool},
-           with_complex<BinaryKernel<Divide>::For>(
+           promotes_complex(with_complex<BinaryKernel<Divide>::For>(
                binary("elementwise_div")
+                   .infer(infer_promoting_broadcast)
                    .doc("Out = X / Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are "
                         "broadcast. Quotients of integers are truncated towards zero; for integers, Y = 0 is an error.")
                    .gradient("elementwise_div_grad", {"X", "Y", "Out", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
                    .checks_data()
-                   .kernels<IntegerDivisionKernel<Divide>::For, float, double, int32_t, int64_t>())));
+                   .kernels<IntegerDivisionKernel<Divide>::For, float, double, int32_t, int64_t>()))));
   ops.add(also(
       {DType::Bool, DType::Int8, DType::UInt8, DType::Int16},
-      with_complex<BinaryGradKernel<OverY, TimesOutOverY>::For>(
+      promotes_complex(with_complex<BinaryGradKernel<OverY, TimesOutOverY>::For>(
           binary_gradient(ops, "elementwise_div")
               .gradient(divide_second_rule)
               .doc("X@GRAD = Out@GRAD / Y and Y@GRAD = -Out@GRAD X / Y^2, each summed over the axes it was broadcast "
                    "along; of complex numbers with the conjugates of Y and X.")
               .optional_input("Out", "from the forward operator; not read, because X / Y is computed again")
-              .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>())));
+              .kernels<BinaryGradKernel<OverY, TimesOutOverY>::For, float, double>()))));
   ops.add(OpSchema("elementwise_div_grad_grad")
               .doc("The gradient of elementwise_div_grad: DDOut = (DDX - Out DDY) / Y, DOut = -DX DDY, and Y@GRAD = "
                    "-DX DDOut, summed over the axes Y was broadcast along.")

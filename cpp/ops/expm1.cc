@@ -5,10 +5,16 @@
 namespace paddle_mini {
 namespace {
 
-struct Expm1 {
+struct Expm1 : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
-    return each_lane(x, [](auto number) { return std::expm1(number); });
+    if constexpr (is_complex_number<V>) {
+      using T = real_part_of<V>;
+      T half = std::sin(x.imag / 2), grown = std::expm1(x.real);
+      return V(grown * std::cos(x.imag) - 2 * half * half, (grown + T(1)) * std::sin(x.imag));
+    } else {
+      return each_lane(x, [](auto number) { return std::expm1(number); });
+    }
   }
   template <class V>
   PM_HD V operator()(V out, V gradient) const {

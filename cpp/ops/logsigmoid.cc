@@ -5,10 +5,11 @@ namespace paddle_mini {
 namespace {
 
 // Factoring out min(X, 0) prevents overflow.
-struct Logsigmoid {
+struct Logsigmoid : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
-    return minimum(x, V(0)) - log(V(1) + exp(-abs(x)));
+    if constexpr (is_complex_number<V>) return -log(V(1) + exp(-x));
+    else return minimum(x, V(0)) - log(V(1) + exp(-abs(x)));
   }
   template <class V>
   PM_HD V operator()(V x, V gradient) const {

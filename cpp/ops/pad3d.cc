@@ -39,10 +39,10 @@ AxisIndexMaps pad3d_index_maps(const OpDesc& op, const Shape& x) {
   return index_maps;
 }
 
-Shape pad3d_out_shape(InferContext& c) {
-  const Shape& x = c.shape("X");
+Shape pad3d_out_shape(InferContext& c, const char* port) {
+  const Shape& x = c.shape(port);
   if (auto op = settled(c, kPad3dPorts)) return shape_of(pad3d_index_maps(*op, x));
-  require_rank(c, "X", 5);
+  require_rank(c, port, 5);
   Shape out = x;
   int first = c.attr<std::string>("data_format") == "NDHWC" ? 1 : 2;
   for (int i = first; i < first + 3; ++i) out[i] = -1;
@@ -54,6 +54,12 @@ struct Pad3dKernel : AxisCopyKernel {
       : AxisCopyKernel(init.input("X"), init.output("Out"),
                        pad3d_index_maps(settled(init, kPad3dPorts), init.input("X")->tensor.shape),
                        static_cast<double>(init.attr<float>("value"))) {}
+};
+
+struct Pad3dSecondKernel : AxisCopyKernel {
+  explicit Pad3dSecondKernel(KernelInit& init)
+      : AxisCopyKernel(init.input("grad_x@GRAD"), init.output("grad_out@GRAD"),
+                       pad3d_index_maps(settled(init, kPad3dPorts), init.input("grad_x@GRAD")->tensor.shape), 0.0) {}
 };
 
 template <class T>
@@ -81,7 +87,7 @@ void define_pad3d(OpTable& ops) {
                    "elements repeated, or X continued periodically.")
               .infer([](InferContext& c) {
                 require_tensors(c);
-                c.set_output("Out", c.input("X").dtype, pad3d_out_shape(c));
+                c.set_output("Out", c.input("X").dtype, pad3d_out_shape(c, "X"));
               })
               .gradient("pad3d_grad", with_ports({"X", "Out@GRAD"}, kPad3dPorts), {"X@GRAD"})
               .on_gpu()
@@ -90,6 +96,22 @@ void define_pad3d(OpTable& ops) {
               .doc("X@GRAD of an element = the sum of Out@GRAD over the positions that hold it.")
               .shape_only("X")
               .kernels<Pad3dGradKernel, float, double>());
+  OpSchema second("pad3d_double_grad");
+  second.doc("The gradient of pad3d_grad, as PaddlePaddle's programs write it: pad3d, with 0 as the constant.")
+      .input("grad_x@GRAD", "the gradient of the gradient of X")
+      .output("grad_out@GRAD", "the gradient of the gradient of Out");
+  for (const AttrSchema& attr : ops.at("pad3d").attrs()) {
+    if (attr.default_value) second.attr(attr.name.c_str(), *attr.default_value, attr.doc.c_str(), attr.check);
+    else second.required_attr(attr.name.c_str(), attr.type, attr.doc.c_str(), attr.check);
+  }
+  ops.add(with_tensor_ports(second, kPad3dPorts)
+              .infer([](InferContext& c) {
+                require_tensors(c);
+                c.set_output("grad_out@GRAD", c.input("grad_x@GRAD").dtype, pad3d_out_shape(c, "grad_x@GRAD"));
+              })
+              .no_gradient("programs written here take pad3d for it")
+              .on_gpu()
+              .kernel_for_any<Pad3dSecondKernel>());
 }
 
 }  // namespace paddle_mini

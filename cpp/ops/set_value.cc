@@ -4,6 +4,7 @@
 #include "core/op_table.h"
 #include "core/widening.h"
 #include "math/fill.h"
+#include "ops/family/of_complex.h"
 #include "ops/family/slice.h"
 
 namespace paddle_mini {
@@ -111,14 +112,22 @@ Shape listed_shape(const OpDesc& op) {
 
 template <class T>
 T number_of_scalar(const ScalarValue& value) {
-  if (const bool* truth = std::get_if<bool>(&value)) return static_cast<T>(*truth);
-  if (const int64_t* whole = std::get_if<int64_t>(&value)) {
-    number_as<T>(static_cast<double>(*whole));  // refuses values that T cannot represent
-    return static_cast<T>(*whole);
+  if constexpr (is_complex_number<T>) {
+    if (const auto* number = std::get_if<std::complex<double>>(&value)) {
+      using Part = real_part_of<T>;
+      return T(static_cast<Part>(number->real()), static_cast<Part>(number->imag()));
+    }
+    return T(number_of_scalar<real_part_of<T>>(value));
+  } else {
+    if (const bool* truth = std::get_if<bool>(&value)) return static_cast<T>(*truth);
+    if (const int64_t* whole = std::get_if<int64_t>(&value)) {
+      number_as<T>(static_cast<double>(*whole));  // refuses values that T cannot represent
+      return static_cast<T>(*whole);
+    }
+    const double* number = std::get_if<double>(&value);
+    require<ProgramError>(number != nullptr, "attribute 'values' holds a complex number");
+    return number_as<T>(*number);
   }
-  const double* number = std::get_if<double>(&value);
-  require<ProgramError>(number != nullptr, "attribute 'values' holds a complex number");
-  return number_as<T>(*number);
 }
 
 template <class T>
@@ -213,64 +222,66 @@ void define_set_value(OpTable& ops) {
       .shape_only("ValueTensor")
       .optional_output("Input@GRAD", "shape of Input")
       .optional_output("ValueTensor@GRAD", "shape of ValueTensor");
-  ops.add(set_value_with_attributes(with_tensor_ports(forward, kSetValuePorts))
-              .doc("Out = Input with the slice between starts and ends along axes replaced by ValueTensor, or by "
-                   "`values`, broadcast to the slice.")
-              .attr("values", std::vector<ScalarValue>{}, "the value if ValueTensor is omitted")
-              .attr("bool_values", Ints{}, "the value, 0 or 1, if `values` is empty and dtype is bool")
-              .attr("int32_values", Ints{}, "the value if `values` is empty and dtype is int32")
-              .attr("int64_values", Longs{}, "the value if `values` is empty and dtype is int64")
-              .attr("fp32_values", std::vector<float>{}, "the value if `values` is empty and dtype is float32")
-              .attr("fp64_values", std::vector<double>{}, "the value if `values` is empty and dtype is float64")
-              .infer([](InferContext& c) {
-                require_tensors(c);
-                const VarInfo& input = c.input("Input");
-                if (c.has_input("ValueTensor")) require_same_dtype(c, "Input", "ValueTensor");
-                c.set_output("Out", input);
-                Shape value = c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op());
-                auto op = settled(c, kSetValuePorts);
-                if (!op) return;
-                value_index_maps(value, part_shape(*op, slice_index_maps(slice_of(*op), input.shape, true)));
-              })
-              .gradient([](const OpDesc& forward) {
-                OpDesc backward = make_op("set_value_grad", {{"Out@GRAD", gradient_names(forward.output("Out"))}},
-                                          {{"Input@GRAD", gradient_names(forward.input("Input"))}});
-                if (!forward.input("ValueTensor").empty()) {
-                  backward.inputs.push_back({"ValueTensor", forward.input("ValueTensor")});
-                  backward.outputs.push_back({"ValueTensor@GRAD", gradient_names(forward.input("ValueTensor"))});
-                }
-                for (const TensorAttr& attr : kSetValuePorts) {
-                  const std::vector<std::string>& names = forward.input(attr.list);
-                  if (!names.empty()) backward.inputs.push_back({attr.list, names});
-                }
-                for (const Attr& attr : forward.attrs) {
-                  bool value = attr.name.find("values") != std::string::npos;
-                  if (!value) backward.attrs.push_back(attr);
-                }
-                return std::vector<OpDesc>{backward};
-              })
-              .updates("Input", "Out")
-              .on_gpu()
-              .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>());
-  ops.add(also({DType::Bool}, set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
-                                  .doc("Input@GRAD = Out@GRAD with 0 in the slice; ValueTensor@GRAD = the slice of "
-                                       "Out@GRAD, summed over the axes along which the value was broadcast.")
-                                  .infer([](InferContext& c) {
-                                    require_tensors(c);
-                                    const VarInfo& out = c.input("Out@GRAD");
-                                    c.set_output("Input@GRAD", out);
-                                    if (c.has_output("ValueTensor@GRAD")) {
-                                      require_same_dtype(c, "Out@GRAD", "ValueTensor");
-                                      c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
-                                    }
-                                    auto op = settled(c, kSetValuePorts);
-                                    if (!op) return;
-                                    Shape part = part_shape(*op, slice_index_maps(slice_of(*op), out.shape, true));
-                                    if (c.has_output("ValueTensor@GRAD"))
-                                      value_index_maps(c.shape("ValueTensor"), part);
-                                  })
-                                  .on_gpu()
-                                  .kernels<SetValueGradKernel, float, double, int32_t, int64_t>()));
+  ops.add(with_complex<SetValueKernel>(
+      set_value_with_attributes(with_tensor_ports(forward, kSetValuePorts))
+          .doc("Out = Input with the slice between starts and ends along axes replaced by ValueTensor, or by "
+               "`values`, broadcast to the slice.")
+          .attr("values", std::vector<ScalarValue>{}, "the value if ValueTensor is omitted")
+          .attr("bool_values", Ints{}, "the value, 0 or 1, if `values` is empty and dtype is bool")
+          .attr("int32_values", Ints{}, "the value if `values` is empty and dtype is int32")
+          .attr("int64_values", Longs{}, "the value if `values` is empty and dtype is int64")
+          .attr("fp32_values", std::vector<float>{}, "the value if `values` is empty and dtype is float32")
+          .attr("fp64_values", std::vector<double>{}, "the value if `values` is empty and dtype is float64")
+          .infer([](InferContext& c) {
+            require_tensors(c);
+            const VarInfo& input = c.input("Input");
+            if (c.has_input("ValueTensor")) require_same_dtype(c, "Input", "ValueTensor");
+            c.set_output("Out", input);
+            Shape value = c.has_input("ValueTensor") ? c.shape("ValueTensor") : listed_shape(c.op());
+            auto op = settled(c, kSetValuePorts);
+            if (!op) return;
+            value_index_maps(value, part_shape(*op, slice_index_maps(slice_of(*op), input.shape, true)));
+          })
+          .gradient([](const OpDesc& forward) {
+            OpDesc backward = make_op("set_value_grad", {{"Out@GRAD", gradient_names(forward.output("Out"))}},
+                                      {{"Input@GRAD", gradient_names(forward.input("Input"))}});
+            if (!forward.input("ValueTensor").empty()) {
+              backward.inputs.push_back({"ValueTensor", forward.input("ValueTensor")});
+              backward.outputs.push_back({"ValueTensor@GRAD", gradient_names(forward.input("ValueTensor"))});
+            }
+            for (const TensorAttr& attr : kSetValuePorts) {
+              const std::vector<std::string>& names = forward.input(attr.list);
+              if (!names.empty()) backward.inputs.push_back({attr.list, names});
+            }
+            for (const Attr& attr : forward.attrs) {
+              bool value = attr.name.find("values") != std::string::npos;
+              if (!value) backward.attrs.push_back(attr);
+            }
+            return std::vector<OpDesc>{backward};
+          })
+          .updates("Input", "Out")
+          .on_gpu()
+          .kernels<SetValueKernel, float, double, int32_t, int64_t, bool, int16_t, uint8_t>()));
+  ops.add(also({DType::Bool}, with_complex<SetValueGradKernel>(
+                                  set_value_with_attributes(with_tensor_ports(backward, kSetValuePorts))
+                                      .doc("Input@GRAD = Out@GRAD with 0 in the slice; ValueTensor@GRAD = the slice of "
+                                           "Out@GRAD, summed over the axes along which the value was broadcast.")
+                                      .infer([](InferContext& c) {
+                                        require_tensors(c);
+                                        const VarInfo& out = c.input("Out@GRAD");
+                                        c.set_output("Input@GRAD", out);
+                                        if (c.has_output("ValueTensor@GRAD")) {
+                                          require_same_dtype(c, "Out@GRAD", "ValueTensor");
+                                          c.set_output("ValueTensor@GRAD", c.input("ValueTensor"));
+                                        }
+                                        auto op = settled(c, kSetValuePorts);
+                                        if (!op) return;
+                                        Shape part = part_shape(*op, slice_index_maps(slice_of(*op), out.shape, true));
+                                        if (c.has_output("ValueTensor@GRAD"))
+                                          value_index_maps(c.shape("ValueTensor"), part);
+                                      })
+                                      .on_gpu()
+                                      .kernels<SetValueGradKernel, float, double, int32_t, int64_t>())));
 }
 
 }  // namespace paddle_mini

@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-struct Sigmoid {
+struct Sigmoid : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return V(1) / (V(1) + exp(-x));

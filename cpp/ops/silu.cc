@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-struct Silu {
+struct Silu : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return x / (V(1) + exp(-x));
@@ -19,14 +19,15 @@ struct Silu {
 }  // namespace
 
 void define_silu(OpTable& ops) {
-  ops.add(unary("silu")
-              .doc("Out = X / (1 + exp(-X)), element by element.")
-              .gradient("silu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
-              .kernels<UnaryKernel<Silu>::For, float, double>());
-  ops.add(unary_gradient(ops, "silu")
-              .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
-              .optional_input("Out", "from the forward operator; not read")
-              .kernels<UnaryGradKernel<Silu, Saved::X>::For, float, double>());
+  ops.add(with_complex<UnaryKernel<Silu>::For>(unary("silu")
+                                                   .doc("Out = X / (1 + exp(-X)), element by element.")
+                                                   .gradient("silu_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+                                                   .kernels<UnaryKernel<Silu>::For, float, double>()));
+  ops.add(with_complex<UnaryGradKernel<Silu, Saved::X>::For>(
+      unary_gradient(ops, "silu")
+          .doc("X@GRAD = Out@GRAD s (1 + X (1 - s)), where s = 1 / (1 + exp(-X)).")
+          .optional_input("Out", "from the forward operator; not read")
+          .kernels<UnaryGradKernel<Silu, Saved::X>::For, float, double>()));
   add_unary_second<Silu, Saved::X>(ops, "silu");
 }
 

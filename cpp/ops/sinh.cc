@@ -4,7 +4,7 @@
 namespace paddle_mini {
 namespace {
 
-struct Sinh {
+struct Sinh : Analytic {
   template <class V>
   PM_HD V operator()(V x) const {
     return hyperbolic_sine(x);

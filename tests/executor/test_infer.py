@@ -112,6 +112,22 @@ def test_a_persistable_keeps_its_shape_within_a_run():
     assert scope.get("a").shape == (40,)
 
 
+def test_a_persistable_may_have_another_shape_in_between():
+    """As PaddlePaddle's initializer Dirac writes it: flat, one element set, and in its own shape again."""
+    main = pm.Program()
+    block = main.global_block()
+    block.create_var("w", shape=[2, 3], dtype="float32", persistable=True)
+    block.append_op("fill_constant", {}, {"Out": "w"}, {"shape": [2, 3], "value": 1.0})
+    block.append_op("reshape2", {"X": "w"}, {"Out": "w"}, {"shape": [6]})
+    block.append_op("scale", {"X": "w"}, {"Out": "w"}, {"scale": 3.0})
+    block.append_op("reshape2", {"X": "w"}, {"Out": "w"}, {"shape": [2, 3]})
+    block.append_op("scale", {"X": "w"}, {"Out": "w"}, {"bias": 1.0})
+    scope = pm.Scope()
+    for _ in range(2):
+        pm.Executor().run(main, scope=scope)
+        np.testing.assert_array_equal(scope.get("w"), np.full((2, 3), 4, "float32"))
+
+
 def test_more_rows_than_the_plan_was_made_for():
     vars = [var("r", [50, 2], kind=8, persistable=True), var("y", [50, 2], kind=8)]
     handle = program(vars, [op("scale", {"X": ["r"]}, {"Out": ["y"]}, ("scale", 1, 2.0))])

@@ -29,7 +29,7 @@ REFUSED = {
     "two variables in one port": ([block([X, Y], [op("relu", {"X": ["x", "x"]}, {"Out": ["y"]})])], "takes one variable"),
     "declared twice": ([block([X, X, Y], [RELU])], "declared twice"),
     "element type": ([block([var("x", [2], dtype=127), Y], [])], "data_type is missing"),
-    "negative dimension": ([block([var("x", [-5, 3])], [])], "-5"),
+    "negative dimension": ([block([var("x", [-5, 3], need_check_feed=True)], [])], "-5"),
     "product overflows": ([block([var("x", [2**32, 2**32])], [])], "too many elements"),
     "bytes overflow": ([block([var("x", [2**62, 4])], [])], "too many elements"),
     "rank": ([block([var("x", [1] * 12)], [])], "at most 9 dimensions"),

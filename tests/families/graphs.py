@@ -24,3 +24,15 @@ def combined(x: np.ndarray, y: np.ndarray, attrs: dict[str, Any]) -> np.ndarray:
     rank = max(x.ndim, y.ndim)
     x, y = (one.reshape(len(one), *[1] * (rank - one.ndim), *one.shape[1:]) for one in (x, y))
     return x + y if attrs["message_op"] == "ADD" else x * y
+
+
+# The edges to each of ten nodes: those to node n have the sources ROW[COLPTR[n]:COLPTR[n + 1]].
+ROW = np.array([3, 7, 0, 9, 1, 4, 2, 9, 3, 9, 1, 9, 7])
+COLPTR = np.array([0, 2, 4, 5, 6, 7, 9, 11, 11, 13, 13])
+NODES = np.array([0, 7, 8, 1, 2])
+
+
+def all_neighbors(row: np.ndarray, colptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sources of all edges to each of the nodes, and how many these are."""
+    found = [row[colptr[node] : colptr[node + 1]] for node in nodes]
+    return np.concatenate([row[:0], *found]), np.array([len(one) for one in found], "int32")

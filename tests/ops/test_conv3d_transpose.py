@@ -21,7 +21,7 @@ def axis(attrs, i, size, window):
 
 def reference(inputs, attrs):
     x, filters, groups = inputs["Input"], inputs["Filter"], attrs["groups"]
-    last = attrs["data_format"] == "NDHWC"
+    last = attrs["data_format"] in ("NDHWC", "NHWC")
     if last:
         x = np.moveaxis(x, -1, 1)
     axes = [axis(attrs, i, x.shape[2 + i], filters.shape[2 + i]) for i in range(3)]
@@ -65,6 +65,10 @@ test_conv3d_transpose = op_tests(
             volumes(2, 4, 2, 3, 3, outs=6, window=(2, 2, 3), groups=2, last=True),
             {"groups": 2, "data_format": "NDHWC", "strides": [1, 2, 2], "paddings": [0, 1, 0]},
         ),
+        "channels last, as PaddlePaddle names it": (
+            volumes(1, 2, 2, 2, 2, outs=2, window=(2, 2, 2), last=True),
+            {"data_format": "NHWC"},
+        ),
         "one element": (volumes(1, 1, 1, 1, 1, outs=1, window=(1, 1, 1)), {}),
         "no images": (volumes(0, 3, 2, 2, 2, outs=4, window=(2, 2, 2)), {}),
     },
@@ -83,6 +87,6 @@ test_conv3d_transpose = op_tests(
         "too much output padding": (SMALL, {"output_padding": [1, 0, 0]}, pm.ProgramError, "output_padding 1"),
         "stride 0": (PLAIN, {"strides": [0, 1, 1]}, pm.ProgramError, "strides 0"),
         "no groups": (PLAIN, {"groups": 0}, pm.ProgramError, "groups 0"),
-        "other format": (PLAIN, {"data_format": "NHWC"}, pm.ProgramError, "'data_format' NHWC NDHWC"),
+        "other format": (PLAIN, {"data_format": "NWC"}, pm.ProgramError, "'data_format' NWC NDHWC"),
     },
 )

@@ -8,6 +8,16 @@
 namespace paddle_mini {
 namespace {
 
+// Eigen's number for one of ours.
+template <class T>
+struct EigenNumber {
+  using Type = T;
+};
+template <class T>
+struct EigenNumber<Complex<T>> {
+  using Type = std::complex<T>;
+};
+
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
@@ -117,39 +127,49 @@ void cholesky_gradient(const T* factor, const T* factor_gradient, int64_t n, boo
 template <class T>
 void multiply(const T* a, const T* b, int64_t rows, int64_t inner, int64_t columns, Transposed transposed, T scale,
               T* out) {
-  Read<T> left(a, transposed.a ? inner : rows, transposed.a ? rows : inner);
-  Read<T> right(b, transposed.b ? columns : inner, transposed.b ? inner : columns);
-  Write<T> product(out, rows, columns);
-  if (transposed.a && transposed.b) product.noalias() = scale * left.transpose() * right.transpose();
-  else if (transposed.a) product.noalias() = scale * left.transpose() * right;
-  else if (transposed.b) product.noalias() = scale * left * right.transpose();
-  else product.noalias() = scale * left * right;
+  using Number = typename EigenNumber<T>::Type;
+  Read<Number> left(reinterpret_cast<const Number*>(a), transposed.a ? inner : rows, transposed.a ? rows : inner);
+  Read<Number> right(reinterpret_cast<const Number*>(b), transposed.b ? columns : inner,
+                     transposed.b ? inner : columns);
+  Write<Number> product(reinterpret_cast<Number*>(out), rows, columns);
+  Number factor;
+  if constexpr (is_complex_number<T>) factor = Number(scale.real, scale.imag);
+  else factor = scale;
+  if (transposed.a && transposed.b) product.noalias() = factor * left.adjoint() * right.adjoint();
+  else if (transposed.a) product.noalias() = factor * left.adjoint() * right;
+  else if (transposed.b) product.noalias() = factor * left * right.adjoint();
+  else product.noalias() = factor * left * right;
 }
 
 template <class T>
-bool symmetric_eigen(const T* a, int64_t n, bool upper, T* values, T* vectors) {
+bool symmetric_eigen(const T* a, int64_t n, bool upper, real_part_of<T>* values, T* vectors) {
+  using Number = typename EigenNumber<T>::Type;
   if (n == 0) return true;
-  Matrix<T> matrix = Read<T>(a, n, n);
-  if (upper) matrix.transposeInPlace();
-  Eigen::SelfAdjointEigenSolver<Matrix<T>> solver(matrix);  // reads the lower triangle
+  Matrix<Number> matrix = Read<Number>(reinterpret_cast<const Number*>(a), n, n);
+  if (upper) matrix.adjointInPlace();
+  Eigen::SelfAdjointEigenSolver<Matrix<Number>> solver(matrix);  // reads the lower triangle
   if (solver.info() != Eigen::Success) return false;
-  Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, 1>>(values, n) = solver.eigenvalues();
-  Write<T>(vectors, n, n) = solver.eigenvectors();
+  Eigen::Map<Eigen::Matrix<real_part_of<T>, Eigen::Dynamic, 1>>(values, n) = solver.eigenvalues();
+  Write<Number>(reinterpret_cast<Number*>(vectors), n, n) = solver.eigenvectors();
   return true;
 }
 
-#define PM_MATRIX_FUNCTIONS(T)                                                              \
-  template struct Determinant<T>;                                                           \
-  template Determinant<T> determinant_of(const T*, int64_t);                                \
-  template bool invert(const T*, int64_t, T*);                                              \
-  template bool solve_system(const T*, int64_t, const T*, int64_t, bool, T*);               \
-  template bool solve_triangle(const T*, int64_t, const T*, int64_t, Triangle, T*);         \
-  template bool cholesky_factor(const T*, int64_t, bool, T*);                               \
-  template void cholesky_gradient(const T*, const T*, int64_t, bool, T*);                   \
+#define PM_MATRIX_FUNCTIONS(T)                                                      \
+  template struct Determinant<T>;                                                   \
+  template Determinant<T> determinant_of(const T*, int64_t);                        \
+  template bool invert(const T*, int64_t, T*);                                      \
+  template bool solve_system(const T*, int64_t, const T*, int64_t, bool, T*);       \
+  template bool solve_triangle(const T*, int64_t, const T*, int64_t, Triangle, T*); \
+  template bool cholesky_factor(const T*, int64_t, bool, T*);                       \
+  template void cholesky_gradient(const T*, const T*, int64_t, bool, T*);           \
+  PM_COMPLEX_MATRIX_FUNCTIONS(T)                                                    \
+  PM_COMPLEX_MATRIX_FUNCTIONS(Complex<T>)
+#define PM_COMPLEX_MATRIX_FUNCTIONS(T)                                                      \
   template void multiply(const T*, const T*, int64_t, int64_t, int64_t, Transposed, T, T*); \
-  template bool symmetric_eigen(const T*, int64_t, bool, T*, T*);
+  template bool symmetric_eigen(const T*, int64_t, bool, real_part_of<T>*, T*);
 PM_MATRIX_FUNCTIONS(float)
 PM_MATRIX_FUNCTIONS(double)
 #undef PM_MATRIX_FUNCTIONS
+#undef PM_COMPLEX_MATRIX_FUNCTIONS
 
 }  // namespace paddle_mini

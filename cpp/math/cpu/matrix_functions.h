@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "math/complex.h"
+
 namespace paddle_mini {
 
 // The sign and the logarithm of the absolute value; 0 and -inf for a singular matrix.
@@ -37,7 +39,8 @@ bool cholesky_factor(const T* a, int64_t n, bool upper, T* out);
 template <class T>
 void cholesky_gradient(const T* factor, const T* factor_gradient, int64_t n, bool upper, T* gradient);
 
-// out = a b, [rows, inner] and [inner, columns], of transposed matrices where this is stated, times scale.
+// out = a b, [rows, inner] and [inner, columns], of transposed matrices where this is stated, with conjugates if they are
+// complex, times scale. T may be complex.
 struct Transposed {
   bool a = false, b = false;
 };
@@ -45,9 +48,9 @@ template <class T>
 void multiply(const T* a, const T* b, int64_t rows, int64_t inner, int64_t columns, Transposed transposed, T scale,
               T* out);
 
-// Eigenvalues in ascending order and, in columns, eigenvectors of a symmetric matrix, of which only one triangle is read.
-// False if the iteration does not converge, which happens for NaN and infinities.
+// Eigenvalues in ascending order and, in columns, eigenvectors of a symmetric, or complex Hermitian, matrix, of which only
+// one triangle is read. False if the iteration does not converge, which happens for NaN and infinities.
 template <class T>
-bool symmetric_eigen(const T* a, int64_t n, bool upper, T* values, T* vectors);
+bool symmetric_eigen(const T* a, int64_t n, bool upper, real_part_of<T>* values, T* vectors);
 
 }  // namespace paddle_mini

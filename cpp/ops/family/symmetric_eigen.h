@@ -1,4 +1,4 @@
-// Eigenvalues of symmetric matrices: eigh, eigvalsh.
+// Eigenvalues of symmetric and complex Hermitian matrices: eigh, eigvalsh.
 #pragma once
 
 #include "math/cpu/matrix_functions.h"
@@ -10,10 +10,12 @@ namespace paddle_mini {
 template <class T>
 struct SymmetricEigenKernel : Kernel {
   In<T> x;
-  Out<T> eigenvalues, eigenvectors;
+  Out<real_part_of<T>> eigenvalues;
+  Out<T> eigenvectors;
   Matrices matrices;
   bool upper;
-  Scratch<T> values, vectors;  // because a matrix may be refused, and nothing is written before
+  Scratch<real_part_of<T>> values;
+  Scratch<T> vectors;  // both because a matrix may be refused, and nothing is written before
 
   explicit SymmetricEigenKernel(KernelInit& init)
       : x(init, "X"), eigenvalues(init, "Eigenvalues"), eigenvectors(init, "Eigenvectors", optional_port),
@@ -32,6 +34,8 @@ struct SymmetricEigenKernel : Kernel {
 
 // The schema without doc, outputs, gradient and kernels.
 OpSchema symmetric_eigen_schema(const char* type);
+// Throws ShapeError unless the ports have the type of the parts of Eigenvectors.
+void require_real_values(const InferContext& c, std::initializer_list<const char*> ports);
 // The shape of Eigenvalues for that of X or Eigenvectors.
 Shape eigenvalues_shape(const Shape& matrices);
 

@@ -4,6 +4,7 @@
 #include "core/op_table.h"
 #include "math/dual.h"
 #include "math/map.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 
@@ -18,6 +19,20 @@ F function_of(const KernelInit& init) {
   if constexpr (std::is_constructible_v<F, const KernelInit&>) return F(init);
   else return F{};
 }
+
+// The base of functions of complex numbers, too. Their power series have real coefficients, so that the conjugate of a
+// derivative, by which gradients are multiplied, is the derivative at the conjugate.
+struct Analytic {};
+
+template <class F>
+struct AtConjugate {
+  F f;
+
+  template <class V>
+  PM_HD V operator()(V saved, V gradient) const {
+    return f(conj(saved), gradient);
+  }
+};
 
 // Out = F(X)
 template <class F>
@@ -50,7 +65,11 @@ struct UnaryGradKernel {
         : forward(init, port_of(saved)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
           f(function_of<F>(init)) {}
     void run(KernelContext& context) override {
-      map(context, forward.numel(), f, x_gradient.data(), forward.data(), out_gradient.data());
+      auto apply = [&](auto g) {
+        map(context, forward.numel(), g, x_gradient.data(), forward.data(), out_gradient.data());
+      };
+      if constexpr (is_complex_number<T>) apply(AtConjugate<F>{f});
+      else apply(f);
     }
   };
 };
@@ -142,17 +161,26 @@ void add_unary_second(OpTable& ops, const std::string& forward) {
       unary_second_gradient(ops, forward).template kernels<UnarySecondKernel<F, kept>::template For, float, double>());
 }
 
+// The schema with kernels for complex numbers, too, if F is Analytic.
+template <class F, template <class> class K>
+OpSchema with_analytic(OpSchema schema) {
+  if constexpr (std::is_base_of_v<Analytic, F>) return with_complex<K>(std::move(schema));
+  else return schema;
+}
+
 // Adds an operator, whose schema has neither gradient nor kernels yet, and its gradient: F has a function of one number,
 // which is Out, and one of two, which is X@GRAD. It has kernels for Integers, too; the gradient has none.
 // Adds the gradient of the gradient, too.
 template <class F, Saved kept, class... Integers>
 void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
-  ops.add(forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
-              .template kernels<UnaryKernel<F>::template For, float, double, Integers...>());
-  ops.add(unary_gradient(ops, type)
-              .doc(gradient_doc)
-              .template kernels<UnaryGradKernel<F, kept>::template For, float, double>());
+  ops.add(with_analytic<F, UnaryKernel<F>::template For>(
+      forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
+          .template kernels<UnaryKernel<F>::template For, float, double, Integers...>()));
+  ops.add(with_analytic<F, UnaryGradKernel<F, kept>::template For>(
+      unary_gradient(ops, type)
+          .doc(gradient_doc)
+          .template kernels<UnaryGradKernel<F, kept>::template For, float, double>()));
   add_unary_second<F, kept>(ops, type);
 }
 
