@@ -104,8 +104,8 @@ def product(x, y, transpose_x=False, transpose_y=False):
     return np.asarray(np.matmul(swap(x, transpose_x), swap(y, transpose_y)))
 
 
-def pair(x, y, **attrs):
-    return {"X": complex_array(*x), "Y": complex_array(*y, seed=1)}, {f"trans_{k}": True for k in attrs}
+def pair(x, y, transposed=""):
+    return {"X": complex_array(*x), "Y": complex_array(*y, seed=1)}, {f"trans_{one}": True for one in transposed}
 
 
 test_matmul = op_tests(
@@ -113,10 +113,10 @@ test_matmul = op_tests(
     lambda inputs, attrs: {"Out": product(inputs["X"], inputs["Y"], attrs["trans_x"], attrs["trans_y"])},
     {
         "matrices": pair((3, 4), (4, 5)),
-        "transposed": pair((4, 3), (5, 4), x=1, y=1),
-        "batches": pair((2, 3, 4), (2, 5, 4), y=1),
+        "transposed": pair((4, 3), (5, 4), "xy"),
+        "batches": pair((2, 3, 4), (2, 5, 4), "y"),
         "one matrix for all": pair((2, 3, 4), (4, 2)),
-        "broadcast": pair((2, 1, 4, 3), (3, 4, 2), x=1),
+        "broadcast": pair((2, 1, 4, 3), (3, 4, 2), "x"),
         "vectors": pair((4,), (4,)),
         "no rows": pair((0, 4), (4, 2)),
     },

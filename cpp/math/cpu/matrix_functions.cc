@@ -132,7 +132,9 @@ void multiply(const T* a, const T* b, int64_t rows, int64_t inner, int64_t colum
   Read<Number> right(reinterpret_cast<const Number*>(b), transposed.b ? columns : inner,
                      transposed.b ? inner : columns);
   Write<Number> product(reinterpret_cast<Number*>(out), rows, columns);
-  const Number factor = *reinterpret_cast<const Number*>(&scale);
+  Number factor;
+  if constexpr (is_complex_number<T>) factor = Number(scale.real, scale.imag);
+  else factor = scale;
   if (transposed.a && transposed.b) product.noalias() = factor * left.adjoint() * right.adjoint();
   else if (transposed.a) product.noalias() = factor * left.adjoint() * right;
   else if (transposed.b) product.noalias() = factor * left * right.adjoint();
