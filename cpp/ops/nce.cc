@@ -16,7 +16,7 @@ enum class NceSampler { Uniform, LogUniform, Custom };
 struct NceDistribution {
   NceSampler kind;
   int64_t classes;
-  std::optional<In<float>> probabilities, kept;
+  std::optional<NumberIn> probabilities, kept;
   std::optional<In<int32_t>> other;
 
   explicit NceDistribution(const KernelInit& init)
@@ -30,7 +30,7 @@ struct NceDistribution {
   void check() const {
     for (int64_t i = 0; kind == NceSampler::Custom && i < classes; ++i) {
       int32_t alias = (*other)[i];
-      float probability = (*probabilities)[i];
+      double probability = (*probabilities)[i];
       require<OpError>(probability >= 0 && std::isfinite(probability), "CustomDistProbs has ", probability,
                        " at element ", i, ", a probability must be at least 0 and finite");
       require<OpError>(alias >= -1 && alias < classes, "CustomDistAlias has ", alias, " at element ", i, ", there are ",
@@ -39,7 +39,7 @@ struct NceDistribution {
   }
 
   double probability(int64_t of) const {
-    if (kind == NceSampler::Custom) return static_cast<double>((*probabilities)[of]);
+    if (kind == NceSampler::Custom) return (*probabilities)[of];
     if (kind == NceSampler::Uniform) return 1 / static_cast<double>(classes);
     auto value = static_cast<double>(of);
     return std::log((value + 2) / (value + 1)) / std::log(static_cast<double>(classes));
@@ -61,7 +61,7 @@ struct NceDistribution {
     return [this, &generator, index = std::uniform_int_distribution<>(0, last),
             share = std::uniform_real_distribution<>(0, 1)]() mutable -> int64_t {
       int at = index(generator);
-      bool keeps = share(generator) <= static_cast<double>((*kept)[at]) || (*other)[at] < 0;
+      bool keeps = share(generator) <= (*kept)[at] || (*other)[at] < 0;
       return keeps ? at : (*other)[at];
     };
   }
@@ -173,8 +173,10 @@ void check_custom_distribution(const InferContext& c, int64_t classes) {
   for (const char* port : {"CustomDistProbs", "CustomDistAlias", "CustomDistAliasProbs"}) {
     require<ProgramError>(c.has_input(port) == custom, port, " is needed if attribute 'sampler' is 2, and only then");
     if (!custom) continue;
-    DType wanted = std::string(port) == "CustomDistAlias" ? DType::Int32 : DType::Float32, dtype = c.input(port).dtype;
-    require<ShapeError>(dtype == wanted, port, " is ", name_of(dtype), ", it must be ", name_of(wanted));
+    bool numbers = std::string(port) != "CustomDistAlias";
+    if (numbers) require_number(c, port);
+    require<ShapeError>(numbers || c.input(port).dtype == DType::Int32, port, " is ", name_of(c.input(port).dtype),
+                        ", it must be int32");
     const Shape& shape = c.shape(port);
     require<ShapeError>(dims_agree(shape.numel(0, shape.rank()), classes), port, " has shape ", shape.str(),
                         ", there are ", classes, " classes");
@@ -234,9 +236,10 @@ void define_nce(OpTable& ops) {
           .input("Weight", "[classes, width]")
           .optional_input("Bias", "[classes, 1]")
           .optional_input("SampleWeight", "[rows, 1]; absent: 1")
-          .optional_input("CustomDistProbs", "float32 [classes]: probabilities, for sampler 2")
+          .optional_input("CustomDistProbs", "float32 or float64 [classes]: probabilities, for sampler 2")
           .optional_input("CustomDistAlias", "int32 [classes]: the class that takes a column's rest; -1: none")
-          .optional_input("CustomDistAliasProbs", "float32 [classes]: a class' share of its column (alias method)")
+          .optional_input("CustomDistAliasProbs",
+                          "float32 or float64 [classes]: a class' share of its column (alias method)")
           .output("Cost", "[rows, 1]")
           .output("SampleLogits", "[rows, labels + num_neg_samples]: s")
           .output("SampleLabels", "int64, shape of SampleLogits: the labels and the classes that were drawn")

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from descriptions import op, program, var
+from descriptions import FLOAT, INTS, op, program, var
 from paddle_mini import _core
 
+LONGS = 11
 VARS = [var("x", [-1, 4], need_check_feed=True), var("w", [4, 3], persistable=True), var("h", [-1, 3]), var("y", [-1, 3])]
 OPS = [op("mul", {"X": ["x"], "Y": ["w"]}, {"Out": ["h"]}), op("relu", {"X": ["h"]}, {"Out": ["y"]})]
 
@@ -114,18 +115,19 @@ def test_a_persistable_keeps_its_shape_within_a_run():
 
 def test_a_persistable_may_have_another_shape_in_between():
     """As PaddlePaddle's initializer Dirac writes it: flat, one element set, and in its own shape again."""
-    main = pm.Program()
-    block = main.global_block()
-    block.create_var("w", shape=[2, 3], dtype="float32", persistable=True)
-    block.append_op("fill_constant", {}, {"Out": "w"}, {"shape": [2, 3], "value": 1.0})
-    block.append_op("reshape2", {"X": "w"}, {"Out": "w"}, {"shape": [6]})
-    block.append_op("scale", {"X": "w"}, {"Out": "w"}, {"scale": 3.0})
-    block.append_op("reshape2", {"X": "w"}, {"Out": "w"}, {"shape": [2, 3]})
-    block.append_op("scale", {"X": "w"}, {"Out": "w"}, {"bias": 1.0})
-    scope = pm.Scope()
+    ops = [
+        op("fill_constant", {}, {"Out": ["w"]}, ("shape", LONGS, [2, 3]), ("value", FLOAT, 1.0)),
+        op("reshape2", {"X": ["w"]}, {"Out": ["w"]}, ("shape", INTS, [6])),
+        op("scale", {"X": ["w"]}, {"Out": ["w"]}, ("scale", FLOAT, 3.0)),
+        op("reshape2", {"X": ["w"]}, {"Out": ["w"]}, ("shape", INTS, [2, 3])),
+        op("scale", {"X": ["w"]}, {"Out": ["w"]}, ("bias", FLOAT, 1.0)),
+    ]
+    scope, executor = _core.Scope(), _core.Executor("cpu")
     for _ in range(2):
-        pm.Executor().run(main, scope=scope)
+        executor.run(_core.Signature(program([var("w", [2, 3], persistable=True)], ops), (), ()), scope, ())
         np.testing.assert_array_equal(scope.get("w"), np.full((2, 3), 4, "float32"))
+    with pytest.raises(pm.ShapeError, match=r"'w' would be \[6\] float32, but it is \[2, 3\] float32 in this run"):
+        executor.run(_core.Signature(program([var("w", [2, 3], persistable=True)], ops[:3]), (), ()), scope, ())
 
 
 def test_more_rows_than_the_plan_was_made_for():

@@ -31,5 +31,6 @@ test_pad3d_double_grad = op_tests(
         "no volumes": (given(0, 3, 2, 4, 5), {"paddings": SIZES}),
     },
     values_only={"tensor": ({**given(*SHAPE), "Paddings": np.array(SIZES, "int32")}, {"paddings": [0] * 6})},
+    open_shapes=True,
     refusals={"rank": (given(2, 3, 4), {"paddings": SIZES}, pm.ShapeError, "[2, 3, 4] 5")},
 )
