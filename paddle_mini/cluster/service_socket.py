@@ -161,7 +161,8 @@ class ServiceSocket:
                 frame = receive(copy=False)
                 frames.append(frame)
             self._give(take, sender, frames)
-            if not self._router.get(zmq.EVENTS) & zmq.POLLIN:
+            waiting: Any = self._router.get(zmq.EVENTS)
+            if not waiting & zmq.POLLIN:
                 flush()
         flush()
         self._closing.set()
