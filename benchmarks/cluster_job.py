@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 import paddle_mini as pm
 import workloads
+from measuring import cpu_seconds
 
 POOL = 16
 """Number of batches that are used in turn, so that steps name different rows."""
@@ -49,6 +51,30 @@ def rate(timings: Sequence[Timing]) -> float:
 def step_bytes(messages: list[list[Message]]) -> int:
     shapes = [shape for some in messages for one in some for shape in one.sent + one.received]
     return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes)
+
+
+def working(job: Callable[[], list[Timing]]) -> tuple[list[Timing], dict[str, float]]:
+    """A job's timings; CPU time of a trainer's step in all processes together (work); and the job's steps per second,
+    which are fewer when other programs use the machine."""
+    samples: list[tuple[float, float]] = []
+    ended = threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(0.1):
+            samples.append((time.monotonic(), cpu_seconds()))
+
+    watching = threading.Thread(target=sample)
+    watching.start()
+    try:
+        timings = job()
+    finally:
+        ended.set()
+        watching.join()
+    begin, end = max(one.ends[0] for one in timings), min(one.ends[-1] for one in timings)
+    inside = [sample for sample in samples if begin <= sample[0] <= end]
+    (first, before), (last, after) = inside[0], inside[-1]
+    steps = sum(first < moment <= last for one in timings for moment in one.ends)
+    return timings, {"work": (after - before) / steps, "steps": steps / (last - first)}
 
 
 def build() -> tuple[Any, list[dict[str, np.ndarray]]]:

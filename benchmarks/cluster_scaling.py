@@ -63,7 +63,7 @@ def validation() -> Iterator[list[Any]]:
         engine, parts = name.split()
         trainers, servers = map(int, parts.split("+"))
         cluster = Cluster(trainers, servers, shared=True, cores=FACTS["cores"])
-        job = Job(WIDE, cluster, Costs(**FACTS[engine])).run(60.0, warm=1.0)
+        job = Job(WIDE, cluster, Costs(**FACTS["ray, one machine" if engine == "ray" else engine])).run(60.0, warm=1.0)
         work = job.trainers[0].cores.busy / job.steps
         yield [
             name,

@@ -1,9 +1,11 @@
 # How a figure is measured: runtimes that alternate on the same CPUs, and the resulting rows of the table.
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,3 +63,18 @@ def start(name: str, command: list[str], workload: str, settings: Settings) -> W
         worker.close()
         raise
     return worker
+
+
+def cpu_seconds(root: int | None = None) -> float:
+    """CPU time of a process, by default this one, and of its descendants that are still alive."""
+    parents, worked = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            fields = path.read_text().rsplit(")", 1)[1].split()
+            parents[int(path.parent.name)], worked[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:13]))
+    top = os.getpid() if root is None else root
+
+    def is_one(process: int) -> bool:
+        return process == top or (process in parents and is_one(parents[process]))
+
+    return sum(count for process, count in worked.items() if is_one(process)) / os.sysconf("SC_CLK_TCK")

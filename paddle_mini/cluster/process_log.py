@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import MutableMapping
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -32,14 +31,18 @@ class Event(NamedTuple):
 _part: ContextVar[str] = ContextVar("part", default="")
 
 
-@contextmanager
-def log_context(part: str) -> Iterator[None]:
-    """Prefixes what this thread logs inside with a process name, such as "server 1"."""
-    before = _part.set(part)
-    try:
-        yield
-    finally:
-        _part.reset(before)
+class log_context:
+    """Prefixes what this thread logs inside with a process name, such as "server 1". A class, as each request enters it
+    and a generator takes three times as long."""
+
+    def __init__(self, part: str):
+        self._name = part
+
+    def __enter__(self) -> None:
+        self._before = _part.set(self._name)
+
+    def __exit__(self, *exception: object) -> None:
+        _part.reset(self._before)
 
 
 class ProcessLogger(logging.LoggerAdapter):  # is generic for type checkers only, in Python 3.10

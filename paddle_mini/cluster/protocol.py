@@ -176,6 +176,7 @@ class Push(FromTrainer, Request[replies.Pushed], service="server"):
     wanted, rows: what the reply has of the parameters for the next step, as in a pull; the last arrays are the indices
     of rows. It then waits for min_version."""
 
+    repeats = ("blocks", "wanted", "rows")
     step: int
     blocks: list[BlockKey]
     membership: int = 0
@@ -190,7 +191,7 @@ class Push(FromTrainer, Request[replies.Pushed], service="server"):
         if len(self.rows) > len(self.arrays):
             raise Malformed(f"rows of {len(self.rows)} tables come with {len(self.arrays)} arrays")
         for number, array in enumerate(self.arrays):
-            if not np.isfinite(array).all():
+            if not is_finite(array):
                 raise NotFinite(
                     f"the push of trainer {self.trainer} for step {self.step} is not finite in "
                     f"{self._name_at(number)}: none of it is applied"
@@ -200,6 +201,13 @@ class Push(FromTrainer, Request[replies.Pushed], service="server"):
         """The parameter of an array, as far as it is known: rows of tables precede their values."""
         before = sum(array.dtype.kind == "f" for array in self.arrays[:number])
         return f"'{printable(self.blocks[before].parameter)}'" if before < len(self.blocks) else "an array"
+
+
+def is_finite(array: np.ndarray) -> bool:
+    """Whether all values are. A sum of squares, which has no temporary array, is not finite if a value is not; it may
+    also overflow."""
+    flat = array.ravel()
+    return array.dtype.kind == "i" or bool(np.dot(flat, flat) < np.inf) or bool(np.isfinite(array).all())
 
 
 @dataclass
@@ -212,6 +220,7 @@ class Pull(Request[replies.Pulled], service="server"):
     """Copies of blocks, and of rows of tables, whose indices are the arrays; all of one version. Waits for min_version.
     average: the index of an average to pull in place of the values."""
 
+    repeats = ("blocks", "rows")
     blocks: list[BlockKey] = field(default_factory=list)
     rows: list[BlockKey] = field(default_factory=list)
     min_version: int = 0

@@ -1,19 +1,21 @@
 # RayEngine: runs each trainer and service of a job as a Ray actor, a process on one machine of a cluster.
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
+import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..environment import value_of
 from ..threads import num_threads, set_num_threads
-from .engine import Answer, Engine, Envelope, Link, Service
+from .engine import Batching, Engine, Link, Respond, Service
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 from .process_log import ProcessLogger, forward_log
 from .ray_head import HeadWatch, connect, use_token
@@ -22,11 +24,14 @@ use_token()
 try:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-except ImportError as error:
-    raise ImportError("engine='ray' needs Ray: pip install 'paddle_mini[ray]'") from error
 
-TICK = 0.1
-"""Seconds from one tick of a service to the next."""
+    from .service_socket import Address, Keys, ServiceSocket, local_folder
+    from .socket_link import SocketLink
+except ImportError as error:
+    raise ImportError("engine='ray' needs Ray and pyzmq: pip install 'paddle_mini[ray]'") from error
+
+FIND = 5.0
+"""Seconds for Ray to say where a service is."""
 SHOWN = 0.5
 """Seconds after which Ray has shown the output of actors."""
 REST = 10.0
@@ -40,10 +45,12 @@ class RayEngine(Engine):
     job. If this process has initialised Ray, that cluster is used and left running. service_options, trainer_options:
     additional Ray options of these actors, such as {"num_gpus": 1}. start_timeout: seconds in which the cluster must
     start them. head_timeout: seconds without an answer of Ray's head after which the job ends, with HeadLost. ships: a
-    folder that all processes get as their working directory, without what .gitignore and leaves_out name.
+    folder that all processes get as their working directory, without what .gitignore and leaves_out name. local_sockets:
+    whether processes of one machine use sockets that only this user can open, without encryption; False: they use the
+    encrypted connections between machines.
 
-    Ray restarts a service that dies, without limit. Ray must not repeat requests: the client does, as it is not known
-    whether a request without a reply was handled.
+    Ray places, starts and restarts the processes, services without limit, hands out the keys of the job, and knows where a
+    service is. Requests and replies go through sockets between the processes.
     """
 
     def __init__(
@@ -55,6 +62,7 @@ class RayEngine(Engine):
         head_timeout: float = 12.0,
         ships: str | None = None,
         leaves_out: Sequence[str] = (),
+        local_sockets: bool = True,
     ):
         self._start_timeout = start_timeout
         self._own, self._sockets = not ray.is_initialized(), ""
@@ -67,7 +75,9 @@ class RayEngine(Engine):
             if address == "local":
                 self._sockets = os.path.dirname(context.address_info["object_store_address"])
         self._head = HeadWatch(head_timeout)
-        self._prefix = uuid.uuid4().hex
+        self._network = _Network(uuid.uuid4().hex, Keys.new(), local_sockets)
+        self._addresses: dict[str, Address] = {}  # services, at their first start
+        self._links: list[SocketLink] = []
         # An actor has its own threads and mostly waits for others: Ray need not reserve CPUs for it.
         common = {"num_cpus": 0, "scheduling_strategy": "SPREAD", "max_task_retries": 0, "namespace": NAMESPACE}
         self._of_services = {**common, "max_restarts": -1, **(service_options or {})}
@@ -76,19 +86,21 @@ class RayEngine(Engine):
         self._trainers: dict[int, tuple[Any, Any]] = {}  # the newest incarnation: the actor, its node and process id
 
     def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
-        errors: dict[Any, str] = {}
+        begun: dict[Any, str] = {}
         for name, make in services.items():
-            options = {**self._of_services, "name": _actor_name(self._prefix, name)}
-            actor: Any = ray.remote(_ServiceActor).options(**options).remote(name, make, self._prefix)
+            options = {**self._of_services, "name": _actor_name(self._network.prefix, name)}
+            actor: Any = ray.remote(_ServiceActor).options(**options).remote(name, make, self._network)
             self._services[name] = actor
-            errors[actor.error.remote()] = name
-        self._require_begun(errors)
-        for error in ray.get(list(errors)):
+            begun[actor.begun.remote()] = name
+        self._require_begun(begun)
+        for name, (error, address) in zip(begun.values(), ray.get(list(begun))):
             if error is not None:
                 raise error
+            self._addresses[name] = address
 
     def link(self) -> Link:
-        return _RayLink(self._prefix)
+        self._links.append(self._network.link(self._addresses))
+        return self._links[-1]
 
     def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
         results: list[Any] = [None] * count
@@ -101,7 +113,7 @@ class RayEngine(Engine):
             lives[number] += 1
             actor: Any = ray.remote(_TrainerActor).options(**self._of_trainers).remote(number, side_by_side)
             self._trainers[number] = actor, actor.process.remote()
-            running[actor.run.remote(work, self._prefix)] = number
+            running[actor.run.remote(work, self._network, self._addresses)] = number
 
         try:
             for number in range(count):
@@ -135,6 +147,9 @@ class RayEngine(Engine):
             )  # Ray kills processes with a delay
         self._end(self._services.values())
         self._head.stop()
+        for link in self._links:
+            link.close()
+        shutil.rmtree(os.path.join(tempfile.gettempdir(), f"paddle_mini_{self._network.prefix}"), ignore_errors=True)
         if self._own:
             time.sleep(SHOWN)
             ray.shutdown()
@@ -183,60 +198,77 @@ class RayEngine(Engine):
 
 
 class _ServiceActor:
-    """The actor of a service, with one call at a time."""
+    """The actor of a service, which a thread of its own serves: Ray calls only what is not a request."""
 
-    def __init__(self, name: str, make: Callable[[Link], Service], prefix: str):
-        self._name, self._make, self._prefix = name, make, prefix
-        self._lock = threading.Lock()
+    def __init__(self, name: str, make: Callable[[Link], Service], network: _Network):
+        self._name, self._make, self._link = name, make, network.link({})
         self._service: Service | None = None
         self._error: Exception | None = None
+        self._stopped = threading.Event()
         forward_log(name)
+        self._socket = network.socket(name)
         self._begin()
-        threading.Thread(target=self._tick, name=f"{name} ticks", daemon=True).start()
+        self._serving = threading.Thread(target=self._serve, name=f"{name} requests", daemon=True)
+        self._serving.start()
 
     def __repr__(self) -> str:  # Ray prefixes the actor's output with it
         return self._name
 
-    def error(self) -> Exception | None:
-        """The error with which the service failed to start."""
-        return self._error
+    def begun(self) -> tuple[Exception | None, Address]:
+        """The error with which the service failed to start, and its address."""
+        return self._error, self._socket.address
+
+    def address(self) -> Address:
+        return self._socket.address
 
     def process(self) -> tuple[str, int]:
         return _this_process()
 
-    def handle(self, header: bytes, arrays: Sequence[Any]) -> Answer:
-        with self._lock:
-            if self._service is None:
-                return Gone(f"it could not start: {self._error}")
-            return self._service.handle(header, arrays)
-
     def rest(self) -> None:
         """Stops handling requests: when this returns, all writes have finished, and no file is open."""
-        self._lock.acquire()
-        if self._service is not None:
-            self._service.rest()
+        self._stopped.set()
+        self._serving.join()
 
     def _begin(self) -> None:
         """Starts the service; keeps an error, as Ray would restart an actor whose constructor raises forever."""
         try:
-            self._service = self._make(_RayLink(self._prefix))
+            self._service = self._make(self._link)
+            if isinstance(self._service, Batching):
+                self._service.batched = True
             self._service.tick()
         except Exception as error:
             self._service, self._error = None, error
 
+    def _serve(self) -> None:
+        try:
+            self._socket.serve(self._take, self._tick, self._stopped.is_set, self._flush)
+            if self._service is not None:
+                self._service.rest()
+            self._socket.close()
+        except BaseException:  # Ray starts it again; without this thread it would be silent forever
+            logging.getLogger(__name__).exception("%s ends", self._name)
+            os._exit(1)
+
+    def _take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+        if self._service is None:
+            respond(Gone(f"it could not start: {self._error}"))
+        else:
+            self._service.take(header, arrays, respond, patience)
+
+    def _flush(self) -> None:
+        if isinstance(self._service, Batching):
+            self._service.flush()
+
     def _tick(self) -> None:
-        while True:
-            time.sleep(TICK)
-            with self._lock:
-                try:
-                    if self._service is None:  # the reason of the failure, such as a full disk, may be gone
-                        self._begin()
-                    else:
-                        self._service.tick()
-                except ClusterError as error:
-                    _log.error("%s", error)
-                except Exception:  # retried at the next tick
-                    _log.exception("a tick failed")
+        try:
+            if self._service is None:  # the reason of the failure, such as a full disk, may be gone
+                self._begin()
+            else:
+                self._service.tick()
+        except ClusterError as error:
+            _log.error("%s", error)
+        except Exception:  # retried at the next tick
+            _log.exception("a tick failed")
 
 
 class _TrainerActor:
@@ -255,47 +287,33 @@ class _TrainerActor:
     def process(self) -> tuple[str, int]:
         return _this_process()
 
-    def run(self, work: Callable[[int, Link], Any], prefix: str) -> Any:
-        return work(self._number, _RayLink(prefix))
+    def run(self, work: Callable[[int, Link], Any], network: _Network, known: Mapping[str, Address]) -> Any:
+        return work(self._number, network.link(known))
 
 
-class _RayLink(Link):
-    """Sends requests concurrently, with the arrays of a request as one Ray object."""
+class _Network(NamedTuple):
+    """How the processes of a job reach each other. prefix: of the names of its actors; is_local: whether processes of one
+    machine use local sockets."""
 
-    def __init__(self, prefix: str):
-        self._prefix = prefix
-        self._actors: dict[str, Any] = {}
+    prefix: str
+    keys: Keys
+    is_local: bool
 
-    def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
-        sent = [self._begin(request) for request in requests]
-        refs = [one for one in sent if not isinstance(one, ClusterError)]
-        end = time.monotonic() + timeout
+    def link(self, known: Mapping[str, Address]) -> SocketLink:
+        return SocketLink(self.keys, ray.get_runtime_context().get_node_id(), self._find, known)
+
+    def socket(self, name: str) -> ServiceSocket:
+        machine, host = ray.get_runtime_context().get_node_id(), ray.util.get_node_ip_address()
+        return ServiceSocket(name, self.keys, machine, host, local_folder(self.prefix) if self.is_local else "")
+
+    def _find(self, service: str) -> Address | None:
+        """The address of a service that may have been restarted, from its actor."""
         try:
-            replies = iter(ray.get(refs, timeout=timeout))  # all at once, which is fastest
-            return [one if isinstance(one, ClusterError) else next(replies) for one in sent]
-        except ray.exceptions.RayError:  # one of them failed, or some are late: each gets its own answer
-            ray.wait(refs, num_returns=len(refs), timeout=max(0.0, end - time.monotonic()))
-            return [one if isinstance(one, ClusterError) else _answer(one, timeout) for one in sent]
-
-    def _begin(self, request: Envelope) -> Any:
-        actor = self._actors.get(request.service)
-        if actor is None:
-            try:
-                actor = ray.get_actor(_actor_name(self._prefix, request.service), NAMESPACE)
-            except ValueError:
-                return Gone("it does not run")
-            self._actors[request.service] = actor
-        return actor.handle.remote(request.header, request.arrays)
-
-
-def _answer(ref: Any, timeout: float) -> Answer:
-    try:
-        answer: Answer = ray.get(ref, timeout=0)
-        return answer
-    except ray.exceptions.GetTimeoutError:
-        return Timeout(f"no reply in {timeout:g} s")
-    except ray.exceptions.RayError as error:
-        return Gone(str(error).splitlines()[0])
+            actor = ray.get_actor(_actor_name(self.prefix, service), NAMESPACE)
+            address: Address = ray.get(actor.address.remote(), timeout=FIND)
+            return address
+        except (ValueError, ray.exceptions.RayError):  # there is none, or it is dead, or does not run yet
+            return None
 
 
 def _this_process() -> tuple[str, int]:

@@ -58,20 +58,24 @@ class Answering:
     def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
         """Answers one request by respond(answer), which is called once: now, or when the reply is known, during a later
         call of this service, but at the latest after `patience` seconds."""
-        found = self._answered_by(lambda: decode(self._job, self._known, header, arrays))
-        if isinstance(found, Request):
-            request: Request[Any] = found
-            respond = partial(self._timed, request.name, time.perf_counter(), respond)
-            found = self._answered_by(partial(self.handlers[type(request)], request), request)
-            if isinstance(found, Later):
-                if patience > 0:
-                    until = time.monotonic() + patience
-                    self._held.append(_Held(request, found.again, respond, until))
-                else:
-                    respond(self._encoded(Wait(), request))
-                return self.release()
-        self.deliver(respond, found)
-        self.release()
+        begin, answer = time.perf_counter(), None
+        try:
+            request = decode(self._job, self._known, header, arrays)
+            respond = partial(self._timed, request.name, begin, respond)
+            found = self.handlers[type(request)](request)
+            if isinstance(found, Reply):
+                answer = self._encoded(found, request)
+            elif patience > 0:
+                self._seen = self.progress() if not self._held else self._seen
+                self._held.append(_Held(request, found.again, respond, time.monotonic() + patience))
+            else:
+                respond(self._encoded(Wait(), request))
+        except Exception as error:
+            answer = _refusal(error)
+        if answer is not None:
+            self.deliver(respond, answer)
+        if self._held:
+            self.release()
 
     def deliver(self, respond: Respond, answer: Answer) -> None:
         """Gives an answer that is known; a service may do so later."""
@@ -89,7 +93,7 @@ class Answering:
             return
         held, self._held = self._held, []
         for one in held:
-            found = self._answered_by(one.again, one.request) if changed else Later(one.again)
+            found = self._again(one) if changed else Later(one.again)
             if not isinstance(found, Later):
                 one.respond(found)
             elif now >= one.until:
@@ -106,24 +110,27 @@ class Answering:
     def progress(self) -> Any:
         """The state that replies to held requests depend on: they are tried again when it has changed."""
 
-    def _answered_by(self, make: Callable[[], Any], request: Request[Any] | None = None) -> Any:
-        """The result of make(), encoded if it is a reply; an encoded error if it raises one."""
+    def _again(self, one: _Held) -> Answer | Later:
         try:
-            found = make()
-            return self._encoded(found, request) if isinstance(found, Reply) else found
-        except ClusterError as error:
-            return encode_error(error.kind, str(error))
-        except Exception as error:  # one request must not stop the service
-            _log.exception("a request failed")
-            return encode_error(ClusterError.kind, f"{type(error).__name__}: {error}")
+            found = one.again()
+            return self._encoded(found, one.request) if isinstance(found, Reply) else found
+        except Exception as error:
+            return _refusal(error)
 
     def rest(self) -> None:
         """Nothing runs beside the requests."""
 
-    def _encoded(self, reply: Reply, request: Request[Any] | None) -> tuple[bytes, Arrays]:
-        if request is not None:
-            self._answered(request, reply)
+    def _encoded(self, reply: Reply, request: Request[Any]) -> tuple[bytes, Arrays]:
+        self._answered(request, reply)
         return encode_reply(reply)
 
     def _answered(self, request: Request[Any], reply: Reply) -> None:
         """Called after a request was handled."""
+
+
+def _refusal(error: Exception) -> tuple[bytes, Arrays]:
+    """The reply to a request that raised an error."""
+    if isinstance(error, ClusterError):
+        return encode_error(error.kind, str(error))
+    _log.error("a request failed", exc_info=error)  # one request must not stop the service
+    return encode_error(ClusterError.kind, f"{type(error).__name__}: {error}")

@@ -20,28 +20,35 @@ _REQUIRED = object()
 JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-def pack(header: Mapping[str, Any], encoder: json.JSONEncoder = JSON) -> bytes:
+def pack(header: Mapping[str, Any] | list[Any], encoder: json.JSONEncoder = JSON) -> bytes:
     """Encodes a header; Malformed for values that JSON does not support, NaN included, and above HEADER_LIMIT bytes."""
     try:
         data = encoder.encode(header).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
         raise Malformed(f"the header is not JSON: {error}") from None
-    _require_small(data)
-    return data
+    return within_limit(data)
 
 
 def unpack(data: bytes) -> Header:
     """Decodes a header of pack(); Malformed for anything else."""
-    if not isinstance(data, (bytes, bytearray)):
-        raise Malformed(f"the header is {type(data).__name__}, it must be bytes")
-    _require_small(data)
     try:
-        header = _DECODER.decode(data.decode("utf-8"))
+        header = _DECODER.decode(within_limit(data).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Malformed(f"the header is not JSON: {error}") from None
     if not isinstance(header, dict):
         raise Malformed(f"the header is {type(header).__name__}, it must be an object")
     return header
+
+
+def unpack_list(data: bytes) -> list[Any]:
+    """Decodes a list; Malformed for anything else."""
+    try:
+        values = _DECODER.decode(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"the header is not JSON: {error}") from None
+    if not isinstance(values, list):
+        raise Malformed(f"the first part of the header is {type(values).__name__}, it must be a list")
+    return values
 
 
 def check_arrays(arrays: Sequence[Any]) -> Arrays:
@@ -74,9 +81,13 @@ def field(header: Mapping[str, Any], name: str, kind: type, default: Any = _REQU
     return value
 
 
-def _require_small(data: bytes) -> None:
+def within_limit(data: bytes) -> bytes:
+    """The same header; Malformed if it has too many bytes, or is none."""
+    if not isinstance(data, (bytes, bytearray)):
+        raise Malformed(f"the header is {type(data).__name__}, it must be bytes")
     if len(data) > HEADER_LIMIT:
         raise Malformed(f"the header has {len(data)} bytes, {HEADER_LIMIT} are the most")
+    return data
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> Header:

@@ -60,7 +60,10 @@ class NativeOptimizer:
 
     def update(self, gradient: np.ndarray) -> None:
         """One step. gradient: shape and dtype of the parameter."""
-        self._give("paddle_update_parameter", self._values("gradient", gradient, self.shape))
+        values, handle = self._values("gradient", gradient, self.shape), self._open()
+        # As _give() does: servers call this for each block of each message.
+        if load_library().paddle_update_parameter(handle.pointer, ELEMENT_TYPES[values.dtype], values.ctypes.data, values.nbytes):
+            raise _failure()
 
     def update_rows(self, rows: Ids, gradient: np.ndarray) -> None:
         """One step with a gradient for some rows. gradient: [len(rows), ...], like rows of the parameter; a row that is
@@ -191,10 +194,11 @@ class NativeOptimizer:
         self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *extra)
 
     def _values(self, what: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
-        values = np.asarray(given)
+        values = given if type(given) is np.ndarray else np.asarray(given)
         if values.shape != shape or values.dtype != self.dtype:
             raise ShapeError(f"the {what} is {list(values.shape)} {values.dtype}, it must be {list(shape)} {self.dtype}")
-        return np.require(values, requirements=["C", "ALIGNED"])
+        flags = values.flags
+        return values if flags.c_contiguous and flags.aligned else np.require(values, requirements=["C", "ALIGNED"])
 
     def _rows(self, given: Ids) -> np.ndarray:
         if not self.shape:

@@ -13,7 +13,7 @@ from paddle_mini.cluster.messages import PROTOCOL, Wait, encode_error, encode_re
 from paddle_mini.cluster.protocol import Checkpoint, Heartbeat, Join, Pull
 from paddle_mini.cluster.replies import Checkpointed, HeartbeatReply, Pulled, Welcome
 from paddle_mini.cluster.values import Role
-from paddle_mini.cluster.wire import unpack
+from raw_messages import fields_of
 
 
 class Scripted(Link):
@@ -26,7 +26,7 @@ class Scripted(Link):
         return [self._answer(request) for request in requests]
 
     def _answer(self, request):
-        self.sent.append((request.service, unpack(request.header)))
+        self.sent.append((request.service, fields_of(request.header)))
         script = self.says[request.service]
         said = script.pop(0) if len(script) > 1 else script[0]
         if isinstance(said, (Gone, Timeout)):

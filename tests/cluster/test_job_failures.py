@@ -17,7 +17,7 @@ from paddle_mini.cluster.engine import Envelope
 from paddle_mini.cluster.protocol import Checkpoint
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.wire import pack, unpack
-from raw_messages import PROTOCOL, request
+from raw_messages import PROTOCOL, fields_of, request
 from small_model import assert_same_bits
 
 
@@ -100,7 +100,7 @@ def test_an_initialiser_that_dies_between_servers_leaves_nothing(tmp_path):
 
         def post(self, request, respond, timeout):
             super().post(request, respond, timeout)
-            if self.died is None and unpack(request.header)["request"] == "finish_init":
+            if self.died is None and fields_of(request.header)["request"] == "finish_init":
                 self.died = threading.current_thread().name
                 self.kill(self.died)
 

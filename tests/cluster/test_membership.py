@@ -13,7 +13,7 @@ from paddle_mini.cluster.protocol import SetMembers
 from paddle_mini.cluster.servers.server_process import ServerProcess
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.values import MemberId
-from paddle_mini.cluster.wire import unpack
+from raw_messages import fields_of
 from server_calls import Group
 from server_pushes import ONE
 
@@ -31,7 +31,7 @@ class Counting(ThreadEngine):
         self.members, self.requests = [], Counter()
 
     def post(self, request, respond, timeout):
-        header = unpack(request.header)
+        header = fields_of(request.header)
         if request.service == "coordinator":
             self.requests[header["request"]] += 1
         elif header["request"] == "members":

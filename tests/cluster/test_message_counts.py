@@ -15,7 +15,7 @@ from paddle_mini.cluster.protocol import Pull, Push, SetMembers
 from paddle_mini.cluster.replies import Pulled, Pushed
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from paddle_mini.cluster.values import BlockKey, MemberId
-from paddle_mini.cluster.wire import unpack
+from raw_messages import fields_of
 from server_calls import Group
 from server_pushes import ONE, VALUE, gradient
 
@@ -30,7 +30,7 @@ class Counting(ThreadEngine):
         self.requests = Counter()
 
     def post(self, request, respond, timeout):
-        self.requests[request.service, unpack(request.header)["request"]] += 1
+        self.requests[request.service, fields_of(request.header)["request"]] += 1
         super().post(request, respond, timeout)
 
     def of_steps(self, server):

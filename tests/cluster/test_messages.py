@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from paddle_mini.cluster import ClusterError, Malformed, NotFinite, WrongDtype, replies, wire
 from paddle_mini.cluster.errors import ERRORS
-from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Reply, Request, Wait, decode_reply, encode_reply
+from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Reply, Request, Wait, decode, decode_reply, encode, encode_reply
+from paddle_mini.cluster.protocol import Push
 from paddle_mini.cluster.service import Answering
+from paddle_mini.cluster.values import BlockKey
 from raw_messages import request, understood
 
 
@@ -242,3 +244,42 @@ def test_kinds_of_errors():
     with pytest.raises(ClusterError) as raised:
         understood(wire.pack({"error": {"kind": "gone", "text": "x"}}), [])
     assert type(raised.value) is ERRORS["gone"] and len(ERRORS) == 17
+
+
+PUSH = Push(1, 2, 3, [BlockKey("w", 0)], 4, version=5, rows=[BlockKey("t", 1)], arrays=[np.zeros(2, "int64")])
+SAME = b'{"protocol":4,"job":"j","request":"push","blocks":[["w",0]],"wanted":[],"rows":[["t",1]]}'
+
+
+def test_a_request_with_fields_that_repeat_has_two_parts():
+    header, arrays = encode("j", PUSH)
+    assert header == b"[1,2,3,4,5,0,0]\n" + SAME
+    for form in (
+        header,
+        wire.pack({**wire.unpack(SAME), "trainer": 1, "incarnation": 2, "step": 3, "membership": 4, "version": 5}),
+    ):
+        assert vars(decode("j", REQUESTS["server"], form, arrays)) == vars(PUSH)
+
+
+@pytest.mark.parametrize(
+    "header, text",
+    [
+        (b"[1,2,3,4,5,0]\n" + SAME, "Push has the fields trainer, .*, and 6 values come with it"),
+        (b"[1,2,3,4,5,0,-1]\n" + SAME, "'min_version' is -1, it must be an integer"),
+        (b'{"trainer":1}\n' + SAME, "the first part of the header is dict, it must be a list"),
+        (b"\n" + SAME, "the header is not JSON"),
+        (b"[1,2,3,4,5,0,0]\n", "the header is not JSON"),
+        (b"[1,2,3,4,5,0,0]\n[]", "the header is list"),
+        (
+            b"[1,2,3,4,5,0,0]\n" + SAME.replace(b"rows", b"lines"),
+            r"the repeated fields of Push are \['blocks', 'lines', 'wanted'\]",
+        ),
+        (b"[1,2,3,4,5,0,0]\n" + SAME.replace(b'["w",0]', b'["w"]'), "'blocks' is"),
+        (b"[]\n" + SAME.replace(b"push", b"finish_init"), "the repeated fields of FinishInit are"),
+        (b"[1,2,3,4,5,0,0]\n" + SAME.replace(b'"j"', b'"k"'), "the request is for job 'k'"),
+        (b"[1,2,3,4,5,0,0]\n" + SAME.replace(b"4", b"3", 1), "the request has protocol 3"),
+        (b"[1,2,3,4,5,0,0]\n" + SAME + b" " * wire.HEADER_LIMIT, "are the most"),
+    ],
+)
+def test_two_parts_that_do_not_fit(header, text):
+    with pytest.raises(ClusterError, match=text):
+        decode("j", REQUESTS["server"], header, [])

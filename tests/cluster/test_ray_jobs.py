@@ -159,4 +159,4 @@ def test_jobs_side_by_side_and_what_they_leave(tmp_path):
 def test_without_ray():
     code = "import sys; sys.modules['ray'] = None; import paddle_mini as pm; pm.cluster.run(print, engine='ray')"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "engine='ray' needs Ray: pip install 'paddle_mini[ray]'" in ended.stderr.splitlines()[-1]
+    assert "engine='ray' needs Ray and pyzmq: pip install 'paddle_mini[ray]'" in ended.stderr.splitlines()[-1]

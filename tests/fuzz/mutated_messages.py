@@ -12,8 +12,11 @@ from properties import Violation, accepted, check_message, require
 
 from coordinators import Asked
 from paddle_mini.cluster import wire
+from paddle_mini.cluster.dataclass_json import other_names
 from paddle_mini.cluster.errors import ClusterError
-from paddle_mini.cluster.messages import PROTOCOL, Wait, decode_reply
+from paddle_mini.cluster.frames import SMALL as SMALL_BYTES
+from paddle_mini.cluster.frames import Kind, pack_frames, unpack_frames
+from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Wait, decode_reply
 from paddle_mini.cluster.replies import Pushed
 from paddle_mini.cluster.shards import Block, ParameterInfo
 from server_calls import JOB, SMALL, Group, config, new_block
@@ -87,6 +90,7 @@ ARRAYS = [
     np.array([None]),
     np.ones(6, ">f4"),
 ]
+LARGE = np.ones(SMALL_BYTES, "float32")
 
 
 class Mutants:
@@ -106,6 +110,8 @@ class Mutants:
             self.begin()
         if rng.random() < 0.1:
             return self.reply(rng)
+        if rng.random() < 0.1:
+            return self.frames(rng)
         to_server = rng.random() < 0.6
         header, arrays = rng.choice(SERVER) if to_server else (rng.choice(COORDINATOR), [])
         header = json.loads(json.dumps({"protocol": PROTOCOL, "job": JOB, **header}))
@@ -118,6 +124,11 @@ class Mutants:
                 [rng.choice(ARRAYS) for _ in range(rng.randint(0, 3))] if rng.random() < 0.8 else rng.choice([None, "x", 7, {}])
             )
         data = json.dumps(header).encode()
+        kind = REQUESTS["server"].get(str(header.get("request"))) if isinstance(header, dict) else None
+        if kind is not None and kind.repeats and rng.random() < 0.4:  # the form of two parts
+            values = [header.pop(name, 0) for name in other_names(kind)]
+            same = {**{name: [] for name in kind.repeats}, **header}
+            data = json.dumps(values).encode() + b"\n" + json.dumps(same).encode()
         if rng.random() < 0.15:
             data = mutations.damaged(rng, data)
         service = self.group.servers[0] if to_server else self.coordinator.service
@@ -138,4 +149,18 @@ class Mutants:
         arrays = [rng.choice(ARRAYS)] if rng.random() < 0.3 else []
         fine, found = accepted(lambda: decode_reply(Pushed, data, arrays))
         require(not fine or isinstance(found, (Pushed, Wait)), "a reply of another class")
+        return fine
+
+    def frames(self, rng):
+        """The frames of a socket."""
+        arrays = [rng.choice([*ARRAYS[:8], LARGE]) for _ in range(rng.randint(0, 3))]
+        parts = pack_frames(Kind.REQUEST, b'{"a": 1}', arrays, rng.choice((0.0, 5.0)))
+        number = rng.randrange(len(parts))
+        if rng.random() < 0.75:
+            parts[number] = mutations.damaged(rng, bytes(parts[number]))
+        if rng.random() < 0.1:
+            parts.insert(rng.randint(1, len(parts)), parts[number])
+        fine, found = accepted(lambda: unpack_frames(bytes(parts[0]), parts[1:]))
+        if fine:
+            wire.check_arrays(found.arrays)
         return fine

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core import Error, ShapeError, printable
+from ..._core import Error, ProgramError, ShapeError, printable
 from ...optimizer.native import NativeOptimizer, NotFiniteError
 from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
 from ..shards import Block, ParameterInfo, block_shape, check_block
@@ -60,18 +60,42 @@ class ParameterShard:
             self.native = NativeOptimizer(config, begin, state)
         except Error as error:
             raise Malformed(f"the optimizer of '{printable(info.name)}': {error}") from None
+        self._pass = 0
+        # view() of a table updates its late rows, so each read needs a new one.
+        self._view = None if info.sparse else self.native.view()
+        self._shape = block_shape(info, block)
+        self._dtype = np.dtype(info.dtype)
 
     def take(self, values: np.ndarray, rows: np.ndarray | None = None) -> ShardUpdate:
         """Validates a gradient or a difference for this block: WrongShape, WrongDtype, WrongRow. rows: of tables."""
         if rows is None:
-            return ShardUpdate(self, self._fitting(values, block_shape(self.info, self.block)), None)
+            if values.shape != self._shape or values.dtype != self._dtype:
+                self._fitting(values, self._shape)
+            return ShardUpdate(self, values, None)
         inside = self._inside(rows)
         return ShardUpdate(self, self._fitting(values, (len(inside), *self.info.unit_shape)), inside)
 
     def values(self, average: int | None = None) -> np.ndarray:
         """A copy of the values, or of an average."""
+        if self._view is not None and average is None:
+            return self._view.copy()
         with translate_errors(self):
             return self.native.parameter() if average is None else self.native.average(average)
+
+    def apply(self, values: np.ndarray, rows: np.ndarray | None, pass_number: int) -> None:
+        """One step of the optimizer. rows: relative to the block's begin."""
+        try:
+            if pass_number != self._pass:
+                self.native.set_pass(pass_number)
+                self._pass = pass_number
+            self.native.update(values) if rows is None else self.native.update_rows(rows, values)
+        except Error as error:
+            raise translated(self, error) from None
+
+    def add(self, delta: np.ndarray, scale: float) -> None:
+        """Adds a part of a difference to the values."""
+        with translate_errors(self):
+            self.native.apply_delta(delta, scale)
 
     def reading(self, rows: np.ndarray, average: int | None = None) -> Read:
         """Validates row indices, as take() does; the function that it returns copies these rows."""
@@ -170,8 +194,12 @@ def translate_errors(shard: ParameterShard) -> Iterator[None]:
     """Maps errors of the optimizer to the cluster's error classes."""
     try:
         yield
-    except ClusterError:
-        raise
     except Error as error:
-        kind = {NotFiniteError: NotFinite, ShapeError: WrongShape}.get(type(error), ClusterError)
-        raise kind(f"block {shard.block.number} of '{printable(shard.info.name)}': {error}") from None
+        raise translated(shard, error) from None
+
+
+def translated(shard: ParameterShard, error: Error) -> ClusterError:
+    if isinstance(error, ClusterError):
+        return error
+    kind = {NotFiniteError: NotFinite, ShapeError: WrongShape, ProgramError: Malformed}.get(type(error), ClusterError)
+    return kind(f"block {shard.block.number} of '{printable(shard.info.name)}': {error}")

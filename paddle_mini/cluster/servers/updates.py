@@ -12,7 +12,7 @@ from ..protocol import Push
 from ..replies import Pushed
 from ..values import BlockKey, MemberId
 from .deduplication_log import APPLIED, DeduplicationLog, Sender
-from .parameter_shard import ParameterShard, ShardUpdate, mean, named, translate_errors
+from .parameter_shard import ParameterShard, ShardUpdate, mean, named
 from .settings import ServerSettings
 from .sync_barrier import SyncBarrier, WaitingPush
 
@@ -107,24 +107,16 @@ class Updates:
 
     def _apply(self, pushes: list[WaitingPush], version: int) -> None:
         """Makes one step of each block's optimizer with the mean of the pushes."""
-        by_block: dict[BlockKey, list[ShardUpdate]] = {}
-        for push in pushes:
-            for update in push.updates:
-                by_block.setdefault(update.shard.key, []).append(update)
+        steps = [[update] for update in pushes[0].updates] if len(pushes) == 1 else _by_block(pushes)
         # Only updates of table rows can still fail: tables come first, before anything has changed.
-        steps = sorted(by_block.values(), key=lambda updates: updates[0].rows is None)
+        steps.sort(key=_is_dense)
         pass_number = max(push.pass_number for push in pushes)
         scale = self._delta_scale if self.settings.by_trainers else None
         became, done, self.version = ClusterError.kind, 0, version
         try:
             for updates in steps:
                 shard, values, rows = mean(updates, len(pushes))
-                with translate_errors(shard):
-                    if scale is not None:
-                        shard.native.apply_delta(values, scale)
-                    else:
-                        shard.native.set_pass(pass_number)
-                        shard.native.update(values) if rows is None else shard.native.update_rows(rows, values)
+                shard.apply(values, rows, pass_number) if scale is None else shard.add(values, scale)
                 done += 1
             became = APPLIED
         except ClusterError as error:
@@ -154,6 +146,18 @@ class Updates:
     def _leave(self, push: WaitingPush) -> None:
         self.barrier.remove(push.sender.trainer)
         self.push_log.settle(push.sender, Stale.kind)
+
+
+def _by_block(pushes: Sequence[WaitingPush]) -> list[list[ShardUpdate]]:
+    found: dict[BlockKey, list[ShardUpdate]] = {}
+    for push in pushes:
+        for update in push.updates:
+            found.setdefault(update.shard.key, []).append(update)
+    return list(found.values())
+
+
+def _is_dense(updates: list[ShardUpdate]) -> bool:
+    return updates[0].rows is None
 
 
 @contextmanager

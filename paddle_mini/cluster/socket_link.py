@@ -1,0 +1,158 @@
+# SocketLink: the connections of a process to the sockets of services.
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import zmq
+
+from .engine import Answer, Envelope, Link
+from .errors import ClusterError, Gone, Timeout
+from .frames import Kind, pack_frames, unpack_frames
+from .messages import encode_error
+from .service_socket import Address, Keys, set_limits, try_to_send
+from .wire import check_arrays
+
+CONNECT = 5.0
+"""Seconds for a machine to accept a connection."""
+LOOK = 0.05
+"""Seconds between two looks whether the connection has ended."""
+_ENDS = (
+    zmq.EVENT_CLOSED
+    | zmq.EVENT_DISCONNECTED
+    | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
+    | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+    | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+)
+
+
+class SocketLink(Link):
+    """machine: of this process. find(service): its present address, or None while it does not run; known: addresses that
+    need not be looked for. May be used by several threads at a time.
+
+    A connection carries one request at a time, and is closed when its reply does not arrive: no reply belongs to an
+    earlier request, and a restarted service is looked for again. Arrays are sent from where they are: they must not
+    change before send() returns."""
+
+    def __init__(
+        self, keys: Keys, machine: str, find: Callable[[str], Address | None], known: Mapping[str, Address] | None = None
+    ):
+        self._keys, self._machine, self._find = keys, machine, find
+        self._known = dict(known or {})
+        self._context = zmq.Context()
+        self._context.set(zmq.MAX_SOCKETS, self._context.get(zmq.SOCKET_LIMIT))
+        self._free: dict[str, list[_Connection]] = {}
+
+    def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
+        end = time.monotonic() + timeout
+        open_ones: list[_Connection | Answer] = []
+        answers: list[Answer] = []
+        try:
+            for request in requests:
+                open_ones.append(self._begin(request))
+            for number, (request, one) in enumerate(zip(requests, open_ones)):
+                answer = one.answer(end, timeout) if isinstance(one, _Connection) else one
+                if isinstance(answer, Gone):
+                    self._forget(request.service)
+                elif isinstance(one, _Connection) and not isinstance(answer, ClusterError):
+                    self._free.setdefault(request.service, []).append(one)
+                    open_ones[number] = answer
+                answers.append(answer)
+            return answers
+        finally:
+            for one in open_ones:
+                if isinstance(one, _Connection):
+                    one.close()
+
+    def close(self) -> None:
+        """Closes all connections. No thread may be in send()."""
+        self._context.destroy(linger=0)
+        self._free.clear()
+
+    def _begin(self, request: Envelope) -> _Connection | Answer:
+        """The connection on which the request was sent, or the answer."""
+        try:
+            frames = pack_frames(Kind.REQUEST, request.header, check_arrays(request.arrays), request.patience)
+        except ClusterError as error:  # as the service would reply
+            return encode_error(error.kind, str(error))
+        free = self._free.get(request.service)
+        try:
+            connection = free.pop() if free else None
+        except IndexError:  # another thread was faster
+            connection = None
+        if connection is None:
+            address = self._known.get(request.service) or self._find(request.service)
+            if address is None:
+                return Gone("it does not run")
+            self._known[request.service] = address
+            connection = _Connection(self._context, self._keys, self._machine, address)
+        try:
+            connection.post(frames)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _forget(self, service: str) -> None:
+        """Closes the idle connections to a service, which is looked for again."""
+        self._known.pop(service, None)
+        for connection in self._free.pop(service, []):
+            connection.close()
+
+
+class _Connection:
+    """One socket to one service."""
+
+    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], keys: Keys, machine: str, address: Address):
+        self._socket = context.socket(zmq.DEALER)
+        set_limits(self._socket)
+        self._wait = -1  # rcvtimeo
+        self._socket.reconnect_ivl = -1  # its successor may have another address
+        self._socket.connect_timeout = round(1000 * CONNECT)
+        self._monitor = self._socket.get_monitor_socket(_ENDS)
+        if address.local and address.machine == machine:
+            self._socket.connect(address.local)
+        else:
+            self._socket.curve_serverkey = keys.server
+            self._socket.curve_publickey, self._socket.curve_secretkey = keys.client, keys.client_secret
+            self._socket.ipv6 = "[" in address.remote
+            self._socket.connect(address.remote)
+
+    def post(self, frames: list[Any]) -> None:
+        self._is_sent = try_to_send(self._socket, frames, copy=len(frames) == 1)
+
+    def answer(self, end: float, timeout: float) -> Answer:
+        """The answer to what post() has sent: Gone when the connection ends before."""
+        frames = None
+        while self._is_sent and frames is None:
+            frames = self._received(end)
+            if frames is None and self._monitor.poll(0):
+                frames = self._received(0.0)  # a reply may have arrived before the end of its connection
+                break
+            if frames is None and time.monotonic() >= end:
+                return Timeout(f"no reply in {timeout:g} s")
+        if frames is None:
+            return Gone("the connection has ended, or could not be made")
+        try:
+            message = unpack_frames(frames[0].bytes, frames[1:])
+        except ClusterError as error:
+            return error
+        if message.kind == Kind.REPLY:
+            return message.header, message.arrays
+        return Gone(message.header.decode("utf-8", "replace"))
+
+    def _received(self, end: float) -> list[zmq.Frame] | None:
+        """The frames of a message; None if there is none until the next look at the connection, or until `end`."""
+        wait = round(1000 * min(LOOK, max(0.0, end - time.monotonic())))
+        if wait != self._wait:
+            self._socket.rcvtimeo = self._wait = wait
+        try:
+            return self._socket.recv_multipart(copy=False)
+        except zmq.Again:
+            return None
+
+    def close(self) -> None:
+        self._socket.disable_monitor()
+        self._monitor.close()
+        self._socket.close()
