@@ -26,7 +26,7 @@ def abs(x: Variable, *, name: str | None=None) -> Variable:
 def acos(x: Variable, *, name: str | None=None) -> Variable:
     """Out = arccos(x), in radians; NaN outside [-1, 1].
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -45,7 +45,7 @@ def acos(x: Variable, *, name: str | None=None) -> Variable:
 def acosh(x: Variable, *, name: str | None=None) -> Variable:
     """Out = arcosh(x), the inverse of the hyperbolic cosine; NaN below 1.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -165,7 +165,7 @@ def as_real(x: Variable, *, name: str | None=None) -> Variable:
 def asin(x: Variable, *, name: str | None=None) -> Variable:
     """Out = arcsin(x), in radians; NaN outside [-1, 1].
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -184,7 +184,7 @@ def asin(x: Variable, *, name: str | None=None) -> Variable:
 def asinh(x: Variable, *, name: str | None=None) -> Variable:
     """Out = arsinh(x), the inverse of the hyperbolic sine, element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -203,7 +203,7 @@ def asinh(x: Variable, *, name: str | None=None) -> Variable:
 def atan(x: Variable, *, name: str | None=None) -> Variable:
     """Out = arctan(x), in radians, element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -220,9 +220,9 @@ def atan(x: Variable, *, name: str | None=None) -> Variable:
     """
 
 def atan2(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
-    """Out = the angle of the point (y, x) in radians, from -pi to pi: arctan(x / y) in its quadrant.
+    """Out = the angle of the point (y, x) in radians, from -pi to pi: arctan(x / y) in its quadrant. Of integers it is float64.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
 
     Args:
         x: any shape
@@ -243,7 +243,7 @@ def atan2(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
 def atanh(x: Variable, *, name: str | None=None) -> Variable:
     """Out = artanh(x), the inverse of the hyperbolic tangent; NaN outside [-1, 1].
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -718,7 +718,7 @@ def continuous_value_model(input: Variable, cvm: Variable, *, use_cvm: bool=True
 def cos(x: Variable, *, name: str | None=None) -> Variable:
     """Out = cos(x), x in radians, element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -737,7 +737,7 @@ def cos(x: Variable, *, name: str | None=None) -> Variable:
 def cosh(x: Variable, *, name: str | None=None) -> Variable:
     """Out = cosh(x), the hyperbolic cosine, element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -777,7 +777,7 @@ def cross(x: Variable, y: Variable, *, axis: int=9, name: str | None=None) -> Va
 def cumprod(x: Variable, dim: int, *, name: str | None=None) -> Variable:
     """Out[j] = the product of x[0] to x[j] along the axis. Integers wrap around.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: any shape
@@ -941,7 +941,7 @@ def dist(x: Variable, y: Variable, *, p: float=2.0, name: str | None=None) -> Va
 def dot(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
     """Out = the sum of x y along the last axis. Integers wrap around.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: [size] or [rows, size]
@@ -962,14 +962,14 @@ def dot(x: Variable, y: Variable, *, name: str | None=None) -> Variable:
 def eigvalsh(x: Variable, *, UPLO: str='L', name: str | None=None) -> Variable:
     """The eigenvalues of each symmetric matrix of x. Only one triangle of x is read.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
-        x: [..., n, n], symmetric
+        x: [..., n, n], symmetric, or complex and Hermitian
         UPLO: the triangle of x that is read: L, the lower one, or U
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
-        Eigenvalues: [..., n], ascending.
+        Eigenvalues: [..., n], ascending; real.
     Raises:
         ShapeError: for shapes or element types that do not fit
         ProgramError: for other arguments; the program is then unchanged
@@ -1325,7 +1325,7 @@ def erfinv(x: Variable, *, name: str | None=None) -> Variable:
 def exp(x: Variable, *, name: str | None=None) -> Variable:
     """Out = e^x, element by element; on overflow, infinity.
 
-    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: int32, int64, float16, bfloat16.
 
     Args:
         x: any shape
@@ -1344,7 +1344,7 @@ def exp(x: Variable, *, name: str | None=None) -> Variable:
 def expm1(x: Variable, *, name: str | None=None) -> Variable:
     """Out = exp(x) - 1, element by element, also accurate for small x.
 
-    Element types: float32, float64; computed in a wider one: int32, int64, float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: int32, int64, float16, bfloat16.
 
     Args:
         x: any shape
@@ -1870,7 +1870,7 @@ def index_put(x: Variable, indices: Sequence[Variable], value: Variable, *, accu
 def index_sample(x: Variable, index: Variable, *, name: str | None=None) -> Variable:
     """Out[i, j] = x[i, index[i, j]]. A position out of range is an error.
 
-    Element types: int32, int64, float32, float64; computed in a wider one: int8, uint8, int16, float16, bfloat16.
+    Element types: int32, int64, float32, float64, complex64, complex128; computed in a wider one: int8, uint8, int16, float16, bfloat16.
 
     Args:
         x: [rows, n]
@@ -2415,7 +2415,7 @@ def logit(x: Variable, *, eps: float=1e-06, name: str | None=None) -> Variable:
 def logsigmoid(x: Variable, *, name: str | None=None) -> Variable:
     """Out = log(1 / (1 + exp(-x))), element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -3471,7 +3471,7 @@ def shuffle_channel(x: Variable, *, group: int=1, name: str | None=None) -> Vari
 def sigmoid(x: Variable, *, name: str | None=None) -> Variable:
     """Out = 1 / (1 + exp(-x)), element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -3533,7 +3533,7 @@ def sign(x: Variable, *, name: str | None=None) -> Variable:
 def silu(x: Variable, *, name: str | None=None) -> Variable:
     """Out = x / (1 + exp(-x)), element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -3552,7 +3552,7 @@ def silu(x: Variable, *, name: str | None=None) -> Variable:
 def sin(x: Variable, *, name: str | None=None) -> Variable:
     """Out = sin(x), x in radians, element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -3571,7 +3571,7 @@ def sin(x: Variable, *, name: str | None=None) -> Variable:
 def sinh(x: Variable, *, name: str | None=None) -> Variable:
     """Out = sinh(x), the hyperbolic sine, element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -3646,9 +3646,9 @@ def softmax(x: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
     """
 
 def softplus(x: Variable, *, beta: float=1.0, threshold: float=20.0, name: str | None=None) -> Variable:
-    """Out = log(1 + exp(beta x)) / beta, element by element; Out = x where beta x > threshold.
+    """Out = log(1 + exp(beta x)) / beta, element by element; Out = x where beta x > threshold, of real numbers.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
@@ -3807,7 +3807,7 @@ def swish(x: Variable, *, beta: float=1.0, name: str | None=None) -> Variable:
 def tan(x: Variable, *, name: str | None=None) -> Variable:
     """Out = tan(x), x in radians, element by element.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
