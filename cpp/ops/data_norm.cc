@@ -83,9 +83,10 @@ struct DataNormGradKernel : Kernel {
     }
     if (scale_gradient) scale_gradient[j] = by_scale;
     if (bias_gradient) bias_gradient[j] = by_bias;
-    if (size_gradient) size_gradient[j] = count > T(0) ? T(1) : T(0);
-    if (sum_gradient) sum_gradient[j] = count > T(0) ? sum / count : T(0);
-    if (square_gradient) square_gradient[j] = count > T(0) ? squares / count + epsilon : T(0);
+    const T parts = data.slot > 0 && count > T(0) ? count : T(1);
+    if (size_gradient) size_gradient[j] = count / parts;
+    if (sum_gradient) sum_gradient[j] = sum / parts;
+    if (square_gradient) square_gradient[j] = squares / parts + count * epsilon;
   }
 };
 
@@ -103,7 +104,7 @@ void check_data_norm(const InferContext& c, std::initializer_list<const char*> c
   require<ProgramError>(c.has_input("scale_w") == shifts && c.has_input("bias") == shifts,
                         "scale_w and bias are needed if enable_scale_and_shift is true, and only then");
   int64_t slot = c.attr<int32_t>("slot_dim");
-  require<ShapeError>(slot <= 0 || x[1] < 0 || x[1] % slot == 0, "X has ", x[1], " columns, which are no slots of ",
+  require<ShapeError>(slot <= 0 || x[1] < 0 || x[1] % slot == 0, "X has ", x[1], " columns, which do not divide into slots of ",
                       slot);
 }
 
@@ -139,25 +140,27 @@ void define_data_norm(OpTable& ops) {
                     {"X@GRAD", "scale_w@GRAD", "bias@GRAD", "BatchSize@GRAD", "BatchSum@GRAD", "BatchSquareSum@GRAD"})
           .cpu_only("it normalizes the input of tables that are on the host")
           .kernels<DataNormKernel, float, double>());
-  ops.add(ops.gradient_of("data_norm")
-              .doc("X@GRAD = Y@GRAD Scales scale_w, with the means and scales as constants. Those of the sums are what "
-                   "this batch adds to them, divided by its rows: 1, the mean of X, and the mean of (X - Means)^2 plus "
-                   "epsilon, as PaddlePaddle's parameter servers take them; 0 without rows.")
-              .shape_only("bias")
-              .optional_output("BatchSize", "not written; programs name the variable")
-              .optional_output("BatchSum", "not written")
-              .optional_output("BatchSquareSum", "not written")
-              .infer([](InferContext& c) {
-                check_data_norm(c, {"scale_w", "bias", "Means", "Scales"});
-                require_same_dtype(c, "X", "Y@GRAD");
-                require_same_shape(c, "X", "Y@GRAD");
-                c.set_output("X@GRAD", c.input("X"));
-                for (const char* port : {"scale_w@GRAD", "bias@GRAD", "BatchSize@GRAD", "BatchSum@GRAD",
-                                         "BatchSquareSum@GRAD", "BatchSize", "BatchSum", "BatchSquareSum"}) {
-                  c.set_output(port, c.input("Means"));
-                }
-              })
-              .kernels<DataNormGradKernel, float, double>());
+  ops.add(
+      ops.gradient_of("data_norm")
+          .doc("X@GRAD = Y@GRAD Scales scale_w, with the means and scales as constants. Those of the sums are what "
+               "this batch adds to them, as PaddlePaddle's parameter servers take them: its n rows, the sum of X, and "
+               "the sum of (X - Means)^2; with slots, whose rows of count 0 are left out, the same divided by n. "
+               "To the last one n epsilon is added.")
+          .shape_only("bias")
+          .optional_output("BatchSize", "not written; programs name the variable")
+          .optional_output("BatchSum", "not written")
+          .optional_output("BatchSquareSum", "not written")
+          .infer([](InferContext& c) {
+            check_data_norm(c, {"scale_w", "bias", "Means", "Scales"});
+            require_same_dtype(c, "X", "Y@GRAD");
+            require_same_shape(c, "X", "Y@GRAD");
+            c.set_output("X@GRAD", c.input("X"));
+            for (const char* port : {"scale_w@GRAD", "bias@GRAD", "BatchSize@GRAD", "BatchSum@GRAD",
+                                     "BatchSquareSum@GRAD", "BatchSize", "BatchSum", "BatchSquareSum"}) {
+              c.set_output(port, c.input("Means"));
+            }
+          })
+          .kernels<DataNormGradKernel, float, double>());
 }
 
 }  // namespace paddle_mini

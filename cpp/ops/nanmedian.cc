@@ -37,7 +37,7 @@ struct Middle {
   int64_t low = -1, high = -1;
 };
 
-// Of integers the sum of two with one sign could overflow.
+// The sum of two integers with one sign could overflow.
 template <class T>
 T mean_of(T low, T high) {
   if constexpr (std::is_integral_v<T>) {

@@ -39,7 +39,7 @@ test_class_center_sample = op_tests(
 
 
 def test_the_same_numbers_as_paddlepaddle():
-    """Of a fixed seed: both draw with the standard library's generator. The expected ones are PaddlePaddle 2.6.2's."""
+    """A seed gives the same ones: both draw with the standard library's generator. The expected ones are PaddlePaddle 2.6.2's."""
     ports = ["RemappedLabel", "SampledLocalClassCenter"]
     found = run_op("class_center_sample", {"Label": np.array([1, 5, 1, 3])}, of(20, 6, fix_seed=True, seed=3), ports)
     np.testing.assert_array_equal(found["RemappedLabel"], [0, 2, 0, 1])

@@ -50,7 +50,7 @@ def test_values_and_vectors(make, single, tolerance):
 
 @pytest.mark.parametrize("x", [array(3, 3, seed=3), complex_array(3, 3)], ids=["real", "complex"])
 def test_the_gradient_of_vectors(x):
-    """Of the squares of their elements' sizes, which do not depend on the factors of vectors."""
+    """The loss is of the squares of their elements' sizes, which do not depend on the factors of vectors."""
     weights = array(3, 3, seed=6)
 
     def loss(matrix):

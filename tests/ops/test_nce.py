@@ -100,7 +100,7 @@ test_nce = op_tests(
 
 
 def test_the_same_numbers_as_paddlepaddle():
-    """Of a fixed seed: both draw with the standard library's generator. The expected ones are PaddlePaddle 2.6.2's."""
+    """A seed gives the same ones: both draw with the standard library's generator. The expected ones are PaddlePaddle 2.6.2's."""
     label = np.array([[1, 2], [3, 1], [0, 1]])
     for sampler, expected in ((0, [[0, 0], [2, 0], [2, 5]]), (1, [[0, 0], [1, 0], [0, 4]])):
         found = run_op("nce", given(Label=label), of(sampler, drawn=2) | {"seed": 1}, PORTS)["SampleLabels"]

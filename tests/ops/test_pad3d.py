@@ -50,3 +50,33 @@ test_pad3d = op_tests(
         "negative": ({"X": array(1, 1, 2, 2, 2)}, {"paddings": [0, -1, 0, 0, 0, 0]}, pm.ProgramError, "paddings -1"),
     },
 )
+
+
+# pad3d_double_grad: the gradient of the gradient, as PaddlePaddle's programs write it.
+SIZES = [1, 2, 0, 1, 1, 0]
+WIDTHS = [(0, 0), (0, 0), (1, 0), (0, 1), (1, 2)]
+
+
+def second(inputs, attrs):
+    widths = WIDTHS if attrs["data_format"] == "NCDHW" else [WIDTHS[0], *WIDTHS[2:], WIDTHS[1]]
+    return {"grad_out@GRAD": np.pad(inputs["grad_x@GRAD"], widths, MODES[attrs["mode"]])}
+
+
+def second_given(*shape):
+    return {"grad_x@GRAD": array(*shape)}
+
+
+SECOND = (2, 3, 2, 4, 5)
+
+test_pad3d_double_grad = op_tests(
+    "pad3d_double_grad",
+    second,
+    cases={
+        **{mode: (second_given(*SECOND), {"paddings": SIZES, "mode": mode, "value": 3.0}) for mode in MODES},
+        "channels last": (second_given(*SECOND), {"paddings": SIZES, "data_format": "NDHWC"}),
+        "no volumes": (second_given(0, 3, 2, 4, 5), {"paddings": SIZES}),
+    },
+    values_only={"tensor": ({**second_given(*SECOND), "Paddings": np.array(SIZES, "int32")}, {"paddings": [0] * 6})},
+    open_shapes=True,
+    refusals={"rank": (second_given(2, 3, 4), {"paddings": SIZES}, pm.ShapeError, "[2, 3, 4] 5")},
+)

@@ -33,7 +33,7 @@ test_weighted_sample_neighbors = op_tests(
     float64=[],
     refusals={
         "negative weight": (graph(weights=[-1.0] * 13), {}, pm.OpError, "edge_weight -1 element 0"),
-        "weight that is no number": (graph(weights=[1.0] * 12 + [np.nan]), {}, pm.OpError, "edge_weight nan element 12"),
+        "weight that is not a number": (graph(weights=[1.0] * 12 + [np.nan]), {}, pm.OpError, "edge_weight nan element 12"),
         "too few weights": (graph(weights=[1.0]), {}, pm.ShapeError, "edge_weight 1 row 13"),
         "no such node": (graph(nodes=np.array([-1])), {}, pm.OpError, "input_nodes -1"),
         "no ids": (graph(), {"return_eids": True}, pm.ProgramError, "return_eids eids"),
