@@ -179,7 +179,7 @@ def test_hermitian_matrices(UPLO, dtype, tolerance):
 
 
 def test_gradients_of_hermitian_matrices():
-    """The loss is of values, and of the sizes of vectors, which do not depend on their factors; x changes with its other triangle."""
+    """The loss is of values and of the sizes of vectors, which do not depend on their factors."""
     x, to_w, to_v = HERMITIAN[0], np.array([0.3, -1, 2]), complex_array(3, 3, seed=4).real
 
     def loss(matrix):
