@@ -25,7 +25,9 @@ SINGULAR = {
     "cholesky",
     "cholesky_solve",
     "cholesky_solve_grad",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inverse",
     "lstsq",
@@ -156,7 +158,8 @@ def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], c
 
 def cases_and_gradients(op_type: str) -> Iterator[Case]:
     """The cases that test the operator itself: its own, or for a gradient those of its operator."""
-    plain = op_type[: -len("_grad")] if op_type.endswith("_grad") else op_type
+    own = op_type in all_facts() or not op_type.endswith("_grad")
+    plain = op_type if own else op_type[: -len("_grad")]
     for case in [GATHER_ND] if plain == GATHER_ND[0] else [(plain, *case[1:4]) for case in cases_of(plain)]:
         yield from [case] if plain == op_type else gradient_cases(*case, types={op_type})
 

@@ -38,10 +38,11 @@ def test_every_variable_that_is_read_is_in_the_table():
 
 
 def test_nothing_reads_the_environment_past_the_table():
+    allowed = ("environment.py", "ray_head.py")  # the second sets a variable for Ray
     readers = [
         str(path.relative_to(ROOT))
         for path in SOURCES
-        if path.suffix == ".py" and re.search(r"environ\b(?!ment)", path.read_text()) and path.name not in ("environment.py",)
+        if path.suffix == ".py" and re.search(r"environ\b(?!ment)", path.read_text()) and path.name not in allowed
     ]
     assert [name for name in readers if re.search(r"os\.environ", (ROOT / name).read_text())] == []
 

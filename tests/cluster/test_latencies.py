@@ -1,5 +1,7 @@
 """Histograms of latencies: what is counted, in which bucket, and what the status of a job has of it."""
 
+import time
+
 import pytest
 
 import paddle_mini as pm
@@ -64,6 +66,7 @@ def test_the_status_of_a_job_has_them(mode):
         trainer = begun()
         for step in range(steps):
             trainer.run(batch(8 * step, 8 * step + 8), [loss])
+        time.sleep(0.5)  # for a heartbeat of each server
 
     seen = []
     pm.cluster.run(trains, 2, 2, mode, args=(20,), on_status=seen.append, status_seconds=0.01, lease=0.4)

@@ -69,7 +69,7 @@ def test_the_gradients_of_outputs_are_as_the_operator_gives_them():
 
 
 # Gradients with schemas of their own.
-OTHER_ATTRIBUTES = {"conditional_block_grad", "while_grad"}
+OTHER_ATTRIBUTES = {"conditional_block_grad", "pylayer_grad", "while_grad"}
 
 
 def test_a_gradient_has_its_operators_attributes():

@@ -39,7 +39,8 @@ NO_CASE = {
     "parameter_average": ["Block", "Sums"],  # their numbers depend on many steps: tests/averaging
     "batch_norm_grad": ["Mean", "Variance", "ReserveSpace"],
     "unsqueeze2_grad": ["AxesTensor", "AxesTensorList"],  # not read
-    "affine_grid_grad": ["Theta"],  # not read, as the next two
+    "eig_grad": ["X"],  # not read, as the next three
+    "affine_grid_grad": ["Theta"],
     "unpool_grad": ["Out"],
     "unpool3d_grad": ["Out"],
     # Param is then of another element type: tests/amp
@@ -199,19 +200,37 @@ ASKED_ELSEWHERE = {
     "dtype_from": {"parameter_average"},
     "custom_lod": {
         "bipartite_match",
+        "class_center_sample",
         "collect_fpn_proposals",
         "ctc_align",
         "distribute_fpn_proposals",
+        "eig",
+        "eigvals",
         "generate_proposals",
         "generate_proposals_v2",
+        "graph_reindex",
+        "graph_sample_neighbors",
         "lu",
         "matrix_nms",
         "multiclass_nms",
         "multiclass_nms2",
         "multiclass_nms3",
+        "nce",
         "nms",
+        "warprnnt",
+        "weighted_sample_neighbors",
     },
-    "checks_data": {"c_allreduce_sum", "histogram", "yolov3_loss", "yolov3_loss_grad", *SINGULAR},
+    "checks_data": {
+        "c_allreduce_sum",
+        "class_center_sample",
+        "graph_reindex",
+        "graph_sample_neighbors",
+        "histogram",
+        "weighted_sample_neighbors",
+        "yolov3_loss",
+        "yolov3_loss_grad",
+        *SINGULAR,
+    },
 }
 
 

@@ -18,7 +18,9 @@ test_atan2 = op_tests(
     },
     gradients=["X1", "X2"],
     values_only={
-        "integers": ({"X1": ints(3, low=-4), "X2": ints(3, low=-4, seed=1)}, {}),"all quadrants": ({"X1": np.repeat(AXES, 7), "X2": np.tile(AXES, 7)}, {})},
+        "integers": ({"X1": ints(3, low=-4), "X2": ints(3, low=-4, seed=1)}, {}),
+        "all quadrants": ({"X1": np.repeat(AXES, 7), "X2": np.tile(AXES, 7)}, {}),
+    },
     refusals={
         "other shape": ({"X1": array(3), "X2": array(1)}, {}, pm.ShapeError, "X1 [3] X2 [1]"),
         "bool": ({"X1": ints(2) > 5, "X2": ints(2) > 5}, {}, pm.Error, "bool"),
