@@ -104,8 +104,8 @@ void check_data_norm(const InferContext& c, std::initializer_list<const char*> c
   require<ProgramError>(c.has_input("scale_w") == shifts && c.has_input("bias") == shifts,
                         "scale_w and bias are needed if enable_scale_and_shift is true, and only then");
   int64_t slot = c.attr<int32_t>("slot_dim");
-  require<ShapeError>(slot <= 0 || x[1] < 0 || x[1] % slot == 0, "X has ", x[1], " columns, which do not divide into slots of ",
-                      slot);
+  require<ShapeError>(slot <= 0 || x[1] < 0 || x[1] % slot == 0, "X has ", x[1],
+                      " columns, which do not divide into slots of ", slot);
 }
 
 }  // namespace

@@ -194,8 +194,9 @@ Shape check_nce(const InferContext& c) {
                       classes, " classes and Input ", input.str(), " it must be ", Shape{classes, input[1]}.str());
   DType dtype = c.input("Label").dtype;
   require<ShapeError>(dtype == DType::Int64, "Label is ", name_of(dtype), ", it must be int64");
-  bool fits = (label.rank() == 1 || label.rank() == 2) && dims_agree(label[0], input[0]);
-  require<ShapeError>(fits, "Label has shape ", label.str(), ", Input has ", input[0], " rows");
+  require_rank(c, "Label", 2);
+  require<ShapeError>(dims_agree(label[0], input[0]), "Label has shape ", label.str(), ", Input has ", input[0],
+                      " rows");
   for (auto [port, size] : {std::pair("Bias", classes), std::pair("SampleWeight", input[0])}) {
     if (!c.has_input(port)) continue;
     require_same_dtype(c, "Input", port);
@@ -204,8 +205,7 @@ Shape check_nce(const InferContext& c) {
                         ", it must have ", size, " elements");
   }
   check_custom_distribution(c, classes);
-  int64_t labels = label.rank() == 2 ? label[1] : 1;
-  return {input[0], labels < 0 ? -1 : labels + c.attr<int32_t>("num_neg_samples")};
+  return {input[0], label[1] < 0 ? -1 : label[1] + c.attr<int32_t>("num_neg_samples")};
 }
 
 void infer_nce_gradient(InferContext& c) {
