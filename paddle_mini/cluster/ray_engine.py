@@ -1,23 +1,20 @@
 # RayEngine: runs each trainer and service of a job as a Ray actor, a process on one machine of a cluster.
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 import signal
 import tempfile
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..environment import value_of
-from ..threads import num_threads, set_num_threads
-from .engine import Batching, Engine, Link, Respond, Service
-from .errors import ClusterError, Gone, Timeout, TrainerFailed
-from .process_log import ProcessLogger, forward_log
+from .engine import Engine, Link, Service
+from .errors import Timeout, TrainerFailed
+from .process_log import ProcessLogger
 from .ray_head import HeadWatch, connect, use_token
 
 use_token()
@@ -25,18 +22,16 @@ try:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    from .service_socket import Address, Keys, ServiceSocket, local_folder
+    from .ray_actors import NAMESPACE, Network, ServiceActor, TrainerActor, actor_name
+    from .service_socket import Address, Keys
     from .socket_link import SocketLink
 except ImportError as error:
     raise ImportError("engine='ray' needs Ray and pyzmq: pip install 'paddle_mini[ray]'") from error
 
-FIND = 5.0
-"""Seconds for Ray to say where a service is."""
 SHOWN = 0.5
 """Seconds after which Ray has shown the output of actors."""
 REST = 10.0
 """Seconds for a service to finish its work, and for the process of a trainer to end, when the job stops."""
-NAMESPACE = "paddle_mini"
 _log = ProcessLogger(__name__)
 
 
@@ -75,7 +70,7 @@ class RayEngine(Engine):
             if address == "local":
                 self._sockets = os.path.dirname(context.address_info["object_store_address"])
         self._head = HeadWatch(head_timeout)
-        self._network = _Network(uuid.uuid4().hex, Keys.new(), local_sockets)
+        self._network = Network(uuid.uuid4().hex, Keys.new(), local_sockets)
         self._addresses: dict[str, Address] = {}  # services, at their first start
         self._links: list[SocketLink] = []
         # An actor has its own threads and mostly waits for others: Ray need not reserve CPUs for it.
@@ -88,8 +83,8 @@ class RayEngine(Engine):
     def serve(self, services: Mapping[str, Callable[[Link], Service]]) -> None:
         begun: dict[Any, str] = {}
         for name, make in services.items():
-            options = {**self._of_services, "name": _actor_name(self._network.prefix, name)}
-            actor: Any = ray.remote(_ServiceActor).options(**options).remote(name, make, self._network)
+            options = {**self._of_services, "name": actor_name(self._network.prefix, name)}
+            actor: Any = ray.remote(ServiceActor).options(**options).remote(name, make, self._network)
             self._services[name] = actor
             begun[actor.begun.remote()] = name
         self._require_begun(begun)
@@ -111,7 +106,7 @@ class RayEngine(Engine):
 
         def begin(number: int) -> None:
             lives[number] += 1
-            actor: Any = ray.remote(_TrainerActor).options(**self._of_trainers).remote(number, side_by_side)
+            actor: Any = ray.remote(TrainerActor).options(**self._of_trainers).remote(number, side_by_side)
             self._trainers[number] = actor, actor.process.remote()
             running[actor.run.remote(work, self._network, self._addresses)] = number
 
@@ -197,130 +192,6 @@ class RayEngine(Engine):
         os.kill(ray.get(which)[1], signal.SIGKILL)
 
 
-class _ServiceActor:
-    """The actor of a service, which a thread of its own serves: Ray calls only what is not a request."""
-
-    def __init__(self, name: str, make: Callable[[Link], Service], network: _Network):
-        self._name, self._make, self._link = name, make, network.link({})
-        self._service: Service | None = None
-        self._error: Exception | None = None
-        self._stopped = threading.Event()
-        forward_log(name)
-        self._socket = network.socket(name)
-        self._begin()
-        self._serving = threading.Thread(target=self._serve, name=f"{name} requests", daemon=True)
-        self._serving.start()
-
-    def __repr__(self) -> str:  # Ray prefixes the actor's output with it
-        return self._name
-
-    def begun(self) -> tuple[Exception | None, Address]:
-        """The error with which the service failed to start, and its address."""
-        return self._error, self._socket.address
-
-    def address(self) -> Address:
-        return self._socket.address
-
-    def process(self) -> tuple[str, int]:
-        return _this_process()
-
-    def rest(self) -> None:
-        """Stops handling requests: when this returns, all writes have finished, and no file is open."""
-        self._stopped.set()
-        self._serving.join()
-
-    def _begin(self) -> None:
-        """Starts the service; keeps an error, as Ray would restart an actor whose constructor raises forever."""
-        try:
-            self._service = self._make(self._link)
-            if isinstance(self._service, Batching):
-                self._service.batched = True
-            self._service.tick()
-        except Exception as error:
-            self._service, self._error = None, error
-
-    def _serve(self) -> None:
-        try:
-            self._socket.serve(self._take, self._tick, self._stopped.is_set, self._flush)
-            if self._service is not None:
-                self._service.rest()
-            self._socket.close()
-        except BaseException:  # Ray starts it again; without this thread it would be silent forever
-            logging.getLogger(__name__).exception("%s ends", self._name)
-            os._exit(1)
-
-    def _take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
-        if self._service is None:
-            respond(Gone(f"it could not start: {self._error}"))
-        else:
-            self._service.take(header, arrays, respond, patience)
-
-    def _flush(self) -> None:
-        if isinstance(self._service, Batching):
-            self._service.flush()
-
-    def _tick(self) -> None:
-        try:
-            if self._service is None:  # the reason of the failure, such as a full disk, may be gone
-                self._begin()
-            else:
-                self._service.tick()
-        except ClusterError as error:
-            _log.error("%s", error)
-        except Exception:  # retried at the next tick
-            _log.exception("a tick failed")
-
-
-class _TrainerActor:
-    """The actor of a trainer."""
-
-    def __init__(self, number: int, side_by_side: int):
-        """side_by_side: the number of trainers that share this machine's CPUs."""
-        self._number = number
-        if not value_of("PM_NUM_THREADS"):
-            set_num_threads(max(1, num_threads() // side_by_side))
-        forward_log(repr(self))
-
-    def __repr__(self) -> str:
-        return f"trainer {self._number}"
-
-    def process(self) -> tuple[str, int]:
-        return _this_process()
-
-    def run(self, work: Callable[[int, Link], Any], network: _Network, known: Mapping[str, Address]) -> Any:
-        return work(self._number, network.link(known))
-
-
-class _Network(NamedTuple):
-    """How the processes of a job reach each other. prefix: of the names of its actors; is_local: whether processes of one
-    machine use local sockets."""
-
-    prefix: str
-    keys: Keys
-    is_local: bool
-
-    def link(self, known: Mapping[str, Address]) -> SocketLink:
-        return SocketLink(self.keys, ray.get_runtime_context().get_node_id(), self._find, known)
-
-    def socket(self, name: str) -> ServiceSocket:
-        machine, host = ray.get_runtime_context().get_node_id(), ray.util.get_node_ip_address()
-        return ServiceSocket(name, self.keys, machine, host, local_folder(self.prefix) if self.is_local else "")
-
-    def _find(self, service: str) -> Address | None:
-        """The address of a service that may have been restarted, from its actor."""
-        try:
-            actor = ray.get_actor(_actor_name(self.prefix, service), NAMESPACE)
-            address: Address = ray.get(actor.address.remote(), timeout=FIND)
-            return address
-        except (ValueError, ray.exceptions.RayError):  # there is none, or it is dead, or does not run yet
-            return None
-
-
-def _this_process() -> tuple[str, int]:
-    """The node id of this process in Ray, and its process id."""
-    return ray.get_runtime_context().get_node_id(), os.getpid()
-
-
 def _await_end(process: int, seconds: float) -> None:
     """Returns when the process of this machine has ended, or after so many seconds."""
     end = time.monotonic() + seconds
@@ -330,8 +201,3 @@ def _await_end(process: int, seconds: float) -> None:
         except OSError:
             return
         time.sleep(0.01)
-
-
-def _actor_name(prefix: str, service: str) -> str:
-    """The name of an actor, unique on the cluster."""
-    return f"{prefix} {service}"
