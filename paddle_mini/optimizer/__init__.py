@@ -17,7 +17,8 @@ from .lamb import Lamb
 from .lookahead import Lookahead
 from .loss_scaling import LossScaling
 from .momentum import LarsMomentum, Momentum
-from .native import BusyError, NativeOptimizer, NotFiniteError
+from .native import NativeOptimizer
+from .native_library import BusyError, NotFiniteError
 from .optimizer import Optimizer
 from .parameter_average import ParameterAverage
 from .proximal import ProximalAdagrad, ProximalGD

@@ -3,30 +3,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import DeviceError, Error, OpError, ProgramError, ShapeError
+from .._core import ProgramError, ShapeError
 from ..errors import shown
-
-LIBRARY = "libpaddle_mini_optimizer.so"
-VERSION = 1
-"""The version of the interface, cpp/capi/paddle_optimizer.h."""
-ELEMENT_TYPES = {np.dtype(np.float32): 4, np.dtype(np.float64): 5}
+from .native_library import ELEMENT_TYPES, failure, load_library
 
 Ids = np.ndarray | Sequence[int]
-
-
-class BusyError(Error):
-    """Another thread is in a call for the same NativeOptimizer; nothing has changed."""
-
-
-class NotFiniteError(OpError):
-    """A gradient is not finite, and the configuration has nan_policy Refuse; nothing has changed."""
 
 
 class NativeOptimizer:
@@ -63,7 +48,7 @@ class NativeOptimizer:
         values, handle = self._values("gradient", gradient, self.shape), self._open()
         # As _give() does: servers call this for each block of each message.
         if load_library().paddle_update_parameter(handle.pointer, ELEMENT_TYPES[values.dtype], values.ctypes.data, values.nbytes):
-            raise _failure()
+            raise failure()
 
     def update_rows(self, rows: Ids, gradient: np.ndarray) -> None:
         """One step with a gradient for some rows. gradient: [len(rows), ...], like rows of the parameter; a row that is
@@ -95,7 +80,7 @@ class NativeOptimizer:
         handle = self._open()
         address = library.paddle_optimizer_param(handle.pointer, ctypes.byref(size))
         if not address:
-            raise _failure()
+            raise failure()
         memory = (ctypes.c_char * size.value).from_address(address)
         memory.owner = handle  # type: ignore[attr-defined]
         return np.frombuffer(memoryview(memory).toreadonly(), self.dtype).reshape(self.shape)
@@ -188,7 +173,7 @@ class NativeOptimizer:
     def _call(self, function: str, *arguments: Any) -> None:
         handle = self._open()  # stays here until the call is over
         if getattr(load_library(), function)(handle.pointer, *arguments):
-            raise _failure()
+            raise failure()
 
     def _give(self, function: str, values: np.ndarray, *extra: float) -> None:
         self._call(function, ELEMENT_TYPES[self.dtype], values.ctypes.data, values.nbytes, *extra)
@@ -217,7 +202,7 @@ class StateSnapshot:
         self._pointer, self._release = ctypes.c_void_p(), library.paddle_release_snapshot
         size = ctypes.c_size_t()
         if library.paddle_optimizer_snapshot(handle.pointer, ctypes.byref(self._pointer), ctypes.byref(size)):
-            raise _failure()
+            raise failure()
         self.size = size.value
 
     def pieces(self, size: int) -> Iterator[memoryview]:
@@ -228,7 +213,7 @@ class StateSnapshot:
         while left:
             count = min(len(buffer), left)
             if load_library().paddle_snapshot_read(self._pointer, memory, count):
-                raise _failure()
+                raise failure()
             left -= count
             yield buffer[:count]
 
@@ -259,7 +244,7 @@ class _Handle:
             config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state, len(state or b"")
         )
         if not self.pointer:
-            raise _failure()
+            raise failure()
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):
@@ -275,54 +260,6 @@ def takes_norms(config: Any) -> bool:
     except ProgramError:
         return True
     return False
-
-
-@cache
-def load_library() -> ctypes.CDLL:
-    """The library beside the package, with the types of its functions."""
-    path = Path(_core.__file__).with_name(LIBRARY)
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise DeviceError(f"the C library of optimizers can't be loaded: {error}") from None
-    pointer, size, int32, double = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double
-    array = (int32, pointer, size)
-    signatures = {
-        "paddle_create_optimizer": (pointer, ctypes.c_char_p, size, int32, pointer, size, ctypes.c_char_p, size),
-        "paddle_release_optimizer": (int32, pointer),
-        "paddle_update_parameter": (int32, pointer, *array),
-        "paddle_update_parameter_rows": (int32, pointer, int32, pointer, size, pointer, size),
-        "paddle_apply_delta": (int32, pointer, *array, double),
-        "paddle_optimizer_param": (pointer, pointer, pointer),
-        "paddle_optimizer_get_rows": (int32, pointer, int32, pointer, size, pointer, size),
-        "paddle_optimizer_get_state": (int32, pointer, pointer, pointer),
-        "paddle_optimizer_free_state": (int32, pointer),
-        "paddle_optimizer_snapshot": (int32, pointer, pointer, pointer),
-        "paddle_snapshot_read": (int32, pointer, pointer, size),
-        "paddle_release_snapshot": (int32, pointer),
-        "paddle_optimizer_set_learning_rate": (int32, pointer, double),
-        "paddle_optimizer_get_learning_rate": (int32, pointer, pointer),
-        "paddle_optimizer_set_pass": (int32, pointer, ctypes.c_int64),
-        "paddle_optimizer_get_updates": (int32, pointer, pointer, pointer),
-        "paddle_optimizer_average": (int32, pointer, size, *array),
-        "paddle_optimizer_last_error": (ctypes.c_char_p,),
-        "paddle_optimizer_last_status": (int32,),
-        "paddle_optimizer_version": (int32,),
-        "paddle_optimizer_processor_level": (ctypes.c_char_p,),
-    }
-    for name, (result, *arguments) in signatures.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    if library.paddle_optimizer_version() != VERSION:
-        raise DeviceError(f"{path} has interface {library.paddle_optimizer_version()}, it must be {VERSION}")
-    return library
-
-
-def _failure() -> Exception:
-    """The error of this thread's last failed call, as an exception."""
-    library, kinds = load_library(), {-2: BusyError, -3: NotFiniteError, -4: DeviceError}
-    kind = kinds.get(library.paddle_optimizer_last_status(), ProgramError)
-    return kind(library.paddle_optimizer_last_error().decode(errors="replace"))
 
 
 def _serialized(config: Any) -> bytes:

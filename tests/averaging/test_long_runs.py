@@ -10,7 +10,7 @@ import paddle_mini as pm
 from averages_by_definition import digits_off, expected
 from paddle_mini.averaging import BiasCorrected, Exponential, Latest, Polynomial, Power, Tail, Uniform, Window, fraction
 from paddle_mini.optimizer import ParameterAverage
-from paddle_mini.optimizer.native import load_library
+from paddle_mini.optimizer.native_library import load_library
 from thorough import IS_THOROUGH
 
 L = pm.layers

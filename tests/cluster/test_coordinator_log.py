@@ -2,25 +2,15 @@
 
 import json
 import os
-import threading
-import time
 from contextlib import suppress
 from itertools import pairwise
-from queue import SimpleQueue
 
 import pytest
 
-from coordinators import Asked
+from coordinators import FORMAT_1, Asked, resumed, state, used
 from disks import disk_of
-from paddle_mini.cluster.client import Client
-from paddle_mini.cluster.coordinator import coordinator_file, durable_state
-from paddle_mini.cluster.coordinator.coordinator import Coordinator
-from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
+from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.errors import ClusterError, StorageError
-from paddle_mini.cluster.messages import decode_reply, encode
-from paddle_mini.cluster.protocol import Join, View
-from paddle_mini.cluster.replies import JobMembers, Welcome
-from paddle_mini.cluster.thread_engine import ThreadEngine
 from server_calls import generator
 
 
@@ -29,38 +19,9 @@ def job(tmp_path):
     return Asked(tmp_path)
 
 
-def state(job):
-    """The tables, as JSON has them."""
-    tables = json.loads(json.dumps(job.service._durable._journal.snapshot()))
-    return {name: sorted(rows) for name, rows in tables.items()}
-
-
 def log_of(job):
     (name,) = [name for name in os.listdir(job.directory) if name.endswith(".log")]
     return os.path.join(job.directory, name)
-
-
-def used(job):
-    """Changes of every kind."""
-    a, b = job.trainer("a"), job.trainer("b")
-    servers = [job.server("s"), job.server("t")]
-    token = job.request("begin_init", **a)["token"]
-    job.request("end_init", **a, token=token, servers=servers)
-    job.request("set_data", chunks=["x", "y", "z"], chunks_per_task=1)
-    ((task, epoch, _),) = job.request("get_tasks", **a, pass_number=0, serial=0)["tasks"]
-    job.request("end_tasks", **a, tasks=[[task, epoch]])
-    job.request("get_tasks", **b, pass_number=0, serial=4)
-    job.request("ask_save", **b, directory="out", seconds=60)
-    job.trainer("c", 0)
-
-
-def resumed(job):
-    """The state with which another coordinator resumes, without what each restart changes."""
-    job.restart()
-    found = state(job)
-    for name in ("trainers.counts", "servers.counts", "job.facts"):
-        del found[name]
-    return found
 
 
 def test_a_restart_finds_all_changes(job):
@@ -289,136 +250,3 @@ def test_a_change_writes_no_more_with_many_members(job):
     assert sum(costs("c", a)) < sum(few) + 40
     assert bytes_of("ask_save", **job.trainer("a"), directory="b", seconds=60) == 0, "its holder extends it"
     assert bytes_of("heartbeat", role="trainer", number=3, incarnation=1, report={}) == 0
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_replies_that_wait_for_the_disk_share_one_call(job, monkeypatch, fails):
-    job.trainer("first")
-    before, calls, replies = state(job), [], SimpleQueue()
-
-    def fdatasync(descriptor):
-        calls.append(descriptor)
-        if fails:
-            raise OSError(5, "Input/output error")
-
-    job.service.batched = True
-    with monkeypatch.context() as patch:
-        patch.setattr(coordinator_file.os, "fdatasync", fdatasync)
-        patch.setattr(durable_state, "LONGEST_WAIT", 60.0)
-        for number in range(20):
-            job.service.take(*encode("job", Join(f"key {number}")), replies.put, 5.0)
-        job.service.take(*encode("job", View()), replies.put, 5.0)
-        assert replies.empty() and not calls, "they are in the log, but not yet on the disk"
-        job.service.flush()
-        assert len(calls) == 1
-        answers = [replies.get_nowait() for _ in range(21)]
-        if fails:
-            for answer in answers:
-                with pytest.raises(StorageError, match="Input/output error"):
-                    decode_reply(Welcome, *answer)
-            assert state(job) == before
-    if fails:
-        assert job.trainer("again")["trainer"] == 1
-    else:
-        assert [decode_reply(Welcome, *answer).number for answer in answers[:-1]] == list(range(1, 21))
-        assert len(decode_reply(JobMembers, *answers[-1]).trainers) == 21
-    job.restart()
-    assert len(job.request("view")["trainers"]) == (2 if fails else 21)
-
-
-def test_a_reply_does_not_wait_for_many_others(job, monkeypatch):
-    """Nor for an engine that does not say when no other request waits."""
-    replies = SimpleQueue()
-    job.service.take(*encode("job", Join("a")), replies.put, 5.0)
-    assert replies.qsize() == 1
-    job.service.batched = True
-    monkeypatch.setattr(durable_state, "LONGEST_WAIT", 0.0)
-    job.service.take(*encode("job", Join("b")), replies.put, 5.0)
-    assert replies.qsize() == 2
-    monkeypatch.setattr(durable_state, "LONGEST_WAIT", 60.0)
-    job.service.take(*encode("job", Join("c")), replies.put, 5.0)
-    job.service.take(*encode("job", Join("d")), replies.put, 5.0)
-    assert replies.qsize() == 2
-    job.service.tick()
-    assert replies.qsize() == 4
-
-
-def test_threads_that_join_at_once_share_calls(tmp_path, monkeypatch):
-    calls, sync = [], os.fdatasync
-
-    def slow(descriptor):
-        calls.append(descriptor)
-        time.sleep(0.005)  # others come meanwhile
-        sync(descriptor)
-
-    monkeypatch.setattr(coordinator_file.os, "fdatasync", slow)
-    engine, count = ThreadEngine(), 40
-    engine.serve({"coordinator": lambda link: Coordinator(CoordinatorSettings("job", count, 1), str(tmp_path))})
-    threads = [
-        threading.Thread(target=Client(engine.link(), "job").request, args=("coordinator", Join(str(number), number)))
-        for number in range(count)
-    ]
-    calls.clear()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(Client(engine.link(), "job").request("coordinator", View()).trainers) == count
-    assert len(calls) < count / 2
-    engine.stop()
-
-
-FORMAT_1 = {
-    "tasks": {
-        "chunks": ["x", "y", "z"],
-        "chunks_per_task": 1,
-        "pass": 0,
-        "todo": [2],
-        "pending": [[1, "1", 1, 1200.0, [1, 4]]],
-        "done": [0],
-        "failed": [],
-        "asked": [["0", 1, 0], ["1", 1, 4]],
-        "epochs": [1, 1, 0],
-        "failures": [0, 0, 0],
-    },
-    "leases": {"token": 2, "leases": [["save out", "1", 1, 2, 60.0]]},
-    "trainers": {
-        "present": [[1, "b", 1, {}, 10.0], [0, "c", 2, {}, 10.0]],
-        "incarnations": [[0, 2], [1, 1]],
-        "restarts": [[0, 1], [1, 0]],
-        "version": 4,
-    },
-    "servers": {
-        "present": [
-            [0, "s", 1, {"address": "at s", "initialised": True}, 10.0],
-            [1, "t", 1, {"address": "at t", "initialised": True}, 10.0],
-        ],
-        "incarnations": [[0, 1], [1, 1]],
-        "restarts": [[0, 0], [1, 0]],
-        "version": 2,
-    },
-    "started": True,
-    "finished": [1],
-    "restarts": 0,
-    "run": "",
-}
-"""The state of used() in the previous version's file."""
-
-
-def test_a_file_of_format_1_is_read(job, tmp_path):
-    used(job)
-    expected = resumed(job)
-    data = coordinator_file._spelled({"format": 1, "job": "job", "state": FORMAT_1})
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "coordinator.json").write_bytes(data)
-    old = Asked(tmp_path / "old")
-    view = old.request("view")
-    assert view["started"] and view["initialised"] and view["trainers"] == [[0, 2], [1, 1]]
-    found = resumed(old)
-    for places in ("tasks.data", "tasks.todo"):  # places in the queue are counted from its beginning
-        del found[places], expected[places]
-    assert found == expected
-    b = {"trainer": 1, "incarnation": 1}
-    assert old.request("end_tasks", **b, tasks=[[1, 1]])["counted"] == [True]
-    assert [chunks for _, _, chunks in old.request("get_tasks", **b, pass_number=0, serial=5)["tasks"]] == [["z"]]
-    assert old.trainer("d")["trainer"] == 2

@@ -9,7 +9,7 @@ import pytest
 
 from one_parameter import library, values
 from paddle_mini.optimizer.config import config_class
-from paddle_mini.optimizer.native import load_library
+from paddle_mini.optimizer.native_library import load_library
 
 OK, ERROR, NO_MEMORY = 0, -1, -4
 FLOAT32, FLOAT64 = 4, 5

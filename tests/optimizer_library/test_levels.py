@@ -13,7 +13,7 @@ LEVELS = [level for level in _core.cpu_levels() if level not in ("v4-bf16", "bas
 PROGRAM = """
 import hashlib, os, sys
 from one_parameter import KINDS, gradients, library, row_gradients, values
-from paddle_mini.optimizer.native import load_library
+from paddle_mini.optimizer.native_library import load_library
 
 os.environ["PM_CPU"] = sys.argv[1]  # only now: a build may have its operators for one level
 print(load_library().paddle_optimizer_processor_level().decode())

@@ -11,7 +11,7 @@ import pytest
 
 import paddle_mini as pm
 from one_parameter import gradients, library, values
-from paddle_mini.optimizer.native import load_library
+from paddle_mini.optimizer.native_library import load_library
 from threads import together
 
 O = pm.optimizer

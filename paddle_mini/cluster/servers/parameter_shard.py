@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core import Error, ProgramError, ShapeError, printable
-from ...optimizer.native import NativeOptimizer, NotFiniteError
+from ...optimizer.native import NativeOptimizer
+from ...optimizer.native_library import NotFiniteError
 from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
 from ..shards import Block, ParameterInfo, block_shape, check_block
 from ..values import BlockKey
