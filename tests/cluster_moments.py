@@ -4,6 +4,10 @@ import threading
 import time
 from contextlib import contextmanager
 
+import numpy as np
+
+import paddle_mini as pm
+from cluster_jobs import begun
 from paddle_mini.cluster import StorageError
 from paddle_mini.cluster.thread_engine import ThreadEngine
 
@@ -71,6 +75,24 @@ def note(path, word):
 
 def notes(path):
     return path.read_text().split()
+
+
+def marked(folder, size, pushes, optimizer, pause):
+    """Trains in a trainer: each push, of all trainers and their incarnations, subtracts `size` at a position of its own in two
+    parameters, one at each server; returns them. Steps are `pause` seconds apart and noted in folder / "steps"."""
+    x = pm.layers.data("x", [pushes])
+    zeros = pm.initializer.Constant(0.0)
+    a, b = (pm.layers.create_parameter([pushes], "float32", name=name, default_initializer=zeros) for name in "ab")
+    optimizer.minimize(pm.layers.reduce_sum(a * x) + pm.layers.reduce_sum(b * x))
+    trainer, place = begun(), -1
+    while (place := ticket(folder, place + 1)) < pushes:
+        feed = np.zeros(pushes, "float32")
+        feed[place] = size
+        trainer.run({"x": feed})
+        note(folder / "steps", trainer.number)
+        time.sleep(pause)
+    trainer.pull()
+    return [pm.global_scope().get(name) for name in "ab"]
 
 
 def die(engine, name, absent=0.05):

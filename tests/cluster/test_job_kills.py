@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from cluster_jobs import begun
-from cluster_moments import TIMEOUT, at, die, note, notes, ticket
+from cluster_moments import TIMEOUT, at, die, marked, notes
 from paddle_mini.cluster.convert import read_parameters
 
 RUNS = int(os.environ.get("PM_KILL_RUNS", "4"))
@@ -20,22 +19,9 @@ GOES_ON = 10.0
 
 
 def marks(folder, size):
-    """Each push, of all trainers and their incarnations, subtracts `size` at a position of its own in two parameters,
-    one at each server; returns them."""
-    x = pm.layers.data("x", [PUSHES])
-    zeros = pm.initializer.Constant(0.0)
-    a, b = (pm.layers.create_parameter([PUSHES], "float32", name=name, default_initializer=zeros) for name in "ab")
+    """With averages of the parameters beside."""
     averaged = pm.optimizer.ParameterAverage(pm.optimizer.SGD(1.0), pm.averaging.Uniform())
-    averaged.minimize(pm.layers.reduce_sum(a * x) + pm.layers.reduce_sum(b * x))
-    trainer, place = begun(), -1
-    while (place := ticket(folder, place + 1)) < PUSHES:
-        feed = np.zeros(PUSHES, "float32")
-        feed[place] = size
-        trainer.run({"x": feed})
-        note(folder / "steps", trainer.number)
-        time.sleep(0.01)
-    trainer.pull()
-    return [pm.global_scope().get(name) for name in "ab"]
+    return marked(folder, size, PUSHES, averaged, 0.01)
 
 
 def wait_until(done, seconds, problem):

@@ -11,8 +11,7 @@ import pytest
 
 import cluster_moments
 import paddle_mini as pm
-from cluster_jobs import begun
-from cluster_moments import TIMEOUT, at, note, notes, ticket
+from cluster_moments import TIMEOUT, at, marked, notes
 from tcp_tap import Tap
 
 ray = pytest.importorskip("ray")
@@ -64,20 +63,7 @@ class Partitions(ray_engine.RayEngine):
 
 
 def marks(folder, size):
-    """Each push subtracts `size` at a position of its own in two parameters, one at each server; returns them."""
-    x = pm.layers.data("x", [PUSHES])
-    zeros = pm.initializer.Constant(0.0)
-    a, b = (pm.layers.create_parameter([PUSHES], "float32", name=name, default_initializer=zeros) for name in "ab")
-    pm.optimizer.SGD(1.0).minimize(pm.layers.reduce_sum(a * x) + pm.layers.reduce_sum(b * x))
-    trainer, place = begun(), -1
-    while (place := ticket(folder, place + 1)) < PUSHES:
-        feed = np.zeros(PUSHES, "float32")
-        feed[place] = size
-        trainer.run({"x": feed})
-        note(folder / "steps", trainer.number)
-        time.sleep(0.02)
-    trainer.pull()
-    return [pm.global_scope().get(name) for name in "ab"]
+    return marked(folder, size, PUSHES, pm.optimizer.SGD(1.0), 0.02)
 
 
 @pytest.mark.filterwarnings("ignore:.*of different")
