@@ -5,6 +5,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import ray
@@ -27,7 +28,7 @@ class ServiceActor:
     """The actor of a service, which a thread of its own serves: Ray calls only what is not a request."""
 
     def __init__(self, name: str, make: Callable[[Link], Service], network: Network):
-        self._name, self._make, self._link = name, make, network.link({})
+        self._name, self._make, self._link = name, make, network.link({}, {})
         self._service: Service | None = None
         self._error: Exception | None = None
         self._stopped = threading.Event()
@@ -113,8 +114,10 @@ class TrainerActor:
     def process(self) -> tuple[str, int]:
         return _this_process()
 
-    def run(self, work: Callable[[int, Link], Any], network: Network, known: Mapping[str, Address]) -> Any:
-        return work(self._number, network.link(known))
+    def run(
+        self, work: Callable[[int, Link], Any], network: Network, known: Mapping[str, Address], actors: Mapping[str, Any]
+    ) -> Any:
+        return work(self._number, network.link(known, actors))
 
 
 class Network(NamedTuple):
@@ -125,18 +128,21 @@ class Network(NamedTuple):
     keys: Keys
     is_local: bool
 
-    def link(self, known: Mapping[str, Address]) -> SocketLink:
-        return SocketLink(self.keys, ray.get_runtime_context().get_node_id(), self._find, known)
+    def link(self, known: Mapping[str, Address], actors: Mapping[str, Any]) -> SocketLink:
+        """known: addresses of services; actors: their actors. Others are looked for by their names."""
+        return SocketLink(self.keys, ray.get_runtime_context().get_node_id(), partial(self._find, dict(actors)), known)
 
     def socket(self, name: str) -> ServiceSocket:
         machine, host = ray.get_runtime_context().get_node_id(), ray.util.get_node_ip_address()
         return ServiceSocket(name, self.keys, machine, host, local_folder(self.prefix) if self.is_local else "")
 
-    def _find(self, service: str) -> Address | None:
-        """The address of a service that may have been restarted, from its actor."""
+    def _find(self, actors: dict[str, Any], service: str) -> Address | None:
+        """The address of a service that may have been restarted, from its actor. Ray's head knows actors by name, and Ray
+        waits for the head without a limit, so the name is asked for once."""
         try:
-            actor = ray.get_actor(actor_name(self.prefix, service), NAMESPACE)
-            address: Address = ray.get(actor.address.remote(), timeout=FIND)
+            if service not in actors:
+                actors[service] = ray.get_actor(actor_name(self.prefix, service), NAMESPACE)
+            address: Address = ray.get(actors[service].address.remote(), timeout=FIND)
             return address
         except (ValueError, ray.exceptions.RayError):  # there is none, or it is dead, or does not run yet
             return None

@@ -94,7 +94,7 @@ class RayEngine(Engine):
             self._addresses[name] = address
 
     def link(self) -> Link:
-        self._links.append(self._network.link(self._addresses))
+        self._links.append(self._network.link(self._addresses, self._services))
         return self._links[-1]
 
     def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
@@ -108,7 +108,7 @@ class RayEngine(Engine):
             lives[number] += 1
             actor: Any = ray.remote(TrainerActor).options(**self._of_trainers).remote(number, side_by_side)
             self._trainers[number] = actor, actor.process.remote()
-            running[actor.run.remote(work, self._network, self._addresses)] = number
+            running[actor.run.remote(work, self._network, self._addresses, self._services)] = number
 
         try:
             for number in range(count):
