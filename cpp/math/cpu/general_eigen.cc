@@ -3,38 +3,51 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <complex>
+#include <limits>
 
 namespace paddle_mini {
 namespace {
 
-template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using ComplexMatrix = Matrix<std::complex<T>>;
-template <class T>
-using ReadComplex = Eigen::Map<const ComplexMatrix<T>>;
-template <class T>
-using WriteComplex = Eigen::Map<ComplexMatrix<T>>;
-
-// Eigen's number and solver for one of ours.
-template <class T>
-struct Solver {
-  using Number = T;
-  using Type = Eigen::EigenSolver<Matrix<T>>;
-};
-template <class T>
-struct Solver<Complex<T>> {
-  using Number = std::complex<T>;
-  using Type = Eigen::ComplexEigenSolver<ComplexMatrix<T>>;
-};
+// All numbers are computed as double: the iterations work on single elements, so float would not be faster, and each type
+// takes 15 s to compile.
+template <class Number>
+using Matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using ComplexMatrix = Matrix<std::complex<double>>;
 
 template <class T>
-const std::complex<T>* standard(const Complex<T>* numbers) {
-  return reinterpret_cast<const std::complex<T>*>(numbers);
+ComplexMatrix read(const Complex<T>* a, int64_t rows, int64_t columns) {
+  return Eigen::Map<const Matrix<std::complex<T>>>(reinterpret_cast<const std::complex<T>*>(a), rows, columns)
+      .template cast<std::complex<double>>();
 }
 template <class T>
-std::complex<T>* standard(Complex<T>* numbers) {
-  return reinterpret_cast<std::complex<T>*>(numbers);
+Matrix<double> read(const T* a, int64_t rows, int64_t columns) {
+  return Eigen::Map<const Matrix<T>>(a, rows, columns).template cast<double>();
+}
+template <class T>
+void write(const ComplexMatrix& from, Complex<T>* to) {
+  Eigen::Map<Matrix<std::complex<T>>>(reinterpret_cast<std::complex<T>*>(to), from.rows(), from.cols()) =
+      from.template cast<std::complex<T>>();
+}
+
+Eigen::EigenSolver<Matrix<double>> solver_of(const Matrix<double>& matrix, bool vectors) {
+  return Eigen::EigenSolver<Matrix<double>>(matrix, vectors);
+}
+Eigen::ComplexEigenSolver<ComplexMatrix> solver_of(const ComplexMatrix& matrix, bool vectors) {
+  return Eigen::ComplexEigenSolver<ComplexMatrix>(matrix, vectors);
+}
+
+// Scales each vector to length 1, and turns that of a complex value so that its largest element is real.
+void normalize(const ComplexMatrix& values, bool real_matrix, ComplexMatrix& vectors) {
+  vectors.colwise().normalize();
+  for (int64_t k = 0; k < vectors.cols(); ++k) {
+    if (real_matrix && values(k).imag() == 0) continue;
+    Eigen::Index largest = 0;
+    double length = vectors.col(k).cwiseAbs().maxCoeff(&largest);
+    if (length == 0) continue;
+    vectors.col(k) *= std::conj(vectors(largest, k)) / length;
+    vectors(largest, k) = length;
+  }
 }
 
 }  // namespace
@@ -42,27 +55,17 @@ std::complex<T>* standard(Complex<T>* numbers) {
 template <class Number>
 bool general_eigen(const Number* a, int64_t n, Complex<real_part_of<Number>>* values,
                    Complex<real_part_of<Number>>* vectors) {
-  using T = real_part_of<Number>;
-  using Own = typename Solver<Number>::Number;
   if (n == 0) return true;
-  Eigen::Map<const Matrix<Own>> matrix(reinterpret_cast<const Own*>(a), n, n);
+  auto matrix = read(a, n, n);
   if (!matrix.allFinite()) return false;
-  typename Solver<Number>::Type solver(matrix, vectors != nullptr);
+  auto solver = solver_of(matrix, vectors != nullptr);
   if (solver.info() != Eigen::Success) return false;
-  Eigen::Map<Eigen::Matrix<std::complex<T>, Eigen::Dynamic, 1>> w(standard(values), n);
-  w = solver.eigenvalues();
+  ComplexMatrix w = solver.eigenvalues();
+  write(w, values);
   if (!vectors) return true;
-  WriteComplex<T> v(standard(vectors), n, n);
-  v = solver.eigenvectors();
-  v.colwise().normalize();
-  for (int64_t k = 0; k < n; ++k) {
-    if (std::is_same_v<Number, T> && w(k).imag() == T(0)) continue;
-    Eigen::Index largest = 0;
-    T length = v.col(k).cwiseAbs().maxCoeff(&largest);
-    if (length == T(0)) continue;
-    v.col(k) *= std::conj(v(largest, k)) / length;
-    v(largest, k) = length;
-  }
+  ComplexMatrix v = solver.eigenvectors();
+  normalize(w, !is_complex_number<Number>, v);
+  write(v, vectors);
   return true;
 }
 
@@ -72,20 +75,22 @@ template <class T>
 bool general_eigen_gradient(const Complex<T>* values, const Complex<T>* vectors, const Complex<T>* values_gradient,
                             const Complex<T>* vectors_gradient, int64_t n, Complex<T>* gradient) {
   if (n == 0) return true;
-  ReadComplex<T> v(standard(vectors), n, n), v_gradient(standard(vectors_gradient), n, n);
-  const std::complex<T>*w = standard(values), *w_gradient = standard(values_gradient);
-  ComplexMatrix<T> inner = v.adjoint() * v_gradient, overlap = v.adjoint() * v;
-  Eigen::Matrix<std::complex<T>, Eigen::Dynamic, 1> lengths = inner.diagonal().real().template cast<std::complex<T>>();
+  ComplexMatrix w = read(values, n, 1), w_gradient = read(values_gradient, n, 1);
+  ComplexMatrix v = read(vectors, n, n), v_gradient = read(vectors_gradient, n, n);
+  ComplexMatrix adjoint = v.adjoint(), inner = adjoint * v_gradient, overlap = adjoint * v;
+  ComplexMatrix lengths = inner.diagonal().real().cast<std::complex<double>>();
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      std::complex<T> across = inner(i, j) - overlap(i, j) * lengths(j);
-      if (i == j) inner(i, j) = w_gradient[i];
-      else inner(i, j) = w[i] == w[j] || across == T(0) ? T(0) : across / std::conj(w[j] - w[i]);
+      std::complex<double> across = inner(i, j) - overlap(i, j) * lengths(j);
+      if (i == j) inner(i, j) = w_gradient(i);
+      else inner(i, j) = values[i] == values[j] || across == 0.0 ? 0.0 : across / std::conj(w(j) - w(i));
     }
   }
-  Eigen::FullPivLU<ComplexMatrix<T>> lu(v.adjoint());
+  Eigen::FullPivLU<ComplexMatrix> lu(adjoint);
+  lu.setThreshold(std::numeric_limits<T>::epsilon() * static_cast<T>(n));
   if (!lu.isInvertible()) return false;
-  WriteComplex<T>(standard(gradient), n, n) = lu.solve(inner * v.adjoint());
+  ComplexMatrix right = inner * adjoint;
+  write<T>(lu.solve(right), gradient);
   return true;
 }
 

@@ -4,26 +4,28 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <vector>
 
 namespace paddle_mini {
 namespace {
 
-// Eigen's number for one of ours.
-template <class T>
-struct EigenNumber {
-  using Type = T;
-};
-template <class T>
-struct EigenNumber<Complex<T>> {
-  using Type = std::complex<T>;
-};
-
+// Results are computed in Eigen's own memory, which is aligned: in other memory the order of its sums depends on the address.
+// Eigen's templates take most of the time in which this file compiles, so each is instantiated for as few types as
+// possible: transposed matrices are copies, and complex numbers are of double parts.
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
 using Read = Eigen::Map<const Matrix<T>>;
+
 template <class T>
-using Write = Eigen::Map<Matrix<T>>;
+Matrix<T> copy_of(const T* a, int64_t rows, int64_t columns, bool transposed) {
+  Matrix<T> copy = Read<T>(a, rows, columns);
+  if (transposed) copy.transposeInPlace();
+  return copy;
+}
 
 // A matrix with NaN is not refused: results are NaN then.
 template <class T>
@@ -31,17 +33,71 @@ bool has_zero_pivot(const Eigen::PartialPivLU<Matrix<T>>& lu) {
   return (lu.matrixLU().diagonal().array() == T(0)).any();
 }
 
-// Calls f with a triangular view of the matrix, transposed if wanted.
-template <class T, class F>
-void with_triangle(const Read<T>& a, Triangle triangle, F f) {
-  auto by_diagonal = [&](const auto& matrix, bool upper) {
-    if (upper && triangle.unit) f(matrix.template triangularView<Eigen::UnitUpper>());
-    else if (upper) f(matrix.template triangularView<Eigen::Upper>());
-    else if (triangle.unit) f(matrix.template triangularView<Eigen::UnitLower>());
-    else f(matrix.template triangularView<Eigen::Lower>());
+template <class T>
+void store(const Matrix<T>& from, T* to) {
+  std::copy_n(from.data(), from.size(), to);
+}
+
+// out = a^-1 out for the lower or the upper triangle of a.
+template <class T>
+void solve_in_place(const Matrix<T>& a, bool upper, Matrix<T>& out) {
+  if (upper) a.template triangularView<Eigen::Upper>().solveInPlace(out);
+  else a.template triangularView<Eigen::Lower>().solveInPlace(out);
+}
+
+template <class T>
+void multiply_parts(const T* a, const T* b, int64_t rows, int64_t inner, int64_t columns, Transposed transposed,
+                    T scale, T* out) {
+  Matrix<T> left = copy_of(a, transposed.a ? inner : rows, transposed.a ? rows : inner, transposed.a);
+  Matrix<T> right = copy_of(b, transposed.b ? columns : inner, transposed.b ? inner : columns, transposed.b);
+  Matrix<T> product = left * right;
+  if (scale != T(1)) product *= scale;
+  store(product, out);
+}
+
+// The same for complex numbers, as four products of real and imaginary parts.
+template <class T>
+void multiply_parts(const Complex<T>* a, const Complex<T>* b, int64_t rows, int64_t inner, int64_t columns,
+                    Transposed transposed, Complex<T> scale, Complex<T>* out) {
+  auto part = [](const Complex<T>* from, int64_t count, bool imaginary, bool negative) {
+    std::vector<T> taken(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) {
+      T value = imaginary ? from[i].imag : from[i].real;
+      taken[static_cast<size_t>(i)] = negative ? -value : value;
+    }
+    return taken;
   };
-  if (triangle.transposed) by_diagonal(a.transpose(), !triangle.upper);
-  else by_diagonal(a, triangle.upper);
+  std::vector<T> left[] = {part(a, rows * inner, false, false), part(a, rows * inner, true, transposed.a)};
+  std::vector<T> right[] = {part(b, inner * columns, false, false), part(b, inner * columns, true, transposed.b)};
+  std::vector<T> product(static_cast<size_t>(rows * columns));
+  std::fill_n(out, rows * columns, Complex<T>(T(0)));
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      multiply_parts(left[i].data(), right[j].data(), rows, inner, columns, transposed, T(1), product.data());
+      for (int64_t at = 0; at < rows * columns; ++at) {
+        T value = product[static_cast<size_t>(at)];
+        if (i != j) out[at].imag += value;
+        else out[at].real += i == 0 ? value : -value;
+      }
+    }
+  }
+  for (int64_t at = 0; at < rows * columns; ++at) out[at] = out[at] * scale;
+}
+
+// Eigen's numbers for ours.
+template <class T>
+Matrix<T> standard(const T* a, int64_t n) {
+  return Read<T>(a, n, n);
+}
+template <class T>
+Matrix<std::complex<double>> standard(const Complex<T>* a, int64_t n) {
+  return Read<std::complex<T>>(reinterpret_cast<const std::complex<T>*>(a), n, n).template cast<std::complex<double>>();
+}
+template <class T>
+void store(const Matrix<std::complex<double>>& from, Complex<T>* to) {
+  for (Eigen::Index i = 0; i < from.size(); ++i) {
+    to[i] = Complex<T>(static_cast<T>(from.data()[i].real()), static_cast<T>(from.data()[i].imag()));
+  }
 }
 
 }  // namespace
@@ -54,7 +110,7 @@ T Determinant<T>::value() const {
 template <class T>
 Determinant<T> determinant_of(const T* a, int64_t n) {
   if (n == 0) return {T(1), T(0)};
-  Eigen::PartialPivLU<Matrix<T>> lu(Read<T>(a, n, n));
+  Eigen::PartialPivLU<Matrix<T>> lu(copy_of(a, n, n, false));
   Determinant<T> found{static_cast<T>(lu.permutationP().determinant()), T(0)};
   for (int64_t i = 0; i < n; ++i) {
     T pivot = lu.matrixLU()(i, i);
@@ -66,44 +122,39 @@ Determinant<T> determinant_of(const T* a, int64_t n) {
 
 template <class T>
 bool invert(const T* a, int64_t n, T* out) {
-  if (n == 0) return true;
-  Eigen::PartialPivLU<Matrix<T>> lu(Read<T>(a, n, n));
-  if (has_zero_pivot(lu)) return false;
-  Write<T>(out, n, n) = lu.inverse();
-  return true;
+  Matrix<T> identity = Matrix<T>::Identity(n, n);
+  return solve_system(a, n, identity.data(), n, false, out);
 }
 
 template <class T>
 bool solve_system(const T* a, int64_t n, const T* b, int64_t columns, bool transposed, T* out) {
   if (n == 0) return true;
-  Eigen::PartialPivLU<Matrix<T>> lu(Read<T>(a, n, n));
+  Eigen::PartialPivLU<Matrix<T>> lu(copy_of(a, n, n, transposed));
   if (has_zero_pivot(lu)) return false;
-  if (transposed) Write<T>(out, n, columns) = lu.transpose().solve(Read<T>(b, n, columns));
-  else Write<T>(out, n, columns) = lu.solve(Read<T>(b, n, columns));
+  Matrix<T> result = lu.permutationP() * Read<T>(b, n, columns);
+  lu.matrixLU().template triangularView<Eigen::UnitLower>().solveInPlace(result);
+  solve_in_place<T>(lu.matrixLU(), true, result);
+  store(result, out);
   return true;
 }
 
 template <class T>
 bool solve_triangle(const T* a, int64_t n, const T* b, int64_t columns, Triangle triangle, T* out) {
-  Read<T> matrix(a, n, n);
-  if (!triangle.unit && (matrix.diagonal().array() == T(0)).any()) return false;
-  Write<T> result(out, n, columns);
-  result = Read<T>(b, n, columns);
-  with_triangle<T>(matrix, triangle, [&](const auto& view) { view.solveInPlace(result); });
+  Matrix<T> matrix = copy_of(a, n, n, triangle.transposed);
+  if (triangle.unit) matrix.diagonal().setOnes();
+  else if ((matrix.diagonal().array() == T(0)).any()) return false;
+  Matrix<T> result = Read<T>(b, n, columns);
+  solve_in_place<T>(matrix, triangle.upper != triangle.transposed, result);
+  store(result, out);
   return true;
 }
 
 template <class T>
 bool cholesky_factor(const T* a, int64_t n, bool upper, T* out) {
-  Read<T> matrix(a, n, n);
-  Write<T> factor(out, n, n);
-  if (upper) {
-    Eigen::LLT<Matrix<T>, Eigen::Upper> llt(matrix);
-    factor = llt.matrixU();
-    return llt.info() == Eigen::Success;
-  }
-  Eigen::LLT<Matrix<T>, Eigen::Lower> llt(matrix);
-  factor = llt.matrixL();
+  Eigen::LLT<Matrix<T>, Eigen::Lower> llt(copy_of(a, n, n, upper));
+  Matrix<T> factor = llt.matrixL();
+  if (upper) factor.transposeInPlace();
+  store(factor, out);
   return llt.info() == Eigen::Success;
 }
 
@@ -111,46 +162,35 @@ bool cholesky_factor(const T* a, int64_t n, bool upper, T* out) {
 // Cholesky decomposition, 2016).
 template <class T>
 void cholesky_gradient(const T* factor, const T* factor_gradient, int64_t n, bool upper, T* gradient) {
-  Matrix<T> l = Read<T>(factor, n, n), g = Read<T>(factor_gradient, n, n);
-  if (upper) l.transposeInPlace(), g.transposeInPlace();
-  Matrix<T> half = l.template triangularView<Eigen::Lower>().transpose() * g;
-  half.diagonal() *= T(0.5);
-  Matrix<T> lower = half.template triangularView<Eigen::Lower>();
-  Matrix<T> middle = (lower + lower.transpose()) * T(0.5);
-  auto transposed = l.template triangularView<Eigen::Lower>().transpose();
-  transposed.solveInPlace(middle);
-  Matrix<T> right = middle.transpose();
-  transposed.solveInPlace(right);
-  Write<T>(gradient, n, n) = right.transpose();
+  Matrix<T> l = copy_of(factor, n, n, upper), g = copy_of(factor_gradient, n, n, upper), s(n, n), right(n, n);
+  l.template triangularView<Eigen::StrictlyUpper>().setZero();
+  multiply(l.data(), g.data(), n, n, n, {true, false}, T(1), s.data());
+  s.template triangularView<Eigen::StrictlyUpper>().setZero();
+  s.diagonal() *= T(0.5);
+  Matrix<T> middle = (s + s.transpose()) * T(0.5);
+  solve_triangle(l.data(), n, middle.data(), n, {false, true, false}, right.data());
+  right.transposeInPlace();
+  solve_triangle(l.data(), n, right.data(), n, {false, true, false}, middle.data());
+  middle.transposeInPlace();
+  store(middle, gradient);
 }
 
 template <class T>
 void multiply(const T* a, const T* b, int64_t rows, int64_t inner, int64_t columns, Transposed transposed, T scale,
               T* out) {
-  using Number = typename EigenNumber<T>::Type;
-  Read<Number> left(reinterpret_cast<const Number*>(a), transposed.a ? inner : rows, transposed.a ? rows : inner);
-  Read<Number> right(reinterpret_cast<const Number*>(b), transposed.b ? columns : inner,
-                     transposed.b ? inner : columns);
-  Write<Number> product(reinterpret_cast<Number*>(out), rows, columns);
-  Number factor;
-  if constexpr (is_complex_number<T>) factor = Number(scale.real, scale.imag);
-  else factor = scale;
-  if (transposed.a && transposed.b) product.noalias() = factor * left.adjoint() * right.adjoint();
-  else if (transposed.a) product.noalias() = factor * left.adjoint() * right;
-  else if (transposed.b) product.noalias() = factor * left * right.adjoint();
-  else product.noalias() = factor * left * right;
+  multiply_parts(a, b, rows, inner, columns, transposed, scale, out);
 }
 
 template <class T>
 bool symmetric_eigen(const T* a, int64_t n, bool upper, real_part_of<T>* values, T* vectors) {
-  using Number = typename EigenNumber<T>::Type;
   if (n == 0) return true;
-  Matrix<Number> matrix = Read<Number>(reinterpret_cast<const Number*>(a), n, n);
+  auto matrix = standard(a, n);
   if (upper) matrix.adjointInPlace();
-  Eigen::SelfAdjointEigenSolver<Matrix<Number>> solver(matrix);  // reads the lower triangle
+  Eigen::SelfAdjointEigenSolver<decltype(matrix)> solver(matrix);  // reads the lower triangle
   if (solver.info() != Eigen::Success) return false;
-  Eigen::Map<Eigen::Matrix<real_part_of<T>, Eigen::Dynamic, 1>>(values, n) = solver.eigenvalues();
-  Write<Number>(reinterpret_cast<Number*>(vectors), n, n) = solver.eigenvectors();
+  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<real_part_of<T>>(solver.eigenvalues()(i));
+  matrix = solver.eigenvectors();
+  store(matrix, vectors);
   return true;
 }
 
