@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <set>
+#include <utf8_range.h>
 
 #include "program/checksum.h"
 
@@ -174,6 +175,7 @@ StateArray array_of(const Entry& entry, std::string_view data) {
 }
 
 std::vector<Entry> read_header(std::string_view text) {
+  whole(utf8_range_IsValid(text.data(), text.size()), "its header is not UTF-8");
   Header header(text);
   std::vector<Entry> entries;
   header.entries([&](const std::string& name) {

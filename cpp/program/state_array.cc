@@ -34,12 +34,13 @@ size_t item_size(std::string_view type) {
 }
 
 size_t bytes_of(const std::vector<int64_t>& shape, size_t item) {
-  size_t bytes = item;
-  for (int64_t dim : shape)
-    if (dim == 0) return 0;
-  for (int64_t dim : shape)
-    if (__builtin_mul_overflow(bytes, static_cast<size_t>(dim), &bytes)) return SIZE_MAX;
-  return bytes;
+  auto bytes = static_cast<int64_t>(item);
+  bool is_empty = false;
+  for (int64_t dim : shape) {
+    is_empty |= dim == 0;
+    if (dim != 0 && __builtin_mul_overflow(bytes, dim, &bytes)) return SIZE_MAX;
+  }
+  return is_empty ? 0 : static_cast<size_t>(bytes);
 }
 
 std::string text_of(const std::vector<int64_t>& shape) {

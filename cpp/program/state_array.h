@@ -24,7 +24,8 @@ constexpr size_t kMostDims = 32;  // the limit of NumPy's arrays
 
 // The size of one element; 0 if the code is not that of a number or a bool.
 size_t item_size(std::string_view type);
-// The product of the shape, in bytes; SIZE_MAX if no memory has so many. Dimensions are at least 0.
+// The product of the shape, in bytes. SIZE_MAX, as NumPy refuses it, if that of the dimensions that are not 0 is too large.
+// Dimensions are at least 0.
 size_t bytes_of(const std::vector<int64_t>& shape, size_t item);
 
 std::string text_of(const std::vector<int64_t>& shape);  // "[2, 3]"; a Shape has fewer dimensions than NumPy's arrays

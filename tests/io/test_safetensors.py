@@ -65,6 +65,7 @@ def test_every_truncation_is_refused(tmp_path):
         (file_of({"w": entry(shape=(3,))}, bytes(8)), "not a whole"),
         (file_of({"w": entry(shape=(2**63, 4))}, bytes(8)), "not a whole"),
         (file_of({"w": entry(shape=(-2,))}, bytes(8)), "not a whole"),
+        (file_of({"w": entry(shape=(0, 2**62, 2**62), offsets=(0, 0))}), "'w' of shape .* has 0 bytes"),
         (file_of({"w": entry(shape=(1,) * 100_000 + (2,))}, bytes(8)), "'w' has 100001 dimensions"),
         (file_of({"w": entry(shape=(2.5,))}, bytes(8)), "not a whole"),
         (file_of({"w": entry(offsets=(8, 0))}, bytes(8)), "not a whole"),
@@ -72,6 +73,7 @@ def test_every_truncation_is_refused(tmp_path):
         (file_of({"w": entry(), "v": entry()}, bytes(8)), "not a whole"),
         (file_of(b'{"w":%s,"w":%s}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "names 'w' twice"),
         (file_of(b"[" * 100000), "not a whole"),
+        (file_of(b'{"__metadata__":{"\xff":""}}'), "its header is not UTF-8"),
         (b"\x80\x04}.", "not a whole"),
     ],
 )
