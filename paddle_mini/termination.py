@@ -33,7 +33,7 @@ def heed_sigterm() -> Callable[[], None]:
     the last one does. Another handler that is set already stays. Only the main thread can set a handler: elsewhere
     nothing is changed."""
     heard = signal.getsignal(signal.SIGTERM)
-    if not _in_main_thread() or heard not in (signal.SIG_DFL, _terminate):
+    if not in_main_thread() or heard not in (signal.SIG_DFL, _terminate):
         return lambda: None
     holder = object()
     _holders.add(holder)
@@ -43,11 +43,12 @@ def heed_sigterm() -> Callable[[], None]:
 
 def _leave(holder: object) -> None:
     _holders.discard(holder)
-    if not _holders and _in_main_thread() and signal.getsignal(signal.SIGTERM) is _terminate:
+    if not _holders and in_main_thread() and signal.getsignal(signal.SIGTERM) is _terminate:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _in_main_thread() -> bool:
+def in_main_thread() -> bool:
+    """Whether this thread can set handlers of signals."""
     return threading.current_thread() is threading.main_thread()
 
 

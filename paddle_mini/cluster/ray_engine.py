@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..environment import value_of
+from ..termination import in_main_thread
 from .engine import Engine, Link, Service
 from .errors import Timeout, TrainerFailed
 from .process_log import ProcessLogger
@@ -66,6 +67,7 @@ class RayEngine(Engine):
             options: Any = {"include_dashboard": False} if address == "local" else {}
             if ships is not None:
                 options["runtime_env"] = {"working_dir": ships, "excludes": list(leaves_out)}
+            self._sigterm = signal.getsignal(signal.SIGTERM)  # which Ray replaces
             context: Any = connect(address, namespace=NAMESPACE, **options)
             if address == "local":
                 self._sockets = os.path.dirname(context.address_info["object_store_address"])
@@ -148,6 +150,8 @@ class RayEngine(Engine):
         if self._own:
             time.sleep(SHOWN)
             ray.shutdown()
+            if in_main_thread():
+                signal.signal(signal.SIGTERM, self._sigterm)
             if self._sockets:  # those of the stopped cluster
                 shutil.rmtree(self._sockets, ignore_errors=True)
 

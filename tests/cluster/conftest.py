@@ -1,5 +1,6 @@
 # Fixtures of the tests of clusters, and the engine on which the jobs of tests run: pytest tests/cluster --engine ray
 import os
+import signal
 import sys
 
 import pytest
@@ -33,7 +34,9 @@ def ray_cluster():
     ray = pytest.importorskip("ray")
     for module in (cluster_jobs, cluster_moments):
         ray.cloudpickle.register_pickle_by_value(module)
+    handler = signal.getsignal(signal.SIGTERM)
     ray.init("local", include_dashboard=False)
+    signal.signal(signal.SIGTERM, handler)  # of this process, which runs other tests too
     yield ray
     ray.shutdown()
 

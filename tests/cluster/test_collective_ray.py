@@ -21,10 +21,12 @@ for module in (cluster_jobs, sys.modules[__name__]):
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
+    handler = signal.getsignal(signal.SIGTERM)
     if not ray.is_initialized():
         ray.init("local", include_dashboard=False)
     yield
     ray.shutdown()
+    signal.signal(signal.SIGTERM, handler)
 
 
 def steps(count, happens=None):
