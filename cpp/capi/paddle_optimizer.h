@@ -55,6 +55,12 @@ typedef struct paddle_snapshot paddle_snapshot;
 paddle_optimizer* paddle_create_optimizer(const void* config_proto, size_t config_proto_len, paddle_element_type type,
                                           const void* parameter, size_t num_bytes, const void* state, size_t state_len);
 
+/* An object with a state and the changes to it, as paddle_optimizer_snapshot_changes gave them. Returns NULL on error, also
+   for changes to another state. */
+paddle_optimizer* paddle_restore_optimizer(const void* config_proto, size_t config_proto_len, paddle_element_type type,
+                                           size_t num_bytes, const void* state, size_t state_len, const void* changes,
+                                           size_t changes_len);
+
 /* Frees the object and invalidates pointers borrowed from it. NULL is allowed; a second release is an error. */
 int paddle_release_optimizer(paddle_optimizer* o);
 
@@ -91,6 +97,10 @@ int paddle_optimizer_free_state(const void* state); /* NULL is allowed; a second
    changes and what is not read yet. state_len: the bytes of the state, which are those of paddle_optimizer_get_state. An
    object has one snapshot at a time; release it with paddle_release_snapshot. It may outlive the object. */
 int paddle_optimizer_snapshot(const paddle_optimizer* o, paddle_snapshot** snapshot, size_t* state_len);
+/* Like paddle_optimizer_snapshot, but only what has changed since the last call of that: the rows of a table that were
+   updated, with all that the state has for them. *snapshot is NULL if everything may have changed: after a dense update, or
+   if there was no such call. The size grows with the number of these rows, and one bit for each row of the table. */
+int paddle_optimizer_snapshot_changes(const paddle_optimizer* o, paddle_snapshot** snapshot, size_t* changes_len);
 /* Copies the next `size` bytes of the state; an error if fewer are left. One thread reads a snapshot. */
 int paddle_snapshot_read(paddle_snapshot* snapshot, void* to, size_t size);
 int paddle_release_snapshot(paddle_snapshot* snapshot); /* NULL is allowed; a second call is an error */

@@ -102,7 +102,8 @@ void Average<T>::write(const BlockValue<T>& value, int64_t at, int64_t n, const 
 }
 
 template <class T>
-void Average<T>::read(StateReader& from, bool has_blocks) {
+template <class Reader>
+void Average<T>::read(Reader& from, bool has_blocks) {
   from.expect(int32_t{rule_.scheme}, "an average of scheme");
   for (int64_t& counter : counters_) counter = from.template read<int64_t>();
   for (double& number : state_) number = from.template read<double>();
@@ -115,5 +116,9 @@ void Average<T>::read(StateReader& from, bool has_blocks) {
 
 template class Average<float>;
 template class Average<double>;
+template void Average<float>::read(StateReader&, bool);
+template void Average<double>::read(StateReader&, bool);
+template void Average<float>::read(ChangesReader&, bool);
+template void Average<double>::read(ChangesReader&, bool);
 
 }  // namespace paddle_mini

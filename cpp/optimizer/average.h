@@ -1,6 +1,5 @@
 // Average: one average of the parameter, by the rules of the operators average_weight, parameter_average and
 // average_rows.
-// average_rows.
 #pragma once
 
 #include <vector>
@@ -44,7 +43,8 @@ class Average {
     to.write_all(older_);
     to.write_all(stamps_);
   }
-  void read(StateReader& from, bool has_blocks);  // states of version 1 have no blocks
+  template <class Reader>
+  void read(Reader& from, bool has_blocks);  // states of version 1 have no blocks
 
  private:
   bool window() const { return rule_.scheme == schemes::Window::number; }

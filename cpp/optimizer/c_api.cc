@@ -1,4 +1,5 @@
 // Implements the C API: checks arguments and converts every exception to a status and a thread-local message.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -110,6 +111,26 @@ paddle_optimizer* paddle_create_optimizer(const void* config_proto, size_t confi
   return static_cast<paddle_optimizer*>(handle);
 }
 
+paddle_optimizer* paddle_restore_optimizer(const void* config_proto, size_t config_proto_len, paddle_element_type type,
+                                           size_t num_bytes, const void* state, size_t state_len, const void* changes,
+                                           size_t changes_len) {
+  void* handle = nullptr;
+  PM_GUARDED({
+    there(config_proto, "config_proto");
+    there(state, "state");
+    there(changes, "changes");
+    size_t element = element_of(type);
+    require<ProgramError>(num_bytes % element == 0, num_bytes, " bytes are not a multiple of the element size");
+    bool sizes = std::max({num_bytes, config_proto_len, state_len, changes_len}) <= SIZE_MAX / 2 && changes_len > 0;
+    require<ProgramError>(sizes, "a length is negative, or there are no changes");
+    OptimizerConfig config = parse_config({static_cast<const char*>(config_proto), config_proto_len});
+    handle = Handle::add(ParameterOptimizer::create(std::move(config), element, nullptr, num_bytes,
+                                                    {static_cast<const char*>(state), state_len}, true,
+                                                    {static_cast<const char*>(changes), changes_len}));
+  });
+  return static_cast<paddle_optimizer*>(handle);
+}
+
 int paddle_release_optimizer(paddle_optimizer* o) {
   if (!o) return PADDLE_OPTIMIZER_OK;
   return PM_GUARDED({ Handle::release(o); });
@@ -198,6 +219,17 @@ int paddle_optimizer_snapshot(const paddle_optimizer* o, paddle_snapshot** snaps
     std::shared_ptr<Snapshot> made = object->snapshot();
     *state_len = made->size();
     *snapshot = static_cast<paddle_snapshot*>(const_cast<void*>(lend_snapshot(std::move(made))));
+  });
+}
+
+int paddle_optimizer_snapshot_changes(const paddle_optimizer* o, paddle_snapshot** snapshot, size_t* changes_len) {
+  return PM_GUARDED({
+    there(snapshot, "snapshot");
+    there(changes_len, "changes_len");
+    Handle object(o);
+    std::shared_ptr<Snapshot> made = object->snapshot_changes();
+    *changes_len = made ? made->size() : 0;
+    *snapshot = made ? static_cast<paddle_snapshot*>(const_cast<void*>(lend_snapshot(std::move(made)))) : nullptr;
   });
 }
 

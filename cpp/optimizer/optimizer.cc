@@ -9,12 +9,14 @@ namespace paddle_mini {
 
 std::unique_ptr<ParameterOptimizer> ParameterOptimizer::create(OptimizerConfig config, size_t element,
                                                                const void* parameter, size_t bytes,
-                                                               std::string_view state, bool has_state) {
+                                                               std::string_view state, bool has_state,
+                                                               std::string_view changes) {
   auto make = [&](auto zero) -> std::unique_ptr<ParameterOptimizer> {
     using T = decltype(zero);
     int64_t size = static_cast<int64_t>(bytes / sizeof(T));
     auto made = std::make_unique<TypedOptimizer<T>>(std::move(config), parameter, size);
     if (has_state) made->read_state(state);
+    if (!changes.empty()) made->read_changes(changes);
     return made;
   };
   if (element == sizeof(float)) return make(0.0f);

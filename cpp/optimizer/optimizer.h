@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "optimizer/average.h"
 #include "optimizer/config.h"
 #include "optimizer/row_decay.h"
+#include "optimizer/row_set.h"
 #include "optimizer/snapshot.h"
 
 namespace paddle_mini {
@@ -27,9 +29,11 @@ class ParameterOptimizer {
  public:
   virtual ~ParameterOptimizer() = default;
 
-  // `element` is the size of one number, 4 or 8. `parameter` may be nullptr if a state is given.
+  // `element` is the size of one number, 4 or 8. `parameter` may be nullptr if a state is given. changes: to the state, of a
+  // snapshot_changes(); none if they have no bytes.
   static std::unique_ptr<ParameterOptimizer> create(OptimizerConfig config, size_t element, const void* parameter,
-                                                    size_t bytes, std::string_view state, bool has_state);
+                                                    size_t bytes, std::string_view state, bool has_state,
+                                                    std::string_view changes = {});
 
   virtual size_t element() const = 0;
   virtual size_t bytes() const = 0;
@@ -42,6 +46,8 @@ class ParameterOptimizer {
   virtual size_t state_size() const = 0;
   virtual void write_state(void* to, size_t size) const = 0;
   virtual std::shared_ptr<Snapshot> snapshot() = 0;  // throws ProgramError while another one exists
+  // What has changed since the last snapshot(); nullptr if that may be all.
+  virtual std::shared_ptr<Snapshot> snapshot_changes() = 0;
   virtual void average(size_t which, void* out) = 0;
 
   void set_learning_rate(double rate) { fixed_rate_ = rate, has_fixed_rate_ = true; }
@@ -72,6 +78,7 @@ class TypedOptimizer : public ParameterOptimizer {
  public:
   TypedOptimizer(OptimizerConfig config, const void* parameter, int64_t size);
   void read_state(std::string_view bytes);
+  void read_changes(std::string_view bytes);  // after read_state() of the state that they are relative to
 
   size_t element() const override { return sizeof(T); }
   size_t bytes() const override { return static_cast<size_t>(size_) * sizeof(T); }
@@ -84,6 +91,7 @@ class TypedOptimizer : public ParameterOptimizer {
   size_t state_size() const override;
   void write_state(void* to, size_t size) const override;
   std::shared_ptr<Snapshot> snapshot() override;
+  std::shared_ptr<Snapshot> snapshot_changes() override;
   void average(size_t which, void* out) override;
 
  private:
@@ -125,9 +133,13 @@ class TypedOptimizer : public ParameterOptimizer {
   // ---- state_of_optimizer.cc ----
   template <class Writer>
   void write(Writer& to) const;
+  template <class Reader>
+  void read(Reader& from);
+  std::shared_ptr<Snapshot> written(std::shared_ptr<Snapshot> made);
   // Called before all arrays, or some of their rows, change: a snapshot keeps them as they are.
-  void keep_all() { keep_rows(nullptr, 0); }
+  void keep_all();
   void keep_rows(const int64_t* rows, size_t count);
+  void keep(const int64_t* rows, size_t count);
 
   const LoopTables& tables_;
   const Loops<T>& loops_;
@@ -140,6 +152,8 @@ class TypedOptimizer : public ParameterOptimizer {
   Array<T> block_, whole_;  // prepared gradients
 
   std::weak_ptr<Snapshot> snapshot_;
+  std::optional<RowSet> changed_;  // since the last snapshot() of all; none: all may have changed, or there was none
+  uint64_t updates_of_whole_ = 0;  // the number of updates then
   int64_t width_ = 0;  // elements of a row; 0 while unknown
   bool by_rows_ = false;  // whether rows have been updated lazily, so others may need to catch up
   RowDecay decay_;

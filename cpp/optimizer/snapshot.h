@@ -1,14 +1,16 @@
-// Snapshot: the state of an optimizer at one moment, read in pieces while updates continue.
+// Snapshot: the state of an optimizer at one moment, or what has changed in it, read in pieces while updates continue.
 #pragma once
 
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "optimizer/array.h"
 #include "optimizer/checksum.h"
+#include "optimizer/row_set.h"
 
 namespace paddle_mini {
 
@@ -17,6 +19,7 @@ namespace paddle_mini {
 class Snapshot {
  public:
   Snapshot() = default;
+  explicit Snapshot(RowSet rows) : rows_(std::move(rows)) {}  // of each array only these rows
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
@@ -55,7 +58,11 @@ class Snapshot {
     std::shared_ptr<void> memory;
     const char* data;
     size_t begin, bytes;  // in the state
-    char** copies;
+    size_t array_bytes;
+    size_t row_bytes = 0;  // 0: all of the array is read
+    size_t done = 0;       // bytes of the array before which nothing is left to read
+    char** copies = nullptr;
+    size_t pages() const { return (array_bytes + kPage - 1) / kPage; }
   };
   static constexpr size_t kPage = 4096;
   static constexpr size_t kAtOnce = 16 * kPage;  // bytes that are read while updates wait
@@ -65,8 +72,10 @@ class Snapshot {
   Part* part_of(const void* data);
   void keep(Part& part, size_t begin, size_t bytes);
   size_t read_some(char* to, size_t most);
+  void read_rows(Part& part, char* to, size_t bytes);
   void read_part(Part& part, size_t at, char* to, size_t bytes);
 
+  const std::optional<RowSet> rows_;
   std::mutex mutex_;
   std::string numbers_;
   std::vector<Part> parts_;

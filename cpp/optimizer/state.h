@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "optimizer/array.h"
+#include "optimizer/row_set.h"
 
 namespace paddle_mini {
 
@@ -51,6 +52,7 @@ class StateSize {
 
 class StateReader {
  public:
+  static constexpr bool kChanges = false;
   // Throws ProgramError if the checksum does not match the bytes.
   explicit StateReader(std::string_view bytes);
 
@@ -71,10 +73,39 @@ class StateReader {
     take(array.data(), static_cast<size_t>(array.size()) * sizeof(T));
   }
   void finish() const;  // throws ProgramError if bytes are left
+  void take(void* to, size_t bytes);
 
  private:
-  void take(void* to, size_t bytes);
   std::string_view left_;
+};
+
+// Reads what a snapshot with a RowSet wrote: of each array only these rows, which are of the same width in all of it.
+class ChangesReader {
+ public:
+  static constexpr bool kChanges = true;
+  ChangesReader(StateReader& from, const RowSet& rows) : from_(from), rows_(rows) {}
+
+  template <class V>
+  V read() {
+    return from_.read<V>();
+  }
+  template <class V>
+  void expect(const V& wanted, const char* what) {
+    from_.expect(wanted, what);
+  }
+  template <class T>
+  void read_all(Array<T>& array) {
+    if (!rows_.count()) return;
+    int64_t width = array.size() / rows_.rows();
+    for (int64_t row = rows_.next(0); width && row < rows_.rows(); row = rows_.next(row + 1)) {
+      from_.take(array.data() + row * width, static_cast<size_t>(width) * sizeof(T));
+    }
+  }
+  void finish() const { from_.finish(); }
+
+ private:
+  StateReader& from_;
+  const RowSet& rows_;
 };
 
 }  // namespace paddle_mini

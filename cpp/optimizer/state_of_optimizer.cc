@@ -6,6 +6,7 @@ namespace paddle_mini {
 namespace {
 
 constexpr uint64_t kMark = 0x00545045544d4d50;  // "PMMTEPT"
+constexpr uint64_t kChangesMark = 0x00474843544d4d50;  // "PMMTCHG", before the rows that changed and a state of these only
 constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // kWithoutBlocks: version 1, whose averages have no blocks
 
 // Has the interface of StateWriter: has a snapshot keep these rows of each array, or all of it if `rows` is nullptr.
@@ -57,12 +58,31 @@ void TypedOptimizer<T>::write(Writer& to) const {
 template <class T>
 void TypedOptimizer<T>::read_state(std::string_view bytes) {
   StateReader from(bytes);
-  bool ours = from.read<uint64_t>() == kMark;
+  read(from);
+}
+
+template <class T>
+void TypedOptimizer<T>::read_changes(std::string_view bytes) {
+  StateReader from(bytes);
+  bool ours = from.read<uint64_t>() == kChangesMark;
+  require<ProgramError>(ours, "the bytes are not changes of a state of this library");
+  from.expect(updates_, "changes after so many updates:");
+  from.expect(static_cast<uint64_t>(row_count()), "changes of rows:");
+  RowSet rows(row_count());
+  rows.read(from);
+  ChangesReader changes(from, rows);
+  read(changes);
+}
+
+template <class T>
+template <class Reader>
+void TypedOptimizer<T>::read(Reader& from) {
+  bool ours = from.template read<uint64_t>() == kMark;
   require<ProgramError>(ours, "the bytes are not a state of this library");
-  uint32_t version = from.read<uint32_t>();
+  uint32_t version = from.template read<uint32_t>();
   require<ProgramError>(version == kVersion || version == kWithoutBlocks, "the state has format version ", version,
                         ", it must be ", kVersion, " or ", kWithoutBlocks);
-  const OptimizerKind* kind = find_kind(int64_t{from.read<uint32_t>()} + 1);
+  const OptimizerKind* kind = find_kind(int64_t{from.template read<uint32_t>()} + 1);
   require<ProgramError>(kind, "the state is of an unknown optimizer");
   require<ProgramError>(kind == config_.kind, "the state is of ", kind->message, ", the configuration says ",
                         config_.kind->message);
@@ -70,18 +90,20 @@ void TypedOptimizer<T>::read_state(std::string_view bytes) {
   from.expect(static_cast<uint32_t>(arrays_), "arrays of the optimizer:");
   from.expect(static_cast<uint64_t>(size_), "elements:");
   from.expect(static_cast<uint64_t>(averages_.size()), "averages:");
-  int64_t width = from.read<int64_t>();
+  int64_t width = from.template read<int64_t>();
   bool fits = width >= 0 && (width == 0 || size_ % width == 0) && (!config_.row_width || width == config_.row_width);
   require<ProgramError>(fits, "the state has rows of ", width, " elements");
+  bool by_rows = from.template read<uint64_t>() != 0;
+  require<ProgramError>(!Reader::kChanges || (width == width_ && by_rows == by_rows_), "the changes are of another state");
   width_ = width;
-  if (from.read<uint64_t>()) begin_rows(width);
-  updates_ = from.read<uint64_t>();
-  skipped_ = from.read<uint64_t>();
-  pass_ = from.read<int64_t>();
-  has_fixed_rate_ = from.read<uint64_t>() != 0;
-  fixed_rate_ = from.read<double>();
-  power1_ = from.read<T>();
-  power2_ = from.read<T>();
+  if (by_rows) begin_rows(width);
+  updates_ = from.template read<uint64_t>();
+  skipped_ = from.template read<uint64_t>();
+  pass_ = from.template read<int64_t>();
+  has_fixed_rate_ = from.template read<uint64_t>() != 0;
+  fixed_rate_ = from.template read<double>();
+  power1_ = from.template read<T>();
+  power2_ = from.template read<T>();
   from.read_all(param_);
   for (int i = 0; i < arrays_; ++i) from.read_all(state_[i]);
   for (Average<T>& average : averages_) average.read(from, version != kWithoutBlocks);
@@ -106,7 +128,27 @@ void TypedOptimizer<T>::write_state(void* to, size_t size) const {
 template <class T>
 std::shared_ptr<Snapshot> TypedOptimizer<T>::snapshot() {
   require<ProgramError>(snapshot_.expired(), "another snapshot of this optimizer exists");
-  auto made = std::make_shared<Snapshot>();
+  RowSet none(row_count());
+  std::shared_ptr<Snapshot> made = written(std::make_shared<Snapshot>());
+  changed_ = std::move(none);
+  updates_of_whole_ = updates_;
+  return made;
+}
+
+template <class T>
+std::shared_ptr<Snapshot> TypedOptimizer<T>::snapshot_changes() {
+  require<ProgramError>(snapshot_.expired(), "another snapshot of this optimizer exists");
+  if (!changed_ || changed_->rows() != row_count()) return nullptr;  // the rows were not known then
+  auto made = std::make_shared<Snapshot>(*changed_);
+  made->write(kChangesMark);
+  made->write(updates_of_whole_);
+  made->write(static_cast<uint64_t>(changed_->rows()));
+  changed_->write(*made);
+  return written(std::move(made));
+}
+
+template <class T>
+std::shared_ptr<Snapshot> TypedOptimizer<T>::written(std::shared_ptr<Snapshot> made) {
   write(*made);
   made->finish();
   snapshot_ = made;
@@ -114,7 +156,21 @@ std::shared_ptr<Snapshot> TypedOptimizer<T>::snapshot() {
 }
 
 template <class T>
+void TypedOptimizer<T>::keep_all() {
+  changed_.reset();
+  keep(nullptr, 0);
+}
+
+template <class T>
 void TypedOptimizer<T>::keep_rows(const int64_t* rows, size_t count) {
+  if (changed_) {
+    for (size_t i = 0; i < count; ++i) changed_->add(rows[i]);
+  }
+  keep(rows, count);
+}
+
+template <class T>
+void TypedOptimizer<T>::keep(const int64_t* rows, size_t count) {
   std::shared_ptr<Snapshot> snapshot = snapshot_.lock();
   if (!snapshot) return;
   RowKeeper keeper{*snapshot, row_count(), rows, count};

@@ -20,7 +20,7 @@ class NativeOptimizer:
 
     config: an OptimizerConfig, as to_config() of an optimizer gives, or its bytes. parameter: an array of float32 or
     float64, of any shape; its values are copied. state: what state() gave for the same optimizer, dtype and size; it
-    replaces the values.
+    replaces the values. changes: to this state, of a snapshot_changes().
 
     After an error nothing has changed. ProgramError: a configuration, state or argument is wrong; ShapeError: an array
     has another shape or dtype; NotFiniteError, BusyError; DeviceError: out of memory, or the library is missing.
@@ -33,7 +33,7 @@ class NativeOptimizer:
         [0.5 0.5 0.5]
     """
 
-    def __init__(self, config: Any, parameter: np.ndarray, state: bytes | None = None):
+    def __init__(self, config: Any, parameter: np.ndarray, state: bytes | None = None, changes: bytes | None = None):
         values = np.asarray(parameter)
         if values.dtype not in ELEMENT_TYPES:
             raise ShapeError(f"the parameter is {values.dtype}, it must be float32 or float64")
@@ -41,7 +41,7 @@ class NativeOptimizer:
         """The bytes of the OptimizerConfig."""
         self.shape: tuple[int, ...] = values.shape
         self.dtype = values.dtype
-        self._handle: _Handle | None = _Handle(self.config, np.ascontiguousarray(values), state)
+        self._handle: _Handle | None = _Handle(self.config, np.ascontiguousarray(values), state, changes)
 
     def update(self, gradient: np.ndarray) -> None:
         """One step. gradient: shape and dtype of the parameter."""
@@ -115,7 +115,18 @@ class NativeOptimizer:
     def snapshot(self) -> StateSnapshot:
         """The state of this moment, to be read in pieces while other threads update this object. Updates first copy what
         they change and what is not read yet. There is one at a time: ProgramError while another is open."""
-        return StateSnapshot(self._open())
+        return StateSnapshot(self._read("paddle_optimizer_snapshot"))
+
+    def snapshot_changes(self) -> StateSnapshot | None:
+        """As snapshot(), of the rows of a table that have changed since the last snapshot(), with all that the state has
+        for them; None if everything may have changed, as after a dense update, or when there was no snapshot()."""
+        pointer, size = self._read("paddle_optimizer_snapshot_changes")
+        return StateSnapshot((pointer, size)) if pointer else None
+
+    def _read(self, function: str) -> tuple[ctypes.c_void_p, int]:
+        pointer, size = ctypes.c_void_p(), ctypes.c_size_t()
+        self._call(function, ctypes.byref(pointer), ctypes.byref(size))
+        return pointer, size.value
 
     @property
     def learning_rate(self) -> float:
@@ -195,15 +206,12 @@ class NativeOptimizer:
 
 
 class StateSnapshot:
-    """The bytes of state() at the moment of NativeOptimizer.snapshot(). size: how many. One thread reads."""
+    """The bytes of state() at the moment of NativeOptimizer.snapshot(), or of the changes to it. size: how many. One
+    thread reads."""
 
-    def __init__(self, handle: _Handle):
-        library = load_library()
-        self._pointer, self._release = ctypes.c_void_p(), library.paddle_release_snapshot
-        size = ctypes.c_size_t()
-        if library.paddle_optimizer_snapshot(handle.pointer, ctypes.byref(self._pointer), ctypes.byref(size)):
-            raise failure()
-        self.size = size.value
+    def __init__(self, made: tuple[ctypes.c_void_p, int]):
+        self._release = load_library().paddle_release_snapshot
+        self._pointer, self.size = made
 
     def pieces(self, size: int) -> Iterator[memoryview]:
         """The state, in pieces of at most `size` bytes; each piece is overwritten by the next."""
@@ -237,12 +245,18 @@ class StateSnapshot:
 class _Handle:
     """An object of the library, released when neither its NativeOptimizer nor a view of its memory refers to it."""
 
-    def __init__(self, config: bytes, parameter: np.ndarray, state: bytes | None):
-        library = load_library()
+    def __init__(self, config: bytes, parameter: np.ndarray, state: bytes | None, changes: bytes | None):
+        library, element = load_library(), ELEMENT_TYPES[parameter.dtype]
         self.release = library.paddle_release_optimizer  # at the end of the process this module may be gone before
-        self.pointer = library.paddle_create_optimizer(
-            config, len(config), ELEMENT_TYPES[parameter.dtype], parameter.ctypes.data, parameter.nbytes, state, len(state or b"")
-        )
+        begin = config, len(config), element
+        if changes is None:
+            self.pointer = library.paddle_create_optimizer(
+                *begin, parameter.ctypes.data, parameter.nbytes, state, len(state or b"")
+            )
+        else:
+            self.pointer = library.paddle_restore_optimizer(
+                *begin, parameter.nbytes, state, len(state or b""), changes, len(changes)
+            )
         if not self.pointer:
             raise failure()
 

@@ -36,6 +36,7 @@ def load_library() -> ctypes.CDLL:
     array = (int32, pointer, size)
     signatures = {
         "paddle_create_optimizer": (pointer, ctypes.c_char_p, size, int32, pointer, size, ctypes.c_char_p, size),
+        "paddle_restore_optimizer": (pointer, ctypes.c_char_p, size, int32, size, *(ctypes.c_char_p, size) * 2),
         "paddle_release_optimizer": (int32, pointer),
         "paddle_update_parameter": (int32, pointer, *array),
         "paddle_update_parameter_rows": (int32, pointer, int32, pointer, size, pointer, size),
@@ -45,6 +46,7 @@ def load_library() -> ctypes.CDLL:
         "paddle_optimizer_get_state": (int32, pointer, pointer, pointer),
         "paddle_optimizer_free_state": (int32, pointer),
         "paddle_optimizer_snapshot": (int32, pointer, pointer, pointer),
+        "paddle_optimizer_snapshot_changes": (int32, pointer, pointer, pointer),
         "paddle_snapshot_read": (int32, pointer, pointer, size),
         "paddle_release_snapshot": (int32, pointer),
         "paddle_optimizer_set_learning_rate": (int32, pointer, double),
