@@ -2,7 +2,7 @@
 import os
 from pathlib import Path
 
-from paddle_mini.cluster.servers.server_checkpoint import MAGIC
+from paddle_mini.cluster.servers.checkpoint_file import MAGIC
 from server_calls import BOTH, Group, call, train
 
 
@@ -49,5 +49,5 @@ DAMAGES = {
     "large length": lambda path: path.write_bytes(MAGIC + bytes(5) + b"\1" + path.read_bytes()[len(MAGIC) + 6 :]),
     "huge length": lambda path: path.write_bytes(MAGIC + b"\xff" * 8 + path.read_bytes()[len(MAGIC) + 8 :]),
     "flipped": lambda path: path.write_bytes(path.read_bytes()[:-500] + b"flipped" + path.read_bytes()[-493:]),
-    "other version": lambda path: path.write_bytes(path.read_bytes().replace(b"checkpoint 1", b"checkpoint 2")),
+    "other version": lambda path: path.write_bytes(path.read_bytes().replace(b"checkpoint 1", b"checkpoint 3")),
 }

@@ -46,7 +46,7 @@ class ParameterOptimizer {
   virtual size_t state_size() const = 0;
   virtual void write_state(void* to, size_t size) const = 0;
   virtual std::shared_ptr<Snapshot> snapshot() = 0;  // throws ProgramError while another one exists
-  // What has changed since the last snapshot(); nullptr if that may be all.
+  // The changes since the last snapshot(); nullptr if everything may have changed.
   virtual std::shared_ptr<Snapshot> snapshot_changes() = 0;
   virtual void average(size_t which, void* out) = 0;
 

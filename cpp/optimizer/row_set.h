@@ -29,8 +29,8 @@ class RowSet {
     }
     return static_cast<int64_t>(at) * 64 + __builtin_ctzll(word);
   }
-  int64_t rows() const { return rows_; }    // of the table
-  int64_t count() const { return count_; }  // of them
+  int64_t rows() const { return rows_; }    // rows of the table
+  int64_t count() const { return count_; }  // rows in the set
 
   template <class Writer>
   void write(Writer& to) const {

@@ -102,7 +102,7 @@ void Snapshot::read_rows(Part& part, char* to, size_t bytes) {
 }
 
 size_t Snapshot::read_some(char* to, size_t most) {
-  char** copies = nullptr;  // of an array that is read, which are freed while nothing waits for it
+  char** copies = nullptr;  // copies of an array that is read; freed while nothing waits for it
   size_t pages = 0, count;
   {
     std::lock_guard<std::mutex> lock(mutex_);

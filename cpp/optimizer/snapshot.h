@@ -19,7 +19,7 @@ namespace paddle_mini {
 class Snapshot {
  public:
   Snapshot() = default;
-  explicit Snapshot(RowSet rows) : rows_(std::move(rows)) {}  // of each array only these rows
+  explicit Snapshot(RowSet rows) : rows_(std::move(rows)) {}  // reads only these rows of each array
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;

@@ -10,7 +10,7 @@ from typing import Any
 from .._core import printable
 from ..cluster.convert import read_parameters
 from ..cluster.errors import ClusterError, StorageError
-from ..cluster.servers.server_checkpoint import Found, blocks, found, verified
+from ..cluster.servers.checkpoint_file import Found, blocks, found, verified
 from ..errors import printable_lines
 from ..io.regular_files import path_of
 from ..io.state import save_state
@@ -73,15 +73,23 @@ def _some(directory: Path) -> list[Found]:
 def _facts(checkpoint: Found) -> dict[str, Any]:
     facts = checkpoint.facts
     named = {name: facts.get(name) for name in ("servers", "job", "number", "version", "timestamp")}
-    return {"path": checkpoint.path, "server": checkpoint.server, **named, "bytes": os.path.getsize(checkpoint.path)}
+    base = facts.get("base", {}).get("uuid")
+    return {
+        "path": checkpoint.path,
+        "server": checkpoint.server,
+        **named,
+        "base": base,
+        "bytes": os.path.getsize(checkpoint.path),
+    }
 
 
 def _line(checkpoint: Found) -> str:
     facts = checkpoint.facts
+    kind = " of changes" if "base" in facts else ""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("timestamp", 0) / 1e9))
     return (
         f"server {checkpoint.server} of {facts.get('servers')}  job {printable(facts.get('job'))}  "
-        f"number {facts['number']}  version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes  "
+        f"number {facts['number']}  version {facts.get('version')}  {when}  {os.path.getsize(checkpoint.path)} bytes{kind}  "
         f"{printable(os.path.basename(checkpoint.path))}"
     )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .. import _core
 from .._core import Error, ProgramError, printable
 from ..cluster.coordinator.coordinator_file import read_state
-from ..cluster.servers.server_checkpoint import verified
+from ..cluster.servers.checkpoint_file import blocks, verified
 from ..errors import printable_lines
 from ..io.checkpoint_files import MANIFEST, read_checkpoint
 from ..io.model import FOLDER_MODEL
@@ -145,8 +145,10 @@ def _state(path: str) -> str | None:
 
 
 def _server_checkpoint(path: str) -> str:
-    with verified(path):
-        return "SHA-256 at its end"
+    with verified(path) as (file, facts):
+        for _ in blocks(file, facts):  # which verifies the file that this one is relative to
+            continue
+        return "SHA-256 at its end" + (", and of the file that it is relative to" if "base" in facts else "")
 
 
 def _coordinator(path: str) -> str:

@@ -9,7 +9,7 @@ from .._core import printable
 from ..errors import shown
 from ..io.regular_files import path_of
 from .errors import StorageError
-from .servers.server_checkpoint import blocks, found, verified
+from .servers.checkpoint_file import blocks, found, verified
 from .shards import ParameterInfo, join_blocks
 from .wire import Header
 

@@ -17,7 +17,7 @@ from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.convert import read_parameters
 from paddle_mini.cluster.coordinator import coordinator_file
 from paddle_mini.cluster.protocol import AskSave, GetJobStatus
-from paddle_mini.cluster.servers.server_checkpoint import blocks, found, verified
+from paddle_mini.cluster.servers.checkpoint_file import blocks, found, verified
 from small_model import assert_same_bits
 
 

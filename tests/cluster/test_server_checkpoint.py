@@ -13,36 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from failing_disks import Disk, Killed
 from paddle_mini.cluster import NotInitialised, StorageError
-from paddle_mini.cluster.servers import server_checkpoint
-from paddle_mini.cluster.servers.server_checkpoint import MAGIC
+from paddle_mini.cluster.servers import checkpoint_file
+from paddle_mini.cluster.servers.checkpoint_file import MAGIC
 from server_calls import BOTH, JOB, Group, config, generator, train
 from server_checkpoints import bits, checkpoint, expected, files, recovered
-
-
-class Killed(BaseException):
-    """Simulates the end of the process."""
-
-
-class Disk:
-    """The calls that change or read a disk, by name; call number `at` fails. at: -1, none."""
-
-    CALLS = ("open", "write", "fsync", "rename", "unlink", "listdir", "mkdir")
-
-    def __init__(self, monkeypatch, at=-1, failure=None):
-        self.calls, self.at, self.failure = [], at, failure
-        for name in self.CALLS:
-            monkeypatch.setattr(os, name, self.counted(name, getattr(os, name)))
-
-    def counted(self, name, function):
-        def called(*arguments, **more):
-            names = [os.path.basename(word) if isinstance(word, str) else word for word in arguments[:2]]
-            self.calls.append((name, *names))
-            if len(self.calls) - 1 == self.at:
-                raise self.failure
-            return function(*arguments, **more)
-
-        return called
 
 
 def test_what_is_written(tmp_path):
@@ -223,7 +199,7 @@ def test_what_is_left_out_is_named(tmp_path, caplog):
     for damaged in (whole[:20], whole.replace(b'"job"', b'"jo\\"'), b""):
         caplog.clear()
         path.write_bytes(damaged)
-        assert server_checkpoint.found(str(tmp_path)) == []
+        assert checkpoint_file.found(str(tmp_path)) == []
         (record,) = caplog.records
         assert path.name in record.getMessage() and record.getMessage().endswith("it is skipped")
 

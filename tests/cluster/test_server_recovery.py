@@ -8,8 +8,8 @@ import pytest
 
 from one_parameter import KINDS
 from paddle_mini.cluster import ClusterError, WrongJob, WrongVersion
+from paddle_mini.cluster.servers.checkpoint_file import verified
 from paddle_mini.cluster.servers.server import ParameterServer
-from paddle_mini.cluster.servers.server_checkpoint import verified
 from paddle_mini.cluster.servers.settings import ServerSettings
 from server_calls import AVERAGES, BOTH, JOB, Group, W, call, config, generator, gradients, train
 from server_checkpoints import DAMAGES, bits, checkpoint, expected, files, recovered
@@ -135,10 +135,10 @@ def test_another_job_and_another_number_of_servers(two):
 def test_another_version(two):
     """A whole one is not overwritten by a new initialisation."""
     directory, (older, _) = two
-    data = (directory / older).read_bytes().replace(b"checkpoint 1", b"checkpoint 2")
+    data = (directory / older).read_bytes().replace(b"checkpoint 1", b"checkpoint 3")
     (directory / older).write_bytes(data[:-32] + sha256(data[:-32]).digest())
     before = files(directory)
-    with pytest.raises(WrongVersion, match="'paddle_mini server checkpoint 2', another version than this one"):
+    with pytest.raises(WrongVersion, match="'paddle_mini server checkpoint 3', another version than this one"):
         recovered(directory)
     assert files(directory) == before
 

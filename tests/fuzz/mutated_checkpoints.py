@@ -11,7 +11,7 @@ from properties import accepted, require
 
 import paddle_mini as pm
 from paddle_mini import dtypes
-from paddle_mini.cluster.servers import server_checkpoint
+from paddle_mini.cluster.servers import checkpoint_file
 from paddle_mini.io import checkpoint_files
 from server_calls import SMALL, Group, call
 
@@ -73,9 +73,10 @@ class Mutants:
         self.exe, self.manager = pm.Executor(), pm.io.CheckpointManager(folder / "training")
         self.manager.save(2, self.program, self.exe, self.scope(), data={"epoch": [1, "two"]})
         (self.training,) = (folder / "training").glob("checkpoint*")
-        group = Group(1, SMALL, directory=str(folder / "server"))
-        group.push({"w": SMALL["w"][0]})
-        call(group.servers[0], "checkpoint")
+        group = Group(1, {**SMALL, "t": (np.zeros((500, 4), "float32"), *SMALL["t"][1:])}, directory=str(folder / "server"))
+        for step in range(2):  # the second checkpoint has the changes to the first
+            group.push({"w": SMALL["w"][0], "t": ([1, 4 + step], np.ones((2, 4), "float32"))}, step=step)
+            call(group.servers[0], "checkpoint")
         self.files = {
             path: path.read_bytes()
             for place in (self.training, folder / "server")
@@ -124,7 +125,7 @@ class Mutants:
 
     def recover(self):
         """The contents of a server that starts in the directory: damaged files are skipped, and never end the process."""
-        fine, _ = accepted(lambda: server_checkpoint.found(str(self.folder / "server")))
+        fine, _ = accepted(lambda: checkpoint_file.found(str(self.folder / "server")))
         place = self.folder / "copy"
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(self.folder / "server", place)

@@ -46,7 +46,7 @@ class CheckpointWriter:
         """Begins a checkpoint of this moment; errors are counted, and logged if `log`. Called when none is written."""
         self._error, began = None, self._clock()
         try:
-            cut = Cut(state, shards, timestamp)
+            cut = self.checkpoints.cut(state, shards, timestamp)
         except ClusterError as error:
             self._failed(error, log)
             return

@@ -43,12 +43,18 @@ class ParameterShard:
     """A block with its optimizer. Values in messages are [elements], or [rows, ...] of a table; row indices are those
     of the whole table.
 
-    config: bytes of an OptimizerConfig. value: the initial values; state: of a checkpoint, instead of value. Malformed
-    if the configuration is invalid, or does not support sparse rows of a table.
+    config: bytes of an OptimizerConfig. value: the initial values; state: of a checkpoint, instead of value, and changes to
+    it. Malformed if the configuration is invalid, or does not support sparse rows of a table.
     """
 
     def __init__(
-        self, info: ParameterInfo, block: Block, config: bytes, value: np.ndarray | None = None, state: bytes | None = None
+        self,
+        info: ParameterInfo,
+        block: Block,
+        config: bytes,
+        value: np.ndarray | None = None,
+        state: bytes | None = None,
+        changes: bytes | None = None,
     ):
         self.info, self.block, self.config = info, block, config
         self.key = BlockKey(info.name, block.number)
@@ -58,7 +64,7 @@ class ParameterShard:
             if info.sparse:  # detected here, as the first push would fail after it was partly applied
                 row = np.zeros((1, *info.unit_shape), info.dtype)
                 NativeOptimizer(config, row).update_rows([0], row)
-            self.native = NativeOptimizer(config, begin, state)
+            self.native = NativeOptimizer(config, begin, state, changes)
         except Error as error:
             raise Malformed(f"the optimizer of '{printable(info.name)}': {error}") from None
         self._pass = 0
