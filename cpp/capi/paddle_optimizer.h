@@ -119,6 +119,9 @@ int paddle_optimizer_get_updates(const paddle_optimizer* o, uint64_t* updates, u
    sample, copies the parameter. */
 int paddle_optimizer_average(const paddle_optimizer* o, size_t which, paddle_element_type type, void* average,
                              size_t num_bytes);
+/* The same of num_bytes from element `first` on: whole rows of a table that is updated by rows. */
+int paddle_optimizer_average_part(const paddle_optimizer* o, size_t which, size_t first, paddle_element_type type,
+                                  void* average, size_t num_bytes);
 
 /* The message of the last failed call of this thread, or "". Valid until the thread's next call. */
 const char* paddle_optimizer_last_error(void);

@@ -87,11 +87,13 @@ void Average<T>::add_rows(const LoopTables& tables, const Loops<T>& loops, const
 }
 
 template <class T>
-void Average<T>::value(int64_t size, const T* p, T* out) const {
-  if (!stamps_.size()) return write(BlockValue<T>(counters_, sums_, window()), 0, size, p, out);
+void Average<T>::value(int64_t first, int64_t count, const T* p, T* out) const {
+  if (!stamps_.size()) return write(BlockValue<T>(counters_, sums_, window()), first, count, p, out - first);
   int64_t width = newer_.size() / stamps_.size();
-  for (int64_t row = 0; row < stamps_.size(); ++row) {
-    write(BlockValue<T>(counters_, clock(), stamps_[row], window()), row * width, width, p, out);
+  require<ProgramError>(first % width == 0 && count % width == 0, "an average is kept for each row of ", width,
+                        " elements");
+  for (int64_t row = first / width; row < (first + count) / width; ++row) {
+    write(BlockValue<T>(counters_, clock(), stamps_[row], window()), row * width, width, p, out - first);
   }
 }
 

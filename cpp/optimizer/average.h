@@ -30,7 +30,8 @@ class Average {
   void add_rows(const LoopTables& tables, const Loops<T>& loops, const std::vector<int64_t>& rows, int64_t width,
                 const T* p);
 
-  void value(int64_t size, const T* p, T* out) const;
+  // The average of elements `first` to `first + count`; out: where the first of them goes. ProgramError for a part of a row.
+  void value(int64_t first, int64_t count, const T* p, T* out) const;
 
   template <class Writer>
   void write(Writer& to) const {

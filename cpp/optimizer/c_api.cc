@@ -285,7 +285,19 @@ int paddle_optimizer_average(const paddle_optimizer* o, size_t which, paddle_ele
     check_type(*object, type);
     check_bytes(*object, "memory for an average", num_bytes);
     check_values(*object, "memory for an average", average, num_bytes);
-    object->average(which, average);
+    object->average(which, 0, num_bytes / object->element(), average);
+  });
+}
+
+int paddle_optimizer_average_part(const paddle_optimizer* o, size_t which, size_t first, paddle_element_type type,
+                                  void* average, size_t num_bytes) {
+  return PM_GUARDED({
+    Handle object(o);
+    check_type(*object, type);
+    size_t element = object->element();
+    require<ProgramError>(num_bytes % element == 0, num_bytes, " bytes are not a multiple of the element size");
+    check_values(*object, "memory for an average", average, num_bytes);
+    object->average(which, first, num_bytes / element, average);
   });
 }
 

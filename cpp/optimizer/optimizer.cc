@@ -219,10 +219,13 @@ const void* TypedOptimizer<T>::parameter() {
 }
 
 template <class T>
-void TypedOptimizer<T>::average(size_t which, void* out) {
+void TypedOptimizer<T>::average(size_t which, size_t first, size_t count, void* out) {
   require<ProgramError>(which < averages_.size(), "there is no average ", which, ": the configuration lists ",
                         averages_.size());
-  averages_[which].value(size_, param_.data(), static_cast<T*>(out));
+  size_t size = static_cast<size_t>(size_);
+  require<ProgramError>(first <= size && count <= size - first, "elements ", first, " to ", first, " + ", count,
+                        " are not in the ", size, " of the parameter");
+  averages_[which].value(static_cast<int64_t>(first), static_cast<int64_t>(count), param_.data(), static_cast<T*>(out));
 }
 
 template class TypedOptimizer<float>;

@@ -48,7 +48,7 @@ class ParameterOptimizer {
   virtual std::shared_ptr<Snapshot> snapshot() = 0;  // throws ProgramError while another one exists
   // The changes since the last snapshot(); nullptr if everything may have changed.
   virtual std::shared_ptr<Snapshot> snapshot_changes() = 0;
-  virtual void average(size_t which, void* out) = 0;
+  virtual void average(size_t which, size_t first, size_t count, void* out) = 0;
 
   void set_learning_rate(double rate) { fixed_rate_ = rate, has_fixed_rate_ = true; }
   double learning_rate() const { return rate_after(updates_); }
@@ -92,7 +92,7 @@ class TypedOptimizer : public ParameterOptimizer {
   void write_state(void* to, size_t size) const override;
   std::shared_ptr<Snapshot> snapshot() override;
   std::shared_ptr<Snapshot> snapshot_changes() override;
-  void average(size_t which, void* out) override;
+  void average(size_t which, size_t first, size_t count, void* out) override;
 
  private:
   // ---- optimizer.cc: one update ----

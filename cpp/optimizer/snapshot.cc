@@ -94,7 +94,8 @@ void Snapshot::read_part(Part& part, size_t at, char* to, size_t bytes) {
 void Snapshot::read_rows(Part& part, char* to, size_t bytes) {
   for (size_t count; bytes > 0; to += count, bytes -= count) {
     size_t inside = part.done % part.row_bytes;
-    if (!inside) part.done = static_cast<size_t>(rows_->next(static_cast<int64_t>(part.done / part.row_bytes))) * part.row_bytes;
+    if (!inside)
+      part.done = static_cast<size_t>(rows_->next(static_cast<int64_t>(part.done / part.row_bytes))) * part.row_bytes;
     count = std::min(bytes, part.row_bytes - inside);
     read_part(part, part.done, to, count);
     part.done += count;

@@ -6,7 +6,8 @@ namespace paddle_mini {
 namespace {
 
 constexpr uint64_t kMark = 0x00545045544d4d50;  // "PMMTEPT"
-constexpr uint64_t kChangesMark = 0x00474843544d4d50;  // "PMMTCHG", before the rows that changed and a state of these only
+constexpr uint64_t kChangesMark =
+    0x00474843544d4d50;  // "PMMTCHG", before the rows that changed and a state of these only
 constexpr uint32_t kVersion = 2, kWithoutBlocks = 1;  // kWithoutBlocks: version 1, whose averages have no blocks
 
 // Has the interface of StateWriter: has a snapshot keep these rows of each array, or all of it if `rows` is nullptr.
@@ -94,7 +95,8 @@ void TypedOptimizer<T>::read(Reader& from) {
   bool fits = width >= 0 && (width == 0 || size_ % width == 0) && (!config_.row_width || width == config_.row_width);
   require<ProgramError>(fits, "the state has rows of ", width, " elements");
   bool by_rows = from.template read<uint64_t>() != 0;
-  require<ProgramError>(!Reader::kChanges || (width == width_ && by_rows == by_rows_), "the changes are of another state");
+  require<ProgramError>(!Reader::kChanges || (width == width_ && by_rows == by_rows_),
+                        "the changes are of another state");
   width_ = width;
   if (by_rows) begin_rows(width);
   updates_ = from.template read<uint64_t>();

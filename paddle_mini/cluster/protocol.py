@@ -11,7 +11,7 @@ from ..errors import shown
 from . import replies
 from .errors import Malformed, NotFinite
 from .messages import Request
-from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, State, StepId, TaskId
+from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, Part, State, StepId, TaskId
 from .wire import Arrays
 
 # To the coordinator
@@ -218,18 +218,22 @@ class PushDelta(Push, service="server"):
 @dataclass
 class Pull(Request[replies.Pulled], service="server"):
     """Copies of blocks, and of rows of tables, whose indices are the arrays; all of one version. Waits for min_version.
-    average: the index of an average to pull in place of the values."""
+    average: the index of an average to pull in place of the values. parts: what is read of each block, elements or rows from
+    the block's begin; all, if there are none."""
 
     repeats = ("blocks", "rows")
     blocks: list[BlockKey] = field(default_factory=list)
     rows: list[BlockKey] = field(default_factory=list)
     min_version: int = 0
     average: int | None = None
+    parts: list[Part] = field(default_factory=list)
     arrays: Arrays = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if len(self.rows) != len(self.arrays):
             raise Malformed(f"rows of {len(self.rows)} tables come with {len(self.arrays)} arrays")
+        if self.parts and len(self.parts) != len(self.blocks):
+            raise Malformed(f"{len(self.parts)} parts are of {len(self.blocks)} blocks")
 
 
 @dataclass

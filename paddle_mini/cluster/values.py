@@ -22,6 +22,13 @@ class BlockKey(NamedTuple):
     number: int
 
 
+class Part(NamedTuple):
+    """Elements of a block, or rows of a table's block, in [begin, end), counted from the block's begin."""
+
+    begin: int
+    end: int
+
+
 class BlockDigest(NamedTuple):
     """The digest of a block's OptimizerConfig."""
 

@@ -103,6 +103,14 @@ class NativeOptimizer:
         )
         return values
 
+    def average_part(self, which: int, first: int, count: int) -> np.ndarray:
+        """`count` elements of average(), flat, from element `first` on: whole rows, if the parameter is a table that is
+        updated by rows."""
+        values = np.empty(_size("count", count), self.dtype)
+        where = _size("which", which), _size("first", first), ELEMENT_TYPES[self.dtype]
+        self._call("paddle_optimizer_average_part", *where, values.ctypes.data, values.nbytes)
+        return values
+
     def state(self) -> bytes:
         """The complete state, exact to the bit."""
         state, size = ctypes.c_void_p(), ctypes.c_size_t()

@@ -54,6 +54,7 @@ def load_library() -> ctypes.CDLL:
         "paddle_optimizer_set_pass": (int32, pointer, ctypes.c_int64),
         "paddle_optimizer_get_updates": (int32, pointer, pointer, pointer),
         "paddle_optimizer_average": (int32, pointer, size, *array),
+        "paddle_optimizer_average_part": (int32, pointer, size, size, *array),
         "paddle_optimizer_last_error": (ctypes.c_char_p,),
         "paddle_optimizer_last_status": (int32,),
         "paddle_optimizer_version": (int32,),

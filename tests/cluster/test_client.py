@@ -58,7 +58,16 @@ def test_a_request_is_sent_until_there_is_a_reply():
     client, clock = made(link)
     reply = client.request("server 0", Pull(min_version=7))
     assert reply.version == 3 and reply.arrays[0].tolist() == [0, 1, 2]
-    header = {"protocol": PROTOCOL, "job": "job", "request": "pull", "blocks": [], "rows": [], "min_version": 7, "average": None}
+    header = {
+        "protocol": PROTOCOL,
+        "job": "job",
+        "request": "pull",
+        "blocks": [],
+        "rows": [],
+        "min_version": 7,
+        "average": None,
+        "parts": [],
+    }
     assert [sent for _, sent in link.sent] == [header] * 4
     assert clock.now == pytest.approx(1000 + 0.01 + 0.02 + 0.04)
 

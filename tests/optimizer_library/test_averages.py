@@ -91,6 +91,25 @@ def test_before_the_first_member_it_is_the_parameter():
     same_bits(native.average(), native.parameter())
 
 
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_a_part_of_an_average(by_rows):
+    """Whole rows of a table that is updated by rows, any elements of another parameter."""
+    begin, config = values(), O.ParameterAverage(O.SGD(0.1), list(SCHEMES.values())).to_config()
+    native = O.NativeOptimizer(config, begin)
+    for rows, gradient in row_gradients(12):
+        native.update_rows(rows, gradient) if by_rows else native.update(np.resize(gradient, begin.shape))
+    for which in range(len(SCHEMES)):
+        whole = native.average(which).ravel()
+        for first, count in ((0, whole.size), (5, 10), (whole.size, 0), (10, 0), *((3, 7), (1, 1)) * (not by_rows)):
+            same_bits(native.average_part(which, first, count), whole[first : first + count])
+        for first, count in ((0, whole.size + 5), (whole.size + 5, 0), (2**63, 5)):
+            with pytest.raises(pm.ProgramError, match="are not in the 35 of the parameter"):
+                native.average_part(which, first, count)
+        if by_rows:
+            with pytest.raises(pm.ProgramError, match="kept for each row of 5 elements"):
+                native.average_part(which, 3, 5)
+
+
 def test_an_average_that_is_not_there():
     native = O.NativeOptimizer(O.SGD(0.1).to_config(), values())
     with pytest.raises(pm.ProgramError, match="average"):

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...optimizer.native import NativeOptimizer
 from ...optimizer.native_library import NotFiniteError
 from ..errors import ClusterError, Malformed, NotFinite, UnknownParameter, WrongDtype, WrongRow, WrongShape
 from ..shards import Block, ParameterInfo, block_shape, check_block
-from ..values import BlockKey
+from ..values import BlockKey, Part
 from ..wire import field
 
 Read = Callable[[], np.ndarray]
@@ -88,6 +89,23 @@ class ParameterShard:
             return self._view.copy()
         with translate_errors(self):
             return self.native.parameter() if average is None else self.native.average(average)
+
+    def reading_part(self, part: Part, average: int | None = None) -> Read:
+        """Validates a part of the block: Malformed; the function that it returns copies it."""
+        if not part.begin <= part.end <= self._shape[0]:
+            name = printable(self.info.name)
+            raise Malformed(f"{part.begin} to {part.end} is not in block {self.block.number} of '{name}', 0 to {self._shape[0]}")
+        return partial(self._part, part, average)
+
+    def _part(self, part: Part, average: int | None) -> np.ndarray:
+        with translate_errors(self):
+            if average is not None:
+                width = prod(self._shape[1:])
+                values = self.native.average_part(average, part.begin * width, (part.end - part.begin) * width)
+                return values.reshape(part.end - part.begin, *self._shape[1:])
+            if self._view is None:
+                return self.native.rows(np.arange(part.begin, part.end))
+            return self._view[part.begin : part.end].copy()
 
     def apply(self, values: np.ndarray, rows: np.ndarray | None, pass_number: int) -> None:
         """One step of the optimizer. rows: relative to the block's begin."""
@@ -172,9 +190,13 @@ def reads_of(
     tables: Sequence[BlockKey],
     rows: Sequence[np.ndarray],
     average: int | None = None,
+    parts: Sequence[Part] = (),
 ) -> list[Read]:
-    """Functions that copy blocks, then rows of tables; what they read is validated here."""
-    whole: list[Read] = [partial(shard.values, average) for shard in named(shards, blocks)]
+    """Functions that copy blocks, or these parts of them, then rows of tables; what they read is validated here."""
+    found = named(shards, blocks)
+    whole: list[Read] = [partial(shard.values, average) for shard in found]
+    if parts:
+        whole = [shard.reading_part(part, average) for shard, part in zip(found, parts)]
     return whole + [shard.reading(some, average) for shard, some in zip(named(shards, tables), rows)]
 
 

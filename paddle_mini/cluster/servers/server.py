@@ -171,7 +171,8 @@ class ParameterServer(Answering):
         if self._updates.version < request.min_version:
             return Later(partial(self._pull, request))
         self._in_use = True
-        return Pulled([read() for read in reads_of(self._shards, request.blocks, request.rows, request.arrays, request.average)])
+        reads = reads_of(self._shards, request.blocks, request.rows, request.arrays, request.average, request.parts)
+        return Pulled([read() for read in reads])
 
     def _compare(self, request: Compare) -> Compared:
         self._require_initialised()

@@ -6,22 +6,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..._core import printable
 from ..client import Call, Client, OnWait, required
-from ..errors import AlreadyInitialised, NotInitialised
+from ..errors import AlreadyInitialised, NotInitialised, WrongShape
 from ..messages import ServerReply
 from ..process_log import ProcessLogger
 from ..protocol import Compare, FinishInit, Init, Pull
 from ..servers.parameter_shard import digest
 from ..shards import Block, ParameterInfo, block_values, join_blocks, plan_shards
-from ..values import BlockDigest, BlockKey, NewBlock
+from ..values import BlockDigest, BlockKey, NewBlock, Part
 from ..wire import Arrays
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Row indices, int64, and their values, [rows, ...]."""
 Gradient = np.ndarray | Rows
 Pulled = tuple[dict[str, np.ndarray], dict[str, Rows]]
+MESSAGE_BYTES = 64 << 20
+"""Bytes of arrays in one reply that has whole parameters."""
 _AT_ONCE = 200
-"""Blocks in one message of an initialiser: headers have a size limit."""
+"""Blocks in one message: headers have a size limit."""
 _log = ProcessLogger(__name__)
 
 
@@ -49,9 +52,9 @@ class Selection(NamedTuple):
         """Whether this server has some of it."""
         return bool(self.whole[index] or self.tables[index])
 
-    def pull(self, index: int, average: int | None = None) -> Pull:
+    def pull(self, index: int) -> Pull:
         """The request to a server for its part."""
-        return Pull(*self.keys(index), average=average, arrays=self.indices(index))
+        return Pull(*self.keys(index), arrays=self.indices(index))
 
     def keys(self, index: int) -> tuple[list[BlockKey], list[BlockKey]]:
         """The keys of a server's blocks, and of its tables."""
@@ -118,20 +121,30 @@ class RemoteParameters:
         replies = required([one for one in results if not isinstance(one, NotInitialised)])
         return sorted({name for reply in replies for name in reply.other})
 
-    def pull(
-        self, names: Sequence[str], rows: Mapping[str, np.ndarray], average: int | None = None, on_wait: OnWait | None = None
-    ) -> Pulled:
-        """Whole parameters, and some rows of tables: their indices, int64, ascending, of the servers that have them.
-        average: the index of an average; None: the values."""
-        selected = self.select(names, rows)
-        touched = [index for index in range(len(self.blocks)) if selected.touches(index)]
-        return selected.joined(self.read(selected, touched, average, on_wait))
+    def pull(self, names: Sequence[str], average: int | None = None, on_wait: OnWait | None = None) -> dict[str, np.ndarray]:
+        """Whole parameters, in messages of at most MESSAGE_BYTES. What one server has of them is of one version if it is one
+        message; else updates may come between two. average: the index of an average; None: the values."""
+        infos = {name: self.by_name[name].info for name in names}
+        values = {name: np.empty((info.units, *info.unit_shape), info.dtype) for name, info in infos.items()}
+        messages = [_messages([block for block in blocks if block.parameter in infos], infos) for blocks in self.blocks]
+        for number in range(max(map(len, messages), default=0)):
+            asked = {index: some[number] for index, some in enumerate(messages) if number < len(some)}
+            requests = {
+                index: Pull(_keys([block for block, _ in pieces]), average=average, parts=[part for _, part in pieces])
+                for index, pieces in asked.items()
+            }
+            for index, arrays in self._asked(requests, on_wait).items():
+                for (block, part), array in zip(asked[index], arrays, strict=True):
+                    _fill(values[block.parameter], block, part, array)
+        return {name: value.reshape(infos[name].shape) for name, value in values.items()}
 
-    def read(
-        self, selected: Selection, servers: Sequence[int], average: int | None = None, on_wait: OnWait | None = None
-    ) -> dict[int, Arrays]:
+    def read(self, selected: Selection, servers: Sequence[int], on_wait: OnWait | None = None) -> dict[int, Arrays]:
         """The arrays of these servers' replies. on_wait(server, reply) is called for each "wait"."""
-        calls = [Call(f"server {index}", selected.pull(index, average)) for index in servers]
+        return self._asked({index: selected.pull(index) for index in servers}, on_wait)
+
+    def _asked(self, requests: Mapping[int, Pull], on_wait: OnWait | None) -> dict[int, Arrays]:
+        servers = list(requests)
+        calls = [Call(f"server {index}", request) for index, request in requests.items()]
         replies = required(self._client.request_all(calls, on_wait and _renumbered(on_wait, servers)))
         for index, pulled in zip(servers, replies):
             self.note_reply(index, pulled)
@@ -180,6 +193,33 @@ class RemoteParameters:
             return [rows, values]
         mine = np.flatnonzero((rows >= block.begin) & (rows < block.end))
         return [rows.take(mine), values.take(mine, axis=0)]
+
+
+def _messages(blocks: Sequence[Block], infos: Mapping[str, ParameterInfo]) -> list[list[tuple[Block, Part]]]:
+    """Parts of all blocks of a server, by message: as many as fit into MESSAGE_BYTES, of a row above that one row."""
+    messages: list[list[tuple[Block, Part]]] = []
+    left = 0
+    for block in blocks:
+        unit, units, begin = infos[block.parameter].unit_bytes, block.end - block.begin, 0
+        while begin < units:
+            if not messages or left < unit or len(messages[-1]) == _AT_ONCE or messages[-1][-1][0] == block:
+                messages.append([])
+                left = max(MESSAGE_BYTES, unit)
+            end = min(units, begin + left // unit) if unit else units
+            messages[-1].append((block, Part(begin, end)))
+            left -= (end - begin) * unit
+            begin = end
+    return messages
+
+
+def _fill(values: np.ndarray, block: Block, part: Part, array: np.ndarray) -> None:
+    to = values[block.begin + part.begin : block.begin + part.end]
+    if array.shape != to.shape or array.dtype != to.dtype:
+        raise WrongShape(
+            f"server {block.server} gave {list(array.shape)} {array.dtype} of '{printable(block.parameter)}', not "
+            f"{list(to.shape)} {to.dtype}"
+        )
+    to[...] = array
 
 
 def _keys(blocks: Sequence[Block]) -> list[BlockKey]:

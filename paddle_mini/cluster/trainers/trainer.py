@@ -165,7 +165,7 @@ class JobTrainer(Trainer):
             others = [name for name in names if name in self._remote and name not in averaged]
             self._train_step.flush()  # in sync mode all servers are then at one step, as the next one needs this trainer
             own = {name: self._scope.get(name) for name in names if name not in self._remote}
-            return {**own, **self._process.pull(others, {})[0], **self._process.pull(averaged, {}, average=0)[0]}
+            return {**own, **self._process.pull(others), **self._process.pull(averaged, average=0)}
 
         write = model_writer(values, feed_vars, fetch_vars, self._main)
         saved = save_if_elected(self._process.membership, directory, seconds, write)
@@ -189,5 +189,5 @@ class JobTrainer(Trainer):
         return {name: self._scope.get(name) for name in self._remote}
 
     def _take(self, names: Sequence[str]) -> None:
-        for name, value in self._process.pull(names, {})[0].items():
+        for name, value in self._process.pull(names).items():
             self._scope.set(name, value)

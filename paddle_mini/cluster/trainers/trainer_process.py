@@ -74,9 +74,9 @@ class TrainerProcess:
             except (NotInitialised, StaleToken) as error:  # a server or this trainer was too slow, or restarted
                 _log.warning("it repeats the initialisation: %s", error)
 
-    def pull(self, names: Sequence[str], rows: Mapping[str, np.ndarray], average: int | None = None) -> Pulled:
+    def pull(self, names: Sequence[str], average: int | None = None) -> dict[str, np.ndarray]:
         """As for RemoteParameters."""
-        return self.parameters.pull(names, rows, average, self._watcher())
+        return self.parameters.pull(names, average, self._watcher())
 
     def _watcher(self) -> Callable[[int, Wait], None]:
         """The function to call for a server's "wait": a server that restarted without parameters needs some."""
