@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core import printable
-from ..cluster.convert import read_parameters
+from ..cluster.convert import read_parameters, write_model
 from ..cluster.errors import ClusterError, StorageError
 from ..cluster.servers.checkpoint_file import Found, blocks, found, verified
 from ..errors import printable_lines
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, does, text in (
         ("list", _list, "one line a checkpoint, newest first"),
         ("verify", _verify, "read all of them; status 1 when one is damaged or missing"),
-        ("convert", _convert, "one file with all parameters, for any number of servers"),
+        ("convert", _convert, "one file with all parameters, or a model that runs, for any number of servers"),
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("directory", type=Path, metavar="DIR", help="of the job")
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name != "convert":
             add_json(action)
         else:
-            action.add_argument("out", type=Path, metavar="FILE", help=".pdparams or .safetensors")
+            action.add_argument("out", type=Path, metavar="FILE", help=".pdparams, .safetensors, or .pdmodel with --fetch")
+            action.add_argument("--fetch", action="append", metavar="NAME", help="a variable that the model computes")
+            action.add_argument("--feed", action="append", metavar="NAME", help="its inputs, in order; default: all it needs")
             action.add_argument("--average", type=int, metavar="K", help="one of the averages, from 0")
 
 
@@ -56,8 +58,15 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _convert(arguments: argparse.Namespace) -> None:
+    if (arguments.out.suffix == ".pdmodel") != bool(arguments.fetch) or (arguments.feed and not arguments.fetch):
+        raise StorageError("a .pdmodel needs --fetch NAME, other files take neither --fetch nor --feed")
+    if arguments.fetch:
+        prefix = arguments.out.with_suffix("")
+        feeds = write_model(os.fspath(arguments.directory), prefix, arguments.fetch, arguments.feed or (), arguments.average)
+        print(f"{printable(arguments.out)} computes {printable(', '.join(arguments.fetch))} from {printable(', '.join(feeds))}")
+        return
     if arguments.out.suffix not in (".pdparams", ".safetensors"):
-        raise StorageError(f"'{arguments.out}': the file name must end with .pdparams or .safetensors")
+        raise StorageError(f"'{arguments.out}': the file name must end with .pdparams, .safetensors or .pdmodel")
     parameters = read_parameters(os.fspath(arguments.directory), arguments.average)
     save_state(arguments.out, parameters)
     print(f"{len(parameters)} parameters in {printable(arguments.out)}")

@@ -1,18 +1,28 @@
-# Assembles whole parameters from the checkpoints of all servers of a job.
+# Assembles whole parameters, and models, from the directory of a job: its program and the checkpoints of all servers.
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
-from .._core import printable
+from .. import _core
+from .._core import Error, Scope, printable
 from ..errors import shown
+from ..io.model import read_program, save_inference_model
+from ..io.parameters import Path
 from ..io.regular_files import path_of
+from ..program import Program
 from .errors import StorageError
+from .process_log import ProcessLogger
 from .servers.checkpoint_file import blocks, found, verified
 from .shards import ParameterInfo, join_blocks
 from .wire import Header
 
+PROGRAM = "program"
+"""The program that trains, in the directory of the job, without the end .pdmodel."""
+_log = ProcessLogger(__name__)
 _Piece = tuple[ParameterInfo, int, int, np.ndarray]
 
 
@@ -35,6 +45,47 @@ def read_parameters(directory: str, average: int | None = None) -> dict[str, np.
             pieces.setdefault(info.name, []).append((begin, end, values))
     _require_all(directory, all_facts)
     return {name: join_blocks(info, pieces[name]) for name, info in sorted(infos.items())}
+
+
+def write_program(directory: str, program: Program) -> None:
+    """Writes the program of a job beside its checkpoints. A disk that fails does not stop training: then it is logged."""
+    try:
+        _core.write_model(os.path.join(directory, PROGRAM + ".pdmodel"), program.to_bytes(), None)
+    except Error as error:
+        _log.warning("the program of the job can't be written, so no model can be made from checkpoints: %s", error)
+
+
+def write_model(
+    directory: str, prefix: Path, fetches: Sequence[str], feeds: Sequence[str] = (), average: int | None = None
+) -> list[str]:
+    """Writes prefix.pdmodel and prefix.pdiparams, which compute `fetches`, from the job's program and read_parameters().
+    Returns the names to feed: feeds, or without any the inputs of the program that are needed.
+
+    ProgramError for names that the program does not have, or a file that is missing or damaged; StorageError when the model
+    needs a variable that servers don't have, as statistics of batch normalization; errors of read_parameters().
+    """
+    program = read_program(os.path.join(directory, PROGRAM))
+    needed = list(feeds) or _inputs(program, fetches)
+    names = [var.name for var in program.clone(for_test=True).prune(needed, fetches).list_vars() if var.persistable]
+    values = read_parameters(directory, average)
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise StorageError(f"servers don't have '{printable(missing[0])}', which the model needs: save_model() has it")
+    scope = Scope()
+    for name in names:
+        scope.set(name, values[name])
+    save_inference_model(prefix, needed, list(fetches), program=program, scope=scope)
+    return needed
+
+
+def _inputs(program: Program, fetches: Sequence[str]) -> list[str]:
+    """The variables that have to be fed."""
+    block = program.global_block()
+    written = {name for op in block.ops for name in op.output_names}
+    inputs = [name for name, var in block.vars.items() if not var.persistable and name not in written]
+    pruned = program.clone(for_test=True).prune(inputs, fetches)
+    read = {name for one in pruned.blocks for op in one.ops for name in op.input_names}
+    return [name for name in inputs if name in read or name in fetches]
 
 
 def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Header, list[_Piece]]:

@@ -24,6 +24,7 @@ from ..scope import global_scope, scope_guard
 from ..termination import sigterm_heeded
 from ..thread_state import own_state
 from .client import Call, Client, required
+from .convert import write_program
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
 from .errors import Malformed, NotInitialised, StorageError, storage_errors
@@ -69,6 +70,8 @@ class _TrainerContext:
     def join(self, main: Program, exe: Executor, scope: Scope) -> JobTrainer | CollectiveTrainer:
         if self.settings.is_collective:
             return CollectiveTrainer(self.number, self.link, self.settings, self.folder, main, exe, scope)
+        if self.number == 0:
+            write_program(self.folder, main)
         return JobTrainer(self.number, self.link, self.settings, main, exe, scope)
 
 

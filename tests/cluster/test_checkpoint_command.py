@@ -82,7 +82,10 @@ def test_convert(job, call, tmp_path, suffix, average):
     [
         (["list", "nowhere"], "no checkpoints of servers in 'nowhere'"),
         (["verify", "nowhere"], "no checkpoints of servers in 'nowhere'"),
-        (["convert", "nowhere", "a.txt"], "'a.txt': the file name must end with .pdparams or .safetensors"),
+        (["convert", "nowhere", "a.txt"], "'a.txt': the file name must end with .pdparams, .safetensors or .pdmodel"),
+        (["convert", "nowhere", "a.pdmodel"], "a .pdmodel needs --fetch NAME"),
+        (["convert", "nowhere", "a.pdparams", "--feed", "x"], "take neither --fetch nor --feed"),
+        (["convert", "nowhere", "a.pdmodel", "--fetch", "y"], "nowhere/program.pdmodel"),
         (["convert", "nowhere", "a.pdparams"], "no checkpoints of servers in 'nowhere'"),
     ],
 )
