@@ -1,6 +1,7 @@
 """Collective mode on threads: the bits of all trainers are the same, and those of one big batch; rejected settings."""
 
 import os
+import threading
 import time
 
 import numpy as np
@@ -198,6 +199,24 @@ def test_chunks_go_to_one_trainer_each_and_all_end_with_the_same_bits():
         assert sorted(sum((seen for _, seen in returned), [])) == sorted([*range(chunks)] * 2)
         for values, _ in returned:
             assert_same_bits(values, returned[0][0])
+
+
+def test_a_trainer_that_comes_after_another_one_waits_for_data_does_not_stop_the_job():
+    """The second one leaves until the first one has done the only task, and that one waits for the start."""
+
+    def reading():
+        _, _, loss = classifier(lambda loss: pm.optimizer.Adam(0.01).minimize(loss))
+        if threading.current_thread().name == "trainer 2":
+            time.sleep(0.5)
+        trainer = begun()
+        seen = [chunk for chunk in trainer.batches([0]) if trainer.run(batch(0, 8), [loss])]
+        trainer.pull()
+        return everything(), seen
+
+    returned = pm.cluster.run(reading, 3, mode="collective", wait_timeout=20.0).returned
+    assert sum((seen for _, seen in returned), []) == [0]
+    for values, _ in returned:
+        assert_same_bits(values, returned[0][0])
 
 
 def saving(directory):

@@ -1,6 +1,7 @@
 """Messages about changes of the members: a trainer tells servers about itself, not about all, and not before the job starts."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -93,6 +94,22 @@ def test_welcome_says_whether_the_job_has_started(job):
     left = job.request("leave", role="trainer", number=1, incarnation=2)
     assert (left["since"], left["membership"] > left["since"]) == (again["membership"], True)
     assert job.request("leave", role="trainer", number=1, incarnation=2)["since"] is None
+
+
+def test_a_trainer_that_left_before_the_others_joined_has_joined(tmp_path):
+    """It waits for a task of another trainer, which waits for the start: also across restarts of the coordinator, and not
+    in the next run."""
+    job = Asked(tmp_path, trainers=3)
+    for number in (0, 1):
+        assert not job.request("join", key=str(number), trainer=number)["started"]
+    for _ in range(2):
+        assert not job.request("leave", role="trainer", number=1, incarnation=1)["started"]
+    assert not job.request("join", key="again", trainer=0)["started"]
+    job.restart()
+    assert job.request("join", key="2", trainer=2)["started"]
+    job.settings = replace(job.settings, run="next")
+    job.restart()
+    assert not job.request("join", key="later", trainer=2)["started"]
 
 
 def members_of(server):

@@ -36,11 +36,11 @@ from .coordinator_file import restoring
 from .coordinator_settings import CoordinatorSettings
 from .durable_state import DurableState
 from .initialisation import Initialisation
+from .job_facts import JobFacts
 from .leases import LONGEST, Leases
 from .members import Members
 from .membership_changes import MembershipChanges
 from .rendezvous import Rendezvous
-from .tables import Facts
 from .tasks import Tasks as DataTasks
 
 _SAVE = "save "
@@ -63,19 +63,18 @@ class Coordinator(Answering, Batching):
         self.settings, self._clock = settings, clock
         self._now = clock()
         self._event_buffer = EventBuffer()
-        instant, job = (lambda: self._now), Facts(started=False, run=settings.run, restarts=0)
-        self._facts = job.facts  # started: whether all initial trainers have joined once; restarts: of the coordinator
+        instant, self._job_facts = (lambda: self._now), JobFacts(settings.run, settings.trainers)
         self._tasks = DataTasks(instant, settings.task_timeout, settings.task_failures)
         self._leases = Leases(instant)
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
         self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
         self._initialisation = Initialisation(settings, self._leases, self._servers, self._renew)
-        self._rendezvous = Rendezvous(self._incarnations, lambda: self._facts["started"])
+        self._rendezvous = Rendezvous(self._incarnations, lambda: self._job_facts.started)
         self._durable = DurableState(
             directory,
             settings.job,
             {
-                "job": job,
+                "job": self._job_facts,
                 "tasks": self._tasks,
                 "leases": self._leases,
                 "trainers": self._trainers,
@@ -114,9 +113,7 @@ class Coordinator(Answering, Batching):
         )
 
     def _resume(self) -> None:
-        self._facts["started"] = self._facts["started"] and self._facts["run"] == self.settings.run
-        self._facts["run"] = self.settings.run
-        self._facts["restarts"] += 1
+        self._job_facts.resume(self.settings.run)
         self._trainers.renew_all()
         self._servers.renew_all()
         self._changes = MembershipChanges(self._membership)
@@ -170,10 +167,9 @@ class Coordinator(Answering, Batching):
     # Members
 
     def _join(self, request: Join) -> Welcome:
-        before, was_started = self._membership, self._facts["started"]
+        before, was_started = self._membership, self._job_facts.started
         number = self._trainers.join(request.key, request.trainer, {})
-        if not was_started and len(self._trainers.present) >= self.settings.trainers:
-            self._facts["started"] = True
+        self._job_facts.note_join(self._trainers.present)
         if self._membership != before:
             self._changes.note(self._membership, number)
         return self._welcome(self._trainers, number, before if was_started else None)
@@ -194,22 +190,22 @@ class Coordinator(Answering, Batching):
             self._membership,
             self.settings.lease,
             dict(self.settings.facts),
-            self._facts["started"],
+            self._job_facts.started,
             since,
         )
 
     def _heartbeat(self, request: Heartbeat) -> HeartbeatReply:
         self._reported(request)
-        return HeartbeatReply(self._membership, self._facts["started"])
+        return HeartbeatReply(self._membership, self._job_facts.started)
 
     def _leave(self, request: Leave) -> Left:
         members, before = self._members(request), self._membership
         if not members.has(request.number, request.incarnation):  # the message is repeated
-            return Left(self._membership, self._facts["started"], None)
+            return Left(self._membership, self._job_facts.started, None)
         self._durable.change(partial(members.leave, request.number, request.incarnation))
         members.note_report(request.number, request.report, request.latencies)
         self._event_buffer.add(request.events)
-        return Left(self._membership, self._facts["started"], before)
+        return Left(self._membership, self._job_facts.started, before)
 
     def _reported(self, request: FromMember) -> None:
         members = self._members(request)
@@ -226,6 +222,8 @@ class Coordinator(Answering, Batching):
         return str(request.trainer)
 
     def _trainer_ends(self, number: int, lost: bool) -> None:
+        if not lost:
+            self._job_facts.note_leave(number)
         self._changes.note(self._membership, number)
         self._rendezvous.end(number)
         self._tasks.release(str(number), failed=lost)
@@ -238,7 +236,7 @@ class Coordinator(Answering, Batching):
         return JobMembers(
             [MemberId(number, present[number].incarnation) for number in numbers if number in present],
             self._initialisation.server_rows(),
-            self._facts["started"],
+            self._job_facts.started,
             self._initialisation.is_complete(),
             self._membership,
             None if changed is None else request.since,
@@ -289,9 +287,9 @@ class Coordinator(Answering, Batching):
             self._servers.status(),
             self._tasks.counts(),
             self._leases.holders(),
-            self._facts["started"],
+            self._job_facts.started,
             self._initialisation.is_complete(),
-            self._facts["restarts"],
+            self._job_facts.restarts,
             self._durable.errors,
             events,
             end,
