@@ -4,12 +4,15 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .._core import printable
 from ..cluster.convert import read_parameters, write_model
 from ..cluster.errors import ClusterError, StorageError
+from ..cluster.object_store import local_files
 from ..cluster.servers.checkpoint_file import Found, blocks, found, verified
 from ..errors import printable_lines
 from ..io.regular_files import path_of
@@ -26,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("convert", _convert, "one file with all parameters, or a model that runs, for any number of servers"),
     ):
         action = actions.add_parser(name, help=text)
-        action.add_argument("directory", type=Path, metavar="DIR", help="of the job")
-        action.set_defaults(command=does)
+        action.add_argument("directory", metavar="DIR", help="of the job, or its URL in an object store")
+        action.set_defaults(command=partial(_in_place, does))
         if name != "convert":
             add_json(action)
         else:
@@ -35,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action.add_argument("--fetch", action="append", metavar="NAME", help="a variable that the model computes")
             action.add_argument("--feed", action="append", metavar="NAME", help="its inputs, in order; default: all it needs")
             action.add_argument("--average", type=int, metavar="K", help="one of the averages, from 0")
+
+
+def _in_place(does: Callable[[argparse.Namespace], Any], arguments: argparse.Namespace) -> Any:
+    """Runs an action in the directory, or in a copy of the objects."""
+    with local_files(path_of(arguments.directory)) as arguments.directory:
+        return does(arguments)
 
 
 def _list(arguments: argparse.Namespace) -> None:
@@ -53,7 +62,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     else:
         for checkpoint, trouble in troubles:
             print(f"{_line(checkpoint)}  {printable_lines(trouble or 'whole')}")
-    read_parameters(os.fspath(arguments.directory))  # every server needs an intact one
+    read_parameters(arguments.directory)  # every server needs an intact one
     return 1 if any(trouble is not None for _, trouble in troubles) else 0
 
 
@@ -62,17 +71,17 @@ def _convert(arguments: argparse.Namespace) -> None:
         raise StorageError("a .pdmodel needs --fetch NAME, other files take neither --fetch nor --feed")
     if arguments.fetch:
         prefix = arguments.out.with_suffix("")
-        feeds = write_model(os.fspath(arguments.directory), prefix, arguments.fetch, arguments.feed or (), arguments.average)
+        feeds = write_model(arguments.directory, prefix, arguments.fetch, arguments.feed or (), arguments.average)
         print(f"{printable(arguments.out)} computes {printable(', '.join(arguments.fetch))} from {printable(', '.join(feeds))}")
         return
     if arguments.out.suffix not in (".pdparams", ".safetensors"):
         raise StorageError(f"'{arguments.out}': the file name must end with .pdparams, .safetensors or .pdmodel")
-    parameters = read_parameters(os.fspath(arguments.directory), arguments.average)
+    parameters = read_parameters(arguments.directory, arguments.average)
     save_state(arguments.out, parameters)
     print(f"{len(parameters)} parameters in {printable(arguments.out)}")
 
 
-def _some(directory: Path) -> list[Found]:
+def _some(directory: str) -> list[Found]:
     checkpoints = sorted(found(path_of(directory)), key=lambda one: (one.server, -one.facts["number"]))
     if not checkpoints:
         raise StorageError(f"no checkpoints of servers in '{directory}'")

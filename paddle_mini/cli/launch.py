@@ -14,6 +14,7 @@ from typing import Any
 from ..cluster.errors import ClusterError
 from ..cluster.job import ENGINES, run
 from ..cluster.job_settings import COLLECTIVE, JobSettings
+from ..cluster.object_store import is_url
 from ..cluster.servers.settings import MODES
 from ..cluster.view.status_view import pushes, status_view
 from ..environment import value_of
@@ -34,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", choices=ENGINES, default="threads")
     parser.add_argument("--address", help="of a cluster of Ray; default: RAY_ADDRESS, or this machine")
     parser.add_argument(
-        "--directory", type=Path, metavar="DIR", help="for the job's state and checkpoints; a job resumes from it"
+        "--directory",
+        type=_directory,
+        metavar="DIR",
+        help="for the job's state and checkpoints, or a URL of an object store; a job resumes from it",
     )
     parser.add_argument("--job", default="job", metavar="NAME")
     parser.add_argument("--restarts", type=int, default=argparse.SUPPRESS, metavar="N")
@@ -67,13 +71,17 @@ def _launch(arguments: argparse.Namespace) -> None:
     print(pushes(counts), file=sys.stderr)
 
 
+def _directory(text: str) -> str | Path:
+    return text if is_url(text) else Path(text)
+
+
 def _shipped(script: str, settings: dict[str, Any]) -> str:
     """Sets the engine to one that sends the script's folder to the machines of the cluster; the script's path there. The
     job's own directories in that folder are not sent."""
     from ..cluster.ray_engine import RayEngine  # imported here, as Ray is large and may not be installed
 
     folder, written = Path(script).parent, [settings["directory"], settings["tensorboard"]]
-    inside = [path.resolve() for path in written if path is not None and folder.resolve() in path.resolve().parents]
+    inside = [path.resolve() for path in written if isinstance(path, Path) and folder.resolve() in path.resolve().parents]
     leaves_out = [".git", ".venv", *(f"/{path.relative_to(folder.resolve())}" for path in inside)]
     settings["engine"] = RayEngine(settings["address"], ships=str(folder), leaves_out=leaves_out)
     settings["address"] = None

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from ..io.parameters import Path
 from ..io.regular_files import path_of
 from ..program import Program
 from .errors import StorageError
+from .object_store import ObjectStore, is_url, local_files
 from .process_log import ProcessLogger
 from .servers.checkpoint_file import blocks, found, verified
 from .shards import ParameterInfo, join_blocks
@@ -33,10 +35,15 @@ def read_parameters(directory: str, average: int | None = None) -> dict[str, np.
     not make a whole parameter; ClusterError when a parameter does not have this average. Warns when checkpoints differ
     in time or version: then parameters belong to different steps.
     """
+    with local_files(path_of(directory)) as folder:
+        return _read_parameters(folder, average)
+
+
+def _read_parameters(directory: str, average: int | None) -> dict[str, np.ndarray]:
     pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {}
     infos: dict[str, ParameterInfo] = {}
     all_facts: dict[int, Header] = {}
-    for index in sorted({checkpoint.server for checkpoint in found(path_of(directory))}):
+    for index in sorted({checkpoint.server for checkpoint in found(directory)}):
         facts, shards = _newest_whole(directory, index, average)
         all_facts[index] = facts
         for info, begin, end, values in shards:
@@ -50,8 +57,13 @@ def read_parameters(directory: str, average: int | None = None) -> dict[str, np.
 def write_program(directory: str, program: Program) -> None:
     """Writes the program of a job beside its checkpoints. A disk that fails does not stop training: then it is logged."""
     try:
-        _core.write_model(os.path.join(directory, PROGRAM + ".pdmodel"), program.to_bytes(), None)
-    except Error as error:
+        if is_url(directory):
+            with tempfile.TemporaryDirectory(prefix="paddle_mini_") as folder:
+                write_program(folder, program)
+                ObjectStore(directory).put(os.path.join(folder, PROGRAM + ".pdmodel"))
+        else:
+            _core.write_model(os.path.join(directory, PROGRAM + ".pdmodel"), program.to_bytes(), None)
+    except (Error, OSError) as error:
         _log.warning("the program of the job can't be written, so no model can be made from checkpoints: %s", error)
 
 
@@ -64,7 +76,8 @@ def write_model(
     ProgramError for names that the program does not have, or a file that is missing or damaged; StorageError when the model
     needs a variable that servers don't have, as statistics of batch normalization; errors of read_parameters().
     """
-    program = read_program(os.path.join(directory, PROGRAM))
+    with local_files(path_of(directory)) as folder:
+        program = read_program(os.path.join(folder, PROGRAM))
     needed = list(feeds) or _inputs(program, fetches)
     names = [var.name for var in program.clone(for_test=True).prune(needed, fetches).list_vars() if var.persistable]
     values = read_parameters(directory, average)
@@ -98,7 +111,7 @@ def _newest_whole(directory: str, index: int, average: int | None) -> tuple[Head
             damaged.append(str(error))
             continue
         for problem in damaged:
-            warnings.warn(f"{printable(problem, 2000)}; '{printable(checkpoint.path)}' is taken", stacklevel=4)
+            warnings.warn(f"{printable(problem, 2000)}; '{printable(checkpoint.path)}' is taken", stacklevel=5)
         return facts, shards
     raise StorageError(f"no checkpoint of server {index} in '{directory}' is intact: {'; '.join(damaged)}")
 
@@ -120,5 +133,5 @@ def _require_all(directory: str, all_facts: dict[int, Header]) -> None:
         if len(different(word)) > 1:
             warnings.warn(
                 f"the checkpoints in '{printable(directory)}' are of different {word}s: {', '.join(different(word))}",
-                stacklevel=3,
+                stacklevel=4,
             )

@@ -29,6 +29,7 @@ from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
 from .errors import Malformed, NotInitialised, StorageError, storage_errors
 from .job_settings import COLLECTIVE, JobSettings
+from .object_store import ObjectStore, is_url
 from .process_log import log_context
 from .protocol import Checkpoint, GetReducerStatus, GetServerStatus
 from .servers.reducer import Reducer
@@ -139,6 +140,11 @@ def run(
     if servers is None:
         servers = trainers if mode == COLLECTIVE else 1
     facts = JobSettings(job, trainers, servers, mode, **settings)
+    if directory is not None and is_url(directory):
+        if facts.is_collective:
+            raise Malformed(f"'{os.fspath(directory)}' is an object store, collective mode needs a directory of a file system")
+        with storage_errors(f"can't use '{os.fspath(directory)}'"):
+            ObjectStore(os.fspath(directory)).names()  # before any process is started
     keeps = directory is not None and not facts.is_collective  # in collective mode trainers write the checkpoints
     with sigterm_heeded(), _directory(directory) as folder, ExitStack() as ends:
         seen_by: list[OnStatus] = [] if on_status is None else [on_status]
@@ -284,10 +290,13 @@ def _engine(engine: str | Engine, address: str | None) -> Engine:
 
 @contextmanager
 def _directory(directory: Path | None) -> Iterator[str]:
-    """The directory, locked for this job."""
+    """The directory, locked for this job, or the URL, which can't be locked."""
     if directory is None:
         with tempfile.TemporaryDirectory(prefix="paddle_mini_job_") as folder:
             yield folder
+        return
+    if is_url(directory):
+        yield os.fspath(directory)
         return
     folder = os.path.abspath(path_of(directory))
     with storage_errors(f"can't use '{folder}'"):

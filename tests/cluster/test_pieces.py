@@ -76,7 +76,7 @@ def test_a_model_is_saved_in_pieces(tmp_path, monkeypatch, averages):
 
 @pytest.mark.parametrize("average", [None, 0, 1])
 def test_parts_of_blocks(average):
-    """Of dense parameters and of tables; parts of nothing too."""
+    """Dense parameters and tables; parts of nothing too."""
     parameters = {"w": BOTH["w"], "t": BOTH["t"]} if average is None else {"w": BOTH["w"]}
     group = Group(1, parameters)
     train(group, 0, 3) if average is None else group.push({"w": BOTH["w"][0]})

@@ -8,8 +8,10 @@ from typing import TypeVar
 from ..engine import Answer, Respond
 from ..errors import StorageError
 from ..messages import encode_error
+from ..object_store import is_url
 from ..process_log import ProcessLogger
 from .coordinator_file import CoordinatorFiles, read_state, restoring
+from .coordinator_objects import CoordinatorObjects
 from .tables import Journal, Part
 
 LONGEST_WAIT = 0.01
@@ -27,13 +29,19 @@ class DurableState:
     disk are undone, and their requests fail."""
 
     def __init__(self, directory: str, job: str, parts: Mapping[str, Part]):
-        stored = read_state(directory, job)
+        files: CoordinatorFiles
+        if is_url(directory):
+            files = CoordinatorObjects(directory, job)
+            stored = files.stored
+        else:
+            stored = read_state(directory, job)
+            files = CoordinatorFiles(directory, job, stored.number if stored is not None else 0)
         self.found, self.errors = stored is not None, 0
         self._journal = Journal(parts)
         if stored is not None:
             with restoring(directory):
                 self._journal.restore(stored.state, stored.records)
-        self._files = CoordinatorFiles(directory, job, stored.number if stored is not None else 0)
+        self._files = files
         self._waiting: list[tuple[Respond, Answer]] = []
         self._since = 0.0  # when the first of them came
         self._is_synced = True

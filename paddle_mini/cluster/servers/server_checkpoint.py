@@ -21,6 +21,7 @@ from ...errors import shown
 from ...io.checkpoint_files import NewFile
 from ...io.regular_files import sync_directory
 from ..errors import ClusterError, Gone, StorageError, WrongJob, storage_errors
+from ..object_store import ObjectStore, is_url, own_folder
 from ..process_log import ProcessLogger
 from ..wire import Header
 from .checkpoint_file import SUM_BYTES, Written, blocks, file_name, found, verified, write_file
@@ -86,15 +87,18 @@ class _Kept(NamedTuple):
 
 
 class ServerCheckpoints:
-    """The checkpoints of one server of a job. directory: created by the first write.
+    """The checkpoints of one server of a job. directory: created by the first write; or the URL of an object store, to which
+    each file is copied when it is complete, and from which a new process copies them.
 
     A checkpoint after a whole one has only the rows of tables that changed since, if that is at most half as much, and for
     at most _MOST_CHANGES times. Whichever file is damaged, a checkpoint stays that does not need it: the newest and the
     previous one are kept, the newest one that does not depend on the newest whole one, and those that these depend on."""
 
     def __init__(self, directory: str, job: str, index: int, servers: int):
-        self.directory = os.path.abspath(directory)
+        self._store = ObjectStore(directory) if is_url(directory) else None
+        self.directory = own_folder(self) if self._store else os.path.abspath(directory)
         self._who: dict[str, Any] = {"job": job, "index": index, "servers": servers}
+        self._refused: list[str] = []  # files that a store may have or not, as it failed
         self._number = 0  # the number of the newest known one
         self._current: dict[str, Any] | None = None  # facts of the newest intact one
         self._kept: list[_Kept] = []
@@ -105,6 +109,8 @@ class ServerCheckpoints:
     def recover(self) -> tuple[Header, list[ParameterShard]] | None:
         """Facts and blocks of the newest intact checkpoint, or None. WrongJob if it belongs to another job or another
         number of servers; StorageError if the directory can't be read; WrongVersion as for found()."""
+        with storage_errors("can't read the checkpoints"):
+            self._fetch()
         newest_first = found(self.directory, self._who["index"])
         self._number = max((checkpoint.facts["number"] for checkpoint in newest_first), default=0)
         for path, _, _ in newest_first:
@@ -148,12 +154,15 @@ class ServerCheckpoints:
                 os.makedirs(self.directory)
                 sync_directory(os.path.dirname(self.directory))
             self._remove_unfinished()
+            self._fetch()
             self._require_newest()
             try:
                 checksum, size = write_file(path, facts, cut.blocks)
                 published = {**_published(path, facts, checksum, size), "previous": self._current}
                 self._publish(published)
+                self._send(path)
             except OSError:
+                self._refused.append(os.path.basename(path))
                 with suppress(OSError):  # the first error is raised
                     os.unlink(path)
                 with suppress(OSError):
@@ -196,6 +205,20 @@ class ServerCheckpoints:
             file.write((json.dumps(published, indent=1) + "\n").encode("ascii"))
         os.rename(os.path.join(self.directory, name + ".unfinished"), os.path.join(self.directory, name))
 
+    def _fetch(self) -> None:
+        """Copies what other processes of this server have written to the store."""
+        if self._store:
+            while self._refused:
+                self._store.remove(self._refused[-1])
+                self._refused.pop()
+            ours = re.compile(rf"server-{self._who['index']}-[0-9a-f]{{32}}\.ckpt")
+            self._store.mirror(self.directory, ours.fullmatch)
+
+    def _send(self, path: str) -> None:
+        if self._store:
+            self._store.put(path)
+            self._store.put(os.path.join(self.directory, f"server-{self._who['index']}.json"))
+
     def _remove_unfinished(self) -> None:
         """Removes files of an interrupted write."""
         ours = re.compile(rf"server-{self._who['index']}(-[0-9a-f]{{32}}\.ckpt|\.json)\.unfinished")
@@ -208,6 +231,8 @@ class ServerCheckpoints:
         try:
             for path, _, facts in found(self.directory, self._who["index"]):
                 if os.path.basename(path) not in keep and facts.get("job") == self._who["job"]:
+                    if self._store:
+                        self._store.remove(os.path.basename(path))
                     os.unlink(path)
         except (OSError, StorageError) as error:
             _log.warning("an old checkpoint can't be removed: %s", error)
