@@ -15,6 +15,7 @@ else that does not fit its CRC, or the sequence of numbers, is damage.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -142,6 +143,8 @@ class CoordinatorFiles:
         with _writing(_log_path(self._directory, self._number)):
             try:
                 os.fdatasync(self._descriptor)
+                if not os.fstat(self._descriptor).st_nlink:
+                    raise OSError(errno.ENOENT, "it was removed; the next change is written with a new file")
             except OSError:
                 self.needs_snapshot = True  # the kernel may have dropped pages that it could not write
                 raise

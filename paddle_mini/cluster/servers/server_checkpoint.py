@@ -130,7 +130,8 @@ class ServerCheckpoints:
     def cut(self, state: Mapping[str, Any], shards: Iterable[ParameterShard], timestamp: int | None = None) -> Cut:
         """The argument of the next write(): this moment, or the changes since the last whole one."""
         some = list(shards)
-        if self._base is not None and self._relative < _MOST_CHANGES:
+        is_there = self._base is not None and os.path.isfile(os.path.join(self.directory, self._base["file"]))
+        if self._base is not None and is_there and self._relative < _MOST_CHANGES:
             cut = Cut(state, some, timestamp, self._recorded)
             if 2 * cut.size <= self._base["bytes"]:
                 return cut
