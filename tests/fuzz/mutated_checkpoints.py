@@ -75,7 +75,7 @@ class Mutants:
         (self.training,) = (folder / "training").glob("checkpoint*")
         group = Group(1, {**SMALL, "t": (np.zeros((500, 4), "float32"), *SMALL["t"][1:])}, directory=str(folder / "server"))
         for step in range(2):  # the second checkpoint has the changes to the first
-            group.push({"w": SMALL["w"][0], "t": ([1, 4 + step], np.ones((2, 4), "float32"))}, step=step)
+            group.push({"w": SMALL["w"][0], "t": (np.array([1, 4 + step]), np.ones((2, 4), "float32"))}, step=step)
             call(group.servers[0], "checkpoint")
         self.files = {
             path: path.read_bytes()
