@@ -36,7 +36,7 @@ def ray_cluster():
         ray.cloudpickle.register_pickle_by_value(module)
     handler = signal.getsignal(signal.SIGTERM)
     ray.init("local", include_dashboard=False)
-    signal.signal(signal.SIGTERM, handler)  # of this process, which runs other tests too
+    signal.signal(signal.SIGTERM, handler)  # the process runs other tests too
     yield ray
     ray.shutdown()
 

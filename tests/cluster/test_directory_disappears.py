@@ -1,4 +1,4 @@
-# The directory of a job disappears while it runs, or the clock jumps: training goes on, and nothing that is confirmed is lost.
+# The directory of a job disappears while it runs, or the clock jumps: training continues, and nothing that is confirmed is lost.
 import shutil
 
 import numpy as np

@@ -1,5 +1,5 @@
 """A server and a trainer on two "machines": network namespaces with a cable between them, which loses packets, is slow, or is
-cut. Each push counts once, and the trainer goes on."""
+cut. Each push counts once, and the trainer continues."""
 
 import json
 import os
@@ -112,7 +112,7 @@ def slow(machines):
 
 
 def cut(machines):
-    """No packet arrives, and nobody is told."""
+    """No packet arrives, and no process is told."""
 
     def both(state):
         ran("ip", "-n", machines.server, "link", "set", "cable", state)
