@@ -203,7 +203,7 @@ def test_it_is_ended_with_checkpoints_and_goes_on(launch, folder, number, status
         _, err = job.communicate(timeout=60)
     assert job.returncode == status and "Traceback" not in err
     made = [json.loads((folder / "job" / f"server-{index}.json").read_text())["version"] for index in (0, 1)]
-    assert max(made) > 2
+    assert max(made) >= 2  # the push of the third step is sent with the fourth one
     _, err = launch(*words[len(COMMAND) :], 4)
     applied = int(re.search(r"pushes: ([\d,]+), all applied", err)[1].replace(",", ""))
     assert applied == sum(made) + 2 * 2 * 4
