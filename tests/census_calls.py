@@ -18,6 +18,7 @@ MODULES = {
     "vision_models": "paddle.vision.models",
     "vision_ops": "paddle.vision.ops",
     "initializer": "paddle.nn.initializer",
+    "debugging": "paddle.amp.debugging",
 }
 TABLES = [
     "paddle",
@@ -35,6 +36,8 @@ TABLES = [
     "initializer",
     "geometric",
     "distribution",
+    "text",
+    "debugging",
 ]
 
 

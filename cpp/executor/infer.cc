@@ -6,6 +6,7 @@
 #include <map>
 
 #include "executor/op_context.h"
+#include "program/tensor_file.h"
 
 namespace paddle_mini {
 namespace {
@@ -21,19 +22,17 @@ std::string known_feeds(const VerifiedProgram& program) {
   return names.empty() ? "" : "; the program's data are " + names;
 }
 
-// Checks a value against its declaration. [1] and [] are equivalent shapes.
+// Checks a value against its declaration.
 void check_against(const VarDesc& var, const VarInfo& info, const char* what) {
   require<ShapeError>(info.kind == static_cast<VarKind>(var.kind), what, " '", var.name, "' is ", name_of(info.kind),
                       ", the program declares ", name_of(static_cast<VarKind>(var.kind)));
   auto declared = static_cast<DType>(var.dtype);
   require<ShapeError>(info.dtype == declared, what, " '", var.name, "' is ", name_of(info.dtype),
                       ", the program declares ", name_of(declared));
-  Shape shape = declared_shape(var.dims);
   // An empty shape of a persistable variable means that the program leaves it open.
   if (var.dims.empty() && var.persistable) return;
-  bool both_one = shape.known() && shape.numel() == 1 && info.shape.numel() == 1;
-  require<ShapeError>(both_one || shapes_agree(shape, info.shape), what, " '", var.name, "' has shape ",
-                      info.shape.str(), ", the program declares ", shape.str());
+  require<ShapeError>(fits_declaration(info.shape, var), what, " '", var.name, "' has shape ", info.shape.str(),
+                      ", the program declares ", declared_shape(var.dims).str());
 }
 
 void check_feed(const VerifiedProgram& program, const Feed& feed) {
@@ -41,6 +40,12 @@ void check_feed(const VerifiedProgram& program, const Feed& feed) {
   require<ProgramError>(var, "feed '", printable(feed.name), "': the program has no such variable",
                         known_feeds(program));
   check_against(*var, feed.info, "feed");
+}
+
+// Whether a variable can have one value only, that without elements.
+bool is_empty(const VarDesc& var) {
+  const Shape shape = declared_shape(var.dims);
+  return static_cast<VarKind>(var.kind) == VarKind::Tensor && shape.known() && shape.numel() == 0;
 }
 
 class Inference {
@@ -62,7 +67,7 @@ class Inference {
     if (!result_.whole) result_.next = block_.ops[i].desc.type;
     if (result_.whole && start_.fetches)
       for (const std::string& name : *start_.fetches) add_fetch(name);
-    for (const auto& entry : set_aside_) refuse(entry.second);
+    for (const auto& entry : set_aside_) settle(entry.second);
     find_live_out();
     return std::move(result_);
   }
@@ -193,6 +198,7 @@ class Inference {
     bool of_scope = persistable && it != current_.end() && result_.variables[it->second].origin == Origin::InScope;
     if (of_scope || set_aside_.count(name)) return add_aside(run, it->second, info, op.desc.outputs[slot].name);
     int fresh = result_.add({name, info, persistable ? Origin::InScope : Origin::Temporary});
+    if (persistable) made_.insert(fresh);
     return current_[name] = fresh;
   }
 
@@ -217,8 +223,23 @@ class Inference {
     std::vector<std::vector<VarInfo>> inputs;
   };
 
-  void refuse(const SetAside& left) const {
-    const VarInfo &held = result_.variables[left.in_scope].info, &info = result_.variables[left.variable].info;
+  // A persistable variable has another shape than before where the segment ends. If this segment wrote the old value, too,
+  // it is a temporary. One element of the scope keeps the shape that it has there.
+  void settle(const SetAside& left) {
+    RunVariable &before = result_.variables[left.in_scope], &after = result_.variables[left.variable];
+    const VarInfo &held = before.info, &info = after.info;
+    const VarDesc& declared = *program_.find(start_.block, after.name);
+    if (made_.count(left.in_scope) && shapes_agree(declared_shape(declared.dims), info.shape)) {
+      std::swap(before.origin, after.origin);
+      return;
+    }
+    bool tensors = held.kind == VarKind::Tensor && info.kind == VarKind::Tensor && held.dtype == info.dtype;
+    if (tensors && held.shape.numel() == 1 && info.shape.numel() == 1) {
+      auto writes = [&](const RunOp& op) { return op.outputs.count(left.variable) > 0; };
+      std::find_if(result_.ops.rbegin(), result_.ops.rend(), writes)
+          ->copies_after.emplace_back(left.variable, left.in_scope);
+      return;
+    }
     with_op_context({block_.ops[left.op].desc, left.op, start_.block, &left.inputs}, [&] {
       fail<ShapeError>(left.port, " '", result_.variables[left.variable].name, "' would be ", info.str(),
                        ", but it is ", held.str(), " in this run and persistable");
@@ -255,8 +276,14 @@ class Inference {
       return;
     }
     Variable* held = scope_.find(name);
-    require<OpError>(held && held->has_value(), "fetch '", name,
-                     "' has no value: no operator of this program makes it");
+    bool has_value = held && held->has_value();
+    if (!has_value && is_empty(*var)) {  // as lstsq of PaddlePaddle declares what its driver does not give
+      VarInfo info;
+      info.dtype = static_cast<DType>(var->dtype), info.shape = declared_shape(var->dims);
+      result_.fetches.push_back(current_[name] = result_.add({name, info, Origin::Temporary}));
+      return;
+    }
+    require<OpError>(has_value, "fetch '", name, "' has no value: no operator of this program makes it");
     result_.fetches.push_back(current_[name] = result_.add({name, held->info(), Origin::InScope}));
   }
 
@@ -267,6 +294,7 @@ class Inference {
   const Scope& scope_;
   Segment result_;
   std::unordered_map<std::string, int> current_;  // the RunVariable of each name at this point
+  std::unordered_set<int> made_;  // variables of the scope that this segment writes before it reads them
   std::map<std::string, SetAside> set_aside_;  // persistable variables that have another shape at this point
 };
 

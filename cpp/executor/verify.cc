@@ -149,6 +149,19 @@ void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
   }
 }
 
+// Whether each block is run by an operator. pylayer names the block of its gradient beside its own, but only pylayer_grad
+// runs it: without one, its operators may read gradients that the program does not have.
+std::vector<bool> blocks_that_run(const ProgramDesc& program) {
+  std::vector<bool> run(program.blocks.size());
+  for (const BlockDesc& block : program.blocks) {
+    for (const OpDesc& op : block.ops) {
+      const std::vector<int> inside = blocks_inside(op);
+      for (int sub : inside) run[sub] = run[sub] || sub == inside[0] || forward_block(program, sub) != inside[0];
+    }
+  }
+  return run;
+}
+
 void note_reads(VerifiedProgram& program) {
   const auto names = names_of_blocks(program);
   for (size_t b = 0; b < program.blocks.size(); ++b) {
@@ -199,10 +212,12 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
   require_known(desc, operators);
   VerifiedProgram program;
   program.operators = &operators;
+  const std::vector<bool> run = blocks_that_run(desc);
+  auto is_unused_gradient = [&](int block) { return !run[block] && forward_block(desc, block) >= 0; };
   for (const BlockDesc& block : desc.blocks) {
     VerifiedBlock verified;
     verified.parent = block.parent_idx;
-    verified.forward = forward_block(desc, block.idx);
+    verified.forward = is_unused_gradient(block.idx) ? -1 : forward_block(desc, block.idx);
     verified.vars.reserve(block.vars.size());
     for (const VarDesc& var : block.vars) {
       check_dtype(var);
@@ -211,6 +226,7 @@ VerifiedProgram verify(const ProgramDesc& desc, const OpTable& operators) {
     program.blocks.push_back(std::move(verified));
   }
   for (const BlockDesc& block : desc.blocks) {
+    if (is_unused_gradient(block.idx)) continue;
     auto& ops = program.blocks[block.idx].ops;
     ops.reserve(block.ops.size());
     for (size_t i = 0; i < block.ops.size(); ++i) {

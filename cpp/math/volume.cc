@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "math/complex.h"
 #include "math/cpu/each_item.h"
 
 namespace paddle_mini {
@@ -74,9 +75,13 @@ void VolumePatches::add_back(KernelContext& context, int64_t images, const T* co
   });
 }
 
-template void VolumePatches::gather(KernelContext&, int64_t, const float*, int64_t, float*) const;
-template void VolumePatches::gather(KernelContext&, int64_t, const double*, int64_t, double*) const;
-template void VolumePatches::add_back(KernelContext&, int64_t, const float*, float*, int64_t) const;
-template void VolumePatches::add_back(KernelContext&, int64_t, const double*, double*, int64_t) const;
+#define PM_INSTANTIATE(T)                                                                    \
+  template void VolumePatches::gather(KernelContext&, int64_t, const T*, int64_t, T*) const; \
+  template void VolumePatches::add_back(KernelContext&, int64_t, const T*, T*, int64_t) const;
+PM_INSTANTIATE(float)
+PM_INSTANTIATE(double)
+PM_INSTANTIATE(Complex<float>)
+PM_INSTANTIATE(Complex<double>)
+#undef PM_INSTANTIATE
 
 }  // namespace paddle_mini

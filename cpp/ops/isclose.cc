@@ -2,6 +2,7 @@
 #include "math/for_each_index.h"
 #include "math/scalar_arg.h"
 #include "ops/family/is_close.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -35,15 +36,16 @@ struct IscloseKernel : Kernel {
 }  // namespace
 
 void define_isclose(OpTable& ops) {
-  ops.add(comparison_of_close("isclose")
-              .doc("Out = whether |Input - Other| <= atol + rtol |Other|, for each element; if rtol > 0, an infinite "
-                   "Other is close to every number, as in PaddlePaddle.")
-              .output("Out", "shape of Input, bool")
-              .infer([](InferContext& c) {
-                check_close_inputs(c);
-                c.set_output("Out", DType::Bool, c.shape("Input"));
-              })
-              .kernels<IscloseKernel, float, double>());
+  ops.add(with_complex<IscloseKernel>(
+      comparison_of_close("isclose")
+          .doc("Out = whether |Input - Other| <= atol + rtol |Other|, for each element; if rtol > 0, an infinite "
+               "Other is close to every number, as in PaddlePaddle.")
+          .output("Out", "shape of Input, bool")
+          .infer([](InferContext& c) {
+            check_close_inputs(c);
+            c.set_output("Out", DType::Bool, c.shape("Input"));
+          })
+          .kernels<IscloseKernel, float, double>()));
 }
 
 }  // namespace paddle_mini

@@ -2,6 +2,7 @@
 #include "core/op_table.h"
 #include "core/second_gradient.h"
 #include "math/volume.h"
+#include "ops/family/of_complex.h"
 
 namespace paddle_mini {
 namespace {
@@ -120,7 +121,7 @@ void define_unfold(OpTable& ops) {
   ops.add(linear_gradient_of(ops, "unfold")
               .doc("X@GRAD = fold of Y@GRAD: for every pixel, the sum over the patches that contain it.")
               .kernels<PatchesKernel<false, true>::For, float, double>());
-  ops.add(
+  ops.add(with_complex<PatchesKernel<false, false>::For>(
       with_size(OpSchema("fold")
                     .input("X", "[images, channels patch height patch width, patches]")
                     .output("Y", "[images, channels, height, width]"))
@@ -128,10 +129,10 @@ void define_unfold(OpTable& ops) {
           .infer([](InferContext& c) { c.set_output("Y", c.input("X").dtype, folded(c)); })
           .gradient("fold_grad", {"X", "Y@GRAD"}, {"X@GRAD"})
           .on_gpu()
-          .kernels<PatchesKernel<false, false>::For, float, double>());
-  ops.add(linear_gradient_of(ops, "fold")
-              .doc("X@GRAD = unfold of Y@GRAD.")
-              .kernels<PatchesKernel<true, true>::For, float, double>());
+          .kernels<PatchesKernel<false, false>::For, float, double>()));
+  ops.add(with_complex<PatchesKernel<true, true>::For>(linear_gradient_of(ops, "fold")
+                                                           .doc("X@GRAD = unfold of Y@GRAD.")
+                                                           .kernels<PatchesKernel<true, true>::For, float, double>()));
 }
 
 }  // namespace paddle_mini

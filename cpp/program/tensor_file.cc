@@ -140,11 +140,16 @@ Parameters read_parameters_from(Stream& stream, const ProgramDesc& program, cons
 
 }  // namespace
 
+bool fits_declaration(const Shape& value, const VarDesc& var) {
+  const Shape declared = declared_shape(var.dims);
+  return shapes_agree(declared, value) || (declared.known() && declared.numel() == 1 && value.numel() == 1);
+}
+
 void require_declared(const ProgramDesc& program, const std::string& name, const Tensor& tensor) {
   const auto& vars = program.blocks[0].vars;
   auto var = std::find_if(vars.begin(), vars.end(), [&](const VarDesc& v) { return v.name == name; });
   require<ProgramError>(var != vars.end(), "the program has no variable '", printable(name), "'");
-  bool fits = static_cast<int32_t>(tensor.dtype) == var->dtype && shapes_agree(tensor.shape, Shape(var->dims));
+  bool fits = static_cast<int32_t>(tensor.dtype) == var->dtype && fits_declaration(tensor.shape, *var);
   require<ShapeError>(fits, "parameter '", printable(name), "' is ", tensor.shape.str(), " ", name_of(tensor.dtype),
                       " in the file, the program declares ", Shape(var->dims).str(), " ",
                       is_dtype(var->dtype) ? name_of(static_cast<DType>(var->dtype)) : "?");

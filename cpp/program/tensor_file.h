@@ -28,6 +28,10 @@ Tensor read_tensor(std::string_view bytes, size_t& position);
 // order of their names.
 std::vector<std::string> parameter_file_order(const ProgramDesc& program);
 
+// Whether a variable may have a value of this shape. All shapes of one element are equivalent: PaddlePaddle's functions use
+// one for another.
+bool fits_declaration(const Shape& value, const VarDesc& var);
+
 // Throws ShapeError if the tensor is not of the dtype and shape that the program declares for this variable.
 void require_declared(const ProgramDesc& program, const std::string& name, const Tensor& tensor);
 

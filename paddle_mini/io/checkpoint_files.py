@@ -29,7 +29,7 @@ from ..program import Program
 from ..scope import raw_name
 from .checkpoint_values import Values
 from .regular_files import open_regular, sync_directory
-from .values import Lod, check_names, element_type, naming, set_values, zeros_of_averages
+from .values import Lod, check_names, element_type, naming, set_values, shape_fits, zeros_of_averages
 
 FORMAT = 1
 VARIABLES, ROWS, RANDOM, MANIFEST = "variables.pdiparams", "rows.pdiparams", "random.txt", "manifest.json"
@@ -120,8 +120,7 @@ def _require_raw(names: Iterable[str], scope: Scope) -> None:
 
 def _require_fit(program: Program, name: str, kind: int, dtype: str, shape: list[int]) -> None:
     var = program.global_block().var(name)
-    fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
-    if kind != var.kind or dtype != var.dtype or not fits:
+    if kind != var.kind or dtype != var.dtype or not shape_fits(shape, var.shape):
         words = {dtypes.SELECTED_ROWS: "selected rows of "}
         raise ShapeError(
             f"'{printable(name)}' is {words.get(kind, '')}{shape} {dtype}, "

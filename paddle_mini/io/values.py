@@ -1,7 +1,7 @@
 # Values from files, validated against the variables of a program before any is written to the scope.
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,6 +57,13 @@ def set_values(scope: Scope, program: Program, values: Mapping[str, tuple[np.nda
             scope.set(name, array, lod)
 
 
+def shape_fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
+    """Whether a variable that is declared with one shape may have a value of another; all shapes of one element are equivalent."""
+    if set(declared) <= {1} and set(shape) <= {1}:
+        return True
+    return len(shape) == len(declared) and all(want in (-1, dim) for want, dim in zip(declared, shape))
+
+
 def _check(program: Program, name: str, array: Any) -> None:
     var = program.global_block().var(name)
     if var.kind != dtypes.TENSOR:
@@ -64,8 +71,7 @@ def _check(program: Program, name: str, array: Any) -> None:
     if not isinstance(array, np.ndarray):
         raise ProgramError(f"the value of '{printable(name)}' is of type {type(array).__name__}, it must be a NumPy array")
     found, shape = element_type(array.dtype), list(array.shape)
-    fits = len(shape) == len(var.shape) and all(want in (-1, dim) for want, dim in zip(var.shape, shape))
-    if not fits or found != var.dtype or not array.dtype.isnative:
+    if not shape_fits(shape, var.shape) or found != var.dtype or not array.dtype.isnative:
         raise ShapeError(
             f"'{printable(name)}' is {shape} {found if array.dtype.isnative else array.dtype}, "
             f"the program declares {list(var.shape)} {var.dtype}"

@@ -130,6 +130,39 @@ def test_a_persistable_may_have_another_shape_in_between():
         executor.run(_core.Signature(program([var("w", [2, 3], persistable=True)], ops[:3]), (), ()), scope, ())
 
 
+def test_a_persistable_has_the_last_shape_that_a_program_writes():
+    """As PaddlePaddle's WeightNormParamAttr writes a length: without dimensions, and in the declared shape."""
+    ops = [
+        op("fill_constant", {}, {"Out": ["g"]}, ("shape", LONGS, []), ("value", FLOAT, 3.0)),
+        op("reshape2", {"X": ["g"]}, {"Out": ["g"]}, ("shape", INTS, [1, 1])),
+    ]
+    scope, executor = _core.Scope(), _core.Executor("cpu")
+    for _ in range(2):
+        executor.run(_core.Signature(program([var("g", [1, 1], persistable=True)], ops), (), ()), scope, ())
+        np.testing.assert_array_equal(scope.get("g"), [[3]])
+
+
+def test_one_element_of_the_scope_is_updated_in_its_shape():
+    """As PaddlePaddle's ctr_metric_bundle adds [1, 1] to a sum that began as [1]."""
+    vars = [var("sum", [1, 1], persistable=True), var("x", [1, 1], need_check_feed=True)]
+    ops = [op("elementwise_add", {"X": ["x"], "Y": ["sum"]}, {"Out": ["sum"]})]
+    scope, executor = _core.Scope(), _core.Executor("cpu")
+    scope.set("sum", ones(1))
+    for wanted in (3, 5):
+        signature = _core.Signature(program(vars, ops), ("x",), ("sum",))
+        (found,) = executor.run(signature, scope, (np.full((1, 1), 2, "float32"),))
+        assert found.tolist() == [[wanted]] and scope.get("sum").tolist() == [wanted]
+
+
+def test_a_variable_without_elements_has_a_value_without_an_operator():
+    """As PaddlePaddle's lstsq declares the singular values that its driver does not give."""
+    executor = _core.Executor("cpu")
+    (found,) = executor.run(_core.Signature(program([var("none", [0, 3])], []), (), ("none",)), _core.Scope(), ())
+    assert found.shape == (0, 3) and found.dtype == np.float32
+    with pytest.raises(pm.OpError, match="fetch 'some' has no value"):
+        executor.run(_core.Signature(program([var("some", [1, 3])], []), (), ("some",)), _core.Scope(), ())
+
+
 def test_more_rows_than_the_plan_was_made_for():
     vars = [var("r", [50, 2], kind=8, persistable=True), var("y", [50, 2], kind=8)]
     handle = program(vars, [op("scale", {"X": ["r"]}, {"Out": ["y"]}, ("scale", 1, 2.0))])

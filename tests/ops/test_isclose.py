@@ -3,7 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import array, op_tests
+from harness import array, complex_array, op_tests
 
 SPECIAL = np.array([1.0, np.nan, np.inf, -np.inf, 0.0])
 CLOSE = {"Input": np.array([1.0, 1.0, 2.0, -3.0]), "Other": np.array([1.0, 1.0001, 2.5, -3.00001])}
@@ -31,4 +31,16 @@ test_isclose = op_tests(
         "other shape": ({"Input": array(3), "Other": array(4)}, {}, pm.ShapeError, "Input [3] Other [4]"),
         "not a number": ({"Input": array(3), "Other": array(3)}, {"rtol": "small"}, pm.ProgramError, "rtol small"),
     },
+)
+
+Z = complex_array(3, 4)
+test_isclose_complex = op_tests(
+    "isclose",
+    reference,
+    cases={
+        "near and far": ({"Input": Z, "Other": Z + np.array([0, 1e-9, 1e-3j, 0.5])}, {}),
+        "wide": ({"Input": Z, "Other": Z + np.array([0.3j, -0.05, 1e-3j, 0.5])}, {"atol": "0.1", "rtol": "0.01"}),
+        "NaN in one part": ({"Input": Z * np.nan, "Other": Z * np.nan}, {"equal_nan": True}),
+    },
+    refusals={},
 )

@@ -56,6 +56,17 @@ def test_an_input_without_a_gradient_has_zeros():
     np.testing.assert_array_equal(run(program([scaled("x", 3.0)]))[2], np.zeros(3, "float32"))
 
 
+def test_without_its_gradient_operator_the_gradient_block_is_not_read():
+    """PaddlePaddle's static_pylayer writes the block before the program has gradients."""
+    vars = [var(name, [3], need_check_feed=True) for name in ("x", "y", "out")] + [var("scopes", kind=11)]
+    ops = [op("pylayer", {"Input": ["x", "y"]}, {"Out": ["out"], "Scope": ["scopes"]}, ("blocks", BLOCKS, [1, 2]))]
+    forward = [op("elementwise_mul", {"X": ["x"], "Y": ["y"]}, {"Out": ["out"]})]
+    gradient = {**block([var("x@GRAD", [3])], [scaled("x", 3.0)], 2, 0), "forward_block_idx": 1}
+    main = pm.Program.from_bytes(program_bytes(block(vars, ops), block([], forward, 1, 0), gradient))
+    (out,) = pm.Executor().run(main, {"x": X, "y": X + 1}, ["out"])
+    np.testing.assert_array_equal(out, X * (X + 1))
+
+
 def test_no_other_operator_may_have_the_block():
     with pytest.raises(pm.ProgramError, match="block 1, which another operator has"):
         _core.Program(program([scaled("x", 3.0)], gradient_block=1).to_bytes())

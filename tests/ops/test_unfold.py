@@ -3,7 +3,7 @@
 import numpy as np
 
 import paddle_mini as pm
-from harness import array, op_tests
+from harness import array, complex_array, op_tests
 
 
 def patches(height, width, attrs):
@@ -34,7 +34,7 @@ def fold(inputs, attrs):
     x, (height, width) = inputs["X"], attrs["output_sizes"]
     above, left, below, right = attrs["paddings"]
     taps = np.prod(attrs["kernel_sizes"])
-    image = np.zeros((len(x), x.shape[1] // taps, height + above + below, width + left + right))
+    image = np.zeros((len(x), x.shape[1] // taps, height + above + below, width + left + right), x.dtype)
     parts = x.reshape(len(x), x.shape[1] // taps, taps, x.shape[2])
     for tap, where in enumerate(patches(height, width, attrs)):
         target = image[(..., *where)]
@@ -78,6 +78,7 @@ test_fold = op_tests(
         "dilations": ({"X": array(1, 8, 6)}, {"output_sizes": [4, 5], "kernel_sizes": [2, 2], "dilations": [2, 2]}),
         "one element": ({"X": array(1, 1, 1)}, {"output_sizes": [1, 1], "kernel_sizes": [1, 1]}),
         "no images": ({"X": array(0, 4, 4)}, {"output_sizes": [3, 3], "kernel_sizes": [2, 2]}),
+        "complex": ({"X": complex_array(1, 8, 6)}, {"output_sizes": [4, 5], "kernel_sizes": [2, 2], "dilations": [2, 2]}),
     },
     gradients=["X"],
     refusals={

@@ -6,6 +6,7 @@
 
 #include "core/op_table.h"
 #include "core/target.h"
+#include "math/complex.h"
 
 namespace paddle_mini {
 
@@ -27,12 +28,18 @@ struct IsClose {
   double rtol, atol;
   bool equal_nan;
 
+  static PM_HD bool is_nan(T x) {
+    if constexpr (is_complex_number<T>) return std::isnan(x.real) || std::isnan(x.imag);
+    else return std::isnan(x);
+  }
   PM_HD bool operator()(T a, T b) const {
-    if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
+    using R = real_part_of<T>;
+    using std::abs;
+    if (is_nan(a) || is_nan(b)) return equal_nan && is_nan(a) && is_nan(b);
     if (a == b) return true;
-    T apart = std::abs(a - b), allowed = static_cast<T>(atol + rtol * std::abs(static_cast<double>(b)));
+    R apart = abs(a - b), allowed = static_cast<R>(atol + rtol * static_cast<double>(abs(b)));
     // PaddlePaddle tolerates 1e-15 beyond the bound.
-    return apart <= allowed || std::abs(apart - allowed) <= T(1e-15);
+    return apart <= allowed || abs(apart - allowed) <= R(1e-15);
   }
 };
 
