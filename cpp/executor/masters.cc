@@ -9,9 +9,9 @@
 namespace paddle_mini {
 namespace {
 
-int first_of(const std::vector<Slot>& slots, const Ports& ports, const char* name) {
+const std::vector<int>& port_of(const std::vector<Slot>& slots, const Ports& ports, const char* name) {
   for (size_t s = 0; s < slots.size(); ++s) {
-    if (slots[s].name == name) return ports[s][0];
+    if (slots[s].name == name) return ports[s];
   }
   fail<ProgramError>("port ", name, " is missing");
 }
@@ -19,7 +19,7 @@ int first_of(const std::vector<Slot>& slots, const Ports& ports, const char* nam
 Ports ports_on_master(const std::vector<Slot>& slots, const Ports& ports, const char* param, const char* master) {
   Ports result;
   for (size_t s = 0; s < slots.size(); ++s) {
-    if (slots[s].name == param) result.push_back({first_of(slots, ports, master)});
+    if (slots[s].name == param) result.push_back(port_of(slots, ports, master));
     else if (slots[s].name != master) result.push_back(ports[s]);
   }
   return result;
@@ -36,23 +36,27 @@ Segment update_masters(Segment segment, const Placement& placement) {
       continue;
     }
     std::shared_ptr<const VerifiedOp> whole = op.op;
-    int param = first_of(whole->desc.outputs, op.outputs, "ParamOut");
-    int master = first_of(whole->desc.outputs, op.outputs, "MasterParamOut");
+    const std::vector<int> params = port_of(whole->desc.outputs, op.outputs, "ParamOut");
+    const std::vector<int> masters = port_of(whole->desc.outputs, op.outputs, "MasterParamOut");
     op.inputs = ports_on_master(whole->desc.inputs, op.inputs, "Param", "MasterParam");
     op.outputs = ports_on_master(whole->desc.outputs, op.outputs, "ParamOut", "MasterParamOut");
     op.op = std::make_shared<VerifiedOp>(VerifiedOp{whole->schema, step_on_master(whole->desc), whole->is_control});
     for (size_t s = 0; s < op.inputs.size(); ++s) {
       if (op.desc().inputs[s].name != "Grad") continue;
-      int grad = op.inputs[s][0];
-      if (segment.variables[grad].info.dtype == DType::Float32) continue;
-      RunVariable wide{segment.variables[grad].name, segment.variables[grad].info, Origin::Temporary};
-      wide.info.dtype = DType::Float32;
-      op.inputs[s][0] = segment.add(std::move(wide));
-      segment.ops.push_back(cast_beside(segment, cast, op, grad, op.inputs[s][0]));
+      for (int& port : op.inputs[s]) {
+        int grad = port;
+        if (segment.variables[grad].info.dtype == DType::Float32) continue;
+        RunVariable wide{segment.variables[grad].name, segment.variables[grad].info, Origin::Temporary};
+        wide.info.dtype = DType::Float32;
+        port = segment.add(std::move(wide));
+        segment.ops.push_back(cast_beside(segment, cast, op, grad, port));
+      }
     }
     auto copies_after = std::exchange(op.copies_after, {});
     segment.ops.push_back(op);
-    segment.ops.push_back(cast_beside(segment, cast, op, master, param));
+    for (size_t i = 0; i < params.size(); ++i) {
+      segment.ops.push_back(cast_beside(segment, cast, op, masters[i], params[i]));
+    }
     segment.ops.back().copies_after = std::move(copies_after);
   }
   return segment;

@@ -1,5 +1,6 @@
 // lars_momentum: momentum with a learning rate for each parameter, computed from the norms of the parameter and its
 // gradient
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "ops/family/optimizer.h"
 #include "math/optimizer_steps.h"
@@ -52,18 +53,20 @@ void infer_lars_momentum(InferContext& c) {
 }  // namespace
 
 void define_lars_momentum(OpTable& ops) {
-  ops.add(merged_optimizer("lars_momentum", {"Velocity"})
-              .doc("For each parameter: g = rescale_grad * Grad, rate = LearningRate * lars_coeff * |Param| / (|g| + "
-                   "lars_weight_decay |Param| + epsilon) of Euclidean norms, or LearningRate itself where one of the "
-                   "norms or lars_weight_decay is 0; VelocityOut = mu Velocity + rate (g + lars_weight_decay Param), "
-                   "ParamOut = Param - VelocityOut.")
-              .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
-              .attr("lars_coeff", 0.001f, "ratio of a step's norm to the parameter's norm")
-              .attr("lars_weight_decay", std::vector<float>{0.0005f}, "one for all parameters or one for each")
-              .attr("epsilon", 0.0f, "in the divisor of the rate")
-              .attr("rescale_grad", 1.0f, "factor of the gradients")
-              .infer(infer_lars_momentum)
-              .kernels<LarsMomentumKernel, float, double>());
+  ops.add(with_master(
+      merged_optimizer("lars_momentum", {"Velocity"})
+          .doc("For each parameter: g = rescale_grad * Grad, rate = LearningRate * lars_coeff * |Param| / (|g| + "
+               "lars_weight_decay |Param| + epsilon) of Euclidean norms, or LearningRate itself where one of the "
+               "norms or lars_weight_decay is 0; VelocityOut = mu Velocity + rate (g + lars_weight_decay Param), "
+               "ParamOut = Param - VelocityOut.")
+          .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
+          .attr("lars_coeff", 0.001f, "ratio of a step's norm to the parameter's norm")
+          .attr("lars_weight_decay", std::vector<float>{0.0005f}, "one for all parameters or one for each")
+          .attr("epsilon", 0.0f, "in the divisor of the rate")
+          .attr("rescale_grad", 1.0f, "factor of the gradients")
+          .infer(infer_lars_momentum)
+          .kernels<LarsMomentumKernel, float, double>(),
+      Updates::Several));
 }
 
 }  // namespace paddle_mini

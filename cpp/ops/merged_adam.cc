@@ -1,4 +1,5 @@
 // merged_adam: adam's step for several parameters at once
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "math/adam_step.h"
 #include "ops/family/optimizer.h"
@@ -39,7 +40,7 @@ struct MergedAdamKernel : Kernel {
 namespace paddle_mini {
 
 void define_merged_adam(OpTable& ops) {
-  ops.add(
+  ops.add(with_master(
       merged_optimizer("merged_adam", {"Moment1", "Moment2"})
           .doc("The step of adam for each parameter.")
           .input_list("Beta1Pow", "for each parameter, one element: beta1^t in step t, counted from 1")
@@ -53,7 +54,8 @@ void define_merged_adam(OpTable& ops) {
           .infer([](InferContext& c) { infer_several(c, {"Grad", "Moment1", "Moment2"}, {"Beta1Pow", "Beta2Pow"}); })
           .updates("Beta1Pow", "Beta1PowOut")
           .updates("Beta2Pow", "Beta2PowOut")
-          .kernels<MergedAdamKernel, float, double>());
+          .kernels<MergedAdamKernel, float, double>(),
+      Updates::Several));
 }
 
 }  // namespace paddle_mini

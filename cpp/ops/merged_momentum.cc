@@ -1,4 +1,5 @@
 // merged_momentum: momentum's step for several parameters at once
+#include "core/master_parameter.h"
 #include "core/op_table.h"
 #include "math/momentum_step.h"
 #include "ops/family/optimizer.h"
@@ -62,7 +63,7 @@ void infer_merged_momentum(InferContext& c) {
 }  // namespace
 
 void define_merged_momentum(OpTable& ops) {
-  ops.add(
+  ops.add(with_master(
       merged_optimizer("merged_momentum", {"Velocity"})
           .doc("The step of momentum for each parameter.")
           .required_attr("mu", AttrType::Float, "momentum: the factor of the velocity in each step")
@@ -74,7 +75,8 @@ void define_merged_momentum(OpTable& ops) {
                 "factor of the gradients; not used with use_nesterov, with regularization_method or with several "
                 "learning rates, as in PaddlePaddle on a CPU")
           .infer(infer_merged_momentum)
-          .kernels<MergedMomentumKernel, float, double>());
+          .kernels<MergedMomentumKernel, float, double>(),
+      Updates::Several));
 }
 
 }  // namespace paddle_mini

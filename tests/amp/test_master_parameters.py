@@ -62,6 +62,29 @@ def test_a_step_is_that_of_float32(op, dtype):
         np.testing.assert_array_equal(found[port], wide[port])
 
 
+@pytest.mark.parametrize("op", ["lars_momentum", "merged_momentum", "merged_adam"])
+def test_a_step_of_several_parameters(op):
+    count, (state, attrs) = 2, STATE["adam" if op == "merged_adam" else "momentum"]
+    masters, grads = [MASTER, MASTER[:7] * 2], [GRAD, GRAD[:7]]
+    parts = [float32(state), {port: value[:7] for port, value in float32(state).items()}]
+    inputs = {"LearningRate": [RATE], **{port: [part[port] for part in parts] for port in state}}
+    wide = run_op(op, {"Param": masters, "Grad": [numbers_of(grad) for grad in grads], **inputs}, attrs, several(op, count))
+    inputs |= {"Param": [bits_of(master) for master in masters], "MasterParam": masters, "Grad": grads}
+    found = run_op(op, inputs, {**attrs, "multi_precision": True}, {**several(op, count), "MasterParamOut": count})
+    for port in wide:
+        for one, wanted in zip(found["MasterParamOut" if port == "ParamOut" else port], wide[port], strict=True):
+            np.testing.assert_array_equal(one, wanted)
+    for one, wanted in zip(found["ParamOut"], wide["ParamOut"], strict=True):
+        np.testing.assert_array_equal(one, bits_of(wanted))
+    with pytest.raises(pm.ProgramError, match="MasterParam has 1 variables, Param has 2"):
+        run_op(op, inputs | {"MasterParam": masters[:1]}, attrs, {**several(op, count), "MasterParamOut": 1})
+
+
+def several(op, count):
+    """The outputs of a step without masters, and how many variables each has."""
+    return {port: count for port in sorted(outputs_of(op)) if port != "MasterParamOut"}
+
+
 def test_a_gradient_of_float32():
     np.testing.assert_array_equal(step("sgd", numbers_of(GRAD))["MasterParamOut"], step("sgd", GRAD)["MasterParamOut"])
 

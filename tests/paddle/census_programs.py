@@ -3,6 +3,7 @@
 import functools
 import importlib
 import json
+from unittest import mock
 
 import numpy as np
 
@@ -85,6 +86,16 @@ class Inputs:
         then()
         return loss
 
+    def classify(self, optimizer):
+        """A network of images with normalizations, a softmax and a table, which the optimizer trains."""
+        layers = paddle.static.nn
+        hidden = layers.batch_norm(layers.conv2d(self.x(8, 3, 8, 8), 4, 3), act="relu")
+        hidden = layers.fc(F.max_pool2d(hidden, 2), 16, activation="gelu") + layers.embedding(self.n(5, 8), [5, 16])
+        logits = layers.fc(layers.layer_norm(hidden), 4)
+        loss = paddle.mean(F.softmax_with_cross_entropy(logits, self.n(4, 8, 1)))
+        optimizer.minimize(loss)
+        return loss
+
     def inferred(self, model, image):
         model.eval()
         return model(image)
@@ -139,6 +150,18 @@ def build(module, expression):
                 why = str(error)[-300:]
             gradients = [var for var in gradients if np.prod(var.shape) < LARGE]
     return startup, forward, main if gradients else None, inputs.feeds, results, gradients, trained, why
+
+
+def write_mixed(folder, expression):
+    """Writes the startup and the main program of a call of paddle.static.amp, and the name of the loss, as it makes them where there is a GPU: on a CPU it
+    finds no operators of 16 bits."""
+    lists = importlib.import_module("paddle.static.amp.fp16_lists")
+    asked = lists._get_sys_unsupported_list
+    with mock.patch.object(lists, "_get_sys_unsupported_list", lambda dtype: ("GPU", set(), asked(dtype)[2])):
+        startup, forward, _, _, (loss,), *_ = build("paddle.static.amp", expression)
+    (folder / "loss").write_text(loss.name)
+    for name, program in {"startup": startup, "forward": forward}.items():
+        (folder / f"{name}.pb").write_bytes(program.desc.serialize_to_string())
 
 
 def array(tensor):

@@ -276,6 +276,10 @@ def census_names(folder, modules):
     census_programs.write_names(folder, modules)
 
 
+def mixed_precision(folder, expression):
+    census_programs.write_mixed(folder, expression)
+
+
 def census(folder, module, expression):
     """Writes the programs and results of a call of a public function; see census_programs.run."""
     signal.alarm(120)
@@ -301,6 +305,7 @@ JOBS = (
     predict,
     census_names,
     census,
+    mixed_precision,
 )
 
 

@@ -123,7 +123,6 @@ OpSchema merged_optimizer(const char* type, const std::vector<const char*>& stat
       .input_list("LearningRate", "one element each; one for all parameters or one for each")
       .output_list("ParamOut", "the same variable as Param")
       .updates("Param", "ParamOut")
-      .attr("multi_precision", false, "for mixed precision; not used by float32 and float64")
       .no_gradient(kNoGradient)
       .on_gpu();
   for (const char* port : state) {
