@@ -11,7 +11,7 @@ import paddle
 
 F = paddle.nn.functional
 LARGE = 1_000_000  # elements of gradients that are not compared: those of the widest layers
-DEEP = "inferred("  # begins calls that are compared in float64: float32 gradients of many layers are mostly rounding
+DEEP = ("inferred(", "trained(")  # begin calls that are compared in float64: float32 gradients of many layers are mostly rounding
 
 
 class Inputs:
@@ -99,6 +99,15 @@ class Inputs:
     def inferred(self, model, image):
         model.eval()
         return model(image)
+
+    def trained(self, model, image):
+        """A network of images, which SGD trains. Its dropout keeps all elements."""
+        for layer in model.sublayers():
+            if isinstance(layer, paddle.nn.Dropout):
+                layer.p = 0.0
+        loss = functools.reduce(paddle.add, [paddle.mean(var * var) for var in flattened(model(image))])
+        paddle.optimizer.SGD(0.01).minimize(loss)
+        return loss
 
     def guarded(self, guard):
         with guard:
