@@ -13,10 +13,8 @@ from paddle_mini.schemas import op_schema
 
 TABLE = json.loads((pathlib.Path(__file__).parent / "operator_ports.json").read_text())
 
-MASTER = {"MasterParam", "MasterParamOut"}  # float32 copies of 16-bit parameters
 AXES = {"AxisTensor", "AxisTensorList"}  # axes that are known only while a program runs
 UNKNOWN_PORTS = {
-    **dict.fromkeys(["lars_momentum", "merged_adam", "merged_momentum"], MASTER),
     **dict.fromkeys(["reduce_all", "reduce_amax", "reduce_amin", "reduce_any"], AXES),
     "batch_norm": {"MomentumTensor"},
     "conv2d_transpose": {"Bias"},  # attributes of its kernels for oneDNN

@@ -96,7 +96,7 @@ void define_viterbi_decode(OpTable& ops) {
   ops.add(
       OpSchema("viterbi_decode")
           .doc("Path = for each sequence the tags t whose sum of Input[k, t[k]] and Transition[t[k - 1], t[k]] is the "
-               "largest; of equal ones the lower tags. Path is as wide as the greatest length, and 0 behind the end "
+               "largest; of equal ones the lower tags. Path is as wide as the greatest length, and 0 after the end "
                "of a sequence.")
           .input("Input", "[count, width, tags]: the score of each tag at each place of padded sequences")
           .input("Transition", "[tags, tags]: the score of a tag, by row, before another one")

@@ -58,7 +58,7 @@ def set_values(scope: Scope, program: Program, values: Mapping[str, tuple[np.nda
 
 
 def shape_fits(shape: Sequence[int], declared: Sequence[int]) -> bool:
-    """Whether a variable that is declared with one shape may have a value of another; all shapes of one element are equivalent."""
+    """Whether a variable that is declared with one shape may have a value of another; those of one element are equivalent."""
     if set(declared) <= {1} and set(shape) <= {1}:
         return True
     return len(shape) == len(declared) and all(want in (-1, dim) for want, dim in zip(declared, shape))

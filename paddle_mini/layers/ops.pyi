@@ -1969,7 +1969,7 @@ def is_empty(x: Variable, *, name: str | None=None) -> Variable:
 def isclose(x: Variable, y: Variable, *, rtol: str='1e-5', atol: str='1e-8', equal_nan: bool=False, name: str | None=None) -> Variable:
     """Out = whether |x - y| <= atol + rtol |y|, for each element; if rtol > 0, an infinite y is close to every number, as in PaddlePaddle.
 
-    Element types: float32, float64; computed in a wider one: float16, bfloat16.
+    Element types: float32, float64, complex64, complex128; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape

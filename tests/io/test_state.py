@@ -208,3 +208,13 @@ def test_a_refusal_names_the_file(tmp_path):
         pm.io.load_state(tmp_path / "s.pdparams")
     with pytest.raises(pm.ProgramError, match="can't open"):
         pm.io.load_state(tmp_path / "nothing.pdparams")
+
+
+def test_one_element_may_have_another_shape():
+    """As the state of PaddlePaddle's ctr_metric_bundle: [1], declared as [1, 1]."""
+    program, scope = pm.Program(), pm.Scope()
+    program.global_block().create_var("sum", shape=[1, 1], persistable=True)
+    pm.io.set_state(program, {"sum": np.ones(1, "float32")}, scope)
+    assert scope.get("sum").shape == (1,)
+    with pytest.raises(pm.ShapeError, match=r"'sum' is \[1, 2\] float32, the program declares \[1, 1\] float32"):
+        pm.io.set_state(program, {"sum": np.ones((1, 2), "float32")}, scope)

@@ -162,8 +162,8 @@ def build(module, expression):
 
 
 def write_mixed(folder, expression):
-    """Writes the startup and the main program of a call of paddle.static.amp, and the name of the loss, as it makes them where there is a GPU: on a CPU it
-    finds no operators of 16 bits."""
+    """Writes the startup and the main program of a call of paddle.static.amp, as it makes them where there is a GPU, and the name
+    of the loss: on a CPU it finds no operators of 16 bits."""
     lists = importlib.import_module("paddle.static.amp.fp16_lists")
     asked = lists._get_sys_unsupported_list
     with mock.patch.object(lists, "_get_sys_unsupported_list", lambda dtype: ("GPU", set(), asked(dtype)[2])):

@@ -48,12 +48,12 @@ LEVELS = {
     "OD": "level='OD', dtype='bfloat16'",
 }
 WITH_EVERY_OPTIMIZER = ["O1 bfloat16", "O1 float16", "O2 bfloat16", "O2 float16"]
-PROGRAMS = [(optimizer, level) for level in LEVELS for optimizer in OPTIMIZERS if level in WITH_EVERY_OPTIMIZER or optimizer == "Adam"]
+PROGRAMS = [(one, level) for level in LEVELS for one in OPTIMIZERS if level in WITH_EVERY_OPTIMIZER or one == "Adam"]
 
 
 @pytest.fixture(scope="module")
 def of_float32(paddle, tmp_path_factory):
-    """What each optimizer trains in PaddlePaddle: the initial values, the feeds and the losses."""
+    """The initial values, the feeds and the losses of each optimizer in PaddlePaddle."""
     known = {}
 
     def trained(optimizer):
