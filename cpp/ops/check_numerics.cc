@@ -60,7 +60,6 @@ void define_check_numerics(OpTable& ops) {
               .attr("stack_height_limit", -1, "ignored: the lines of a call stack that PaddlePaddle would print")
               .attr("output_dir", "", "the folder of PaddlePaddle's log; only none is possible", one_of({""}))
               .infer(infer_check_numerics)
-              .custom_lod()
               .no_gradient("its outputs are statistics for a reader")
               .checks_data()
               .cpu_only("a check for debugging")

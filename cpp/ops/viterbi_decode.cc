@@ -106,7 +106,6 @@ void define_viterbi_decode(OpTable& ops) {
           .attr("include_bos_eos_tag", true,
                 "whether the last row of Transition is added at the first tag, and the row before it at the last tag")
           .infer(infer_viterbi_decode)
-          .custom_lod()
           .no_gradient("PaddlePaddle has none either: its output is tags, which are integers")
           .cpu_only("processes sequences of tags one step at a time")
           .kernels<ViterbiDecodeKernel, float, double>());

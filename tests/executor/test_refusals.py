@@ -12,8 +12,16 @@ from schema_checks import SINGULAR, spoiled
 
 # It rejects when another replica does, and its runs back up their outputs: tests/devices/test_parallel_failures.py.
 # histogram refuses only equal limits that are infinite, and yolov3_loss boxes outside of the image; clip_double_grad refuses as
-# clip does, by tensors that its cases do not have.
-NOT_BY_ITSELF = {"c_allreduce_sum", "clip_double_grad", "histogram", "yolov3_loss", "yolov3_loss_grad", *SINGULAR}
+# clip does, by tensors that its cases do not have; check_numerics by infinities: tests/ops/test_check_numerics.py.
+NOT_BY_ITSELF = {
+    "c_allreduce_sum",
+    "check_numerics",
+    "clip_double_grad",
+    "histogram",
+    "yolov3_loss",
+    "yolov3_loss_grad",
+    *SINGULAR,
+}
 CHECKING = {op_type for op_type in _core.op_types() if op_schema(op_type)["checks_data"]} - NOT_BY_ITSELF
 
 

@@ -45,6 +45,7 @@ NO_CASE = {
     "unpool3d_grad": ["Out"],
     # Param is then of another element type: tests/amp
     **{op_type: ["MasterParam"] for op_type in "adadelta adagrad adam adamax adamw lamb momentum rmsprop sgd".split()},
+    **{op_type: ["MasterParam", "MasterParamOut"] for op_type in "lars_momentum merged_adam merged_momentum".split()},
 }
 
 
@@ -222,6 +223,7 @@ ASKED_ELSEWHERE = {
     },
     "checks_data": {
         "c_allreduce_sum",
+        "check_numerics",
         "class_center_sample",
         "graph_reindex",
         "graph_sample_neighbors",
