@@ -96,7 +96,7 @@ test-gpu-on-host: cuda-on-host $(VENV)/.test
 	@PM_CUDA_LIBRARY="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/paddle_mini/libpaddle_mini_cuda_on_host.so" $(PY) -m pytest tests/gpu --numprocesses auto --maxprocesses 8 --dist worksteal
 
 # Races between threads, under ThreadSanitizer: every kernel with split loops, fused operators, the pool, executors in
-# several threads, devices, and replicas. CONTRIBUTING.md says how long it takes.
+# several threads, devices, replicas, and every function of the C interface. CONTRIBUTING.md says how long it takes.
 # Excluded by their names: tests of signals, and of processes that fork or have limits, which ThreadSanitizer does not
 # support.
 TSAN_TESTS ?= tests/executor/test_same_bits.py tests/golden/test_golden.py tests/executor/test_fuse.py \
@@ -107,6 +107,7 @@ tsan: build $(VENV)/.test
 	$(call say,building and testing with ThreadSanitizer)
 	$(call sanitized,tsan)
 	@$(PY) tests/staged.py --preload libtsan.so build/tsan $(TSAN_TESTS) -k "not seed and not process and not interrupt and not forked and not system"
+	@TSAN_BUILD=build/tsan $(PY) -m pytest tests/c_interface/test_threads.py -k sanitizer
 
 # Every kernel under AddressSanitizer and UndefinedBehaviorSanitizer; CONTRIBUTING.md says how long it takes.
 # Excluded: tests that install the C library and use their own sanitizers, and tests of memory limits and interrupts.

@@ -11,8 +11,10 @@ void* __libc_memalign(size_t alignment, size_t size);
 
 static long allowed = -1; /* allocations until they fail; below 0: all succeed */
 static int once;          /* whether only one fails */
+static int (*asked)(void); /* unless NULL, says whether an allocation fails */
 
 static int fails(void) {
+  if (asked) return asked();
   if (allowed < 0) return 0;
   if (allowed > 0) {
     --allowed;

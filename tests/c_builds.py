@@ -40,7 +40,7 @@ def compile_c(prefix, program, source, *options, compiler="gcc", standard="gnu99
 
 def saved_models(folder):
     """Saves a model for inference, `m`, and its training with an average, `train`, in files of every format; returns the model
-    that is trained."""
+    that is trained. The loop of `endless` does not end."""
     optimizers = []
     optimizers.append(pm.optimizer.ParameterAverage(pm.optimizer.Adam(0.05), window_size=3))
     model = SmallModel(optimizers[0].minimize)
@@ -49,6 +49,10 @@ def saved_models(folder):
     pm.io.save_program(folder / "train", model.main, model.scope)
     for name in ("state.pdparams", "state.safetensors"):
         pm.io.save_state(folder / name, pm.io.get_state(model.main, model.scope))
+    with pm.program_guard(pm.Program(), pm.Program()):
+        one = pm.layers.fill_constant([1], "float32", 1.0)
+        end = pm.layers.while_loop(lambda i: i > 0, lambda i: [i + 1.0], [one])
+        pm.io.save_inference_model(folder / "endless", [], end)
     (folder / "apply.pdmodel").write_bytes(optimizers[0].apply_program(keep_raw=True).to_bytes())
     (folder / "restore.pdmodel").write_bytes(optimizers[0].restore_program().to_bytes())
     return model

@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include "core/throwing_stream.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -24,7 +26,7 @@ bool lists(const std::string& controllers, const std::string& one) {
 
 void each_control_group(const std::string& root, const std::string& controller,
                         const std::function<void(const std::string&, bool)>& take) {
-  std::ifstream groups(root + "/proc/self/cgroup");
+  Throwing<std::ifstream> groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     size_t first = line.find(':'), second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "core/throwing_stream.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -45,7 +47,7 @@ void TextPart::append_to(std::string& text) const {
   if (kind_ == Kind::Character) text += static_cast<char>(natural_);
   if (kind_ == Kind::Integer) text += std::to_string(integer_);
   if (kind_ == Kind::Natural) text += std::to_string(natural_);
-  if (kind_ == Kind::Real) text += (std::ostringstream() << real_).str();
+  if (kind_ == Kind::Real) text += (Throwing<std::ostringstream>() << real_).str();
 }
 
 std::string concatenate(std::initializer_list<TextPart> parts) {

@@ -5,6 +5,7 @@
 
 #include "core/cpu_count.h"
 #include "core/parallel.h"
+#include "core/throwing_stream.h"
 
 namespace paddle_mini {
 
@@ -52,7 +53,7 @@ void KernelContexts::may_touch_files(bool may) {
 }
 
 std::string KernelContexts::random_state() const {
-  std::ostringstream state;
+  Throwing<std::ostringstream> state;
   state << held_.at(place_).context.generator;
   for (const auto& [place, held] : held_) {
     if (place != place_) state << ' ' << name_of(place) << ' ' << held.context.generator;
@@ -61,7 +62,7 @@ std::string KernelContexts::random_state() const {
 }
 
 void KernelContexts::set_random_state(const std::string& text) {
-  std::istringstream state(text);
+  Throwing<std::istringstream> state(text);
   std::map<Place, std::mt19937_64> generators;
   state >> generators[place_];
   require<OpError>(!state.fail(), "not a valid random-generator state: ", printable(text, 60));

@@ -3,7 +3,9 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 
+#include "core/throwing_stream.h"
 #include "executor/attention.h"
 #include "executor/constants.h"
 #include "executor/fold.h"
@@ -43,7 +45,7 @@ bool is_left_out(const Pass& pass) {
 
 // Throws ProgramError if the value of the environment variable has a name that is not in `names`.
 void require_names(const char* variable, const char* value, const std::string& names, const char* what) {
-  std::stringstream words(value);
+  Throwing<std::istringstream> words(value);
   for (std::string word; std::getline(words, word, ',');) {
     bool known = word.empty() || text(" ", names, ",").find(text(" ", word, ",")) != std::string::npos;
     require<ProgramError>(known, variable, "=", printable(value), ": '", printable(word), "' is not ", what,

@@ -7,7 +7,7 @@ namespace {
 
 void run_assert(ControlRun& run) {
   if (run.truth("Cond")) return;
-  std::ostringstream data;
+  TextOfElements data;
   int64_t most = run.attr<int64_t>("summarize");
   for (size_t i = 0; i < run.op.input("Data").size(); ++i) {
     const Variable& value = run.input("Data", i);

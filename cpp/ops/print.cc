@@ -8,7 +8,7 @@ namespace paddle_mini {
 namespace {
 
 void show_tensor(ControlRun& run, const Tensor& tensor) {
-  std::ostringstream out;
+  TextOfElements out;
   const std::string& message = run.attr<std::string>("message");
   if (!message.empty()) out << message << "\n";
   if (run.attr<bool>("print_tensor_name")) out << "  name: " << run.op.input("In")[0] << "\n";

@@ -3,8 +3,11 @@
 #include <sstream>
 
 #include "core/tensor.h"
+#include "core/throwing_stream.h"
 
 namespace paddle_mini {
+
+using TextOfElements = Throwing<std::ostringstream>;
 
 template <class T>
 void write_elements_as(std::ostream& out, const Tensor& tensor, int64_t most) {

@@ -1,7 +1,12 @@
-/* allocations.c: allocations FOLDER N, of the models of c_builds.py. The memory runs out at each N-th place of every function;
-   statuses say so, nothing has changed, and the call succeeds as soon as there is memory. */
+/* allocations.c: allocations FOLDER N KERNELS, of the models of c_builds.py. The memory runs out at each N-th place of every
+   function, and at each KERNELS-th place where the process loads the kernels; statuses say so, nothing has changed, and the
+   call succeeds as soon as there is memory. */
+#define _GNU_SOURCE /* _Fork */
 #include "../../allocator.h"
 #include "calls.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 int failures;
 void failed(const char* file, int line, const char* what) {
@@ -20,7 +25,8 @@ static pm_signature signature, train_signature;
 static pm_predictor predictor;
 static pm_values values, texts;
 static uint64_t made;
-static long sparse;
+static long step, place;
+static int is_child;
 static float numbers[ROWS * INPUTS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 static int64_t labels[ROWS] = {0, 2}, offsets[2] = {0, ROWS};
 static pm_level level = {offsets, 2};
@@ -161,103 +167,148 @@ static uint64_t digest(void) {
   return sum;
 }
 
+static void check_refusal(const char* name, long n, int status, uint64_t before) {
+  int right = status == PM_ERROR_RESOURCE && pm_last_error()[0] && !made;
+  if (!right) fprintf(stderr, "%s with %ld allocations: status %d\n", name, n, status);
+  EXPECT(right);
+  if (digest() != before) {
+    fprintf(stderr, "%s changed the scope or the file, allocation %ld\n", name, n);
+    ++failures;
+  }
+}
+
 /* `call` with memory for 0, step, 2 step … allocations, until that is enough. */
-static void starve(int (*call)(void), const char* name, long step) {
+static void starve(int (*call)(void), const char* name) {
   uint64_t before = digest();
-  for (long n = 0; n < 10000000; n += step * sparse) {
+  for (long n = 0; n < 100000; n += step) {
     made = 0;
     allowed = n;
     int status = call();
     allowed = -1;
     if (status == PM_OK) return;
-    int right = status == PM_ERROR_RESOURCE && pm_last_error()[0] && !made;
-    if (!right) fprintf(stderr, "%s with %ld allocations: status %d\n", name, n, status);
-    EXPECT(right);
-    if (digest() != before) {
-      fprintf(stderr, "%s changed the scope or the file, allocation %ld\n", name, n);
-      ++failures;
-    }
+    check_refusal(name, n, status, before);
   }
   failed(__FILE__, __LINE__, name);
 }
 
-static uint64_t starved(int (*call)(void), const char* name, long step) {
-  starve(call, name, step);
+static uint64_t starved(int (*call)(void), const char* name) {
+  starve(call, name);
   EXPECT(made != 0);
   return made;
 }
 
+/* A child process continues without memory, and this one with memory. */
+static int fails_in_a_child(void) {
+  int status = 0;
+  if (place++ % step) return 0;
+  pid_t child = _Fork(); /* fork() would take locks that this call may have */
+  if (child) {
+    if (child < 0 || waitpid(child, &status, 0) != child || status) ++failures;
+    return 0;
+  }
+  is_child = 1;
+  asked = NULL;
+  allowed = once ? -1 : 0;
+  return 1;
+}
+
+/* For what a process does once, in many allocations: those before a place are not repeated for it, but made in this process,
+   which ends. A child does not call again: it does not have the locks that this process has, and can't release them. */
+static void starve_in_children(int (*call)(void), const char* name) {
+  int status = 0;
+  pid_t child = fork();
+  if (child) {
+    EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    return;
+  }
+  uint64_t before = digest();
+  asked = fails_in_a_child;
+  status = call();
+  asked = NULL;
+  allowed = -1;
+  if (is_child)
+    check_refusal(name, place, status, before);
+  else
+    EXPECT(status == PM_OK && made && place > 1000);
+  _exit(failures ? 1 : 0);
+}
+
 static void starve_files(void) {
   for (format = 0; format < FORMATS; ++format) {
-    starve(load_parameters, formats[format], format ? 7 : 1); /* states take some thousand */
+    starve(load_parameters, formats[format]);
     contents = read_all(format_paths[format], &size);
-    if (format != 1) starve(load_bytes, "scope_load_bytes", format ? 11 : 1); /* train.pdparams needs train.pdopt */
+    if (format != 1) starve(load_bytes, "scope_load_bytes"); /* train.pdparams needs train.pdopt */
     free(contents);
   }
-  starve(save_parameters, "scope_save", 1);
+  starve(save_parameters, "scope_save");
 }
 
 /* Where one call needs what another one wrote, it comes after it. */
 static const struct {
   int (*call)(void);
   const char* name;
-  long step;
-} calls[] = {{load_parameters, "scope_load, the second time", 1},
-             {save_parameters, "scope_save, the second time", 1},
-             {set_value, "scope_set", 1},
-             {set_value, "scope_set, the second time", 1},
-             {get_value, "scope_get", 1},
-             {read_value, "values_get", 1},
-             {erase_value, "scope_erase", 1},
-             {wait_for_scope, "scope_wait", 1},
-             {read_names, "scope_names", 1},
-             {read_text, "values_text", 1},
-             {read_declaration, "program_variable", 1},
-             {read_feed_name, "program_name", 1},
-             {read_random_state, "executor_random_state", 1},
-             {set_random_state, "executor_set_random_state", 1},
-             {run_model, "run", 5},
-             {write_plan, "plan_text", 7},
-             {train_model, "run of a step of training", 3},
-             {predict, "predictor_run", 5},
-             {warm_up, "predictor_warm_up", 7},
-             {read_memory, "predictor_memory", 1}};
+} calls[] = {{load_parameters, "scope_load, the second time"},
+             {save_parameters, "scope_save, the second time"},
+             {set_value, "scope_set"},
+             {set_value, "scope_set, the second time"},
+             {get_value, "scope_get"},
+             {read_value, "values_get"},
+             {erase_value, "scope_erase"},
+             {wait_for_scope, "scope_wait"},
+             {read_names, "scope_names"},
+             {read_text, "values_text"},
+             {read_declaration, "program_variable"},
+             {read_feed_name, "program_name"},
+             {read_random_state, "executor_random_state"},
+             {set_random_state, "executor_set_random_state"},
+             {run_model, "run"},
+             {write_plan, "plan_text"},
+             {train_model, "run of a step of training"},
+             {predict, "predictor_run"},
+             {warm_up, "predictor_warm_up"},
+             {read_memory, "predictor_memory"}};
 
 static void live(void) {
   static const char* const feeds[2] = {"x", "label"};
   contents = read_all(model_path, &size);
-  DONE(pm_release(starved(load_program_file, "program_load_file", 1)));
-  DONE(pm_release(starved(load_program, "program_load", 1)));
+  DONE(pm_release(starved(load_program_file, "program_load_file")));
+  DONE(pm_release(starved(load_program, "program_load")));
   free(contents);
   DONE(pm_program_load_file(train_path, &train_program));
-  values = starved(make_values, "values_create", 1);
+  values = starved(make_values, "values_create");
   DONE(pm_values_create(&texts));
-  executor = starved(make_executor, "executor_create", 1);
-  signature = starved(make_signature, "signature_create", 1);
-  predictor = starved(load_predictor, "predictor_load", 3);
-  DONE(pm_release(starved(clone_predictor, "predictor_clone", 1)));
-  DONE(pm_release(starved(program_of_predictor, "predictor_program", 1)));
-  scope = starved(make_scope, "scope_create", 1);
+  executor = starved(make_executor, "executor_create");
+  signature = starved(make_signature, "signature_create");
+  predictor = starved(load_predictor, "predictor_load");
+  DONE(pm_release(starved(clone_predictor, "predictor_clone")));
+  DONE(pm_release(starved(program_of_predictor, "predictor_program")));
+  scope = starved(make_scope, "scope_create");
   starve_files();
   format = 0;
-  DONE(pm_release(starved(make_predictor, "predictor_create", 1)));
+  DONE(pm_release(starved(make_predictor, "predictor_create")));
   DONE(pm_signature_create(train_program, feeds, 2, NULL, 0, &train_signature));
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) starve(calls[i].call, calls[i].name, calls[i].step);
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) starve(calls[i].call, calls[i].name);
   uint64_t all[9] = {values, texts, executor, signature, predictor, scope, train_program, train_signature, 0};
   scope = 0;
   for (int i = 0; i < 9; ++i) DONE(pm_release(all[i]));
 }
 
+static const char* const loads_kernels = "the first program, which loads the kernels";
+
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  sparse = atol(argv[2]);
+  if (argc != 4) return 2;
   path_in(argv[1], "m", model_prefix);
   path_in(argv[1], "m.pdmodel", model_path);
   path_in(argv[1], "train.pdmodel", train_path);
   path_in(argv[1], "saved.pdiparams", saved_path);
   for (int i = 0; i < FORMATS; ++i) path_in(argv[1], formats[i], format_paths[i]);
-  program = starved(load_program_file, "the first program, which loads the kernels", 7919);
-  for (once = 0; once < 2; ++once) live();
+  step = atol(argv[3]);
+  for (once = 0; once < 2; ++once) starve_in_children(load_program_file, loads_kernels);
+  once = 0;
+  step = 7919;
+  program = starved(load_program_file, loads_kernels);
+  step = atol(argv[2]);
+  for (; once < 2; ++once) live();
   DONE(pm_release(program));
   return failures ? 1 : 0;
 }
