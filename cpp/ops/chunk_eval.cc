@@ -1,5 +1,4 @@
 // chunk_eval: precision, recall and F1 of the chunks that tags mark
-#include <map>
 #include <set>
 
 #include "core/op_table.h"
@@ -29,8 +28,12 @@ struct ChunkScheme {
   }
 };
 
-const std::map<std::string, ChunkScheme> kSchemes = {
-    {"IOB", {2, 0, 1, -1, -1}}, {"IOE", {2, -1, 0, 1, -1}}, {"IOBES", {4, 0, 1, 2, 3}}, {"plain", {1, -1, -1, -1, -1}}};
+ChunkScheme scheme_of(const std::string& name) {
+  if (name == "IOB") return {2, 0, 1, -1, -1};
+  if (name == "IOE") return {2, -1, 0, 1, -1};
+  if (name == "IOBES") return {4, 0, 1, 2, 3};
+  return {1, -1, -1, -1, -1};  // plain
+}
 
 struct Chunk {
   int64_t begin, last, type;
@@ -67,7 +70,7 @@ struct ChunkEvalKernel : Kernel {
       : inference(init, "Inference"), label(init, "Label"), precision(init, "Precision"), recall(init, "Recall"),
         f1(init, "F1-Score"), inferred(init, "NumInferChunks"), labeled(init, "NumLabelChunks"),
         correct(init, "NumCorrectChunks"), spans(init, "Inference", "SeqLength"),
-        scheme(kSchemes.at(init.attr<std::string>("chunk_scheme"))) {
+        scheme(scheme_of(init.attr<std::string>("chunk_scheme"))) {
     scheme.outside = init.attr<int32_t>("num_chunk_types");
     const auto& types = init.attr<std::vector<int32_t>>("excluded_chunk_types");
     excluded.insert(types.begin(), types.end());

@@ -6,6 +6,7 @@ most that the server answers first, and then this part of it. Prints requests a 
 import argparse
 import asyncio
 import gc
+import json
 import time
 
 import aiohttp
@@ -85,6 +86,7 @@ def main():
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--rate", type=float, help="requests a second, at random times")
     parser.add_argument("--load", type=float, help="part of the most that the server answers")
+    parser.add_argument("--json", action="store_true", help="print an object")
     words = parser.parse_args()
     gc.disable()  # a pause of this process would be counted as one of the server
     rate = words.rate
@@ -94,7 +96,11 @@ def main():
         rate = words.load * len(times) / total
     times, total = asyncio.run(measure(words.url, words.clients, words.requests, rate))
     p50, p99 = np.percentile(times, [50, 99]) * 1000
-    print(f"{len(times) / total:.0f} requests a second, p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {max(times) * 1000:.2f} ms")
+    found = {"rate": len(times) / total, "p50": p50, "p99": p99, "longest": max(times) * 1000}
+    if words.json:
+        print(json.dumps(found))
+    else:
+        print("{rate:.0f} requests a second, p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {longest:.2f} ms".format(**found))
 
 
 if __name__ == "__main__":

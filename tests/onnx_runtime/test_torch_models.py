@@ -1,8 +1,10 @@
-"""Models of PyTorch: read here with the same results, and trained further with averages of their parameters. docs/onnx.md has
-the recipe."""
+"""Models of PyTorch: read here with the same results, and trained further with averages of their parameters; the recipe in
+docs/onnx.md."""
 
 import pathlib
+import re
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -67,3 +69,21 @@ def test_a_model_is_trained_further(written, name, exporter):
     with average.apply(executor, scope=scope):
         assert any((scope.get(name) != value).any() for name, value in last.items())
     assert all((scope.get(name) == value).all() for name, value in last.items())
+
+
+def test_the_recipe_of_the_docs_runs(torch_python, tmp_path):
+    """Its two programs, as a reader copies them: one in PyTorch's environment, one here; the loss falls, and the saved average
+    gives the same results as the exported one."""
+    page = (pathlib.Path(__file__).parents[2] / "docs/onnx.md").read_text()
+    section = page.split("## Models of PyTorch")[1].split("\n## ")[0]
+    programs = re.findall(r"^```python\n(.*?)^```$", section, re.S | re.M)
+    assert len(programs) == 2
+    for python, program in zip((torch_python, sys.executable), programs):
+        done = subprocess.run([str(python), "-W", "ignore", "-c", program], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    losses = [float(line.split()[1]) for line in done.stdout.splitlines()]
+    assert len(losses) == 4 and losses[-1] < 0.2 * losses[0]
+    rows, scope = np.ones((3, 6), "float32"), pm.Scope()
+    program, (x,), fetches = pm.onnx.load(tmp_path / "trained.onnx", scope)
+    (found,) = pm.Executor().run(program, {x: rows}, fetches, scope=scope)
+    np.testing.assert_allclose(found, pm.Predictor(tmp_path / "trained")(rows)[0], rtol=0, atol=1e-5)

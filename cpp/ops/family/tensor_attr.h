@@ -1,6 +1,8 @@
 // Attributes that a program may provide as tensors, whose values are known only at run time.
 #pragma once
 
+#include <array>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -18,7 +20,24 @@ struct TensorAttr {
   // Positions may exceed a tensor's size, so they are clamped to the attribute's type. Otherwise that throws.
   bool positions = false;
 };
-using TensorAttrs = std::vector<TensorAttr>;
+
+// A few of them, without memory of its own: files of operators have constants of this type, and where the constants of a
+// library can't allocate, the loader of libraries ends the process.
+class TensorAttrs {
+ public:
+  constexpr TensorAttrs() = default;
+  constexpr TensorAttrs(std::initializer_list<TensorAttr> attrs) {
+    for (const TensorAttr& attr : attrs) attrs_.at(count_++) = attr;
+  }
+  constexpr size_t size() const { return count_; }
+  constexpr const TensorAttr& operator[](size_t i) const { return attrs_[i]; }
+  constexpr const TensorAttr* begin() const { return attrs_.data(); }
+  constexpr const TensorAttr* end() const { return attrs_.data() + count_; }
+
+ private:
+  std::array<TensorAttr, 4> attrs_{};
+  size_t count_ = 0;
+};
 
 // The numbers from the tensors. given is false if the attribute provides them; known is false if values are missing.
 struct TensorNumbers {
