@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
   input.shape[0] = atol(argv[2]), input.shape[1] = atol(argv[3]);
 
   std::shared_ptr<const capi::Model> model = capi::read_model_file(prefix + ".pdmodel");
-  auto inner = std::make_shared<const Signature>(model->verified(), model->names(OpRole::Feed),
-                                                 model->names(OpRole::Fetch));
+  auto inner =
+      std::make_shared<const Signature>(model->verified(), model->names(OpRole::Feed), model->names(OpRole::Fetch));
   auto values = std::make_shared<Scope>();
   set_parameters(*values, capi::read_parameters_at(prefix + ".pdiparams", *model, {}));
   ExecutorOptions one_thread;

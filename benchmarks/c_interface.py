@@ -76,9 +76,9 @@ def main() -> None:
         lives = seconds_of([threads, str(folder / "m"), "1", "0", str(LIVES)])
     lines += [
         "",
-        f"8 threads of {CALLS:,} calls each of one predictor: every result right, {shared:.1f} s with loading. {2 * LIVES:,} lives "
-        f"(a clone of a predictor, a scope and values are made, run once and released) in four threads, {lives:.1f} s: the memory "
-        f"in use after the second {LIVES:,} is that after the first, to 64 KB.",
+        f"8 threads of {CALLS:,} calls each of one predictor: every result right, {shared:.1f} s with loading. {2 * LIVES:,} "
+        f"lives (a clone of a predictor, a scope and values are made, run once and released) in four threads, {lives:.1f} s: the "
+        f"memory in use after the second {LIVES:,} is that after the first, to 64 KB.",
     ]
     print("\n".join(lines))
     (Path(__file__).parent / "results/c_interface.md").write_text("\n".join(lines) + "\n")

@@ -36,6 +36,7 @@ LATE = """
 import json, signal, sys, time
 late, running = [], [True]
 signal.signal(signal.SIGTERM, lambda *_: running.clear())
+print("ready", flush=True)
 while running:
     due = time.perf_counter() + 0.001
     time.sleep(0.001)
@@ -124,7 +125,7 @@ class Server:
 def load_on(server: Server, real_time: bool, *words: str) -> dict[str, float]:
     """What load.py prints; a request that fails ends it with an error."""
     command = [*in_priority(real_time), sys.executable, str(SERVING / "load.py"), server.url, "--json", *words]
-    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return found
 
 
@@ -132,6 +133,7 @@ def load_on(server: Server, real_time: bool, *words: str) -> dict[str, float]:
 def lateness() -> Iterator[list[float]]:
     """After the block: by how many ms a process was late to wake, sorted."""
     process = subprocess.Popen([sys.executable, "-c", LATE], stdout=subprocess.PIPE)
+    assert process.stdout and process.stdout.readline() == b"ready\n"
     late: list[float] = []
     try:
         yield late
@@ -190,7 +192,7 @@ def main() -> None:
     lines = [
         f"# The model server: {cpu}, {os.cpu_count()} cores",
         "",
-        f"`benchmarks/serving.py`: server and load have {priority} priority; the load average was {os.getloadavg()[0]:.1f} before. "
+        f"`benchmarks/serving.py`: server and load have {priority} priority; load average before: {os.getloadavg()[0]:.1f}. "
         f"Requests of one row at random times, {words.requests:,} of them, {LOAD:.0%} of the most that 16 clients get answered.",
         "",
         "Late: how much later than after 1 ms a sleeping process of normal priority went on meanwhile, in ms.",

@@ -3,10 +3,7 @@
    call succeeds as soon as there is memory. */
 #define _GNU_SOURCE /* _Fork */
 #include "../../allocator.h"
-#include "calls.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
+#include "starving.h"
 
 int failures;
 void failed(const char* file, int line, const char* what) {
@@ -24,10 +21,6 @@ static pm_executor executor;
 static pm_signature signature, train_signature;
 static pm_predictor predictor;
 static pm_values values, texts;
-static uint64_t made;
-enum { BY_REPETITION = 100 };
-static long step, place;
-static int is_child;
 static float numbers[ROWS * INPUTS] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 static int64_t labels[ROWS] = {0, 2}, offsets[2] = {0, ROWS};
 static pm_level level = {offsets, 2};
@@ -166,94 +159,6 @@ static uint64_t digest(void) {
   DONE(pm_release(names));
   DONE(pm_release(found));
   return sum;
-}
-
-/* Of a call for which an allocation has failed: a status says so. Where only one fails, the call may do without it. */
-static void check_refusal(const char* name, long n, int status, uint64_t before) {
-  if (once && status == PM_OK && made) return;
-  int right = status == PM_ERROR_RESOURCE && pm_last_error()[0] && !made;
-  if (!right) fprintf(stderr, "%s with %ld allocations: status %d\n", name, n, status);
-  EXPECT(right);
-  if (digest() != before) {
-    fprintf(stderr, "%s changed the scope or the file, allocation %ld\n", name, n);
-    ++failures;
-  }
-}
-
-/* `call` with memory for 0, step, 2 step … allocations, or without the one after them, until that is enough. */
-static void starve(int (*call)(void), const char* name) {
-  uint64_t before = digest();
-  for (long n = 0; n < 100000; n += step) {
-    made = 0;
-    allowed = n;
-    int status = call();
-    int has_failed = once && allowed < 0;
-    allowed = -1;
-    if (status != PM_OK) {
-      check_refusal(name, n, status, before);
-    } else if (has_failed) { /* a sort does without its buffer */
-      DONE(pm_release(made));
-      before = digest();
-    } else {
-      return;
-    }
-  }
-  failed(__FILE__, __LINE__, name);
-}
-
-static uint64_t starved(int (*call)(void), const char* name) {
-  starve(call, name);
-  EXPECT(made != 0);
-  return made;
-}
-
-/* A child process continues without memory, and this one with memory. */
-static int fails_in_a_child(void) {
-  int status = 0;
-  if (place++ < BY_REPETITION || place % step) return 0;
-  pid_t child = _Fork(); /* fork() would take locks that this call may have */
-  if (child) {
-    if (child < 0 || waitpid(child, &status, 0) != child || status) ++failures;
-    return 0;
-  }
-  alarm(60); /* a deadlock */
-  is_child = 1;
-  asked = NULL;
-  allowed = once ? -1 : 0;
-  return 1;
-}
-
-/* For what a process does once, in many allocations: those before a place are not repeated for it, but made in this process,
-   which ends. A child does not call again: it can't release the locks that this process has. The first places, where the loader
-   of libraries has its lock, are tried in processes of their own. */
-static void starve_in_children(int (*call)(void), const char* name) {
-  uint64_t before = digest();
-  for (long n = 0; n <= BY_REPETITION; ++n) {
-    int status = 0;
-    pid_t child = fork();
-    if (child) {
-      int right = child > 0 && waitpid(child, &status, 0) == child && status == 0;
-      if (!right) fprintf(stderr, "%s with %ld allocations ends a process\n", name, n);
-      EXPECT(right);
-      continue;
-    }
-    if (n < BY_REPETITION) {
-      allowed = n;
-      status = call();
-      allowed = -1;
-      check_refusal(name, n, status, before);
-      _exit(failures ? 1 : 0);
-    }
-    asked = fails_in_a_child;
-    status = call();
-    asked = NULL;
-    allowed = -1;
-    if (is_child)
-      check_refusal(name, place, status, before);
-    else
-      EXPECT(status == PM_OK && made && place > BY_REPETITION);
-    _exit(failures ? 1 : 0);
-  }
 }
 
 static void starve_files(void) {

@@ -1,17 +1,10 @@
 /* shared.c: shared FOLDER ROUNDS, of the models of c_builds.py. Eight threads use the same objects by every function of the
-   header, at the same time; each sentence there about threads is checked here. */
-#include "calls.h"
+   header at the same time; each sentence there about threads is checked here. */
+#include "threads.h"
 
-#include <pthread.h>
 #include <sched.h>
 
 enum { THREADS = 8, OUTPUTS = 3 };
-
-int failures;
-void failed(const char* file, int line, const char* what) {
-  fprintf(stderr, "%s:%d: not so: %s (last error: %s)\n", file, line, what, pm_last_error());
-  __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);
-}
 
 static char folder[2048];
 static long rounds;
@@ -31,14 +24,6 @@ static const char* path_of(const char* name, char* path) {
   return path;
 }
 static int is(int status, int other) { return status == PM_OK || status == other; }
-
-static int in_threads(void* (*work)(void*)) {
-  pthread_t threads[THREADS];
-  for (size_t i = 0; i < THREADS; ++i) EXPECT(pthread_create(&threads[i], NULL, work, (void*)i) == 0);
-  for (size_t i = 0; i < THREADS; ++i) EXPECT(pthread_join(threads[i], NULL) == 0);
-  return failures;
-}
-
 /* --- the first calls of the process, and of each object ------------------------------------------- */
 static void* begin(void* number) {
   const char* level = NULL;
@@ -49,7 +34,8 @@ static void* begin(void* number) {
   DONE(pm_kernel_level(&level));
   DONE(pm_program_load_file(path_of("m.pdmodel", path), &mine));
   uint64_t none = 0;
-  if (!__atomic_compare_exchange_n(&program, &none, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) DONE(pm_release(mine));
+  if (!__atomic_compare_exchange_n(&program, &none, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    DONE(pm_release(mine));
   DONE(pm_program_count(__atomic_load_n(&program, __ATOMIC_ACQUIRE), PM_FEEDS, &count)); /* verifies it */
   EXPECT(level && count == 1);
   return number;
@@ -154,10 +140,8 @@ static void pass(size_t number, pm_values mine) {
   uint64_t now = __atomic_load_n(&passing, __ATOMIC_ACQUIRE), fresh = 0;
   int status = pm_predictor_run(now, &feed, 1, mine);
   EXPECT(is(status, PM_ERROR_ARGUMENT));
-  if (status == PM_OK)
-    right_outputs(mine);
-  else
-    EXPECT(strstr(pm_last_error(), "released") != NULL);
+  if (status == PM_OK) right_outputs(mine);
+  else EXPECT(strstr(pm_last_error(), "released") != NULL);
   if (number % 2) return;
   DONE(pm_predictor_clone(predictor, NULL, &fresh));
   now = __atomic_exchange_n(&passing, fresh, __ATOMIC_ACQ_REL);
@@ -296,19 +280,19 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   snprintf(folder, sizeof folder, "%s", argv[1]);
   rounds = atol(argv[2]);
-  if (in_threads(begin)) return 1;
+  in_threads(THREADS, begin);
+  if (failures) return 1;
   make_objects();
   if (failures) return 1;
   pm_tensor feed = rows_of(numbers, ROWS), output = {0};
   DONE(pm_predictor_run(predictor, &feed, 1, values));
   DONE(pm_values_get(values, 0, 0, &output));
-  EXPECT(output.bytes == sizeof expected);
   memcpy(expected, output.data, sizeof expected);
-  in_threads(use);
-  in_threads(train);
+  in_threads(THREADS, use);
+  in_threads(THREADS, train);
   compare_training();
   during_a_run();
-  uint64_t all[] = {program, train_program,   scope,     trained, alone,  executor,
+  uint64_t all[] = {program,   train_program,   scope,     trained, alone, executor,
                     signature, train_signature, predictor, values,  texts, passing};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) DONE(pm_release(all[i]));
   return failures ? 1 : 0;

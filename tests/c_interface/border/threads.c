@@ -1,17 +1,10 @@
 /* threads.c: threads PREFIX THREADS CALLS LIVES. Threads share a predictor, and make and release objects of their own; the
    memory and the table of handles do not grow. */
-#include "calls.h"
+#include "threads.h"
 
 #include <malloc.h>
-#include <pthread.h>
 
-int failures;
-void failed(const char* file, int line, const char* what) {
-  fprintf(stderr, "%s:%d: not so: %s (last error: %s)\n", file, line, what, pm_last_error());
-  __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);
-}
-
-enum { MOST = 3, OUTPUTS = 3, MOST_THREADS = 64 };
+enum { MOST = 3, OUTPUTS = 3 };
 static const char* prefix;
 static pm_predictor shared;
 static pm_scope stale;
@@ -60,12 +53,6 @@ static void live(int rows) {
 static void* work_and_live(void* number) {
   for (long i = 0; i < lives; ++i) live(1 + (int)((i + (long)(size_t)number) % MOST));
   return NULL;
-}
-
-static void in_threads(int count, void* (*f)(void*)) {
-  pthread_t threads[MOST_THREADS];
-  for (int i = 0; i < count; ++i) EXPECT(pthread_create(&threads[i], NULL, f, (void*)(size_t)i) == 0);
-  for (int i = 0; i < count; ++i) EXPECT(pthread_join(threads[i], NULL) == 0);
 }
 
 int main(int argc, char** argv) {
