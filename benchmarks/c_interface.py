@@ -1,4 +1,4 @@
-# What a call of the C interface costs over the executor's own; threads that call it, and lives of its objects.
+# The cost of a call of the C interface beside the executor's own; threads that call it, and lives of its objects.
 """python benchmarks/c_interface.py
 
 The calls alternate in one process, on one thread, in CPU time. threads.c of the tests checks each result of its calls, and

@@ -125,7 +125,7 @@ class Server:
 
 
 def load_on(server: Server, real_time: bool, *words: str) -> dict[str, float]:
-    """What load.py prints; a request that fails ends it with an error."""
+    """The object that load.py prints; a request that fails ends it with an error."""
     command = [*in_priority(real_time), sys.executable, str(SERVING / "load.py"), server.url, "--json", *words]
     found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return found
@@ -208,7 +208,7 @@ def main() -> None:
         f"`benchmarks/serving.py`: server and load have {priority} priority; load before: {os.getloadavg()[0]:.1f}. "
         f"Requests of one row at random times, {words.requests:,} of them, {LOAD:.0%} of the most that 16 clients get answered.",
         "",
-        "Late: how much later than after 1 ms a sleeping process of normal priority went on meanwhile, in ms; and the longest of "
+        "Late: how much later than after 1 ms a sleeping process of normal priority woke meanwhile, in ms; and the longest of "
         "one of a higher priority than the server's, if that is real-time: then the machine itself stood still.",
         "",
         f"| model | requests a second | p50, ms | p99, ms | p99 / p50 | ≤ {BAR:.0f} | longest, ms "

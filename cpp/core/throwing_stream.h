@@ -1,4 +1,4 @@
-// Streams that throw std::bad_alloc. Others keep it to themselves, and go on with a part of the text as if it were all.
+// Streams that throw std::bad_alloc. Others keep it to themselves, and continue with a part of the text as if it were all.
 #pragma once
 
 #include <ios>

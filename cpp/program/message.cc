@@ -1,6 +1,7 @@
 // Loads the definitions from framework.desc and parses messages.
 #include "program/message.h"
 
+#include <memory>
 #include <new>
 
 namespace paddle_mini {
@@ -57,14 +58,13 @@ upb_DefPool* load_framework_desc() {
                                                                       kFrameworkDescSize, arena.get()));
   size_t count = 0;
   const auto* const* file = google_protobuf_FileDescriptorSet_file(files, &count);
-  upb_DefPool* pool = checked(upb_DefPool_New());
-  upb_Status status;
-  upb_Status_Clear(&status);
+  std::unique_ptr<upb_DefPool, decltype(&upb_DefPool_Free)> pool(checked(upb_DefPool_New()), &upb_DefPool_Free);
+  upb_Status status;  // the file is a part of this library, so it has no errors but exhausted memory
   for (size_t i = 0; i < count; ++i) {
-    require<ProgramError>(upb_DefPool_AddFile(pool, file[i], &status),
-                          "framework.desc: ", upb_Status_ErrorMessage(&status));
+    upb_Status_Clear(&status);
+    checked(upb_DefPool_AddFile(pool.get(), file[i], &status));
   }
-  return pool;
+  return pool.release();
 }
 
 const Format& format() {

@@ -44,7 +44,7 @@ def test_a_run_before_parameters_are_loaded(handles):
 
 
 def test_values_before_a_run(handles):
-    """Of results, and of a variable that a run would write."""
+    """Neither results nor a variable that a run would write."""
     model, values, found = SmallModel(), handles.values_create(), Tensor()
     assert "below 0" in refused(ARGUMENT, C.pm_values_get, values, 0, 0, ctypes.byref(found))
     refused(ARGUMENT, C.pm_values_text, values, 0, ctypes.byref(ctypes.c_char_p()))

@@ -271,7 +271,7 @@ static void during_a_run(void) {
   EXPECT(pm_scope_set(scope, "x", &feed) == PM_ERROR_IN_USE);
   EXPECT(pm_scope_erase(scope, "x") == PM_ERROR_IN_USE);
   EXPECT(pm_scope_load(scope, program, path_of("m.pdiparams", path), PM_CHECKED) == PM_ERROR_IN_USE);
-  DONE(pm_release(endless_signature)); /* the run goes on */
+  DONE(pm_release(endless_signature)); /* the run continues */
   __atomic_store_n(&others_are_done, 1, __ATOMIC_RELEASE);
   EXPECT(pthread_join(thread, NULL) == 0);
 }

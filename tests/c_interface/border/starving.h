@@ -7,14 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static uint64_t digest(void); /* of what a failed call may not change */
+static uint64_t digest(void); /* which a failed call may not change */
 static uint64_t made; /* the handle that a call has made */
 
 enum { BY_REPETITION = 100 };
 static long step, place;
 static int is_child, running;
 
-/* Of a call for which an allocation has failed: a status says so. Where only one fails, the call may do without it. */
+/* For a call whose allocation has failed: a status says so. Where only one fails, the call may do without it. */
 static void check_refusal(const char* name, long n, int status, uint64_t before) {
   if (once && status == PM_OK && made) return;
   int right = status == PM_ERROR_RESOURCE && pm_last_error()[0] && !made;
