@@ -26,10 +26,11 @@ static void check_refusal(const char* name, long n, int status, uint64_t before)
   }
 }
 
-/* `call` with memory for 0, step, 2 step … allocations, or without the one after them, until that is enough. */
+/* `call` with memory for 0, 1, 2 … allocations, with a larger step after the first ones, or without the one after them, until
+   that is enough. */
 static void starve(int (*call)(void), const char* name) {
   uint64_t before = digest();
-  for (long n = 0; n < 100000; n += step) {
+  for (long n = 0; n < 100000; n += n < BY_REPETITION && step < BY_REPETITION ? 1 : step) {
     made = 0;
     allowed = n;
     int status = call();
