@@ -16,12 +16,13 @@ experiments: build $(VENV)/.demo
 	$(call say,running the experiments on averaging)
 	@$(PY) examples/averaging/run.py
 
-# All tests on all cores, each file in one process, in the order of the files: pytest-xdist's own order ends with files of few
-# tests, which are those that compile and start processes, and then all but one core wait. TESTS in one process, where a
-# debugger can stop.
+# All tests, each file in one process, in the order of the files: pytest-xdist's own order ends with files of few
+# tests, which are those that compile and start processes, and then all but one core wait. Two processes for each core, as
+# tests of processes and of clusters mostly wait. TESTS in one process, where a debugger can stop.
+TWO_A_CORE = import os; print(min(8, 2 * len(os.sched_getaffinity(0))))
 test: build $(VENV)/.test
 	$(call say,running the tests)
-	@$(PY) -m pytest $(if $(TESTS),$(TESTS),--numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder)
+	@$(PY) -m pytest $(if $(TESTS),$(TESTS),--numprocesses $$($(PY) -c '$(TWO_A_CORE)') --dist loadfile --no-loadscope-reorder)
 
 # Checks style and types; `make format` fixes what the tools can fix automatically. mypy reads the types of the optional
 # libraries too, so the tests' packages must be installed.
