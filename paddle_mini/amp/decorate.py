@@ -87,7 +87,7 @@ def decorate(
     testing are cloned after minimize, when the parameters are of 16 bits.
     dtype: "bfloat16", with the range of float32, or "float16".
     use_dynamic_loss_scaling: whether the loss is scaled, by a factor that follows overflows: see LossScaling. None: for
-    float16, which needs it. scaling: arguments of LossScaling, such as init_loss_scaling.
+    float16, which needs it, unless the optimizer is a LossScaling. scaling: arguments of LossScaling, such as init_loss_scaling.
     Returns a MixedPrecision. Raises ProgramError for other levels and dtypes.
     Example:
         >>> x, label = pm.layers.data("x", [-1, 8]), pm.layers.data("label", [-1, 1], "int64")
@@ -105,7 +105,10 @@ def decorate(
         )
     if amp_lists is not None and not isinstance(amp_lists, AutoMixedPrecisionLists):
         raise ProgramError(f"amp_lists is {shown(amp_lists)}, it must be an AutoMixedPrecisionLists")
-    scales = dtype == "float16" or bool(scaling) if use_dynamic_loss_scaling is None else use_dynamic_loss_scaling
+    scales = use_dynamic_loss_scaling
+    if scales is None:
+        is_scaled = any(isinstance(one, LossScaling) for one in chain(optimizer))
+        scales = bool(scaling) or (dtype == "float16" and not is_scaled)
     if scales or scaling:
         optimizer = LossScaling(optimizer, use_dynamic_loss_scaling=scales, **scaling)
     return MixedPrecision(optimizer, dtype, amp_lists or AutoMixedPrecisionLists(), level)

@@ -49,6 +49,12 @@ def test_training_follows_float32(dtype):
     assert narrow[-1] < narrow[0] / 3
 
 
+def test_an_optimizer_that_scales_the_loss_scales_it_once():
+    scales = pm.optimizer.LossScaling(pm.optimizer.SGD(0.5), init_loss_scaling=1024.0)
+    once = losses(pm.amp.decorate(scales, dtype="float16"))
+    assert once == losses(pm.amp.decorate(pm.optimizer.SGD(0.5), dtype="float16", init_loss_scaling=1024.0))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types_of_operators(dtype):
     pm.amp.decorate(pm.optimizer.Adam(0.01), dtype=dtype).minimize(network())
@@ -176,6 +182,8 @@ def test_a_saved_network_runs_as_it_was_trained(tmp_path):
         (lambda sgd: pm.amp.decorate(sgd, level="O3"), "level is 'O3', it must be 'O1'"),
         (lambda sgd: pm.amp.decorate(sgd, {"mul"}), "it must be an AutoMixedPrecisionLists"),
         (lambda sgd: pm.amp.decorate(pm.amp.decorate(sgd)), "decorated for mixed precision already"),
+        (lambda sgd: pm.amp.decorate(pm.optimizer.LossScaling(sgd), use_dynamic_loss_scaling=True), "scales the loss already"),
+        (lambda sgd: pm.amp.decorate(pm.optimizer.LossScaling(sgd), init_loss_scaling=2.0), "scales the loss already"),
         (lambda sgd: pm.amp.AutoMixedPrecisionLists({"multiply"}), "operator 'multiply' is not known"),
         (lambda sgd: pm.amp.AutoMixedPrecisionLists({"mul"}, {"mul"}), "'mul' is in custom_white_list and in custom_black_list"),
         (lambda sgd: pm.amp.AutoMixedPrecisionLists("mul"), "custom_white_list is 'mul', it must be a list of strings"),
