@@ -88,7 +88,7 @@ def decorate(
     dtype: "bfloat16", with the range of float32, or "float16".
     use_dynamic_loss_scaling: whether the loss is scaled, by a factor that follows overflows: see LossScaling. None: for
     float16, which needs it, unless the optimizer is a LossScaling. scaling: arguments of LossScaling, such as init_loss_scaling.
-    Returns a MixedPrecision. Raises ProgramError for other levels and dtypes.
+    Returns a MixedPrecision. Raises ProgramError for other levels and dtypes, and for a second scaling of the loss.
     Example:
         >>> x, label = pm.layers.data("x", [-1, 8]), pm.layers.data("label", [-1, 1], "int64")
         >>> logits = pm.layers.fc(pm.layers.fc(x, 16, act="relu"), 4)
@@ -105,10 +105,12 @@ def decorate(
         )
     if amp_lists is not None and not isinstance(amp_lists, AutoMixedPrecisionLists):
         raise ProgramError(f"amp_lists is {shown(amp_lists)}, it must be an AutoMixedPrecisionLists")
+    is_scaled = any(isinstance(one, LossScaling) for one in chain(optimizer))
     scales = use_dynamic_loss_scaling
     if scales is None:
-        is_scaled = any(isinstance(one, LossScaling) for one in chain(optimizer))
         scales = bool(scaling) or (dtype == "float16" and not is_scaled)
     if scales or scaling:
+        if is_scaled:  # gradients in 16 bits would overflow by the product of both factors
+            raise ProgramError("the optimizer scales the loss already: give the arguments of LossScaling to it")
         optimizer = LossScaling(optimizer, use_dynamic_loss_scaling=scales, **scaling)
     return MixedPrecision(optimizer, dtype, amp_lists or AutoMixedPrecisionLists(), level)

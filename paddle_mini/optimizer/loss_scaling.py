@@ -17,7 +17,7 @@ from ..program import Program
 from ..roles import BACKWARD, LOSS, op_role_guard
 from ..variable import Variable
 from .optimizer import Pairs
-from .wrapper import Wrapper, chain
+from .wrapper import Wrapper
 
 
 class LossScaling(Wrapper):
@@ -55,8 +55,6 @@ class LossScaling(Wrapper):
         use_dynamic_loss_scaling: bool = True,
     ):
         super().__init__(optimizer)
-        if any(isinstance(one, LossScaling) for one in chain(optimizer)):
-            raise ProgramError("the optimizer scales the loss already")
         self.init_loss_scaling = number(self, "init_loss_scaling", init_loss_scaling, above=0.0)
         limits = np.finfo("float32")
         if not float(limits.tiny) <= self.init_loss_scaling <= float(limits.max):
