@@ -21,9 +21,37 @@ struct Vec {
   void store(T* to) const { Eigen::internal::pstoreu(to, p); }
 };
 
+// Comparisons, selections and extremes of registers. With AVX-512, comparisons of floats stay in mask registers: Eigen's
+// masks are numbers, and the conversions of one to numbers and back take longer than the rest of a relu.
+template <class P> P less(P a, P b) { return Eigen::internal::pcmp_lt(a, b); }
+template <class P> P less_or_equal(P a, P b) { return Eigen::internal::pcmp_le(a, b); }
+template <class P> P equal(P a, P b) { return Eigen::internal::pcmp_eq(a, b); }
+template <class P> P both(P a, P b) { return Eigen::internal::pand(a, b); }
+template <class P> P pick(P mask, P yes, P no) { return Eigen::internal::pselect(mask, yes, no); }
+template <class P> P larger(P a, P b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a, b); }
+template <class P> P smaller(P a, P b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a, b); }
+#ifdef __AVX512F__
+inline __mmask16 less(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+inline __mmask8 less(__m512d a, __m512d b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+inline __mmask16 less_or_equal(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+inline __mmask8 less_or_equal(__m512d a, __m512d b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
+inline __mmask16 equal(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+inline __mmask8 equal(__m512d a, __m512d b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
+inline __mmask16 both(__mmask16 a, __mmask16 b) { return static_cast<__mmask16>(a & b); }
+inline __mmask8 both(__mmask8 a, __mmask8 b) { return static_cast<__mmask8>(a & b); }
+inline __m512 pick(__mmask16 mask, __m512 yes, __m512 no) { return _mm512_mask_blend_ps(mask, no, yes); }
+inline __m512d pick(__mmask8 mask, __m512d yes, __m512d no) { return _mm512_mask_blend_pd(mask, no, yes); }
+// The instructions give b if one of the numbers is NaN.
+inline __m512 larger(__m512 a, __m512 b) { return pick(equal(a, a), _mm512_max_ps(a, b), a); }
+inline __m512d larger(__m512d a, __m512d b) { return pick(equal(a, a), _mm512_max_pd(a, b), a); }
+inline __m512 smaller(__m512 a, __m512 b) { return pick(equal(a, a), _mm512_min_ps(a, b), a); }
+inline __m512d smaller(__m512d a, __m512d b) { return pick(equal(a, a), _mm512_min_pd(a, b), a); }
+#endif
+
 template <class T>
 struct Mask {
-  typename Vec<T>::Packet p;
+  using Packet = typename Vec<T>::Packet;
+  decltype(less(Packet(), Packet())) p;
 };
 
 template <class T>
@@ -38,19 +66,17 @@ template <class T> Vec<T> operator/(Vec<T> a, Vec<T> b) { return Eigen::internal
 // a * b + c, fused if the CPU supports it: for matrix products, which Eigen also rounds so.
 template <class T> Vec<T> multiply_add(Vec<T> a, Vec<T> b, Vec<T> c) { return Eigen::internal::pmadd(a.p, b.p, c.p); }
 template <class T> Vec<T> operator-(Vec<T> a) { return Eigen::internal::pnegate(a.p); }
-template <class T> Mask<T> operator<(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(a.p, b.p)}; }
-template <class T> Mask<T> operator>(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_lt(b.p, a.p)}; }
-template <class T> Mask<T> operator<=(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_le(a.p, b.p)}; }
-template <class T> Mask<T> operator>=(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_le(b.p, a.p)}; }
-template <class T> Mask<T> operator==(Vec<T> a, Vec<T> b) { return {Eigen::internal::pcmp_eq(a.p, b.p)}; }
-template <class T> Mask<T> operator&(Mask<T> a, Mask<T> b) { return {Eigen::internal::pand(a.p, b.p)}; }
+template <class T> Mask<T> operator<(Vec<T> a, Vec<T> b) { return {less(a.p, b.p)}; }
+template <class T> Mask<T> operator>(Vec<T> a, Vec<T> b) { return {less(b.p, a.p)}; }
+template <class T> Mask<T> operator<=(Vec<T> a, Vec<T> b) { return {less_or_equal(a.p, b.p)}; }
+template <class T> Mask<T> operator>=(Vec<T> a, Vec<T> b) { return {less_or_equal(b.p, a.p)}; }
+template <class T> Mask<T> operator==(Vec<T> a, Vec<T> b) { return {equal(a.p, b.p)}; }
+template <class T> Mask<T> operator&(Mask<T> a, Mask<T> b) { return {both(a.p, b.p)}; }
 
-template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) {
-  return Eigen::internal::pselect(m.p, yes.p, no.p);
-}
+template <class T> Vec<T> select(Mask<T> m, Vec<T> yes, Vec<T> no) { return pick(m.p, yes.p, no.p); }
 
-template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.p, b.p); }
-template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.p, b.p); }
+template <class T> Vec<T> maximum(Vec<T> a, Vec<T> b) { return larger(a.p, b.p); }
+template <class T> Vec<T> minimum(Vec<T> a, Vec<T> b) { return smaller(a.p, b.p); }
 
 // The CPU's correctly rounded square root. Eigen uses Newton's method for some registers, which gives NaN for infinity.
 template <class Packet> Packet root_of(Packet a) { return Eigen::internal::psqrt(a); }
@@ -152,6 +178,17 @@ Vec<T> spread_half(Vec<T> a, std::integer_sequence<int, I...>) {
 template <int half, class T>
 Vec<T> spread_half(Vec<T> a) {
   return spread_half<half>(a, std::make_integer_sequence<int, Vec<T>::size>());
+}
+
+// The lanes of the first (half 0) or second half of a, each followed by that of b.
+template <int half, class T, int... I>
+Vec<T> interleave_half(Vec<T> a, Vec<T> b, std::integer_sequence<int, I...>) {
+  constexpr int n = Vec<T>::size;
+  return Vec<T>(__builtin_shufflevector(a.p, b.p, (half * n / 2 + I / 2 + (I % 2 ? n : 0))...));
+}
+template <int half, class T>
+Vec<T> interleave_half(Vec<T> a, Vec<T> b) {
+  return interleave_half<half>(a, b, std::make_integer_sequence<int, Vec<T>::size>());
 }
 
 }  // namespace paddle_mini
