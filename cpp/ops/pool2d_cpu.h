@@ -2,6 +2,7 @@
 #pragma once
 
 #include "math/copy.h"
+#include "math/map.h"
 
 namespace paddle_mini {
 
@@ -28,6 +29,9 @@ struct Pooling2d {
     while (whole_end < static_cast<int64_t>(columns.size()) && whole(columns[whole_end])) ++whole_end;
     if (whole_end - whole_begin < kFewColumns) whole_end = whole_begin;  // too few: a window's rows are vectorized
   }
+
+  // Whether windows have two columns each, and none in common.
+  bool in_pairs() const { return taps == 2 && stride == 2; }
 
   // The divisor that turns the sum over a window into its mean.
   int64_t count(const PooledRange& row, const PooledRange& column) const {
@@ -89,7 +93,19 @@ void add_apart(T* to, int64_t stride, Vec<T> values) {
   (Vec<T>::load(to + Vec<T>::size) + spread_half<1>(values)).store(to + Vec<T>::size);
 }
 
-// Saved the first `count` lanes and sets the others to 0.
+// Adds to `count` pairs of neighbours. Nothing else is loaded or stored: a load that overlaps a recent store waits for it.
+template <class T>
+void add_pairs(T* to, Vec<T> first, Vec<T> second, int64_t count) {
+  constexpr int64_t lanes = Vec<T>::size;
+  auto add = [](T* at, Vec<T> values, int64_t elements) {
+    if (elements >= lanes) (Vec<T>::load(at) + values).store(at);
+    else if (elements > 0) map_loop::store_part(map_loop::load_part(at, elements) + values, at, elements);
+  };
+  add(to, interleave_half<0>(first, second), 2 * count);
+  add(to + lanes, interleave_half<1>(first, second), 2 * count - lanes);
+}
+
+// Keeps the first `count` lanes and sets the others to 0.
 template <class T>
 Vec<T> first_lanes(Vec<T> values, int64_t count) {
   if (count == Vec<T>::size) return values;
@@ -205,14 +221,21 @@ struct Pool2dGradKernel : Kernel {
   void to_largest_of_many(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
     const Vec<T> none(T(0)), best = Vec<T>::load(out.data() + at);
     Vec<T> left = first_lanes(Vec<T>::load(out_gradient.data() + at), count);  // not assigned yet
+    auto take = [&](int64_t element) {
+      Vec<T> v = load_apart(x.data() + element, pooling.stride);
+      Vec<T> unless_nan = select(v == best, left, none);
+      Vec<T> taken = select(v == v, unless_nan, left);
+      left = select(v == v, select(v == best, none, left), none);
+      return taken;
+    };
     for (int64_t i = row.begin; i < row.end; ++i) {
       int64_t line = plane + i * pooling.width + column.begin;
-      for (int64_t j = 0; j < pooling.taps; ++j) {
-        Vec<T> v = load_apart(x.data() + line + j, pooling.stride);
-        Vec<T> unless_nan = select(v == best, left, none);
-        Vec<T> taken = select(v == v, unless_nan, left);
-        left = select(v == v, select(v == best, none, left), none);
-        add_apart(x_gradient.data() + line + j, pooling.stride, taken);
+      if (pooling.in_pairs()) {
+        Vec<T> first = take(line);
+        add_pairs(x_gradient.data() + line, first, take(line + 1), count);
+      } else {
+        for (int64_t j = 0; j < pooling.taps; ++j)
+          add_apart(x_gradient.data() + line + j, pooling.stride, take(line + j));
       }
     }
   }
@@ -233,7 +256,9 @@ struct Pool2dGradKernel : Kernel {
     Vec<T> share = gradient / Vec<T>(static_cast<T>(pooling.count(row, column)));
     for (int64_t i = row.begin; i < row.end; ++i) {
       T* line = x_gradient.data() + plane + i * pooling.width + column.begin;
-      for (int64_t j = 0; j < pooling.taps; ++j) add_apart(line + j, pooling.stride, share);
+      if (pooling.in_pairs()) add_pairs(line, share, share, count);
+      else
+        for (int64_t j = 0; j < pooling.taps; ++j) add_apart(line + j, pooling.stride, share);
     }
   }
 };
