@@ -52,6 +52,8 @@ py::dict op_schema(const std::string& type) {
   result["views"] = schema.views();
   result["accepts_selected_rows"] = schema.row_ports();
   result["tiled"] = schema.is_tiled();
+  result["elementwise"] = schema.is_elementwise();
+  result["stores_parts"] = schema.output_in_parts();
   result["custom_lod"] = schema.has_custom_lod();
   result["checks_data"] = schema.may_fail_validation();
   result["on_gpu"] = schema.runs_on_gpu();

@@ -14,6 +14,7 @@ import harness
 import paddle_mini as pm
 from facts import GATHER_ND, Case, all_facts, cases_of, gradient_cases, listed
 from harness import dtypes_to_test
+from paddle_mini import _core
 from paddle_mini.schemas import op_schema
 from paddle_mini.testing.one_op import OneOp, Rows, array_of, with_array
 
@@ -142,6 +143,23 @@ def check_tiles(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], cou
     return True
 
 
+def check_ranges(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> bool:
+    """elementwise: on ranges of a few elements it gives the same bits. False: the next operator of the case is a cast."""
+    expected = bits(OneOp(op_type, inputs, attrs, counts, aliased=False).run())
+    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+    (name,) = one.written
+    one.block.append_op("scale", {"X": name}, {"Out": "scaled"}, {"scale": 1.0})
+    with mock.patch.dict(os.environ, PM_PASSES="epilogues"):
+        if "in parts with it: scale" not in one.executor.plan_text(one.program, scope=one.scope):
+            return False
+        _core.set_epilogue_tile(3)
+        try:
+            assert bits(one.run()) == expected, "on ranges there are other bits"
+        finally:
+            _core.set_epilogue_tile()
+    return True
+
+
 def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """outputs.optional: without one the others have the same bits."""
     if op_type in BY_CHANCE or len(counts) < 2:
@@ -209,6 +227,21 @@ def check_all_refusals(op_type: str) -> None:
 def check_all_tiles(op_type: str) -> None:
     if op_schema(op_type)["tiled"]:
         assert [check_tiles(*case) for case in cases_and_gradients(op_type)].count(True) > 0, "no case has parts"
+
+
+def check_all_ranges(op_type: str) -> None:
+    if op_schema(op_type)["elementwise"] and not op_schema(op_type)["checks_data"]:
+        assert [check_ranges(*case) for case in cases_and_gradients(op_type)].count(True) > 0, "no case has ranges"
+
+
+def check_parts_of_product(op_type: str) -> None:
+    """stores_parts: elementwise operators run on parts of its output."""
+    x = np.ones((40, 40), "float32")
+    one = OneOp(op_type, {"X": x, "Y": x}, {})
+    one.block.append_op("relu", {"X": "out_Out_0"}, {"Out": "above_0"})
+    with mock.patch.dict(os.environ, PM_PASSES="epilogues"):  # without constants, which are computed once
+        assert "in parts with it: relu" in one.executor.plan_text(one.program, scope=one.scope)
+        assert one.run()["Out"].tolist() == (x @ x).tolist()
 
 
 def check_all_outputs(op_type: str) -> None:

@@ -1,6 +1,8 @@
 // Resolves the ports of a kernel.
 #include "core/kernel.h"
 
+#include "core/parallel.h"
+
 namespace paddle_mini {
 namespace {
 
@@ -17,6 +19,12 @@ Variable* element(const std::vector<Variable*>* slot, size_t i) {
 }
 
 }  // namespace
+
+void ElementwiseKernel::run_range(int64_t, int64_t) { fail<ProgramError>("a kernel of a GPU has no ranges"); }
+
+void ElementwiseKernel::run_all_ranges(KernelContext& context, int64_t elements, double cost) {
+  parallel_for(context, {elements, cost, 256}, [this](int64_t begin, int64_t end) { run_range(begin, end); });
+}
 
 size_t KernelInit::input_count(const char* port) const {
   auto slot = find_slot(op_.inputs, inputs_, port);

@@ -37,6 +37,15 @@ class PendingLaunches {
   virtual void launch(KernelContext& context) = 0;
 };
 
+// Kernels that run on each part of the running kernel's output as soon as it is stored, while it is in cache
+// (executor/epilogues.h).
+class Epilogue {
+ public:
+  virtual ~Epilogue() = default;
+  // The bytes at `part` are final. Threads may call it at the same time, for different parts.
+  virtual void run(const void* part, size_t bytes) const = 0;
+};
+
 // The executor's services for a running kernel.
 struct KernelContext {
   Place place;
@@ -51,6 +60,7 @@ struct KernelContext {
   std::mt19937_64 generator;  // for operators whose `seed` is 0
   bool may_touch_files = false;  // whether the operators save and load may access files that the program names
   std::map<const OpDesc*, int64_t> printed;  // how often each operator print has printed
+  const Epilogue* epilogue = nullptr;  // only for a kernel that stores_parts(); see StoredParts
 
   // Between begin_batch() and end_batch() operators run that need nothing of each other, such as the optimizer's for
   // all parameters: on a GPU maps of one kind become one launch (math/gpu/map.h).
@@ -75,6 +85,40 @@ struct ConstantInputs {
   std::set<const Variable*> variables;
 };
 
+// A kernel that stores_parts() adds each part of its output once, when it is complete. Adjacent parts are passed on
+// together, while they are in the first-level cache.
+template <class T>
+class StoredParts {
+ public:
+  explicit StoredParts(const KernelContext& context) : epilogue_(context.epilogue) {}
+  StoredParts(const StoredParts&) = delete;
+  StoredParts& operator=(const StoredParts&) = delete;
+  ~StoredParts() { pass_on(); }
+
+  bool are_wanted() const { return epilogue_ != nullptr; }
+  void add(const T* part, int64_t count) {
+    constexpr int64_t kEnough = (1 << 14) / sizeof(T);
+    if (!epilogue_) return;
+    if (part != begin_ + count_) {
+      pass_on();
+      begin_ = part;
+    }
+    count_ += count;
+    if (count_ >= kEnough) pass_on();
+  }
+
+ private:
+  void pass_on() {
+    if (count_) epilogue_->run(begin_, static_cast<size_t>(count_) * sizeof(T));
+    begin_ += count_;
+    count_ = 0;
+  }
+
+  const Epilogue* epilogue_;
+  const T* begin_ = nullptr;
+  int64_t count_ = 0;
+};
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -82,6 +126,8 @@ class Kernel {
   // For operators whose schema has checks_data(): whether this kernel instance may throw. If it may, the executor
   // copies the values that the run changes before it.
   virtual bool may_fail_validation() const { return true; }
+  // Whether run() adds all elements of the output that the schema's stores_parts() names to StoredParts.
+  virtual bool stores_parts() const { return false; }
   // Throws the error that run() on the CPU would have thrown for this data. Called on the host.
   virtual void refuse(const Fault& fault) const { fail<OpError>("refused ", fault.value, " at element ", fault.at); }
 };
@@ -96,6 +142,19 @@ class TiledKernel : public Kernel {
   virtual void run_tile(KernelContext& context, int64_t begin, int64_t end) = 0;
   // Whether the calls between the first and the last one may come in any order and at the same time. They don't throw.
   virtual bool has_independent_tiles() const { return true; }
+};
+
+// A kernel without a state, whose only output's elements each depend on the elements at the same place in inputs of as many
+// elements, and on smaller inputs. On the CPU it can run after another kernel, on one part after the other of what that
+// one stores (executor/epilogues.h). Not used if an input is selected rows.
+class ElementwiseKernel : public Kernel {
+ public:
+  // Computes the elements [begin, end) on the calling thread. Threads may call it at the same time.
+  virtual void run_range(int64_t begin, int64_t end);
+
+ protected:
+  // run() for so many elements; the cost of one is in nanoseconds.
+  void run_all_ranges(KernelContext& context, int64_t elements, double cost);
 };
 
 // The context of a kernel's constructor: ports, attributes, scratch memory.

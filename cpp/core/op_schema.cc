@@ -181,6 +181,7 @@ OpSchema& OpSchema::in_place(const char* input, const char* output) { in_places_
 OpSchema& OpSchema::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
 OpSchema& OpSchema::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
 OpSchema& OpSchema::shape_only(const char* input) { shape_ports_.push_back(input); return *this; }
+OpSchema& OpSchema::stores_parts(const char* output) { output_in_parts_ = output; return *this; }
 OpSchema& OpSchema::accepts_selected_rows(const char* input) { row_ports_.push_back(input); return *this; }
 OpSchema& OpSchema::checks_data() { checks_data_ = true; return *this; }
 OpSchema& OpSchema::custom_lod() { decides_lod_ = true; return *this; }

@@ -86,11 +86,13 @@ class OpSchema {
   OpSchema& no_gradient(const char* reason);
 
   // Registers one kernel per element type. The dtype of the first input, or of the port named by dtype_from_input or
-  // dtype_from_output, selects it. If all are TiledKernels, the operator may run tile by tile.
+  // dtype_from_output, selects it. If all are TiledKernels, the operator may run tile by tile; if all, with the narrow
+  // ones, are ElementwiseKernels, on parts of another operator's output.
   template <template <class> class K, class... Ts>
   OpSchema& kernels() {
     (set_kernel(dtype_of<Ts>::value, &make_kernel<K<Ts>>), ...);
     is_tiled_ = (is_tiled_ && ... && std::is_base_of_v<TiledKernel, K<Ts>>);
+    is_elementwise_ = (is_elementwise_ && ... && std::is_base_of_v<ElementwiseKernel, K<Ts>>);
     return *this;
   }
   // Registers one kernel for all element types: K moves bytes or selects by itself.
@@ -98,6 +100,7 @@ class OpSchema {
   OpSchema& kernel_for_any() {
     any_kernel_ = &make_kernel<K>;
     is_tiled_ = is_tiled_ && std::is_base_of_v<TiledKernel, K>;
+    is_elementwise_ = is_elementwise_ && std::is_base_of_v<ElementwiseKernel, K>;
     return *this;
   }
   // Kernels that read and write 16-bit floats and compute in float32, in place of casts around a float32 kernel.
@@ -105,6 +108,7 @@ class OpSchema {
   template <template <class> class K, class... Ts>
   OpSchema& narrow_kernels() {
     (narrow_kernels_.insert_or_assign(dtype_of<Ts>::value, &make_kernel<K<Ts>>), ...);
+    is_elementwise_ = (is_elementwise_ && ... && std::is_base_of_v<ElementwiseKernel, K<Ts>>);
     return *this;
   }
   OpSchema& dtype_from_input(const char* port);
@@ -114,6 +118,7 @@ class OpSchema {
   OpSchema& view(const char* input, const char* output);  // the output aliases the input's bytes
   OpSchema& updates(const char* input,
                     const char* output);  // programs usually name the same variable for both
+  OpSchema& stores_parts(const char* output);  // kernels with stores_parts() report when they have stored a part of it
   OpSchema& shape_only(const char* input);  // only its shape is read, so its memory may be reused before
   OpSchema& accepts_selected_rows(
       const char* input);  // the input may be selected rows; by default only tensors are accepted
@@ -160,6 +165,8 @@ class OpSchema {
   const std::vector<std::string>& row_ports() const { return row_ports_; }
   bool has_custom_lod() const { return decides_lod_; }
   bool is_tiled() const { return has_kernels() && is_tiled_; }
+  bool is_elementwise() const { return has_kernels() && is_elementwise_; }
+  const std::string& output_in_parts() const { return output_in_parts_; }  // "": none
   bool may_fail_validation() const { return checks_data_; }
   bool has_kernels() const { return any_kernel_ || !kernels_.empty(); }
   ControlFunction control_function() const { return control_; }
@@ -196,7 +203,8 @@ class OpSchema {
   std::vector<std::string> row_ports_, shape_ports_;
   std::string gradient_type_;  // if gradient() was given ports
   std::vector<std::string> gradient_inputs_, gradient_outputs_;
-  bool is_tiled_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
+  std::string output_in_parts_;
+  bool is_tiled_ = true, is_elementwise_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;
 };

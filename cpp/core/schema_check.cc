@@ -100,6 +100,7 @@ void OpSchema::check_record() const {
     NamedPorts{*this, "updates"}.require_pairs(updates_);
     NamedPorts{*this, "accepts_selected_rows"}.require_inputs(row_ports_);
     NamedPorts{*this, "shape_only"}.require_inputs(shape_ports_);
+    if (!output_in_parts_.empty()) NamedPorts{*this, "stores_parts"}.require_output(output_in_parts_);
     NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);
     require<ProgramError>(!decides_lod_ || !is_gradient,
                           "custom_lod: a gradient has the sequences of what it is the gradient of");

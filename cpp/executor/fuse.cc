@@ -10,11 +10,6 @@
 namespace paddle_mini {
 namespace {
 
-bool is_wanted() {
-  const char* value = std::getenv("PM_FUSE");
-  return !value || std::strcmp(value, "0") != 0;
-}
-
 // The number of elements that the operator updates, if all its outputs are variables of the scope; 0 if it can't run
 // tile by tile. A transfer to the host can be a leader too: its data are processed in pieces as they arrive.
 int64_t elements_of(const Segment& segment, const RunOp& op) {
@@ -91,8 +86,13 @@ void keep_whole_where_needed(const Segment& segment, std::vector<std::vector<int
 
 }  // namespace
 
+bool wants_fusion() {
+  const char* value = std::getenv("PM_FUSE");
+  return !value || std::strcmp(value, "0") != 0;
+}
+
 Segment fuse(Segment segment, const Placement& placement) {
-  if (!is_wanted()) return segment;
+  if (!wants_fusion()) return segment;
   size_t count = segment.ops.size();
   LastAccesses accesses(segment.variables.size());
   std::vector<int64_t> elements(count, 0);

@@ -12,4 +12,6 @@ namespace paddle_mini {
 // value transferred to the host is averaged in pieces while the transfer continues. PM_FUSE=0 turns fusing off.
 Segment fuse(Segment segment, const Placement& placement);
 
+bool wants_fusion();  // unless PM_FUSE is 0
+
 }  // namespace paddle_mini

@@ -91,6 +91,20 @@ std::vector<Uses> find_uses(const Segment& segment) {
   return uses;
 }
 
+// Whether an operator of the group before this epilogue (epilogues.h) reads the memory of `root` at other elements than
+// those that the epilogue writes at that time.
+bool group_needs(const Segment& segment, int epilogue, int root, const std::vector<int>& share, int64_t numel) {
+  bool needs = false;
+  for (int step = epilogue; segment.ops[step].epilogue;) {
+    const RunOp& op = segment.ops[--step];
+    const bool by_element = op.epilogue || op.schema().is_elementwise();
+    op.inputs.each([&](int v) {
+      needs |= share[v] == root && !(by_element && segment.variables[v].info.shape.numel() == numel);
+    });
+  }
+  return needs;
+}
+
 }  // namespace
 
 size_t bytes_of(const VarInfo& info) {
@@ -167,8 +181,10 @@ AliasPlan plan_aliases(const Segment& segment) {
         bool read_as_view = false;  // the same bytes under another name
         op.inputs.each([&](int v) { read_as_view |= v != in && aliases.share[v] == root; });
         // A view is valid only if neither name is written again; an overwritten input must be dead.
-        bool allowed = view ? uses[in].writes == 1 && uses[out].writes == 1
-                            : aliases.lifetimes[root].last == step && !read_as_view;
+        bool allowed =
+            view ? uses[in].writes == 1 && uses[out].writes == 1
+                 : aliases.lifetimes[root].last == step && !read_as_view &&
+                       !group_needs(segment, step, root, aliases.share, segment.variables[out].info.shape.numel());
         if (allowed) join(in, out);
       }
     };

@@ -8,6 +8,7 @@
 #include "core/throwing_stream.h"
 #include "executor/attention.h"
 #include "executor/constants.h"
+#include "executor/epilogues.h"
 #include "executor/fold.h"
 #include "executor/fuse.h"
 #include "executor/identities.h"
@@ -28,6 +29,7 @@ const std::vector<Pass>& passes() {
       {"place", place_operators},   // device and kernel of each operator
       {"transfer", add_transfers},  // values cross between devices
       {"fuse", fuse, true},         // operators that run tile by tile with the one before them
+      {"epilogues", add_epilogues, true},  // elementwise operators run on each part of an output before them
   };
   return list;
 }

@@ -90,9 +90,19 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
 }
 
 void Plan::run_watched(size_t step, KernelContext& context, RunWatch& watch) {
+  const Step& running = steps_.steps[step];
+  if (running.has_epilogue) {  // one operator after the other, as an epilogue may overwrite what is to be observed
+    for (size_t i = 0; i < running.count; ++i) {
+      const Step one{nullptr, running.op + i, running.place};
+      Clock::time_point begin = Clock::now();
+      static_cast<EpilogueKernel&>(*running.kernel).run_one(context, i);
+      watch.after({one, serial_, step, segment_, binding_, i}, begin);
+    }
+    return;
+  }
   Clock::time_point begin = Clock::now();
-  steps_.steps[step].kernel->run(context);
-  watch.after({steps_.steps[step], serial_, step, segment_, binding_}, begin);
+  running.kernel->run(context);
+  watch.after({running, serial_, step, segment_, binding_}, begin);
 }
 
 void Plan::synchronize() {

@@ -93,7 +93,7 @@ void RunWatch::after(const PlanStep& step, Clock::time_point begin) {
   Clock::time_point end = Clock::now();
   note(step.step.types(), microseconds(begin, end));
   if (profile_) {
-    profile_->add({step.plan, step.number, 0}, {begin, end, 0, profiled_run_},
+    profile_->add({step.plan, step.number, step.part}, {begin, end, 0, profiled_run_},
                   [&] { return site_of(step.step, step.segment); });
   }
   if (!check_ || step.step.lane != Lane::Compute) return;

@@ -33,6 +33,7 @@ class RunWatch {
     size_t number;
     const Segment& segment;
     const Binding& binding;
+    size_t part = 0;  // several operators of one step may be observed by themselves
   };
   // After a step. Throws NonFiniteOutput, with the operator in its message, if an output is not finite.
   void after(const PlanStep& step, Clock::time_point begin);

@@ -43,6 +43,7 @@ std::string Segment::str() const {
     for (const auto& [from, to] : op.copies_after) out += text(", v", to, " = v", from);
     out += text(op.place.is_cpu() ? "" : " on " + name_of(op.place),
                 op.fused ? ", tile by tile with the operator before it" : "",
+                op.epilogue ? ", on each part of the output before it" : "",
                 op.derived ? ", when values of the scope have changed" : "", "\n");
   }
   return out;

@@ -69,6 +69,7 @@ struct RunOp {
   Lane lane = Lane::Compute;
 
   bool fused = false;  // runs tile by tile with the preceding operator; set by fuse
+  bool epilogue = false;  // runs on each part of the preceding operator's output; set by add_epilogues
   std::shared_ptr<DerivedValues> derived = nullptr;  // its outputs, if they are derived; set by derive()
 
   const OpDesc& desc() const { return op->desc; }

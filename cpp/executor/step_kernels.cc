@@ -2,12 +2,20 @@
 #include "executor/step_kernels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "core/interruption.h"
 #include "core/parallel.h"
 
 namespace paddle_mini {
+namespace {
+
+std::atomic<int64_t> epilogue_tile{kEpilogueTile};
+
+}  // namespace
+
+void set_epilogue_tile(int64_t elements) { epilogue_tile = std::max<int64_t>(elements, 1); }
 
 void CopyKernel::run(KernelContext&) {
   if (from_.variable->is_rows()) to_.variable->set_rows(from_.variable->rows);
@@ -87,6 +95,47 @@ void FusedTilesKernel::finish_others(KernelContext& context, int64_t begin, int6
       tiled_[other]->run_tile(context, begin, end);
     } catch (const Error&) {  // the first error is rethrown
     }
+  }
+}
+
+void EpilogueKernel::add(std::unique_ptr<Kernel> kernel) {
+  if (!in_parts_ || !kernels_.empty()) {
+    elementwise_.push_back(dynamic_cast<ElementwiseKernel*>(kernel.get()));
+    require<ProgramError>(elementwise_.back(),
+                          "the operator's schema is elementwise, but its kernel is not an ElementwiseKernel");
+  }
+  SeveralKernels::add(std::move(kernel));
+}
+
+void EpilogueKernel::run(KernelContext& context) {
+  at_ = 0;
+  if (in_parts_ && kernels_[0]->stores_parts()) {
+    context.epilogue = this;
+    try {
+      kernels_[0]->run(context);
+    } catch (...) {
+      context.epilogue = nullptr;
+      throw;
+    }
+    context.epilogue = nullptr;
+    return;
+  }
+  if (in_parts_) kernels_[0]->run(context);
+  const double cost = bytes_cost(16) * static_cast<double>(elementwise_.size());
+  parallel_for(context, {elements_, cost, 256}, [&](int64_t begin, int64_t end) { run_range(begin, end); });
+}
+
+void EpilogueKernel::run(const void* part, size_t bytes) const {
+  const size_t size = size_of(output_.dtype);
+  const auto offset = static_cast<const char*>(part) - static_cast<const char*>(output_.data);
+  const auto begin = static_cast<int64_t>(static_cast<size_t>(offset) / size);
+  run_range(begin, begin + static_cast<int64_t>(bytes / size));
+}
+
+void EpilogueKernel::run_range(int64_t begin, int64_t end) const {
+  const int64_t tile = epilogue_tile.load(std::memory_order_relaxed);
+  for (int64_t at = begin; at < end; at += tile) {
+    for (ElementwiseKernel* kernel : elementwise_) kernel->run_range(at, std::min(at + tile, end));
   }
 }
 

@@ -72,6 +72,31 @@ class FusedTilesKernel : public SeveralKernels {
   bool independent_ = true;  // tiles may run at the same time
 };
 
+// A kernel, and elementwise kernels that run on each part of its output as soon as it is stored (epilogues.h).
+class EpilogueKernel : public SeveralKernels, private Epilogue {
+ public:
+  // in_parts: whether the first kernel is not an ElementwiseKernel, but may store `output` in parts.
+  EpilogueKernel(const Tensor& output, int64_t elements, bool in_parts)
+      : output_(output), elements_(elements), in_parts_(in_parts) {}
+  void run(KernelContext& context) override;
+  void add(std::unique_ptr<Kernel> kernel) override;  // all others must be ElementwiseKernels
+  // One kernel on all elements, for observers of each operator's values.
+  void run_one(KernelContext& context, size_t kernel) { kernels_[at_ = kernel]->run(context); }
+
+ private:
+  void run(const void* part, size_t bytes) const override;
+  void run_range(int64_t begin, int64_t end) const;
+  const Tensor& output_;  // the first kernel's
+  int64_t elements_;
+  bool in_parts_;
+  std::vector<ElementwiseKernel*> elementwise_;  // without the first kernel if in_parts_
+};
+
+// How many elements one kernel of an epilogue computes before the next one: so many that they stay in the first-level
+// cache, or what a test has set in order to get many ranges.
+inline constexpr int64_t kEpilogueTile = 4096;
+void set_epilogue_tile(int64_t elements);
+
 // Independent kernels of a GPU, such as an optimizer's for all parameters: their launches are merged.
 class BatchKernel : public SeveralKernels {
  public:

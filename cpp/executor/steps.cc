@@ -30,7 +30,7 @@ class StepMaker {
         result_.scratches.emplace_back();
       } else {
         std::unique_ptr<Kernel> kernel = make_kernel(op);
-        if (op.fused || may_join_batch(op)) join_to_last_step(op, std::move(kernel));
+        if (op.fused || op.epilogue || may_join_batch(op)) join_to_last_step(op, std::move(kernel));
         else steps().push_back({std::move(kernel), &op, op.place});
       }
       for (const auto& [from, to] : op.copies_after) {
@@ -79,6 +79,12 @@ class StepMaker {
         int64_t elements = 0;
         op.outputs.each([&](int v) { elements = std::max(elements, segment_.variables[v].info.shape.numel()); });
         several = std::make_unique<FusedTilesKernel>(elements);
+      } else if (op.epilogue) {
+        const std::string& port = step.op->schema().output_in_parts();
+        int output = port.empty() ? step.op->outputs[0][0] : step.op->output(port);
+        several = std::make_unique<EpilogueKernel>(binding_.variable(output)->tensor,
+                                                   segment_.variables[output].info.shape.numel(), !port.empty());
+        step.has_epilogue = true;
       } else {
         several = std::make_unique<BatchKernel>();
         step.is_batch = true;

@@ -21,6 +21,7 @@ struct Step {
   size_t count = 1;
   SeveralKernels* several = nullptr;  // the kernel that runs them, if count > 1
   bool is_batch = false;              // whether they are launched as a batch
+  bool has_epilogue = false;  // whether `several` is an EpilogueKernel
   bool poll = false;  // check after this step whether the user wants to stop
   StagedRange staged = {};
 

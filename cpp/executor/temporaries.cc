@@ -10,12 +10,12 @@
 namespace paddle_mini {
 namespace {
 
-// The last operator that is launched in the same batch, for each operator.
-std::vector<int> ends_of_batches(const Segment& segment, const std::vector<Step>& steps) {
+// The last operator that runs at the same time, for each operator: in the same batch, or on parts of an output.
+std::vector<int> ends_of_groups(const Segment& segment, const std::vector<Step>& steps) {
   std::vector<int> ends(segment.ops.size());
   std::iota(ends.begin(), ends.end(), 0);
   for (const Step& step : steps) {
-    if (!step.is_batch) continue;
+    if (!step.is_batch && !step.has_epilogue) continue;
     size_t begin = static_cast<size_t>(step.first() - segment.ops.data());
     for (size_t i = 0; i < step.count; ++i) ends[begin + i] = static_cast<int>(begin + step.count) - 1;
   }
@@ -35,9 +35,10 @@ AliasPlan find_aliases(const Segment& segment, const std::vector<Step>& steps, c
     }
     if (step.is_piece()) aliases.lifetimes[step.op->outputs[0][0]].bytes = 0;  // it is never stored as a whole
   }
-  for (size_t i = 0; i < ends.size(); ++i) {  // operators of a batch need their memory until the whole batch has run
+  for (size_t i = 0; i < ends.size(); ++i) {  // operators of a group need their memory until all of it has run
     if (ends[i] == static_cast<int>(i)) continue;
-    segment.ops[i].inputs.each([&](int v) { lifetime_of(v).last = std::max(lifetime_of(v).last, ends[i]); });
+    for (const Ports* ports : {&segment.ops[i].inputs, &segment.ops[i].outputs})
+      ports->each([&](int v) { lifetime_of(v).last = std::max(lifetime_of(v).last, ends[i]); });
   }
   return aliases;
 }
@@ -48,7 +49,7 @@ Temporaries::Temporaries(const Segment& segment, Binding& binding, const StepLis
                          std::shared_ptr<Arenas> arenas, const Scope& scope)
     : segment_(segment), binding_(binding), scope_(scope), arenas_(std::move(arenas)),
       offsets_(segment.variables.size(), 0) {
-  std::vector<int> ends = ends_of_batches(segment, steps.steps);
+  std::vector<int> ends = ends_of_groups(segment, steps.steps);
   AliasPlan aliases = find_aliases(segment, steps.steps, ends);
   for (auto& [place, allocations] : find_allocations(aliases, steps, ends)) {
     std::vector<Lifetime> lifetimes;

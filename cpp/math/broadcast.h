@@ -26,6 +26,9 @@ class Broadcast {
   // out[i] = f(x[i], y[i])
   template <class T, class F>
   void map(KernelContext& context, F f, const T* x, const T* y, T* out) const;
+  // The same for the elements [begin, end) of the result, on the calling thread of a CPU.
+  template <class T, class F>
+  void map_range(int64_t begin, int64_t end, F f, const T* x, const T* y, T* out) const;
 
   // Gradients of a broadcast operator: to_x[i] = the sum of f(x, y, out_gradient) over the elements of the result that
   // use x[i], and to_y likewise. If x is not broadcast, each element is computed once without a sum, and to_x may share
@@ -58,9 +61,7 @@ class Broadcast {
   template <class T, bool ToX, class F, class To>
   void sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to, int64_t to_numel) const;
   template <class T, class F>
-  void map_rows(KernelContext& context, F f, const T* x, const T* y, T* out) const;
-  template <class T, class F>
-  void map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const;
+  void map_row(int64_t n, F f, const T* x, const T* y, T* out) const;
   template <class T, bool ToX, class F, class To>
   void add_row(KernelContext& context, F f, bool adds, const GradientRow<T, To>& row, int64_t begin, int64_t end) const;
 

@@ -57,6 +57,7 @@ struct AnyLayout {
       for (const Move& move : after_) move.transpose.run(context, move.from->tensor.data, move.to->tensor.data);
     }
     bool may_fail_validation() const override { return inner_->may_fail_validation(); }
+    bool stores_parts() const override { return after_.empty() && inner_->stores_parts(); }
 
    private:
     struct Move {

@@ -35,6 +35,8 @@ class Gemm {
   // Batched: this many products, with these strides between them.
   void run_many(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, T* c,
                 int64_t step_c) const;
+  // Whether they add the parts of C to StoredParts.
+  static constexpr bool kStoresParts = !kOnGpu;
 
  private:
   GemmSizes<T> sizes_;
@@ -63,6 +65,7 @@ class BFloat16Gemm {
   void run(KernelContext& context, const BFloat16* a, const BFloat16* b, C* c) const;
   void run_many(KernelContext& context, int64_t count, const BFloat16* a, int64_t step_a, const BFloat16* b,
                 int64_t step_b, C* c, int64_t step_c) const;
+  static constexpr bool kStoresParts = false;
 
  private:
   GemmSizes<BFloat16> sizes_;

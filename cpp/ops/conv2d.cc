@@ -15,6 +15,8 @@ ConvolutionSizes conv2d_sizes(const KernelInit& init) {
 
 template <class T>
 struct ImageFilters : Convolution<T> {
+  static constexpr bool kStoresParts = !kOnGpu;
+
   ImageFilters(KernelInit& init, bool with_gradients) : Convolution<T>(init, conv2d_sizes(init), with_gradients) {}
 };
 
@@ -34,6 +36,7 @@ void define_convolution(OpTable& ops, const std::string& type) {
                "Filter[o, c, i, j] Input[n, c, y stride - padding + i dilation, x stride - padding + j dilation], "
                "with zeros outside of the image. With groups, the output channels of a group read only the input "
                "channels of that group.")
+          .stores_parts("Output")
           .input("Input", "[images, channels, height, width]")
           .input("Filter", "[output channels, channels / groups, window height, window width]")
           .output("Output", "[images, output channels, output height, output width]")

@@ -17,6 +17,7 @@ ConvolutionSizes stamping_sizes(const KernelInit& init) {
 
 template <class T>
 struct StampedFilters {
+  static constexpr bool kStoresParts = false;
   Convolution<T> convolution;
 
   StampedFilters(KernelInit& init, bool) : convolution(init, stamping_sizes(init), true) {}

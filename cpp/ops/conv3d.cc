@@ -19,6 +19,8 @@ FilteredVolumeSizes conv3d_sizes(const KernelInit& init) {
 
 template <class T>
 struct Conv3dFilters : FilteredVolumes<T> {
+  static constexpr bool kStoresParts = false;
+
   Conv3dFilters(KernelInit& init, bool) : FilteredVolumes<T>(init, conv3d_sizes(init)) {}
 };
 

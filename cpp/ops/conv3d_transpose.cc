@@ -31,6 +31,7 @@ FilteredVolumeSizes stamping_volumes(const KernelInit& init) {
 
 template <class T>
 struct StampedVolumes {
+  static constexpr bool kStoresParts = false;
   FilteredVolumes<T> volumes;
 
   StampedVolumes(KernelInit& init, bool) : volumes(init, stamping_volumes(init)) {}

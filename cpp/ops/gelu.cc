@@ -47,33 +47,48 @@ struct ApproximateGelu {
   }
 };
 
-template <class T>
-struct GeluKernel : UnaryKernel<Gelu>::For<T> {
+// The functor of a kernel that `approximate` chooses. Both compute so much that the CPU does not prefetch.
+template <class T, class K>
+struct EitherGelu : Elementwise<K> {
   bool approximate;
 
-  explicit GeluKernel(KernelInit& init)
-      : UnaryKernel<Gelu>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
-
+  explicit EitherGelu(const KernelInit& init) : approximate(init.attr<bool>("approximate")) {}
   void run(KernelContext& context) override {
-    if (approximate) map_ahead(context, this->x.numel(), ApproximateGelu{}, this->out.data(), this->x.data());
-    else map_ahead(context, this->x.numel(), Gelu{}, this->out.data(), this->x.data());
+    K& kernel = static_cast<K&>(*this);
+    kernel.apply([&](auto f, T* out, const auto*... in) { map_ahead(context, kernel.numel(), f, out, in...); });
+  }
+  template <class Apply, class... Arrays>
+  void apply_to(Apply call, Arrays... arrays) const {
+    if (approximate) call(ApproximateGelu{}, arrays...);
+    else call(Gelu{}, arrays...);
   }
 };
 
 template <class T>
-struct GeluGradKernel : UnaryGradKernel<Gelu, Saved::X>::For<T> {
-  bool approximate;
+struct GeluKernel : EitherGelu<T, GeluKernel<T>> {
+  In<T> x;
+  Out<T> out;
+
+  explicit GeluKernel(KernelInit& init) : EitherGelu<T, GeluKernel<T>>(init), x(init, "X"), out(init, "Out") {}
+  int64_t numel() const { return x.numel(); }
+  template <class Apply>
+  void apply(Apply call) const {
+    this->apply_to(call, out.data(), x.data());
+  }
+};
+
+template <class T>
+struct GeluGradKernel : EitherGelu<T, GeluGradKernel<T>> {
+  In<T> x, out_gradient;
+  Out<T> x_gradient;
 
   explicit GeluGradKernel(KernelInit& init)
-      : UnaryGradKernel<Gelu, Saved::X>::For<T>(init), approximate(init.attr<bool>("approximate")) {}
-
-  void run(KernelContext& context) override {
-    auto fill = [&](auto derivative) {
-      map_ahead(context, this->forward.numel(), derivative, this->x_gradient.data(), this->forward.data(),
-                this->out_gradient.data());
-    };
-    if (approximate) fill(ApproximateGelu{});
-    else fill(Gelu{});
+      : EitherGelu<T, GeluGradKernel<T>>(init), x(init, "X"), out_gradient(init, "Out@GRAD"),
+        x_gradient(init, "X@GRAD") {}
+  int64_t numel() const { return x.numel(); }
+  template <class Apply>
+  void apply(Apply call) const {
+    this->apply_to(call, x_gradient.data(), x.data(), out_gradient.data());
   }
 };
 

@@ -46,6 +46,7 @@ void define_matmul_v2(OpTable& ops) {
                   .attr("trans_y", false, "whether Y is [..., n, k]")
                   .infer(infer_matmul)
                   .gradient("matmul_v2_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+                  .stores_parts("Out")
                   .on_gpu()
                   .kernels<MatmulKernel<MatmulV2>::For, float, double>())))));
   ops.add(promotes_complex(with_complex<ComplexMatmulGradKernel<MatmulV2>::For>(with_bfloat16_products<

@@ -27,6 +27,7 @@ struct MulKernel : Kernel {
     product = {{false, false, size.m, size.n, size.k}, init, "Y"};
   }
   void run(KernelContext& context) override { product.run(context, x.data(), y.data(), out.data()); }
+  bool stores_parts() const override { return Gemm<T>::kStoresParts; }
 };
 
 // X@GRAD = Out@GRAD Y', Y@GRAD = X' Out@GRAD
@@ -85,6 +86,7 @@ void define_mul(OpTable& ops) {
                .attr("y_num_col_dims", 1, "the number of axes of Y that are rows", at_least(1))
                .infer(infer_mul)
                .gradient("mul_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
+               .stores_parts("Out")
                .on_gpu()
                .kernels<MulKernel, float, double>()));
   ops.add(with_bfloat16_products<MulGradKernel>(

@@ -1,7 +1,7 @@
 // scale: Out = scale * X + bias
 #include "core/op_table.h"
 #include "core/widening.h"
-#include "math/map.h"
+#include "math/elementwise.h"
 #include "math/scalar_arg.h"
 #include "ops/family/narrow_kernels.h"
 #include "ops/family/of_complex.h"
@@ -30,7 +30,7 @@ struct Scaling {
 };
 
 template <class T>
-struct ScaleKernel : Kernel {
+struct ScaleKernel : Elementwise<ScaleKernel<T>> {
   In<T> x, scale_tensor;
   Out<T> out;
   Computed<T> scale, bias;
@@ -43,13 +43,17 @@ struct ScaleKernel : Kernel {
         bias_after_scale(init.attr<bool>("bias_after_scale")) {}
 
   void run(KernelContext& context) override {
-    if constexpr (is_half<T>) run_with(context, scale_tensor ? computed(scale_tensor[0]) : scale);
-    else run_with(context, scalar_or(scale_tensor, scale));
+    Elementwise<ScaleKernel>::run(context);
     if (x.is_rows()) out.variable().set_rows(x.variable().rows);
   }
-
-  void run_with(KernelContext& context, const ScalarArg<Computed<T>>& factor) {
-    map(context, x.numel(), Scaling<Computed<T>>{factor, bias, bias_after_scale}, out.data(), x.data());
+  int64_t numel() const { return x.numel(); }
+  ScalarArg<Computed<T>> factor() const {
+    if constexpr (is_half<T>) return scale_tensor ? computed(scale_tensor[0]) : scale;
+    else return scalar_or(scale_tensor, scale);
+  }
+  template <class Apply>
+  void apply(Apply call) const {
+    call(Scaling<Computed<T>>{factor(), bias, bias_after_scale}, out.data(), x.data());
   }
 };
 

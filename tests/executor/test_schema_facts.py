@@ -16,11 +16,13 @@ from schema_checks import (
     ask_values,
     check_all_memory,
     check_all_outputs,
+    check_all_ranges,
     check_all_refusals,
     check_all_tiles,
     check_memory,
     check_on_gpu,
     check_outputs,
+    check_parts_of_product,
     check_place,
     check_refusals,
     check_tested,
@@ -80,6 +82,11 @@ def test_an_optional_output_can_be_left_out():
 @pytest.mark.parametrize("op_type", [op_type for op_type in _core.op_types() if op_schema(op_type)["tiled"]])
 def test_in_parts_there_are_the_same_bits(op_type):
     check_all_tiles(op_type)
+
+
+@pytest.mark.parametrize("op_type", [op_type for op_type in _core.op_types() if op_schema(op_type)["elementwise"]])
+def test_on_ranges_there_are_the_same_bits(op_type):
+    check_all_ranges(op_type)
 
 
 def test_each_operator_has_a_kernel_for_gpus_or_says_why_not():
@@ -155,6 +162,8 @@ LIES = [
     ("gather", check_all_refusals, {"checks_data": False}),
     ("gather_grad", check_all_refusals, {"checks_data": False}),
     ("lamb", check_all_tiles, {"tiled": True}),
+    ("softmax", check_all_ranges, {"elementwise": True}),
+    ("mul", check_parts_of_product, {"stores_parts": ""}),
     ("relu", check_place, {"on_gpu": False}),
     ("sequence_pool", check_place, {"on_gpu": True}),
     ("sequence_enumerate", check_on_gpu, {"cpu_only": "", "on_gpu": True}),

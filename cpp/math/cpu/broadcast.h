@@ -9,30 +9,35 @@ namespace paddle_mini {
 
 template <class T, class F>
 void Broadcast::map(KernelContext& context, F f, const T* x, const T* y, T* out) const {
-  if (outer_.empty() && inner_.x_step && inner_.y_step) return paddle_mini::map(context, inner_.size, f, out, x, y);
-  map_rows(context, f, x, y, out);
+  constexpr int64_t kUnit = 256;  // ranges begin with short rows
+  const LoopSize size{numel_, bytes_cost(3.0 * sizeof(T)), std::clamp<int64_t>(inner_.size, 1, kUnit)};
+  parallel_for(context, size, [&](int64_t begin, int64_t end) { map_range(begin, end, f, x, y, out); });
 }
 
 template <class T, class F>
-[[gnu::noinline]] void Broadcast::map_rows(KernelContext& context, F f, const T* x, const T* y, T* out) const {
+void Broadcast::map_range(int64_t begin, int64_t end, F f, const T* x, const T* y, T* out) const {
   const int64_t n = inner_.size;
-  parallel_rows(context, rows(), bytes_cost(3.0 * sizeof(T)) * static_cast<double>(n), [&](int64_t begin, int64_t end) {
-    each_row(outer_, {}, begin, end,
-             [&](int64_t row, const auto& at) { map_row(context, f, x + at[0], y + at[1], out + row * n); });
-  });
+  if (begin == end) return;
+  auto map_part = [&](int64_t row, const std::array<int64_t, 2>& at) {
+    const int64_t left = std::max<int64_t>(begin - row * n, 0), right = std::min(end - row * n, n);
+    map_row(right - left, f, x + at[0] + left * inner_.x_step, y + at[1] + left * inner_.y_step, out + row * n + left);
+  };
+  const int64_t first = begin / n, last = (end - 1) / n + 1;
+  if (outer_.size() > 1) return each_row(outer_, {}, first, last, map_part);
+  const auto steps = outer_.empty() ? std::array<int64_t, 2>{} : outer_[0].steps();
+  for (int64_t row = first; row < last; ++row) map_part(row, {row * steps[0], row * steps[1]});
 }
 
 template <class T, class F>
-void Broadcast::map_row(KernelContext& context, F f, const T* x, const T* y, T* out) const {
-  int64_t n = inner_.size;
+void Broadcast::map_row(int64_t n, F f, const T* x, const T* y, T* out) const {
   if (inner_.x_step && inner_.y_step) {
-    paddle_mini::map(context, n, f, out, x, y);
+    map_loop::run(n, f, out, x, y);
   } else if (inner_.x_step) {
     auto constant = computed(*y);
-    paddle_mini::map(context, n, [f, constant](auto a) { return f(a, decltype(a)(constant)); }, out, x);
+    map_loop::run(n, [f, constant](auto a) { return f(a, decltype(a)(constant)); }, out, x);
   } else {
     auto constant = computed(*x);
-    paddle_mini::map(context, n, [f, constant](auto b) { return f(decltype(b)(constant), b); }, out, y);
+    map_loop::run(n, [f, constant](auto b) { return f(decltype(b)(constant), b); }, out, y);
   }
 }
 

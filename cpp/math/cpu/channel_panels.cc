@@ -113,6 +113,7 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, inputs_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    StoredParts<T> stored(context);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slice = i % slices, group = i / slices / regions;
       const Region region = grid_.region(i / slices % regions);
@@ -123,6 +124,7 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
         T* to = out + region.to + (group * s_.out_channels + first) * s_.pixels();
         each_block_of(region,
                       [&](const Block& block) { multiply_block(block, inputs_.data(lane), panel, channels, to); });
+        grid_.add_results(stored, region, channels, s_.pixels(), to - region.to);
       }
     }
   });

@@ -203,12 +203,13 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, patches_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    StoredParts<T> stored(context);
     for (int64_t i = begin; i < end; ++i) {
       int64_t slice = i % slices, group = i / slices / std::max<int64_t>(regions, 1);
       typename Grid::Region region = product.grid.region(i / slices % regions);
       product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
                         patches_.data(lane));
-      multiply_region(product, region, packed + group * factors, patches_.data(lane), slice, slices,
+      multiply_region(stored, product, region, packed + group * factors, patches_.data(lane), slice, slices,
                       out + group * product.rows * product.out_plane);
     }
   });
@@ -216,8 +217,9 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
 
 // Only the blocks of rows that belong to a slice.
 template <class T>
-void Convolution<T>::multiply_region(const Product& product, const typename Grid::Region& region, const T* factors,
-                                     const T* patches, int64_t slice, int64_t slices, T* out) const {
+void Convolution<T>::multiply_region(StoredParts<T>& stored, const Product& product,
+                                     const typename Grid::Region& region, const T* factors, const T* patches,
+                                     int64_t slice, int64_t slices, T* out) const {
   constexpr int lanes = Vec<T>::size;
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
@@ -243,6 +245,7 @@ void Convolution<T>::multiply_region(const Product& product, const typename Grid
         }
       }
     });
+    product.grid.add_results(stored, region, block, product.out_plane, out + first * product.out_plane);
   });
 }
 

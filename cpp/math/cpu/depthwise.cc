@@ -134,13 +134,15 @@ void DepthwiseConvolution<T>::run(KernelContext& context, const T* image, const 
   const LoopSize size{planes * parts, bytes_cost(bytes), 1, padded_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
     T* padded = padded_.data(lane);
+    StoredParts<T> stored(context);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t plane = i / parts, y = i % parts * rows_at_once_, group = plane % s_.groups;
       const int64_t rows = std::min(rows_at_once_, s_.height.out - y);
       copy_padded(image + plane * s_.plane(), y, rows, padded);
       for (int64_t o = 0; o < s_.out_channels; ++o) {
-        filter_part(padded, rows, filter + (group * s_.out_channels + o) * s_.taps(),
-                    out + (plane * s_.out_channels + o) * s_.pixels() + y * s_.width.out);
+        T* to = out + (plane * s_.out_channels + o) * s_.pixels() + y * s_.width.out;
+        filter_part(padded, rows, filter + (group * s_.out_channels + o) * s_.taps(), to);
+        stored.add(to, rows * s_.width.out);
       }
     }
   });

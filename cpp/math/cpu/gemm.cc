@@ -62,6 +62,13 @@ constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of B: 
 template <class T>
 constexpr int64_t kTogether = 8 * kRows<T>;  // rows of a transposed A that are packed together, in full cache lines
 
+// Adds rows of C that are complete.
+template <class T>
+void add_rows(StoredParts<T>& stored, const T* c, int64_t ldc, int64_t rows, int64_t columns) {
+  if (!stored.are_wanted()) return;
+  for (int64_t i = 0; i < rows; ++i) stored.add(c + i * ldc, columns);
+}
+
 // Buffers for packed operands, one per thread, reused by all products.
 template <class T>
 struct Workspace {
@@ -151,10 +158,12 @@ void pack_all(KernelContext& context, const GemmSizes<T>& g, const T* b, T* to) 
 }
 
 template <class T>
-void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, const PackedB<T>& packed, T* c) {
+void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b,
+                   const PackedB<T>& packed, T* c) {
   constexpr int64_t height = kRows<T>;
   int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldc = g.ldc ? g.ldc : g.n;
   Workspace<T>& w = workspace<T>();
+  StoredParts<T> stored(context);
   each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
     bool add = from > 0 || g.beta != T(0);
     int64_t row_step = g.transpose_a ? 1 : lda, depth_step = g.transpose_a ? kStep<T> : 1;
@@ -173,6 +182,9 @@ void run_by_panels(const GemmSizes<T>& g, const T* a, const T* b, const PackedB<
             gemm_block::multiply_rows<kRows<T>, T, true>(std::min(height, bottom - i), depth, rows, row_step,
                                                          depth_step, panel, c + i * ldc + j, ldc,
                                                          std::min(kWidth<T>, right - j), add, g.alpha);
+          }
+          if (from + depth == g.k) {
+            add_rows(stored, c + i * ldc + left, ldc, std::min(height, bottom - i), right - left);
           }
         }
       }
@@ -212,7 +224,7 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTi
                   const T* packed, T* c) {
   tiles.run(context, time_of(g), [&](const Tile& tile) {
     run_tile(g, tile, a, b, c, [&](const GemmSizes<T>& part, const T* rows, const T* columns, T* to) {
-      run_by_panels(part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to);
+      run_by_panels(context, part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to);
     });
   });
 }
@@ -225,10 +237,13 @@ void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, co
   const int64_t length = by_column ? g.n : g.m, strips = (length + kStrip - 1) / kStrip;
   const LoopSize size{strips, time_of(g) / static_cast<double>(std::max<int64_t>(strips, 1))};
   parallel_for(context, size, [&](int64_t begin, int64_t end) {
+    StoredParts<T> stored(context);
     for (int64_t i = begin; i < end; ++i) {
       int64_t from = i * kStrip, to = std::min(from + kStrip, length);
       Tile tile = by_column ? Tile{0, g.m, from, to} : Tile{from, to, 0, g.n};
       run_tile(g, tile, a, b, c, run_by_eigen<T>);
+      const int64_t ldc = g.ldc ? g.ldc : g.n;
+      add_rows(stored, c + tile.top * ldc + tile.left, ldc, tile.bottom - tile.top, tile.right - tile.left);
     }
   });
 }

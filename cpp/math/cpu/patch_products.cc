@@ -109,9 +109,10 @@ void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filt
     const double flops = 2.0 * static_cast<double>(tiles_.at_once() * kTile * taps) * static_cast<double>(outs);
     const LoopSize size{tiles_.groups() * slices, flops_cost(flops) / static_cast<double>(slices), 1, columns_.lanes()};
     parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+      StoredParts<T> stored(context);
       for (int64_t item = begin, last; item < end; item = last) {
         last = std::min(end, (item / slices + 1) * slices);
-        multiply_slices({item / slices, item % slices, (last - 1) % slices, slices}, image, group, packed,
+        multiply_slices(stored, {item / slices, item % slices, (last - 1) % slices, slices}, image, group, packed,
                         columns_.data(lane), out);
       }
     });
@@ -120,8 +121,8 @@ void PatchProducts<T>::run(KernelContext& context, const T* image, const T* filt
 
 // Packs a group of tiles, and multiplies it with the filters of some slices.
 template <class T>
-void PatchProducts<T>::multiply_slices(const Slices& slices, const T* image, int64_t group, const T* filter, T* columns,
-                                       T* out) const {
+void PatchProducts<T>::multiply_slices(StoredParts<T>& stored, const Slices& slices, const T* image, int64_t group,
+                                       const T* filter, T* columns, T* out) const {
   const int64_t taps = s_.taps(), outs = s_.out_channels;
   alignas(64) T rows[kMostRows<T> * kTile];
   tiles_.each_group(slices.tiles, slices.tiles + 1, [&](const auto* tiles, int64_t tile_count) {
@@ -134,8 +135,23 @@ void PatchProducts<T>::multiply_slices(const Slices& slices, const T* image, int
         multiply_panel(count, taps, filter + first * taps, columns + t * taps * kTile, rows);
         tiles_.store_outputs(rows, first, count, group, tiles[t], out);
       }
+      add_results(stored, slices.tiles * tiles_.at_once() * kTile, tile_count * kTile, group * outs + first, count,
+                  out);
     });
   });
+}
+
+// Adds output pixels, counted through all images, of some channels, which are complete.
+template <class T>
+void PatchProducts<T>::add_results(StoredParts<T>& stored, int64_t pixel, int64_t pixels, int64_t channel, int count,
+                                   const T* out) const {
+  if (!stored.are_wanted()) return;
+  const int64_t plane = s_.pixels(), end = std::min(pixel + pixels, s_.images * plane);
+  for (int64_t length; pixel < end; pixel += length) {
+    length = std::min(end - pixel, plane - pixel % plane);
+    const T* at = out + pixel / plane * s_.out_size() + channel * plane + pixel % plane;
+    for (int c = 0; c < count; ++c) stored.add(at + c * plane, length);
+  }
 }
 
 // gradient of columns = filter' (gradient of out)

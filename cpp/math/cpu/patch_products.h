@@ -32,7 +32,10 @@ class PatchProducts {
   struct Slices {
     int64_t tiles, first, last, count;
   };
-  void multiply_slices(const Slices& slices, const T* image, int64_t group, const T* filter, T* columns, T* out) const;
+  void multiply_slices(StoredParts<T>& stored, const Slices& slices, const T* image, int64_t group, const T* filter,
+                       T* columns, T* out) const;
+  void add_results(StoredParts<T>& stored, int64_t pixel, int64_t pixels, int64_t channel, int count,
+                   const T* out) const;
   template <class F>
   void each_group_and_channels(KernelContext& context, F f);
   void sum_over_tiles(const T* image, const T* out_gradient, int64_t tap, int64_t end_tap, int64_t group, int lane);

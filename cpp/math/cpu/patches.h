@@ -1,6 +1,7 @@
 // PatchGrid: inputs of windows that slide over images, packed so that one load reads a tap of neighbouring windows.
 #pragma once
 
+#include "core/kernel.h"
 #include "math/vec.h"
 
 #include <algorithm>
@@ -60,6 +61,20 @@ class PatchGrid {
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
   void pack(const T* image, const Region& region, int64_t channels, T* buffer) const;
+
+  // Adds the results of a region, in so many channels `plane` apart, which are complete.
+  void add_results(StoredParts<T>& stored, const Region& region, int64_t channels, int64_t plane, const T* out) const {
+    if (!stored.are_wanted()) return;
+    const bool whole_rows = region.columns == width_.out_size;
+    for (int64_t image = 0; image < region.images; ++image) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const T* at = out + region.to + image * out_image_ + c * plane;
+        if (whole_rows) stored.add(at, region.rows * region.columns);
+        else
+          for (int64_t y = 0; y < region.rows; ++y) stored.add(at + y * width_.out_size, region.columns);
+      }
+    }
+  }
 
   int64_t regions() const {
     return parts(images_, at_once_) * parts(height_.windows, height_.at_once) * parts(width_.windows, width_.at_once);

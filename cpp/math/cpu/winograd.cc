@@ -210,6 +210,22 @@ void WinogradConvolution::transform_outputs(const Grid::Region& region, int64_t 
   }
 }
 
+// Adds the pixels of the region's tiles, which are complete.
+void WinogradConvolution::add_results(StoredParts<float>& stored, const Grid::Region& region, int64_t channels,
+                                      const float* out) const {
+  if (!stored.are_wanted()) return;
+  const int64_t rows = std::min(2 * region.rows, s_.height.out - 2 * region.y);
+  const int64_t columns = std::min(2 * region.columns, s_.width.out - 2 * region.x);
+  for (int64_t image = 0; image < region.images; ++image) {
+    for (int64_t c = 0; c < channels; ++c) {
+      const float* at = out + image * s_.out_size() + c * s_.pixels();
+      if (columns == s_.width.out) stored.add(at, rows * columns);
+      else
+        for (int64_t y = 0; y < rows; ++y) stored.add(at + y * s_.width.out, columns);
+    }
+  }
+}
+
 void WinogradConvolution::run(KernelContext& context, const float* image, const float* filter, float* out) {
   const int64_t regions = grid_.regions(), coarse = s_.groups * regions;
   const int64_t slices = slices_per_item(coarse, 2 * context.threads, panels());
@@ -220,6 +236,7 @@ void WinogradConvolution::run(KernelContext& context, const float* image, const 
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
     const Memory memory{inputs_.data(lane), planes_.data(lane), products_.data(lane)};
     int64_t transformed = -1;
+    StoredParts<float> stored(context);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slice = i % slices, group = i / slices / regions;
       const Grid::Region region = grid_.region(i / slices % regions);
@@ -228,8 +245,9 @@ void WinogradConvolution::run(KernelContext& context, const float* image, const 
       for (int64_t p = panels() * slice / slices; p < panels() * (slice + 1) / slices; ++p) {
         const int64_t first = p * kWidth, channels = std::min<int64_t>(s_.out_channels - first, kWidth);
         multiply(region, all + (group * padded_outs() + first) * kPlanes * s_.in_channels, channels, memory);
-        transform_outputs(region, channels, memory.products,
-                          out + region.to + (group * s_.out_channels + first) * s_.pixels());
+        float* to = out + region.to + (group * s_.out_channels + first) * s_.pixels();
+        transform_outputs(region, channels, memory.products, to);
+        add_results(stored, region, channels, to);
       }
     }
   });

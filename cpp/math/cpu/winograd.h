@@ -36,6 +36,7 @@ class WinogradConvolution {
   void transform_inputs(const float* image, const Grid::Region& region, const Memory& memory) const;
   void multiply(const Grid::Region& region, const float* panel, int64_t channels, const Memory& memory) const;
   void transform_outputs(const Grid::Region& region, int64_t channels, const float* products, float* out) const;
+  void add_results(StoredParts<float>& stored, const Grid::Region& region, int64_t channels, const float* out) const;
 
   ConvolutionSizes s_;
   Grid grid_;

@@ -52,6 +52,11 @@ void Broadcast::map(KernelContext& context, F f, const T* x, const T* y, T* out)
   launch(context, blocks_for(numel_), broadcast_gpu::Body<T, F, false>{index_map, f, x, y, nullptr, out});
 }
 
+template <class T, class F>
+void Broadcast::map_range(int64_t, int64_t, F, const T*, const T*, T*) const {
+  fail<ProgramError>("a kernel of a GPU has no ranges");
+}
+
 template <class T, bool ToX, class F, class To>
 void Broadcast::sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to,
                        int64_t to_numel) const {

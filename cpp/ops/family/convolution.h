@@ -1,7 +1,8 @@
 // Kernels and schemas of convolutions of images and volumes.
 //
 // Filters<T>(init, with_gradients) has run(context, input, filter, output), filter_gradient(context, input,
-// output_gradient, filter_gradient) and input_gradient(context, filter, output_gradient, input_gradient).
+// output_gradient, filter_gradient) and input_gradient(context, filter, output_gradient, input_gradient). kStoresParts:
+// whether run() adds the parts of the output to StoredParts.
 #pragma once
 
 #include "core/op_table.h"
@@ -43,6 +44,7 @@ struct ConvolutionKernel {
     explicit For(KernelInit& init)
         : input(init, "Input"), filter(init, "Filter"), output(init, "Output"), filters(init, false) {}
     void run(KernelContext& context) override { filters.run(context, input.data(), filter.data(), output.data()); }
+    bool stores_parts() const override { return Filters<T>::kStoresParts; }
   };
 };
 

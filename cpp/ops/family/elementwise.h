@@ -16,7 +16,7 @@ namespace paddle_mini {
 template <class F>
 struct BinaryKernel {
   template <class T>
-  struct For : Kernel {
+  struct For : ElementwiseKernel {
     In<T> x, y;
     Out<T> out;
     Broadcast broadcast;
@@ -24,6 +24,9 @@ struct BinaryKernel {
     explicit For(KernelInit& init)
         : x(init, "X"), y(init, "Y"), out(init, "Out"), broadcast(x.shape(), y.shape(), init.attr<int32_t>("axis")) {}
     void run(KernelContext& context) override { broadcast.map(context, F{}, x.data(), y.data(), out.data()); }
+    void run_range(int64_t begin, int64_t end) override {
+      broadcast.map_range(begin, end, F{}, x.data(), y.data(), out.data());
+    }
   };
 };
 

@@ -131,6 +131,7 @@ struct MatmulKernel {
         to += products.out_size();
       }
     }
+    bool stores_parts() const override { return Gemm<T>::kStoresParts; }
   };
 };
 

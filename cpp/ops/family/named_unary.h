@@ -9,13 +9,17 @@ namespace paddle_mini {
 template <class F>
 struct NamedUnaryKernel {
   template <class T>
-  struct For : Kernel {
+  struct For : Elementwise<For<T>> {
     In<T> x;
     Out<T> out;
     F f;
 
     explicit For(KernelInit& init) : x(init, "x"), out(init, "out"), f(function_of<F>(init)) {}
-    void run(KernelContext& context) override { map(context, x.numel(), f, out.data(), x.data()); }
+    int64_t numel() const { return x.numel(); }
+    template <class Apply>
+    void apply(Apply call) const {
+      call(f, out.data(), x.data());
+    }
   };
 };
 
@@ -23,7 +27,7 @@ struct NamedUnaryKernel {
 template <class F, bool takes_out>
 struct NamedUnaryGradKernel {
   template <class T>
-  struct For : Kernel {
+  struct For : Elementwise<For<T>> {
     In<T> x, out, out_gradient;
     Out<T> x_gradient;
     F f;
@@ -31,9 +35,11 @@ struct NamedUnaryGradKernel {
     explicit For(KernelInit& init)
         : x(init, "x"), out(init, "out", optional_port), out_gradient(init, "out@GRAD"), x_gradient(init, "x@GRAD"),
           f(function_of<F>(init)) {}
-    void run(KernelContext& context) override {
-      if constexpr (takes_out) map(context, x.numel(), f, x_gradient.data(), x.data(), out.data(), out_gradient.data());
-      else map(context, x.numel(), f, x_gradient.data(), x.data(), out_gradient.data());
+    int64_t numel() const { return x.numel(); }
+    template <class Apply>
+    void apply(Apply call) const {
+      if constexpr (takes_out) call(f, x_gradient.data(), x.data(), out.data(), out_gradient.data());
+      else call(f, x_gradient.data(), x.data(), out_gradient.data());
     }
   };
 };

@@ -3,7 +3,7 @@
 
 #include "core/op_table.h"
 #include "math/dual.h"
-#include "math/map.h"
+#include "math/elementwise.h"
 #include "ops/family/of_complex.h"
 
 namespace paddle_mini {
@@ -38,13 +38,17 @@ struct AtConjugate {
 template <class F>
 struct UnaryKernel {
   template <class T>
-  struct For : Kernel {
+  struct For : Elementwise<For<T>> {
     In<T> x;
     Out<T> out;
     F f;
 
     explicit For(KernelInit& init) : x(init, "X"), out(init, "Out"), f(function_of<F>(init)) {}
-    void run(KernelContext& context) override { map(context, x.numel(), f, out.data(), x.data()); }
+    int64_t numel() const { return x.numel(); }
+    template <class Apply>
+    void apply(Apply call) const {
+      call(f, out.data(), x.data());
+    }
   };
 };
 
@@ -56,20 +60,18 @@ inline const char* port_of(Saved saved) { return saved == Saved::X ? "X" : "Out"
 template <class F, Saved saved>
 struct UnaryGradKernel {
   template <class T>
-  struct For : Kernel {
+  struct For : Elementwise<For<T>> {
     In<T> forward, out_gradient;
     Out<T> x_gradient;
-    F f;
+    std::conditional_t<is_complex_number<T>, AtConjugate<F>, F> f;
 
     explicit For(KernelInit& init)
         : forward(init, port_of(saved)), out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-          f(function_of<F>(init)) {}
-    void run(KernelContext& context) override {
-      auto apply = [&](auto g) {
-        map(context, forward.numel(), g, x_gradient.data(), forward.data(), out_gradient.data());
-      };
-      if constexpr (is_complex_number<T>) apply(AtConjugate<F>{f});
-      else apply(f);
+          f{function_of<F>(init)} {}
+    int64_t numel() const { return forward.numel(); }
+    template <class Apply>
+    void apply(Apply call) const {
+      call(f, x_gradient.data(), forward.data(), out_gradient.data());
     }
   };
 };
