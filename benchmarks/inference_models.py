@@ -99,22 +99,26 @@ def unet(batch):
     return pm.layers.conv2d(level(images(batch, 256), 32, 4), 2, 1)
 
 
-def transformer(batch, length, width, heads, blocks, causal):
-    ids = pm.layers.data("x", [batch, length], "int64")
+def transformer(ids, width, heads, blocks, causal):
+    length = ids.shape[1]
     x = pm.layers.add_learned_positions(pm.layers.embedding(ids, [WORDS, width]), length)
     for _ in range(blocks):
         x = pm.layers.transformer_encoder_layer(x, heads, 4 * width, 0.0, act="gelu", normalize_before=causal, causal=causal)
     return pm.layers.layer_norm(x, begin_norm_axis=2)
 
 
+def words(batch):
+    return pm.layers.data("x", [batch, 128], "int64")
+
+
 def bert(batch):
     """Devlin et al. 2019: the base model's width, 12 blocks, 128 words; without the table of 30,000 words."""
-    return transformer(batch, 128, 768, 12, 12, causal=False)
+    return transformer(words(batch), 768, 12, 12, causal=False)
 
 
 def gpt(batch):
     """Radford et al. 2018: 4 blocks of width 256, 128 words, and the scores of the last layer's words."""
-    return pm.layers.fc(transformer(batch, 128, 256, 8, 4, causal=True), WORDS, 2)
+    return pm.layers.fc(transformer(words(batch), 256, 8, 4, causal=True), WORDS, 2)
 
 
 def lstm(batch):

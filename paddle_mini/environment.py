@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 
 VARIABLES = {
-    "PM_CPU": "v2, v3, v4 or v4-bf16: the kernels for this level of CPUs; by default the best that runs",
+    "PM_CPU": "v2, v3, v4, v4-bf16 or v4-amx: the kernels for this level of CPUs; by default the best that runs",
     "PM_LOG": "stages of the executor, such as infer,fuse,plan (docs/design.md): their tables, on standard error"
     "; run, runs: times of operators, at exit or after each run",
     "PM_NUM_THREADS": "the number of threads that operators use on the CPU; by default the CPUs that the process may use",

@@ -40,8 +40,8 @@ int pm_release(uint64_t handle);
 /* The message of the last failed call of this thread, or ""; valid until the thread's next call. */
 const char* pm_last_error(void);
 int pm_version(void); /* PM_VERSION when the library was compiled */
-/* The level of the kernels that this machine uses, "v4-bf16" (AVX512-BF16), "v4" (AVX-512), "v3" (AVX2), "v2" or "baseline";
-   valid forever. */
+/* The level of the kernels that this machine uses, "v4-amx" (AMX), "v4-bf16" (AVX512-BF16), "v4" (AVX-512), "v3" (AVX2),
+   "v2" or "baseline"; valid forever. */
 int pm_kernel_level(const char** level);
 /* Adds the operators of a library that pm.load_op has compiled, for the whole process. Its code runs: load only your own. */
 int pm_load_operators(const char* path);

@@ -12,7 +12,10 @@ std::vector<std::string> cpu_levels() {
   bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
             __builtin_cpu_supports("avx512vl");
-  if (v4 && __builtin_cpu_supports("avx512bf16")) levels.push_back("v4-bf16");
+  bool bfloat16 = v4 && __builtin_cpu_supports("avx512bf16");
+  // Also tests whether the system saves tiles (XCR0).
+  if (bfloat16 && __builtin_cpu_supports("amx-tile") && __builtin_cpu_supports("amx-bf16")) levels.push_back("v4-amx");
+  if (bfloat16) levels.push_back("v4-bf16");
   if (v4) levels.push_back("v4");
   if (v3) levels.push_back("v3");
   if (v2) levels.push_back("v2");

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "core/cpu_levels.h"
+#include "core/tiles.h"
 
 namespace paddle_mini {
 namespace {
@@ -47,7 +48,8 @@ KernelLibrary load_kernel_library() {
   if (!handle) fail<DeviceError>("can't load ", library.path, ": ", dlerror());
   auto define = reinterpret_cast<void (*)(OpTable&)>(dlsym(handle, "paddle_mini_define_operators"));
   require<DeviceError>(define, library.path, " is not a kernel library of paddle_mini");
-  if (level == "v4-bf16") library.operators.set_multiplies_bfloat16();
+  if (level == "v4-bf16" || level == "v4-amx") library.operators.set_multiplies_bfloat16();
+  use_tiles(level == "v4-amx");
   define(library.operators);
   library.operators.check_gradients();
   return library;

@@ -1,5 +1,5 @@
 // KernelLibrary: cpp/ops compiled for one CPU level. The best one that this CPU runs is loaded, unless PM_CPU selects
-// another (v4-bf16, v4, v3, v2, baseline).
+// another (v4-amx, v4-bf16, v4, v3, v2, baseline).
 #pragma once
 
 #include "core/op_table.h"
@@ -7,7 +7,7 @@
 namespace paddle_mini {
 
 struct KernelLibrary {
-  std::string level;   // "v4-bf16"
+  std::string level;   // "v4-amx"
   std::string path;
   std::string reason;  // "the best of v2 v3 v4 that this CPU runs"
   OpTable operators;

@@ -16,7 +16,7 @@ from bfloat16 import bits_of, numbers_of
 from paddle_mini import _core
 from paddle_mini.testing.one_op import array, run_op
 
-NATIVE = _core.kernel_library()["level"] == "v4-bf16"
+NATIVE = _core.kernel_library()["level"] in ("v4-bf16", "v4-amx")
 SIZES = [
     (1, 1, 1),
     (13, 15, 2),

@@ -67,4 +67,28 @@ class Convolution {
   LaneScratch<T> patches_, outs_;
 };
 
+// Products in tiles, with sums in float32 that are rounded once: of filters and patches, which are packed from the image
+// when they are multiplied. Where these do not fit, or the process has no tiles, the convolution is one of float32.
+template <>
+class Convolution<BFloat16> {
+ public:
+  Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients);
+
+  void run(KernelContext&, const BFloat16* image, const BFloat16* filter, BFloat16* out);
+  void input_gradient(KernelContext&, const BFloat16* filter, const BFloat16* out_gradient, BFloat16* image_gradient);
+  void filter_gradient(KernelContext&, const BFloat16* image, const BFloat16* out_gradient, BFloat16* filter_gradient);
+
+ private:
+  // The convolution of float32, with copies of its operands.
+  struct Wide {
+    Convolution<float> convolution;
+    Scratch<float> image, filter, out;
+  };
+
+  ConvolutionSizes s_;
+  bool forward_, by_input_, by_filter_;  // whether these are in tiles
+  std::optional<Scratch<BFloat16>> filters_;  // [groups, in_channels, out_channels, window], for input_gradient
+  std::optional<Wide> wide_;
+};
+
 }  // namespace paddle_mini

@@ -8,6 +8,7 @@
 #include "core/op_table.h"
 #include "math/channels_last.h"
 #include "ops/family/bilinear.h"
+#include "ops/family/narrow_kernels.h"
 
 namespace paddle_mini {
 
@@ -71,19 +72,22 @@ struct ConvolutionGradKernel {
 template <template <class> class Filters>
 void add_image_convolution(OpTable& ops, OpSchema schema, Shape (*output_shape)(const InferContext&)) {
   const std::string type = schema.type();
-  ops.add(schema.attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
-              .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
-              .attr("data_format", "NCHW", "NCHW: axis 1 has the channels; NHWC: the last axis has them",
-                    one_of(image_layouts()))
-              .infer(for_both_layouts([output_shape](InferContext& c) {
-                c.set_output("Output", c.input("Input").dtype, output_shape(c));
-              }))
-              .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
-              .on_gpu()
-              .template kernels<AnyLayout<ConvolutionKernel<Filters>::template For>::template Of, float, double>());
-  ops.add(bilinear_gradient_of(ops, type)
-              .doc("Gradients of " + type + " with respect to its image and its filter.")
-              .template kernels<AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of, float, double>());
+  schema.attr("dilations", std::vector<int32_t>{1, 1}, "distance between taps of the filter: height, width")
+      .attr("groups", 1, "channels fall into so many groups that do not mix", at_least(1))
+      .attr("data_format", "NCHW", "NCHW: axis 1 has the channels; NHWC: the last axis has them",
+            one_of(image_layouts()))
+      .infer(for_both_layouts([output_shape](InferContext& c) {
+        c.set_output("Output", c.input("Input").dtype, output_shape(c));
+      }))
+      .gradient(type + "_grad", {"Input", "Filter", "Output@GRAD"}, {"Input@GRAD", "Filter@GRAD"})
+      .on_gpu()
+      .template kernels<AnyLayout<ConvolutionKernel<Filters>::template For>::template Of, float, double>();
+  ops.add(with_bfloat16_convolutions<AnyLayout<ConvolutionKernel<Filters>::template For>::template Of>(ops, schema));
+  OpSchema gradient = bilinear_gradient_of(ops, type);
+  gradient.doc("Gradients of " + type + " with respect to its image and its filter.")
+      .template kernels<AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of, float, double>();
+  ops.add(with_bfloat16_convolutions<AnyLayout<ConvolutionGradKernel<Filters>::template For>::template Of>(ops,
+                                                                                                           gradient));
   ops.add(
       bilinear_second_gradient(ops, type)
           .template kernels<

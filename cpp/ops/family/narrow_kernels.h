@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "core/tiles.h"
 #include "math/gemm.h"
 
 namespace paddle_mini {
@@ -18,6 +19,15 @@ template <template <class> class K>
 OpSchema with_bfloat16_products(const OpTable& ops, OpSchema schema) {
   if constexpr (kHasBFloat16Gemm) {
     if (ops.multiplies_bfloat16()) schema.narrow_kernels<K, BFloat16>();
+  }
+  return schema;
+}
+
+// Convolutions, where the CPU has tiles for their products.
+template <template <class> class K>
+OpSchema with_bfloat16_convolutions(const OpTable& ops, OpSchema schema) {
+  if constexpr (kHasBFloat16Gemm) {
+    if (ops.multiplies_bfloat16() && wants_tiles()) schema.narrow_kernels<K, BFloat16>();
   }
   return schema;
 }
