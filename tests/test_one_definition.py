@@ -63,8 +63,8 @@ def test_a_file_for_each_device_counts_as_one():
 
 def compiled(build):
     """The object files that build.ninja names, with the source of each; a group of sources that are compiled as one counts
-    as a source. Other objects in the folder are of an older build, or of a build inside of it. Other sources that the build
-    generates are left out, and objects that are older than their source."""
+    as a source, the same one for each CPU level. Other objects in the folder are of an older build, or of a build inside of
+    it. Other sources that the build generates are left out, and objects that are older than their source."""
     named = re.findall(
         r"^build ((?:\$.|[^\s:])+\.o): (?:CXX|CUDA)_COMPILER\S* ((?:\$.|\S)+)", (build / "build.ninja").read_text(), re.M
     )
@@ -77,7 +77,8 @@ def compiled(build):
         group = source.parent.name == "Unity"
         ours = group or (source.is_relative_to(ROOT) and not source.is_relative_to(build))
         if ours and source.exists() and path.exists() and path.stat().st_mtime >= source.stat().st_mtime:
-            found[str(path)] = ROOT / "groups" / source.name if group else source
+            target = re.sub("_(kernels|operators)_.*", "_kernels", source.parent.parent.name)
+            found[str(path)] = ROOT / "groups" / target / source.name if group else source
     return found
 
 
@@ -85,13 +86,17 @@ def test_only_objects_of_this_build_are_read(tmp_path):
     relu, gemm = ROOT / "cpp/ops/relu.cc", ROOT / "cpp/math/gpu/gemm.cu"
     for name in ("relu.cc.o", "renamed.cc.o", "gemm_on_host.cc.o", "table.cc.o"):
         (tmp_path / name).touch()
-    (tmp_path / "Unity").mkdir()
-    for name in ("Unity/unity_re.cxx", "unity_re.cxx.o"):
-        (tmp_path / name).touch()
+    for target in ("paddle_mini_kernels_v3.dir", "paddle_mini_operators_each_level.dir"):
+        (tmp_path / target / "Unity").mkdir(parents=True)
+        for name in ("Unity/unity_re.cxx", "unity_re.cxx.o"):
+            (tmp_path / target / name).touch()
     (tmp_path / "build.ninja").write_text(
         f"build relu.cc.o: CXX_COMPILER__kernels_Release {relu} || order\n"
         f"build gemm_on_host.cc.o: CXX_COMPILER__emulation_Release {tmp_path}/cuda/gemm_on_host.cc\n"
-        f"build unity_re.cxx.o: CXX_COMPILER__kernels_Release {tmp_path}/Unity/unity_re.cxx\n"
+        "build paddle_mini_kernels_v3.dir/unity_re.cxx.o: "
+        f"CXX_COMPILER__kernels_Release {tmp_path}/paddle_mini_kernels_v3.dir/Unity/unity_re.cxx\n"
+        "build paddle_mini_operators_each_level.dir/unity_re.cxx.o: "
+        f"CXX_COMPILER__kernels_Release {tmp_path}/paddle_mini_operators_each_level.dir/Unity/unity_re.cxx\n"
         f"build table.cc.o: CXX_COMPILER__kernels_Release {tmp_path}/table.cc\n"
         f"build not_compiled_yet.cc.o: CXX_COMPILER__kernels_Release {relu}\n"
         "build all.o: CUSTOM_COMMAND relu.cc.o\n"
@@ -99,7 +104,8 @@ def test_only_objects_of_this_build_are_read(tmp_path):
     assert compiled(tmp_path) == {
         f"{tmp_path}/relu.cc.o": relu,
         f"{tmp_path}/gemm_on_host.cc.o": gemm,
-        f"{tmp_path}/unity_re.cxx.o": ROOT / "groups/unity_re.cxx",
+        f"{tmp_path}/paddle_mini_kernels_v3.dir/unity_re.cxx.o": ROOT / "groups/paddle_mini_kernels/unity_re.cxx",
+        f"{tmp_path}/paddle_mini_operators_each_level.dir/unity_re.cxx.o": ROOT / "groups/paddle_mini_kernels/unity_re.cxx",
     }
 
 

@@ -18,6 +18,8 @@ struct PortSchema {
   bool inherited = false;  // by a gradient's schema, from that of its forward operator
 };
 
+bool has_port(const std::vector<PortSchema>& ports, const std::string& name);
+
 // Throws ProgramError, beginning with the attribute's name, if the value is invalid.
 using AttrCheck = std::function<void(const std::string& name, const AttrValue& value)>;
 

@@ -6,14 +6,15 @@
 #include "core/op_table.h"
 
 namespace paddle_mini {
+
+bool has_port(const std::vector<PortSchema>& ports, const std::string& name) {
+  return std::any_of(ports.begin(), ports.end(), [&](const PortSchema& port) { return port.name == name; });
+}
+
 namespace {
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-bool has_port(const std::vector<PortSchema>& ports, const std::string& name) {
-  return std::any_of(ports.begin(), ports.end(), [&](const PortSchema& port) { return port.name == name; });
 }
 
 // Throws if two ports or attributes have the same name.

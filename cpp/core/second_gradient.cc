@@ -6,10 +6,6 @@
 namespace paddle_mini {
 namespace {
 
-bool has_port(const std::vector<PortSchema>& ports, const std::string& name) {
-  return std::any_of(ports.begin(), ports.end(), [&](const PortSchema& port) { return port.name == name; });
-}
-
 // The second gradients for input P of the forward operator; zeros where the first gradient is not computed.
 std::vector<std::string> second_gradients(const OpDesc& first, const std::string& port, std::vector<OpDesc>& zeros) {
   std::vector<std::string> given = first.output(port + kGradSuffix), like = first.input(port);

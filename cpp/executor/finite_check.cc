@@ -6,18 +6,18 @@
 namespace paddle_mini {
 namespace {
 
-struct Found {
+struct NotFinite {
   int64_t nans = 0, infinities = 0, first = -1;
 };
 
 // Bits: an unsigned integer of the element's size.
 template <class Bits>
-Found found_in(const Tensor& tensor, Bits exponent, bool infinities) {
+NotFinite found_in(const Tensor& tensor, Bits exponent, bool infinities) {
   const auto* bits = static_cast<const Bits*>(tensor.data);
   const int64_t n = tensor.shape.numel();
   constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   const Bits most = infinities ? static_cast<Bits>(exponent - 1) : exponent;  // the largest accepted magnitude
-  Found found;
+  NotFinite found;
   bool bad = false;
   for (int64_t i = 0; i < n; ++i) bad |= static_cast<Bits>(bits[i] & ~kSign) > most;
   if (!bad) return found;
@@ -30,7 +30,7 @@ Found found_in(const Tensor& tensor, Bits exponent, bool infinities) {
   return found;
 }
 
-Found found_in(const Tensor& tensor, bool infinities) {
+NotFinite found_in(const Tensor& tensor, bool infinities) {
   switch (tensor.dtype) {
     case DType::Float32: return found_in<uint32_t>(tensor, 0x7f800000u, infinities);
     case DType::Float64: return found_in<uint64_t>(tensor, 0x7ff0000000000000u, infinities);
@@ -62,7 +62,7 @@ int64_t FiniteCheck::begin_run(const std::shared_ptr<const VerifiedProgram>& pro
 void FiniteCheck::require_finite(const Tensor& tensor, const std::string& port, const std::string& name,
                                  int64_t run) const {
   if (!tensor.data) return;
-  Found found = found_in(tensor, infinities_);
+  NotFinite found = found_in(tensor, infinities_);
   if (found.first < 0) return;
   fail<OpError>(port, " '", printable(name, 80), "' ", tensor.shape.str(), " ", name_of(tensor.dtype), " has ",
                 found.nans, " NaN and ", found.infinities, " infinite elements, the first at ",

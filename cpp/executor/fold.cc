@@ -10,11 +10,6 @@
 namespace paddle_mini {
 namespace {
 
-template <class T>
-const T& attr(const RunOp& op, const char* name) {
-  return std::get<T>(*op.desc().attr(name));
-}
-
 // A product by weights: which of their axes has its output channels, and which axis of its result.
 struct Product {
   std::string weight_port;
@@ -28,18 +23,18 @@ std::optional<Product> image_product(const Segment& segment, const RunOp& op) {
   int filter = op.input("Filter"), result = op.output("Output");
   if (filter < 0 || result < 0) return std::nullopt;
   int last = segment.variables[result].info.shape.rank() - 1;
-  bool channels_last = attr<std::string>(op, "data_format") == "NHWC";
+  bool channels_last = attr_of<std::string>(op.desc(), "data_format") == "NHWC";
   return Product{"Filter", result, transposed ? 1 : 0, channels_last ? last : 1,
-                 transposed ? attr<int32_t>(op, "groups") : 1};
+                 transposed ? attr_of<int32_t>(op.desc(), "groups") : 1};
 }
 
 std::optional<Product> matrix_product(const Segment& segment, const RunOp& op) {
   int y = op.input("Y"), x = op.input("X"), result = op.output("Out");
   if (y < 0 || x < 0 || result < 0 || segment.variables[y].info.shape.rank() != 2) return std::nullopt;
   bool is_mul = op.desc().type == "mul";
-  if (is_mul && attr<int32_t>(op, "y_num_col_dims") != 1) return std::nullopt;
+  if (is_mul && attr_of<int32_t>(op.desc(), "y_num_col_dims") != 1) return std::nullopt;
   if (segment.variables[x].info.shape.rank() < 2) return std::nullopt;
-  int axis = !is_mul && attr<bool>(op, "trans_y") ? 0 : 1;
+  int axis = !is_mul && attr_of<bool>(op.desc(), "trans_y") ? 0 : 1;
   return Product{"Y", result, axis, segment.variables[result].info.shape.rank() - 1};
 }
 
@@ -59,7 +54,7 @@ struct AffineMap {
 };
 
 std::optional<AffineMap> batch_norm_map(const Segment& segment, const std::vector<VariableUse>& uses, const RunOp& op) {
-  if (!uses_running_statistics([&](const char* name) { return attr<bool>(op, name); })) return std::nullopt;
+  if (!uses_running_statistics([&](const char* name) { return attr_of<bool>(op.desc(), name); })) return std::nullopt;
   for (auto [input, output] : {std::make_pair("Mean", "MeanOut"), std::make_pair("Variance", "VarianceOut")})
     if (op.output(output) >= 0 && op.output(output) != op.input(input)) return std::nullopt;
   for (const char* port : {"SavedMean", "SavedVariance", "ReserveSpace"}) {
@@ -70,12 +65,12 @@ std::optional<AffineMap> batch_norm_map(const Segment& segment, const std::vecto
   AffineMap map{op.input("X"), op.output("Y")};
   if (map.x < 0) return std::nullopt;
   int last = segment.variables[map.x].info.shape.rank() - 1;
-  map.axis = attr<std::string>(op, "data_layout") == "NCHW" ? 1 : last;
+  map.axis = attr_of<std::string>(op.desc(), "data_layout") == "NCHW" ? 1 : last;
   map.parameters = {{"Scale", op.input("Scale")},
                     {"Shift", op.input("Bias")},
                     {"Mean", op.input("Mean")},
                     {"Variance", op.input("Variance")}};
-  map.epsilon = attr<float>(op, "epsilon");
+  map.epsilon = attr_of<float>(op.desc(), "epsilon");
   return map;
 }
 
@@ -85,13 +80,14 @@ std::optional<AffineMap> map_of(const Segment& segment, const std::vector<Variab
   AffineMap map{op.input("X"), op.output("Out")};
   if (map.x < 0) return std::nullopt;
   if (type == "affine_channel") {
-    map.axis = attr<std::string>(op, "data_layout") == "NCHW" ? 1 : segment.variables[map.x].info.shape.rank() - 1;
+    map.axis =
+        attr_of<std::string>(op.desc(), "data_layout") == "NCHW" ? 1 : segment.variables[map.x].info.shape.rank() - 1;
     map.parameters = {{"Scale", op.input("Scale")}, {"Shift", op.input("Bias")}};
     return map;
   }
   if (type != "scale" || op.input("ScaleTensor") >= 0) return std::nullopt;
-  map.factor = attr<float>(op, "scale");
-  map.offset = attr<float>(op, "bias") * (attr<bool>(op, "bias_after_scale") ? 1.0f : map.factor);
+  map.factor = attr_of<float>(op.desc(), "scale");
+  map.offset = attr_of<float>(op.desc(), "bias") * (attr_of<bool>(op.desc(), "bias_after_scale") ? 1.0f : map.factor);
   return map;
 }
 
@@ -130,7 +126,7 @@ class Fold {
     if (add.desc().type != "elementwise_add" || x < 0 || y < 0 || out < 0 || !add.copies_after.empty()) return false;
     const Shape& shape = info(y).shape;
     if (!is_constant(y, info(x).dtype) || !(info(x) == info(out)) || shape.numel() != channels) return false;
-    int begin = attr<int32_t>(add, "axis");
+    int begin = attr_of<int32_t>(add.desc(), "axis");
     if (begin < 0) begin = info(x).shape.rank() - shape.rank();
     if (channels == 1) return true;
     return axis >= begin && axis < begin + shape.rank() && shape[axis - begin] == channels;

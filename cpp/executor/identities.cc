@@ -12,11 +12,6 @@
 namespace paddle_mini {
 namespace {
 
-template <class T>
-const T& attr(const RunOp& op, const char* name) {
-  return std::get<T>(*op.desc().attr(name));
-}
-
 bool is_reshape(const std::string& type) {
   static const std::unordered_set<std::string> types = {"reshape",    "reshape2", "squeeze2",
                                                         "unsqueeze2", "flatten2", "flatten_contiguous_range"};
@@ -114,13 +109,14 @@ class Identities {
     const std::string& type = op.desc().type;
     if (type == "assign" || type == "concat" || type == "split") return in;
     if (type == "scale") {
-      bool one = op.input("ScaleTensor") < 0 && attr<float>(op, "scale") == 1 && attr<float>(op, "bias") == 0;
+      bool one = op.input("ScaleTensor") < 0 && attr_of<float>(op.desc(), "scale") == 1 &&
+                 attr_of<float>(op.desc(), "bias") == 0;
       return one ? in : -1;
     }
     if (type == "dropout") {
-      bool keeps =
-          attr<float>(op, "dropout_prob") == 0 || attr<std::string>(op, "dropout_implementation") == "upscale_in_train";
-      return attr<bool>(op, "is_test") && keeps ? in : -1;
+      bool keeps = attr_of<float>(op.desc(), "dropout_prob") == 0 ||
+                   attr_of<std::string>(op.desc(), "dropout_implementation") == "upscale_in_train";
+      return attr_of<bool>(op.desc(), "is_test") && keeps ? in : -1;
     }
     if (type == "cast") return same_after_cast(in, out);
     return is_transpose(type) ? same_after_transpose(op, in) : same_after_reshape(in, out);
@@ -149,7 +145,7 @@ class Identities {
 
   // Axis i of the output is axis second[i] of the value in between, and so first[second[i]] of its source.
   int same_after_transpose(const RunOp& op, int in) const {
-    const auto& second = attr<std::vector<int32_t>>(op, "axis");
+    const auto& second = attr_of<std::vector<int32_t>>(op.desc(), "axis");
     auto is_order = [](const std::vector<int32_t>& axes) {
       for (size_t i = 0; i < axes.size(); ++i)
         if (axes[i] != static_cast<int32_t>(i)) return false;
@@ -170,9 +166,9 @@ class Identities {
 
   // dropout in testing (downgrade_in_infer) multiplies by 1 - p; in float32, because `scale` is one.
   void scale_instead(RunOp& op, int in, int out) {
-    if (!attr<bool>(op, "is_test") || info(in).dtype != DType::Float32 || !may_replace(op, in, out)) return;
+    if (!attr_of<bool>(op.desc(), "is_test") || info(in).dtype != DType::Float32 || !may_replace(op, in, out)) return;
     OpDesc desc = make_op("scale", {{"X", op.desc().input("X")}}, {{"Out", op.desc().output("Out")}},
-                          {{"scale", 1.0f - attr<float>(op, "dropout_prob")}});
+                          {{"scale", 1.0f - attr_of<float>(op.desc(), "dropout_prob")}});
     for (const char* name : {"op_callstack", "op_device"})
       if (const AttrValue* value = op.desc().attr(name)) desc.set_attr(name, *value);
     const OpSchema& scale = operators_.at("scale");

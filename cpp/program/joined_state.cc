@@ -106,9 +106,9 @@ void join_state(PickledValue& state, bool variable_names) {
     Entries entries(state);
     table = entries.take("StructuredToParameterName@@");
     if (Pickled slices = entries.take("UnpackBigParamInfor@@")) {
-      if (slices->kind != Kind::Dict) wrong_slices("it is not a dict");
+      if (slices->kind != PickledValue::Kind::Dict) wrong_slices("it is not a dict");
       for (size_t i = 0; i < slices->items.size(); i += 2) {
-        if (slices->items[i]->kind != Kind::Text) wrong_slices("a name is not a text");
+        if (slices->items[i]->kind != PickledValue::Kind::Text) wrong_slices("a name is not a text");
         entries.put(slices->items[i], joined(entries, *slices->items[i + 1]));
       }
     }

@@ -13,7 +13,7 @@ namespace paddle_mini {
 namespace {
 
 constexpr size_t kSizeBytes = 8, kLargestHeader = 100'000'000, kDigits = 8;  // as the format's first reader has them
-constexpr std::string_view kMark = "{\"__metadata__\":{\"paddle_mini.crc32c\":\"";
+constexpr std::string_view kChecksumMark = "{\"__metadata__\":{\"paddle_mini.crc32c\":\"";
 
 constexpr struct {
   std::string_view name, type;
@@ -215,8 +215,8 @@ std::vector<std::pair<std::string, StateArray>> read_safetensors(std::string_vie
 }
 
 bool safetensors_is_checked(std::string_view file) {
-  const size_t at = kSizeBytes + kMark.size();
-  if (!is_marked(file, kSizeBytes, kMark)) return false;
+  const size_t at = kSizeBytes + kChecksumMark.size();
+  if (!is_marked(file, kSizeBytes, kChecksumMark)) return false;
   whole(file.size() >= at + kDigits, "its checksum is cut off");
   uint32_t found = crc32c({file.substr(0, at), std::string_view("00000000"), file.substr(at + kDigits)});
   uint32_t expected = 0;

@@ -10,25 +10,25 @@ constexpr struct {
   std::string_view code;
   size_t size;
   int dtype;  // DType, or -1: programs have none
-} kTypes[] = {{"b1", 1, static_cast<int>(DType::Bool)},
-              {"i1", 1, static_cast<int>(DType::Int8)},
-              {"i2", 2, static_cast<int>(DType::Int16)},
-              {"i4", 4, static_cast<int>(DType::Int32)},
-              {"i8", 8, static_cast<int>(DType::Int64)},
-              {"u1", 1, static_cast<int>(DType::UInt8)},
-              {"u2", 2, static_cast<int>(DType::BFloat16)},
-              {"u4", 4, -1},
-              {"u8", 8, -1},
-              {"f2", 2, static_cast<int>(DType::Float16)},
-              {"f4", 4, static_cast<int>(DType::Float32)},
-              {"f8", 8, static_cast<int>(DType::Float64)},
-              {"c8", 8, static_cast<int>(DType::Complex64)},
-              {"c16", 16, static_cast<int>(DType::Complex128)}};
+} kStateTypes[] = {{"b1", 1, static_cast<int>(DType::Bool)},
+                   {"i1", 1, static_cast<int>(DType::Int8)},
+                   {"i2", 2, static_cast<int>(DType::Int16)},
+                   {"i4", 4, static_cast<int>(DType::Int32)},
+                   {"i8", 8, static_cast<int>(DType::Int64)},
+                   {"u1", 1, static_cast<int>(DType::UInt8)},
+                   {"u2", 2, static_cast<int>(DType::BFloat16)},
+                   {"u4", 4, -1},
+                   {"u8", 8, -1},
+                   {"f2", 2, static_cast<int>(DType::Float16)},
+                   {"f4", 4, static_cast<int>(DType::Float32)},
+                   {"f8", 8, static_cast<int>(DType::Float64)},
+                   {"c8", 8, static_cast<int>(DType::Complex64)},
+                   {"c16", 16, static_cast<int>(DType::Complex128)}};
 
 }  // namespace
 
 size_t item_size(std::string_view type) {
-  for (const auto& known : kTypes)
+  for (const auto& known : kStateTypes)
     if (known.code == type) return known.size;
   return 0;
 }
@@ -50,7 +50,7 @@ std::string text_of(const std::vector<int64_t>& shape) {
 }
 
 Tensor tensor_of(const StateArray& array) {
-  for (const auto& known : kTypes) {
+  for (const auto& known : kStateTypes) {
     if (known.code != array.type || known.dtype < 0) continue;
     Tensor tensor = new_tensor(static_cast<DType>(known.dtype), Shape(array.shape));
     if (!array.elements.empty()) std::memcpy(tensor.data, array.elements.data(), array.elements.size());
