@@ -1,4 +1,4 @@
-# What the model of jobs (cluster_sim.py) is given: costs, a model that is trained, and the machines.
+# The inputs of the model of jobs (cluster_sim.py): costs, a model that is trained, and the machines.
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ struct Held {
   bool is_table;
   int64_t begin, end;
   std::vector<py::ssize_t> unit;
-  const char* values;  // of blocks that are no tables
+  const char* values;  // nullptr for tables
 
   size_t unit_bytes() const {
     size_t bytes = item;

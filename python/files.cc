@@ -144,7 +144,7 @@ void define_files(py::module_& m) {
         tensor.shape = Shape(shape);
         return py::bytes(tensor_header(tensor));
       },
-      "What tensor_bytes() writes before the elements of an array of this shape, without sequences.");
+      "The bytes that tensor_bytes() writes before the elements of an array of this shape, without sequences.");
   m.def("tensor_bytes", [](const py::array& array, const Lod& lod) {
     py::array contiguous = py::array::ensure(array, py::array::c_style);
     Tensor tensor = view_of(contiguous, "array");

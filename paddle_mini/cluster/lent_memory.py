@@ -6,8 +6,8 @@ when neither has it any more, however they end, and cannot become smaller while 
 as between containers, the service does not accept it, and arrays stay in frames.
 
 A connection carries one request at a time. So the part for requests is free when the reply has come: a service must not
-use the arrays of a request after its answer, unless the request's class says that it keeps them. The part for replies is
-lent with each request anew, when no array of the last reply exists any more.
+use the arrays of a request after its answer, unless the request's class says that it keeps them. Each request lends the part
+for replies, unless an array of the last reply still exists.
 """
 
 from __future__ import annotations

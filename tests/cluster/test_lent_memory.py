@@ -18,7 +18,7 @@ LARGE = np.arange(frames.SMALL, dtype="float32")
 
 
 def exchange(client, server, arrays, answer=None, is_kept=False):
-    """What the server gets, what the client gets back, and the numbers of frames of both messages."""
+    """The arrays that the server gets and those that the client gets back, and the numbers of frames of both messages."""
     request = client.pack(b"header", arrays, 0.0, is_kept)
     got = server.unpack(request[0], request[1:])
     reply = server.pack(Kind.REPLY, b"reply", got.arrays if answer is None else answer)

@@ -1,4 +1,4 @@
-"""Sockets of a job refuse processes without its keys, log each once, and go on."""
+"""Sockets of a job refuse processes without its keys, log each once, and continue."""
 
 import logging
 import os

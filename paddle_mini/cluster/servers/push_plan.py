@@ -1,4 +1,4 @@
-# PushPlan: what all pushes with the same blocks do on a server, prepared once, so that a push takes few calls.
+# PushPlan: the work of all pushes with the same blocks on a server, prepared once, so that a push takes few calls.
 from __future__ import annotations
 
 import ctypes
@@ -44,7 +44,7 @@ class PushPlan:
             raise ClusterError(f"{error}; {done} of {len(self._order)} blocks were changed")
 
     def read(self, arrays: Arrays) -> Arrays:
-        """What the reply has, as copies."""
+        """Copies of the values for the reply."""
         found = self._native.read(arrays)
         if found is None:
             raise translated(self._tables[0], failure())

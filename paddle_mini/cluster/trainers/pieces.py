@@ -30,7 +30,7 @@ class Piece(NamedTuple):
         return (self.part.end - self.part.begin) * self.info.unit_bytes
 
     def checked(self, array: np.ndarray) -> np.ndarray:
-        """What its server gave for it; WrongShape."""
+        """The array that its server gave for it; WrongShape."""
         shape = (self.part.end - self.part.begin, *self.info.unit_shape)
         if array.shape != shape or array.dtype != self.info.dtype:
             raise WrongShape(
