@@ -18,9 +18,9 @@ from queue import SimpleQueue
 from typing import Any
 
 import paddle_mini as pm
+from cluster_inputs import Costs
 from cluster_job import train, working
 from cluster_one_server import ELEMENTS, ROWS, TABLES, TIMES, OneServer, least_seconds
-from cluster_sim import Costs
 from cluster_sockets import Peer, costs_of_sockets, held_seconds, small_messages
 from measuring import HERE
 from paddle_mini.cluster.coordinator.coordinator import Coordinator

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cluster_costs import RESULT
-from cluster_sim import Cluster, Costs, Job, Model
+from cluster_inputs import Cluster, Costs, Model
+from cluster_sim import Job
 from measuring import HERE
 
 FACTS: dict[str, Any] = json.loads(RESULT.read_text())

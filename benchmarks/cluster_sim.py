@@ -7,7 +7,8 @@
 * A step sends one request to each server that it touches: the gradients of the step before it, with a reply that has the
   parameters for this one. In sync mode the server keeps the request until the step is made. A message takes CPU time at its
   sender, the sender's link, the latency, the receiver's link, and CPU time at the receiver, one after the other, as a
-  whole. A server executes one request at a time.
+  whole. A server executes one request at a time. Threads need not be woken for a message that has waited for others, and less
+  often for messages that are sent at once: their costs are measured apart.
 * A step's forward and backward pass takes a time with a lognormal distribution, on one core.
 * Dense parameters are in blocks of BLOCK elements or more, and rows are named at random: a step touches the servers that
   have a block, and those that have one of its rows. At most SAMPLED servers are simulated, or SAMPLED_OF_MANY, each of
@@ -26,8 +27,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cluster_inputs import Cluster, Costs, Model
 from discrete_events import Latch, Process, Queue, Simulation
-from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.shards import BLOCK
 
 SAMPLED, SAMPLED_OF_MANY = 8, 2
@@ -35,75 +36,6 @@ SAMPLED, SAMPLED_OF_MANY = 8, 2
 PAGE = 4096
 WRITTEN_AT_A_TIME = 1 << 24
 """Bytes of a checkpoint for which a core is taken, before requests that wait for one are served."""
-
-
-@dataclass(frozen=True)
-class Costs:
-    """Seconds of a core, as cluster_costs.py measures them, including the engine's work: for a message at its client
-    and at its server, and for each of its bytes at either; for each dense byte and row that a server returns (pull) and
-    applies (push), and for each byte that it adds to those of others in sync mode (sum); for each byte of a checkpoint;
-    for a heartbeat at the coordinator, and for each member that it knows. message_wait: seconds without a core until a
-    message has arrived and its reply is back."""
-
-    client_message: float
-    client_byte: float
-    server_message: float
-    server_byte: float
-    message_wait: float
-    pull_byte: float
-    pull_row: float
-    push_byte: float
-    push_row: float
-    sum_byte: float
-    checkpoint_byte: float
-    heartbeat: float
-    heartbeat_member: float
-
-
-@dataclass(frozen=True)
-class Model:
-    """compute: mean seconds of a core for a step's forward and backward pass; spread: standard deviation of its
-    logarithm. dense: bytes of parameters that are moved whole. rows: number of rows of tables that a step names, each
-    of row_bytes. table: bytes of all rows."""
-
-    name: str
-    compute: float
-    dense: float
-    rows: float = 0.0
-    row_bytes: float = 0.0
-    table: float = 0.0
-    spread: float = 0.1
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """cores: of each machine. bandwidth: bytes per second of a link, each way; latency: seconds. disk: bytes per
-    second. state: bytes of a checkpoint for each byte of a parameter. checkpoint_seconds, save_seconds: from one
-    checkpoint, or saved model, to the next; None: there are none. together: whether all servers write at the same time.
-    mean_life: mean seconds until a machine fails; None: machines do not fail.
-    heartbeats: whether they are simulated; over hours they are most of the events."""
-
-    trainers: int
-    servers: int
-    mode: str = "async"
-    local_steps: int = 1
-    cores: int = 8
-    shared: bool = False
-    bandwidth: float = 1.25e9
-    latency: float = 1e-4
-    disk: float = 5e8
-    state: float = 2.0
-    checkpoint_seconds: float | None = None
-    together: bool = False
-    save_seconds: float | None = None
-    mean_life: float | None = None
-    restart: float = 5.0
-    lease: float = 10.0
-    heartbeats: bool = True
-
-    @property
-    def heartbeat_seconds(self) -> float:
-        return JobSettings("job", self.trainers, self.servers, lease=self.lease).heartbeat_seconds
 
 
 class Machine:
@@ -234,13 +166,18 @@ class Job:
         draw, part = self.simulation.random, 1.0 if request is self.whole or self.cluster.mode == "sync" else self.touched
         asked = [index for index in range(len(self.servers)) if part == 1.0 or draw.random() < part]
         answered = Latch(self.simulation, len(asked))
+        count = self.scale * len(asked)
+        message = self.costs.client_messages(count) / count if asked else 0.0
         for index in asked:
-            self.simulation.begin(self._ask(machine, index, request, step, versions, answered))
+            self.simulation.begin(self._ask(machine, index, request, step, versions, answered, message))
         yield answered
 
-    def _ask(self, machine: Machine, index: int, request: Request, step: int, versions: list[int], answered: Latch) -> Process:
+    def _ask(
+        self, machine: Machine, index: int, request: Request, step: int, versions: list[int], answered: Latch, message: float
+    ) -> Process:
+        """message: seconds of the trainer's core for one."""
         server, costs, simulation = self.servers[index], self.costs, self.simulation
-        yield from machine.cores.use(self.scale * (costs.client_message + costs.client_byte * request.sent))
+        yield from machine.cores.use(self.scale * (message + costs.client_byte * request.sent))
         if costs.message_wait:
             yield simulation.timeout(costs.message_wait)
         yield from self._move(machine.sends, self.scale * request.sent, server.machine.receives, request.sent)
@@ -254,9 +191,10 @@ class Job:
     def _handle(self, server: Server, request: Request, step: int, index: int, versions: list[int]) -> Process:
         """The work of a server on a request, and its effect."""
         pushes = request is self.exchange and step > 0  # the first one has no gradients
+        has_waited = server.handler.count > 0
         with server.handler.request() as turn:
             yield turn
-            work = self.costs.server_message + request.work + self.costs.server_byte * (request.sent + request.received)
+            work = self.costs.at_server(has_waited) + request.work + self.costs.server_byte * (request.sent + request.received)
             if pushes:
                 work += self._push(server, versions[index])
             server.handler.busy += work

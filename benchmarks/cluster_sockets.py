@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import zmq
 
+from cluster_inputs import Costs
 from cluster_one_server import BLOCKS, TIMES, OneServer, seconds_of
-from cluster_sim import Costs
 from paddle_mini.cluster.engine import Envelope
 from paddle_mini.cluster.frames import Kind, pack_frames, unpack_frames
 from paddle_mini.cluster.messages import decode_reply, encode
@@ -24,6 +24,8 @@ from paddle_mini.cluster.socket_link import SocketLink
 from paddle_mini.cluster.values import BlockKey
 
 CALLS, CLIENTS = 400, 8
+AT_ONCE = 32
+"""Messages that a client sends at once, as to so many servers."""
 
 
 def serve(keys: Keys, folder: str, found: Any) -> None:
@@ -47,7 +49,7 @@ class Peer:
     """A process that serve()s, and its address."""
 
     def __init__(self, folder: str):
-        spawn, self.keys = multiprocessing.get_context("spawn"), Keys.new()
+        spawn, self.keys, self.folder = multiprocessing.get_context("spawn"), Keys.new(), folder
         found = spawn.Queue()
         self.process = spawn.Process(target=serve, args=(self.keys, folder, found), daemon=True)
         self.process.start()
@@ -65,6 +67,15 @@ def costs_of_sockets(threads: Costs, peer: Peer, is_local: bool) -> Costs:
     def ask(header: bytes, arrays: Sequence[Any] = ()) -> Any:
         (answer,) = link.send([Envelope("echo", header, list(arrays))], 60.0)
         return answer[0]
+
+    def many() -> float:
+        """CPU seconds of the client for each of AT_ONCE messages."""
+        best, requests = 1e9, [Envelope("echo", b"0", []) for _ in range(AT_ONCE)]
+        for _ in range(CALLS // 8):
+            own = time.process_time()
+            link.send(requests, 60.0)
+            best = min(best, (time.process_time() - own) / AT_ONCE)
+        return best
 
     def work(header: bytes, arrays: Sequence[Any] = ()) -> tuple[float, float, float]:
         """CPU seconds of the client, of the server, and seconds of a call."""
@@ -86,6 +97,8 @@ def costs_of_sockets(threads: Costs, peer: Peer, is_local: bool) -> Costs:
         server_message=threads.server_message + empty[1],
         server_byte=max(0.0, server_byte),
         message_wait=max(0.0, empty[2] - empty[0] - empty[1]),
+        client_message_more=threads.client_message + many(),
+        server_message_more=small_messages(peer, is_local)["server_cpu"] + threads.server_message - held_seconds(peer.folder),
     )
 
 
@@ -102,7 +115,7 @@ def small_messages(peer: Peer, is_local: bool) -> dict[str, float]:
             one.curve_serverkey, one.curve_publickey, one.curve_secretkey = peer.keys.server, *peer.keys[2:]
             one.connect(peer.address.remote)
         clients.append(one)
-    link, steps = peer.link(is_local), itertools.count(1 << 40 if is_local else 1 << 41)
+    link, steps = peer.link(is_local), itertools.count(time.monotonic_ns())  # later than those of an earlier call
 
     def server_work() -> float:
         (answer,) = link.send([Envelope("echo", b"work", [])], 60.0)
@@ -119,7 +132,8 @@ def small_messages(peer: Peer, is_local: bool) -> dict[str, float]:
             for number in range(at_once):
                 reply = clients[number % CLIENTS].recv_multipart()
         best = min(best, (server_work() - before) / len(messages))
-        decode_reply(Pushed, *unpack_frames(reply[0], reply[1:])[2:])
+        message = unpack_frames(reply[0], reply[1:])
+        decode_reply(Pushed, message.header, message.arrays)
     context.destroy(linger=0)
     return {"server_cpu": best, "per_second_of_a_core": 1 / best}
 

@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FiniteCheck', 'OpError', 'Profile', 'Program', 'ProgramError', 'ReplicaTurn', 'ReplicaTurns', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_epilogue_tile', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     ...
@@ -201,6 +201,20 @@ class FiniteCheck:
     def stop(self) -> None:
         ...
 
+class PushedBlocks:
+
+    def __init__(self, update: typing.SupportsInt | typing.SupportsIndex, update_rows: typing.SupportsInt | typing.SupportsIndex, get_rows: typing.SupportsInt | typing.SupportsIndex, pushed: collections.abc.Sequence, wanted: collections.abc.Sequence, tables: collections.abc.Sequence) -> None:
+        ...
+
+    def apply(self, arg0: list) -> int:
+        ...
+
+    def fits(self, arg0: list) -> bool:
+        ...
+
+    def read(self, arg0: list) -> typing.Any:
+        ...
+
 class DeviceMemory:
 
     def __init__(self, arg0: str, arg1: typing.SupportsInt | typing.SupportsIndex) -> None:
@@ -318,6 +332,9 @@ def op_schema(arg0: str) -> dict:
 def op_types() -> list[str]:
     ...
 
+def pack_frames(kind: typing.SupportsInt | typing.SupportsIndex, header: bytes, arrays: collections.abc.Sequence, patience: typing.SupportsFloat | typing.SupportsIndex, flags: typing.SupportsInt | typing.SupportsIndex, offer: bytes, memory: typing.Any) -> list:
+    ...
+
 def parameter_file_order(arg0: bytes) -> list[str]:
     ...
 
@@ -384,6 +401,9 @@ def take_longest_split_loop() -> float:
 def tensor_bytes(arg0: numpy.ndarray, arg1: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]]) -> bytes:
     ...
 
+def tensor_header(arg0: numpy.dtype[typing.Any], arg1: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> bytes:
+    ...
+
 def try_gradient_schema(forward: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]], gradient: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:
     ...
 
@@ -399,6 +419,9 @@ def type_name(number: typing.SupportsInt | typing.SupportsIndex) -> str:
 def unfinished_name() -> str:
     ...
 
+def unpack_frames(head: bytes, frames: collections.abc.Sequence, memory: typing.Any) -> tuple:
+    ...
+
 def write_file(arg0: str, arg1: typing_extensions.Buffer) -> None:
     ...
 
@@ -407,3 +430,8 @@ def write_files(arg0: collections.abc.Sequence[tuple[str, collections.abc.Sequen
 
 def write_model(path: str, program: bytes, parameters: typing.SupportsInt | typing.SupportsIndex | None, others: collections.abc.Sequence[tuple[str, bytes | None]]=[]) -> None:
     ...
+FRAME_ALIGNMENT: int = 64
+FRAME_LIMIT: int = 4294967296
+HEADER_LIMIT: int = 1048576
+PATIENCE_LIMIT: float = 3600.0
+SMALL_ARRAY: int = 16384

@@ -136,6 +136,15 @@ void define_files(py::module_& m) {
         return py::make_tuple(copy_to_numpy(tensor), tensor.lod, position);
       },
       "(array, lod, bytes used) of the tensor that the bytes begin with.");
+  m.def(
+      "tensor_header",
+      [](const py::dtype& dtype, const std::vector<int64_t>& shape) {
+        Tensor tensor;
+        tensor.dtype = dtype_from_numpy(dtype, "the array");
+        tensor.shape = Shape(shape);
+        return py::bytes(tensor_header(tensor));
+      },
+      "The bytes that tensor_bytes() writes before the elements of an array of this shape, without sequences.");
   m.def("tensor_bytes", [](const py::array& array, const Lod& lod) {
     py::array contiguous = py::array::ensure(array, py::array::c_style);
     Tensor tensor = view_of(contiguous, "array");

@@ -16,6 +16,8 @@ PYBIND11_MODULE(_core, m) {
   python::define_watches(m);
   python::define_files(m);
   python::define_states(m);
+  python::define_frames(m);
+  python::define_blocks(m);
   python::define_devices(m);
   python::define_testing(m);
 }

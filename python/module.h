@@ -81,6 +81,8 @@ void define_executor(py::module_& m);  // executor.cc
 void define_watches(py::module_& m);   // watches.cc: profiles, checks for NaN
 void define_files(py::module_& m);     // files.cc: parameter files
 void define_states(py::module_& m);    // states.cc: pickled values and safetensors
+void define_frames(py::module_& m);    // frames.cc: messages of jobs
+void define_blocks(py::module_& m);    // blocks.cc: blocks of a parameter server
 void define_devices(py::module_& m);   // devices.cc: available devices
 void define_testing(py::module_& m);   // testing.cc: invalid schemas, for tests
 

@@ -124,6 +124,7 @@ class TypedOptimizer : public ParameterOptimizer {
   void begin_rows(int64_t width);
   void begin_zeros(int64_t width);
   void update_lazily(const T* gradient, StepNumbers<T>& numbers);
+  void step_gathered(const T* gradient, StepNumbers<T>& numbers);
   void update_no_rows();
   void update_like_zeros(const T* gradient);
   template <class F>
@@ -150,6 +151,8 @@ class TypedOptimizer : public ParameterOptimizer {
   std::vector<Average<T>> averages_;
   T factor_ = T(1);        // factor of clip_norm for the gradient of this update
   Array<T> block_, whole_;  // prepared gradients
+  Array<T> gathered_;       // narrow rows and their state, for one step of many
+  static constexpr int64_t kNarrow = 64;  // elements of a row up to which copies cost less than a step for each row
 
   std::weak_ptr<Snapshot> snapshot_;
   std::optional<RowSet> changed_;  // since the last snapshot() of all; none: all may have changed, or there was none

@@ -69,21 +69,6 @@ std::vector<int64_t> read_level(Reader<Stream>& reader) {
   return offsets;
 }
 
-// The bytes before the data of a tensor.
-std::string tensor_header(const Tensor& tensor) {
-  std::string bytes;
-  append<uint32_t>(bytes, 0);
-  append<uint64_t>(bytes, tensor.lod.size());
-  for (const auto& level : tensor.lod) {
-    append<uint64_t>(bytes, level.size() * 8);
-    bytes.append(reinterpret_cast<const char*>(level.data()), level.size() * 8);
-  }
-  append<uint32_t>(bytes, 0);
-  std::string desc = encode_tensor_desc({static_cast<int32_t>(tensor.dtype), tensor.shape.vector()});
-  append<int32_t>(bytes, static_cast<int32_t>(desc.size()));
-  return bytes + desc;
-}
-
 std::string_view data_of(const Tensor& tensor) { return {static_cast<const char*>(tensor.data), tensor.bytes()}; }
 
 template <class Stream>
@@ -153,6 +138,20 @@ void require_declared(const ProgramDesc& program, const std::string& name, const
   require<ShapeError>(fits, "parameter '", printable(name), "' is ", tensor.shape.str(), " ", name_of(tensor.dtype),
                       " in the file, the program declares ", Shape(var->dims).str(), " ",
                       is_dtype(var->dtype) ? name_of(static_cast<DType>(var->dtype)) : "?");
+}
+
+std::string tensor_header(const Tensor& tensor) {
+  std::string bytes;
+  append<uint32_t>(bytes, 0);
+  append<uint64_t>(bytes, tensor.lod.size());
+  for (const auto& level : tensor.lod) {
+    append<uint64_t>(bytes, level.size() * 8);
+    bytes.append(reinterpret_cast<const char*>(level.data()), level.size() * 8);
+  }
+  append<uint32_t>(bytes, 0);
+  std::string desc = encode_tensor_desc({static_cast<int32_t>(tensor.dtype), tensor.shape.vector()});
+  append<int32_t>(bytes, static_cast<int32_t>(desc.size()));
+  return bytes + desc;
 }
 
 void append_tensor(const Tensor& tensor, std::string& bytes) {

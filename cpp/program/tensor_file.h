@@ -18,6 +18,8 @@
 
 namespace paddle_mini {
 
+// The bytes before the data of a tensor.
+std::string tensor_header(const Tensor& tensor);
 void append_tensor(const Tensor& tensor, std::string& bytes);
 
 // Reads the tensor at `position` and moves `position` past it. The tensor has its own memory. Throws ProgramError if

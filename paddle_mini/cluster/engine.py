@@ -14,12 +14,14 @@ Respond = Callable[[Answer], None]
 
 class Envelope(NamedTuple):
     """A request as bytes, for a service, by its name: "coordinator", "server 0", … patience: seconds for which the
-    service may keep it until its reply is known, before it replies "wait"."""
+    service may keep it until its reply is known, before it replies "wait". is_kept: whether the service uses its arrays
+    after the answer, too; those of others may be overwritten then."""
 
     service: str
     header: bytes
     arrays: Arrays
     patience: float = 0.0
+    is_kept: bool = False
 
 
 class Service(Protocol):

@@ -1,13 +1,11 @@
 # Jobs: run() starts a job, and join() connects the function that it runs to the job as a trainer.
 from __future__ import annotations
 
-import fcntl
 import os
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,20 +16,21 @@ from ..errors import shown
 from ..executor import Executor
 from ..guards import default_main_program, program_guard
 from ..io.parameters import Path
-from ..io.regular_files import open_regular, path_of
 from ..program import Program
 from ..scope import global_scope, scope_guard
 from ..termination import sigterm_heeded
 from ..thread_state import own_state
 from .client import Call, Client, required
+from .collective_protocol import GetReducerStatus
 from .convert import write_program
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
-from .errors import Malformed, NotInitialised, StorageError, storage_errors
+from .errors import Malformed, NotInitialised, storage_errors
+from .job_directory import job_directory
 from .job_settings import COLLECTIVE, JobSettings
 from .object_store import ObjectStore, is_url
 from .process_log import log_context
-from .protocol import Checkpoint, GetReducerStatus, GetServerStatus
+from .protocol import Checkpoint, GetServerStatus
 from .servers.reducer import Reducer
 from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
@@ -42,7 +41,6 @@ from .view.tensorboard import TensorBoard
 from .view.watch import OnStatus, watching
 
 ENGINES = ("threads", "ray")
-LOCK = "job.lock"
 
 
 class JobResult(NamedTuple):
@@ -146,7 +144,7 @@ def run(
         with storage_errors(f"can't use '{os.fspath(directory)}'"):
             ObjectStore(os.fspath(directory)).names()  # before any process is started
     keeps = directory is not None and not facts.is_collective  # in collective mode trainers write the checkpoints
-    with sigterm_heeded(), _directory(directory) as folder, ExitStack() as ends:
+    with sigterm_heeded(), job_directory(directory) as folder, ExitStack() as ends:
         seen_by: list[OnStatus] = [] if on_status is None else [on_status]
         seen_by += [] if tensorboard is None else [ends.enter_context(TensorBoard(tensorboard))]
         seen_by += [] if prometheus is None else [ends.enter_context(PrometheusEndpoint(prometheus))]
@@ -286,25 +284,3 @@ def _engine(engine: str | Engine, address: str | None) -> Engine:
     from .ray_engine import RayEngine  # imported here, as Ray is large and may not be installed
 
     return RayEngine(address)
-
-
-@contextmanager
-def _directory(directory: Path | None) -> Iterator[str]:
-    """The directory, locked for this job, or the URL, which can't be locked."""
-    if directory is None:
-        with tempfile.TemporaryDirectory(prefix="paddle_mini_job_") as folder:
-            yield folder
-        return
-    if is_url(directory):
-        yield os.fspath(directory)
-        return
-    folder = os.path.abspath(path_of(directory))
-    with storage_errors(f"can't use '{folder}'"):
-        os.makedirs(folder, exist_ok=True)
-        lock = open_regular(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
-    with os.fdopen(lock, "wb"):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StorageError(f"a job runs in '{folder}': give each job its own directory") from None
-        yield folder

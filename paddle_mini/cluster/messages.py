@@ -44,11 +44,12 @@ R = TypeVar("R", bound=Reply)
 
 class Request(Generic[R]):
     """Base of requests; R: the class of the reply. service: the kind of service that answers it; name: in headers, by
-    default the class name in snake case."""
+    default the class name in snake case. is_kept: whether the service uses the arrays after its answer."""
 
     name: ClassVar[str]
     reply: ClassVar[type[Reply]]
     repeats: ClassVar[tuple[str, ...]] = ()  # lists of named tuples, read-only
+    is_kept: ClassVar[bool] = False
 
     def __init_subclass__(cls, service: str, name: str = "") -> None:
         cls.name = name or re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__).lower()

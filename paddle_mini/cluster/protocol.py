@@ -11,7 +11,7 @@ from ..errors import shown
 from . import replies
 from .errors import Malformed, NotFinite
 from .messages import Request
-from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, Part, State, StepId, TaskId
+from .values import BlockDigest, BlockKey, FromMember, FromTrainer, MemberId, NewBlock, Part, StepId, TaskId
 from .wire import Arrays
 
 # To the coordinator
@@ -268,49 +268,3 @@ class Checkpoint(Request[replies.Checkpointed], service="server"):
 @dataclass
 class GetServerStatus(Request[replies.ServerStatus], service="server", name="status"):
     """State and counts of the server; also before it is initialised."""
-
-
-# To a server of collective mode
-
-
-@dataclass
-class Add(FromTrainer, Request[replies.Done], service="reducer"):
-    """A trainer's gradient for a step. serial: increases within an incarnation."""
-
-    serial: int
-    step_id: StepId
-    arrays: Arrays = field(default_factory=list)
-
-
-@dataclass
-class GetMean(Request[replies.Mean], service="reducer", name="mean"):
-    """The mean of these trainers' gradients, in their order."""
-
-    step_id: StepId
-    of: list[MemberId]
-
-    def __post_init__(self) -> None:
-        if not self.of:
-            raise Malformed("'of' is empty, a mean needs at least one gradient")
-
-
-@dataclass
-class PutState(Request[replies.Done], service="reducer"):
-    """A share of a trainer's state, under a key."""
-
-    key: str
-    step_id: StepId
-    state: State
-    arrays: Arrays = field(default_factory=list)
-
-
-@dataclass
-class GetState(Request[replies.StoredState], service="reducer"):
-    """The share of the state with this key."""
-
-    key: str
-
-
-@dataclass
-class GetReducerStatus(Request[replies.ReducerStatus], service="reducer", name="status"):
-    """Counts of the gradients that the server has averaged."""

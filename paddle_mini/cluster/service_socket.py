@@ -23,11 +23,14 @@ import zmq
 from zmq.utils import z85
 from zmq.utils.monitor import parse_monitor_message
 
+from .cut_messages import Collected, cut, is_large
 from .engine import Answer, Respond
 from .errors import ClusterError, Malformed, StorageError
-from .frames import FRAME_LIMIT, Kind, pack_frames, unpack_frames
+from .frames import FRAME_LIMIT, Flag, Kind, pack_frames
+from .lent_memory import BorrowedMemory
 from .messages import encode_error
 from .process_log import ProcessLogger
+from .wire import Arrays
 
 HANDSHAKE = 10.0
 """Seconds for a new connection to prove that it has the keys."""
@@ -117,7 +120,7 @@ class ServiceSocket:
         self._router.rcvtimeo = round(1000 * TICK)
         self._monitor = self._router.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
         self._origins: dict[int, str] = {}  # addresses of open connections, by file descriptor
-        self._senders: set[bytes] = set()  # connections from which a message has arrived
+        self._senders: dict[bytes, _Sender] = {}  # connections from which a message has arrived
         self._by_descriptor: dict[int, deque[bytes]] = {}  # the same; a descriptor may be used again at once
         self._refused: set[str] = set()
         self._closing = threading.Event()
@@ -155,12 +158,11 @@ class ServiceSocket:
             except zmq.Again:  # nothing arrives for TICK seconds
                 continue
             sender, frames = frame.bytes, []
-            if sender not in self._senders:
-                self._note_sender(sender, int(frame.get(zmq.SRCFD)))
+            state = self._senders.get(sender) or self._note_sender(sender, int(frame.get(zmq.SRCFD)))
             while frame.more:
                 frame = receive(copy=False)
                 frames.append(frame)
-            self._give(take, sender, frames)
+            self._give(take, sender, state, frames)
             waiting: Any = self._router.get(zmq.EVENTS)
             if not waiting & zmq.POLLIN:
                 flush()
@@ -179,24 +181,35 @@ class ServiceSocket:
                 os.unlink(self.address.local.removeprefix("ipc://"))
         self._context.term()
 
-    def _give(self, take: Take, sender: bytes, frames: list[zmq.Frame]) -> None:
-        respond = partial(self._reply, sender)
+    def _give(self, take: Take, sender: bytes, state: _Sender, frames: list[zmq.Frame]) -> None:
+        respond = partial(self._reply, sender, state)
         try:
-            message = unpack_frames(frames[0].bytes if frames else b"", frames[1:])
+            message = state.memory.unpack(frames[0].bytes if frames else b"", frames[1:])
             if message.kind != Kind.REQUEST:
                 raise Malformed(f"a message of kind {message.kind} is not a request")
-            take(message.header, message.arrays, respond, message.patience)
+            if message.flags & Flag.PIECE:
+                state.collected.add(message.header, message.arrays)
+            elif message.flags & Flag.NEXT:
+                self._send(sender, state.next_piece())
+            else:
+                arrays = state.collected.taken() if message.flags & Flag.IN_PIECES else message.arrays
+                take(message.header, arrays, respond, message.patience)
         except Malformed as error:
             respond(encode_error(error.kind, str(error)))
         except Exception as error:  # one request must not end the service
             _log.exception("a request failed")
             respond(encode_error(ClusterError.kind, f"{type(error).__name__}: {error}"))
 
-    def _reply(self, sender: bytes, answer: Answer) -> None:
-        if isinstance(answer, ClusterError):
-            frames = pack_frames(Kind.GONE, str(answer).encode(), [])
-        else:
-            frames = pack_frames(Kind.REPLY, *answer)
+    def _reply(self, sender: bytes, state: _Sender, answer: Answer) -> None:
+        state.pieces, flags = [], 0
+        kind, header, arrays = (
+            (Kind.GONE, str(answer).encode(), []) if isinstance(answer, ClusterError) else (Kind.REPLY, *answer)
+        )
+        if is_large(arrays):
+            state.pieces, arrays, flags = list(cut(arrays)), [], Flag.IN_PIECES
+        self._send(sender, state.memory.pack(kind, header, arrays, flags))
+
+    def _send(self, sender: bytes, frames: list[Any]) -> None:
         try:
             if not try_to_send(self._router, [sender, *frames], copy=len(frames) == 1):
                 _log.warning("a reply of %d bytes was dropped: its receiver reads nothing", sum(map(_size, frames)))
@@ -223,9 +236,10 @@ class ServiceSocket:
             self._refuse(address.decode("ascii", "replace"), "it has not the keys of this job")
         self._door.send_multipart([version, number, b"200" if fine else b"400", b"", b"", b""])
 
-    def _note_sender(self, sender: bytes, descriptor: int) -> None:
+    def _note_sender(self, sender: bytes, descriptor: int) -> _Sender:
         self._by_descriptor.setdefault(descriptor, deque()).append(sender)
-        self._senders.add(sender)
+        state = self._senders[sender] = _Sender()
+        return state
 
     def _note_connection(self) -> None:
         """Logs a connection that ends without a message: it had other bytes, a wrong key, or nothing to say."""
@@ -236,7 +250,7 @@ class ServiceSocket:
             return
         origin, senders = self._origins.pop(descriptor, ""), self._by_descriptor.get(descriptor)
         if senders:
-            self._senders.discard(senders.popleft())
+            self._senders.pop(senders.popleft(), None)
         else:
             self._refuse(origin, "it sent no message with the keys of this job")
 
@@ -245,6 +259,22 @@ class ServiceSocket:
         if origin not in self._refused and len(self._refused) < _ORIGINS:
             self._refused.add(origin)
             _log.warning("refused a connection from %s: %s", origin or "a machine that has hung up", problem)
+
+
+class _Sender:
+    """A connection: the memory that it has in common with the service, and its messages in pieces. pieces: of the reply, not
+    sent yet."""
+
+    def __init__(self) -> None:
+        self.memory, self.collected = BorrowedMemory(), Collected()
+        self.pieces: list[tuple[bytes, Arrays]] = []
+
+    def next_piece(self) -> list[Any]:
+        """The frames of the reply's next piece; Malformed if there is none."""
+        if not self.pieces:
+            raise Malformed("there is no other piece of a reply")
+        header, arrays = self.pieces.pop(0)
+        return pack_frames(Kind.REPLY, header, arrays, 0.0, Flag.PIECE | (Flag.MORE if self.pieces else 0))
 
 
 def _peer(descriptor: int) -> str:

@@ -7,12 +7,14 @@ from typing import Any
 
 import zmq
 
+from .cut_messages import Collected, cut, is_large
 from .engine import Answer, Envelope, Link
 from .errors import ClusterError, Gone, Timeout
-from .frames import Kind, pack_frames, unpack_frames
+from .frames import Flag, Kind, Message, pack_frames, unpack_frames
+from .lent_memory import LentMemory
 from .messages import encode_error
 from .service_socket import Address, Keys, set_limits, try_to_send
-from .wire import check_arrays
+from .wire import Arrays, check_arrays
 
 CONNECT = 5.0
 """Seconds for a machine to accept a connection."""
@@ -50,7 +52,7 @@ class SocketLink(Link):
         answers: list[Answer] = []
         try:
             for request in requests:
-                open_ones.append(self._begin(request))
+                open_ones.append(self._begin(request, end))
             for number, (request, one) in enumerate(zip(requests, open_ones)):
                 answer = one.answer(end, timeout) if isinstance(one, _Connection) else one
                 if isinstance(answer, Gone):
@@ -70,10 +72,10 @@ class SocketLink(Link):
         self._context.destroy(linger=0)
         self._free.clear()
 
-    def _begin(self, request: Envelope) -> _Connection | Answer:
+    def _begin(self, request: Envelope, end: float) -> _Connection | Answer:
         """The connection on which the request was sent, or the answer."""
         try:
-            frames = pack_frames(Kind.REQUEST, request.header, check_arrays(request.arrays), request.patience)
+            arrays = check_arrays(request.arrays)
         except ClusterError as error:  # as the service would reply
             return encode_error(error.kind, str(error))
         free = self._free.get(request.service)
@@ -88,7 +90,10 @@ class SocketLink(Link):
             self._known[request.service] = address
             connection = _Connection(self._context, self._keys, self._machine, address)
         try:
-            connection.post(frames)
+            connection.post(request, arrays, end)
+        except ClusterError as error:
+            connection.close()
+            return encode_error(error.kind, str(error))
         except BaseException:
             connection.close()
             raise
@@ -111,7 +116,9 @@ class _Connection:
         self._socket.reconnect_ivl = -1  # its successor may have another address
         self._socket.connect_timeout = round(1000 * CONNECT)
         self._monitor = self._socket.get_monitor_socket(_ENDS)
+        self._memory: LentMemory | None = None
         if address.local and address.machine == machine:
+            self._memory = LentMemory()
             self._socket.connect(address.local)
         else:
             self._socket.curve_serverkey = keys.server
@@ -119,11 +126,52 @@ class _Connection:
             self._socket.ipv6 = "[" in address.remote
             self._socket.connect(address.remote)
 
-    def post(self, frames: list[Any]) -> None:
-        self._is_sent = try_to_send(self._socket, frames, copy=len(frames) == 1)
+    def post(self, request: Envelope, arrays: Arrays, end: float) -> None:
+        """Sends a request. What does not go into the queue at once, of a request in pieces, goes until `end`."""
+        self._is_sent, flags = True, 0
+        if is_large(arrays):
+            for header, parts in cut(arrays):
+                self._is_sent = self._is_sent and self._pushed(pack_frames(Kind.REQUEST, header, parts, 0.0, Flag.PIECE), end)
+            arrays, flags = [], Flag.IN_PIECES
+        if self._memory is None:
+            frames = pack_frames(Kind.REQUEST, request.header, arrays, request.patience, flags)
+        else:
+            frames = self._memory.pack(request.header, arrays, request.patience, request.is_kept, flags)
+        self._is_sent = self._is_sent and self._pushed(frames, end if flags else 0.0)
+
+    def _pushed(self, frames: list[Any], end: float) -> bool:
+        """Whether a message is sent, or waits behind others that are."""
+        while not try_to_send(self._socket, frames, copy=len(frames) == 1):
+            if time.monotonic() >= end or self._monitor.poll(0):
+                return False
+            self._socket.poll(round(1000 * LOOK), zmq.POLLOUT)
+        return True
 
     def answer(self, end: float, timeout: float) -> Answer:
-        """The answer to what post() has sent: Gone when the connection ends before."""
+        """The answer to what post() has sent: Gone when the connection ends before. A reply in pieces may take `timeout` for
+        each."""
+        try:
+            message = self._message(end, timeout, unpack_frames if self._memory is None else self._memory.unpack)
+            if isinstance(message, ClusterError):
+                return message
+            if message.kind != Kind.REPLY:
+                return Gone(message.header.decode("utf-8", "replace"))
+            if not message.flags & Flag.IN_PIECES:
+                return message.header, message.arrays
+            collected, goes_on = Collected(), True
+            while goes_on:
+                end = time.monotonic() + timeout
+                self._is_sent = self._pushed(pack_frames(Kind.REQUEST, b"", [], 0.0, Flag.NEXT), end)
+                piece = self._message(end, timeout, unpack_frames)
+                if isinstance(piece, ClusterError):
+                    return piece
+                collected.add(piece.header, piece.arrays)
+                goes_on = bool(piece.flags & Flag.MORE)
+            return message.header, collected.taken()
+        except ClusterError as error:
+            return error
+
+    def _message(self, end: float, timeout: float, unpack: Callable[..., Message]) -> Message | ClusterError:
         frames = None
         while self._is_sent and frames is None:
             frames = self._received(end)
@@ -134,13 +182,7 @@ class _Connection:
                 return Timeout(f"no reply in {timeout:g} s")
         if frames is None:
             return Gone("the connection has ended, or could not be made")
-        try:
-            message = unpack_frames(frames[0].bytes, frames[1:])
-        except ClusterError as error:
-            return error
-        if message.kind == Kind.REPLY:
-            return message.header, message.arrays
-        return Gone(message.header.decode("utf-8", "replace"))
+        return unpack(frames[0].bytes, frames[1:])
 
     def _received(self, end: float) -> list[zmq.Frame] | None:
         """The frames of a message; None if there is none until the next look at the connection, or until `end`."""
@@ -156,3 +198,5 @@ class _Connection:
         self._socket.disable_monitor()
         self._monitor.close()
         self._socket.close()
+        if self._memory is not None:
+            self._memory.close()

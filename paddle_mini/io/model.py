@@ -53,9 +53,7 @@ def save_inference_model(
         >>> feeds
         ['x']
     """
-    program = program_to_save(feed_vars, fetch_vars, program)
-    feeds, fetches = ([name_of(var) for var in vars] for vars in (feed_vars, fetch_vars))
-    model = _with_feeds_and_fetches(program.clone(for_test=True).prune(feeds, fetches), feeds, fetches)
+    model = inference_program(feed_vars, fetch_vars, program)
     if model_filename is None and params_filename is None:
         save_program(prefix, model, scope)
         return
@@ -69,6 +67,13 @@ def save_inference_model(
     save_persistables(None, prefix, model, None, scope)
     names, values = parameter_names(model), global_scope() if scope is None else scope
     _core.write_model(path, model.to_bytes(), _core.parameters_checksum(values, names) if names else None)
+
+
+def inference_program(feed_vars: Vars, fetch_vars: Vars, program: Program | None) -> Program:
+    """The program that save_inference_model writes."""
+    program = program_to_save(feed_vars, fetch_vars, program)
+    feeds, fetches = ([name_of(var) for var in vars] for vars in (feed_vars, fetch_vars))
+    return _with_feeds_and_fetches(program.clone(for_test=True).prune(feeds, fetches), feeds, fetches)
 
 
 def program_to_save(feed_vars: Vars, fetch_vars: Vars, program: Program | None) -> Program:

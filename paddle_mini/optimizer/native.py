@@ -183,6 +183,10 @@ class NativeOptimizer:
         self._call("paddle_optimizer_get_updates", ctypes.byref(updates), ctypes.byref(skipped))
         return updates.value, skipped.value
 
+    def held(self) -> tuple[int, int]:
+        """The object in the library, and its element type, for callers in C++; it lives as long as this one is open."""
+        return self._open().pointer, ELEMENT_TYPES[self.dtype]
+
     def _open(self) -> _Handle:
         handle = self._handle
         if handle is None:

@@ -68,7 +68,7 @@ def load_library() -> ctypes.CDLL:
     return library
 
 
-def failure() -> Exception:
+def failure() -> Error:
     """The error of this thread's last failed call, as an exception."""
     library, kinds = load_library(), {-2: BusyError, -3: NotFiniteError, -4: DeviceError}
     kind = kinds.get(library.paddle_optimizer_last_status(), ProgramError)

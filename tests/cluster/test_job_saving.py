@@ -11,7 +11,7 @@ from cluster_jobs import INPUTS, alone, batch, begun, classifier, values
 from cluster_moments import ticket
 from paddle_mini.cluster import Malformed
 from paddle_mini.cluster.trainers import saving as saving_module
-from paddle_mini.io.model import save_inference_model
+from paddle_mini.io.model_in_pieces import write_model_in_pieces
 from small_model import assert_same_bits
 
 
@@ -120,7 +120,7 @@ def test_the_others_train_while_one_saves_and_saving_runs_nothing(tmp_path, monk
 
     def held_up(*arguments, **more):
         assert go_on.wait(30)
-        save_inference_model(*arguments, **more)
+        write_model_in_pieces(*arguments, **more)
 
     def counted(self, *arguments, **more):
         runs.append(threading.current_thread().name)
@@ -139,7 +139,7 @@ def test_the_others_train_while_one_saves_and_saving_runs_nothing(tmp_path, monk
         return None
 
     monkeypatch.setattr(pm.Executor, "run", counted)
-    monkeypatch.setattr(saving_module, "save_inference_model", held_up)
+    monkeypatch.setattr(saving_module, "write_model_in_pieces", held_up)
     result = pm.cluster.run(two_ways, 2, 2)
     assert result.returned == [0, None] and result.counts["applied"] == 20 * 2
     assert load(tmp_path / "0")[1].shape == (5, 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini.cluster.trainers.saving import model_writer, save_alone
+from paddle_mini.cluster.trainers.saving import model_writer, save_alone, values_of
 
 
 def trained(average):
@@ -34,7 +34,7 @@ def test_averages_are_what_is_saved_and_training_goes_on_as_it_was(tmp_path):
             return held()
 
     before = held()
-    path = save_alone(tmp_path, model_writer(averages, [x], [logits]))
+    path = save_alone(tmp_path, model_writer(values_of(averages), [x], [logits]))
     after = held()
     for name in names:
         np.testing.assert_array_equal(before[name], after[name])
@@ -51,5 +51,5 @@ def test_averages_are_what_is_saved_and_training_goes_on_as_it_was(tmp_path):
 def test_a_value_that_is_missing_is_named_and_nothing_is_left(tmp_path):
     x, logits, _ = trained(pm.optimizer.SGD(0.1))
     with pytest.raises(pm.OpError, match="'batch_norm_0.b_0' has no value"):
-        save_alone(tmp_path, model_writer(lambda: {"fc_0.w_0": np.zeros([4, 8], "float32")}, [x], [logits]))
+        save_alone(tmp_path, model_writer(values_of(lambda: {"fc_0.w_0": np.zeros([4, 8], "float32")}), [x], [logits]))
     assert os.listdir(tmp_path) == []

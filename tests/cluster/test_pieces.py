@@ -8,7 +8,7 @@ import paddle_mini as pm
 from cluster_jobs import batch, begun, classifier, values
 from paddle_mini.cluster import Malformed, WrongShape
 from paddle_mini.cluster.thread_engine import ThreadEngine
-from paddle_mini.cluster.trainers import remote_parameters
+from paddle_mini.cluster.trainers import pieces
 from raw_messages import fields_of
 from server_calls import BOTH, Group, call, train
 from small_model import assert_same_bits
@@ -46,7 +46,7 @@ def saving(optimizer, directory):
 
 
 def test_the_default_limit():
-    assert remote_parameters.MESSAGE_BYTES <= 64 * 10**6 * 1.05
+    assert pieces.MESSAGE_BYTES <= 64 * 10**6 * 1.05
 
 
 @pytest.mark.parametrize("averages", [False, True])
@@ -58,8 +58,8 @@ def test_a_model_is_saved_in_pieces(tmp_path, monkeypatch, averages):
         return pm.optimizer.ParameterAverage(adam, pm.averaging.Uniform()) if averages else adam
 
     found = []
-    for name, limit in (("large", remote_parameters.MESSAGE_BYTES), ("small", LIMIT)):
-        monkeypatch.setattr(remote_parameters, "MESSAGE_BYTES", limit)
+    for name, limit in (("large", pieces.MESSAGE_BYTES), ("small", LIMIT)):
+        monkeypatch.setattr(pieces, "MESSAGE_BYTES", limit)
         engine = Weighing()
         ((path, trained),) = pm.cluster.run(saving, 1, 2, "sync", engine, args=(optimizer, tmp_path / name)).returned
         with pm.scope_guard(pm.Scope()):
@@ -94,6 +94,6 @@ def test_parts_that_are_not_there(parts):
 
 
 def test_an_array_of_another_shape_is_refused():
-    block = remote_parameters.Block("w", 0, 0, 4, 0)
+    (piece,) = pieces.cut(pm.cluster.ParameterInfo("w", (2,), "float32"), pm.cluster.Block("w", 0, 0, 2, 0), None)
     with pytest.raises(WrongShape, match="server 0 gave .1. float64 of 'w', not .2. float32"):
-        remote_parameters._fill(np.zeros(4, "float32"), block, remote_parameters.Part(0, 2), np.zeros(1))
+        piece.checked(np.zeros(1))

@@ -12,10 +12,11 @@ from properties import Violation, accepted, check_message, require
 
 from coordinators import Asked
 from paddle_mini.cluster import wire
+from paddle_mini.cluster.cut_messages import Collected
 from paddle_mini.cluster.dataclass_json import other_names
 from paddle_mini.cluster.errors import ClusterError
 from paddle_mini.cluster.frames import SMALL as SMALL_BYTES
-from paddle_mini.cluster.frames import Kind, pack_frames, unpack_frames
+from paddle_mini.cluster.frames import Kind, offer_of, pack_frames, unpack_frames
 from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Wait, decode_reply
 from paddle_mini.cluster.replies import Pushed
 from paddle_mini.cluster.shards import Block, ParameterInfo
@@ -154,13 +155,19 @@ class Mutants:
     def frames(self, rng):
         """The frames of a socket."""
         arrays = [rng.choice([*ARRAYS[:8], LARGE]) for _ in range(rng.randint(0, 3))]
-        parts = pack_frames(Kind.REQUEST, b'{"a": 1}', arrays, rng.choice((0.0, 5.0)))
+        memory = memoryview(bytearray(1 << 17)) if rng.random() < 0.3 else None
+        header = rng.choice((b'{"a": 1}', b"[[0,0,[2]]]", b"[[0,0,[1,3]],[1,0,[]]]"))
+        parts = pack_frames(Kind.REQUEST, header, arrays, rng.choice((0.0, 5.0)), rng.choice((0, 8)), None, memory)
         number = rng.randrange(len(parts))
         if rng.random() < 0.75:
             parts[number] = mutations.damaged(rng, bytes(parts[number]))
         if rng.random() < 0.1:
             parts.insert(rng.randint(1, len(parts)), parts[number])
-        fine, found = accepted(lambda: unpack_frames(bytes(parts[0]), parts[1:]))
+        given = rng.choice((memory, memory, None, memoryview(bytearray(20_000))))
+        fine, found = accepted(lambda: (offer_of(bytes(parts[0])), unpack_frames(bytes(parts[0]), parts[1:], given))[1])
         if fine:
             wire.check_arrays(found.arrays)
+            collected = Collected()
+            collected.add(found.header, found.arrays)
+            accepted(collected.taken)
         return fine

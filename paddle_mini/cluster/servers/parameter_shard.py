@@ -107,12 +107,23 @@ class ParameterShard:
                 return self.native.rows(np.arange(part.begin, part.end))
             return self._view[part.begin : part.end].copy()
 
+    def held(self) -> tuple[int, int, int, bool, int, int, tuple[int, ...], int]:
+        """The block as PushedBlocks takes it."""
+        address = 0 if self._view is None else self._view.ctypes.data
+        begin, end = self.block.begin, self.block.end
+        return *self.native.held(), self._dtype.itemsize, self.info.sparse, begin, end, self.info.unit_shape, address
+
+    def set_pass(self, number: int) -> None:
+        """The pass over the data of the next steps."""
+        if number != self._pass:
+            with translate_errors(self):
+                self.native.set_pass(number)
+            self._pass = number
+
     def apply(self, values: np.ndarray, rows: np.ndarray | None, pass_number: int) -> None:
         """One step of the optimizer. rows: relative to the block's begin."""
+        self.set_pass(pass_number)
         try:
-            if pass_number != self._pass:
-                self.native.set_pass(pass_number)
-                self._pass = pass_number
             self.native.update(values) if rows is None else self.native.update_rows(rows, values)
         except Error as error:
             raise translated(self, error) from None

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..collective_protocol import Add, GetMean, GetReducerStatus, GetState, PutState
 from ..errors import WrongShape
 from ..job_settings import JobSettings
-from ..protocol import Add, GetMean, GetReducerStatus, GetState, PutState
 from ..replies import Done, Mean, ReducerStatus, StoredState
 from ..service import Answering
 from ..values import MemberId, PushCounts, StepId

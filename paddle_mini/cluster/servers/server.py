@@ -18,6 +18,7 @@ from ..values import BlockKey, CheckpointStatus, MemberId, NewBlock, PushCounts
 from ..wire import field
 from .checkpoint_writer import CheckpointWriter, Work, in_thread
 from .parameter_shard import ParameterShard, Read, digest, named, reads_of
+from .push_plan import PushPlan, PushPlans
 from .server_checkpoint import ServerCheckpoints
 from .settings import ServerSettings
 from .updates import Updates
@@ -50,6 +51,7 @@ class ParameterServer(Answering):
         self._token = 0
         self._shards: dict[BlockKey, ParameterShard] = {}
         self._updates = Updates(settings)
+        self._plans = PushPlans()
         self._received = self._given = 0  # bytes of arrays
         self._clock = clock
         self._tried = self._period()
@@ -111,6 +113,7 @@ class ParameterServer(Answering):
         shards = [self._new_block(block, array) for block, array in zip(request.blocks, request.arrays)]
         self._reset(request.token)
         self._shards.update((shard.key, shard) for shard in shards)
+        self._plans.clear()
         return Done()
 
     def _new_block(self, new: NewBlock, value: Any) -> ParameterShard:
@@ -146,9 +149,13 @@ class ParameterServer(Answering):
     def _reset(self, token: int) -> None:
         if token > self._token:
             self._token, self._shards, self.initialised = token, {}, False
+            self._plans.clear()
 
     def _push(self, request: Push) -> Pushed | Later:
         self._require_initialised()
+        plan = self._plans.of(self._shards, request) if self.settings.mode == "async" else None
+        if plan is not None and plan.fits(request.arrays):
+            return self._push_as_planned(request, plan)
         own = len(request.arrays) - len(request.rows)
         reads = reads_of(self._shards, request.wanted, request.rows, request.arrays[own:])
         pushed = self._updates.push(self._shards, request, request.arrays[:own])
@@ -156,6 +163,14 @@ class ParameterServer(Answering):
         if pushed is None:
             return Later(partial(self._push, request))
         return self._after_push(request, pushed, reads)
+
+    def _push_as_planned(self, request: Push, plan: PushPlan) -> Pushed | Later:
+        pushed = self._updates.push_as_planned(request, plan)
+        self._in_use = True
+        if pushed is None or self._updates.version < request.min_version:
+            return Later(partial(self._push, request))
+        pushed.arrays = plan.read(request.arrays)
+        return pushed
 
     def _after_push(self, request: Push, pushed: Pushed, reads: Sequence[Read]) -> Pushed | Later:
         """The reply to a push that was accepted, with the values of min_version."""

@@ -13,6 +13,7 @@ from ..replies import Pushed
 from ..values import BlockKey, MemberId
 from .deduplication_log import APPLIED, DeduplicationLog, Sender
 from .parameter_shard import ParameterShard, ShardUpdate, mean, named
+from .push_plan import PushPlan
 from .settings import ServerSettings
 from .sync_barrier import SyncBarrier, WaitingPush
 
@@ -56,6 +57,23 @@ class Updates:
                 self._apply(pushes, pushes[0].sender.step + 1)
         if self.barrier.of(sender.trainer) is push:  # its sender may reuse the arrays' memory
             self.barrier.add(push._replace(updates=[update.copied() for update in push.updates]))
+        return Pushed()
+
+    def push_as_planned(self, request: Push, plan: PushPlan) -> Pushed | None:
+        """As push() in mode async, of a push whose arrays fit the plan."""
+        sender = Sender(request.trainer, request.incarnation, request.step)
+        if not self.push_log.admits(sender, request.membership):
+            return None
+        if self.push_log.is_repeat(sender):
+            return Pushed(repeated=True)
+        self.push_log.sent += 1
+        self._require_fresh(sender, self.version if request.version is None else request.version)
+        became, self.version = ClusterError.kind, self.version + 1
+        try:
+            plan.apply(request.arrays, request.pass_number)
+            became = APPLIED
+        finally:
+            self.push_log.settle(sender, became)
         return Pushed()
 
     def _require_fresh(self, sender: Sender, version: int) -> None:

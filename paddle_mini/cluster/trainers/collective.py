@@ -21,7 +21,7 @@ from .flat_buffer import FlatBuffer
 from .membership import Membership
 from .pace import Pace
 from .reading import Reading
-from .saving import model_writer
+from .saving import model_writer, values_of
 from .split_program import split_program
 from .trainer import Trainer, Vars, save_if_elected
 from .training_state import TrainingState
@@ -107,7 +107,7 @@ class CollectiveTrainer(Trainer):
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         names = self._names(feed_vars, fetch_vars)
         self._rejoin()
-        write = model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main)
+        write = model_writer(values_of(lambda: self._averages(names)), feed_vars, fetch_vars, self._main)
         saved = save_if_elected(self._membership, directory, seconds, write)
         self._pace.saves += saved is not None
         return saved

@@ -7,7 +7,8 @@ from enum import Enum
 from itertools import count
 
 from ..client import Call, Client, required
-from ..protocol import Add, Arrive, GetMean, GetState, JoinRendezvous, LeaveRendezvous, PutState, StateStored
+from ..collective_protocol import Add, GetMean, GetState, PutState
+from ..protocol import Arrive, JoinRendezvous, LeaveRendezvous, StateStored
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
 from .flat_buffer import FlatBuffer
 from .membership import Membership

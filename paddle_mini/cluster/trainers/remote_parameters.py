@@ -1,30 +1,31 @@
 # RemoteParameters: access to the parameters on the servers of a job, as whole arrays by name.
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
-from ..._core import printable
+from ...io.model_in_pieces import InPieces
 from ..client import Call, Client, OnWait, required
-from ..errors import AlreadyInitialised, NotInitialised, WrongShape
+from ..errors import AlreadyInitialised, NotInitialised
 from ..messages import ServerReply
 from ..process_log import ProcessLogger
 from ..protocol import Compare, FinishInit, Init, Pull
 from ..servers.parameter_shard import digest
 from ..shards import Block, ParameterInfo, block_values, join_blocks, plan_shards
-from ..values import BlockDigest, BlockKey, NewBlock, Part
+from ..values import BlockDigest, BlockKey, NewBlock
 from ..wire import Arrays
+from . import pieces
+from .pieces import AT_ONCE, Piece
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Row indices, int64, and their values, [rows, ...]."""
 Gradient = np.ndarray | Rows
 Pulled = tuple[dict[str, np.ndarray], dict[str, Rows]]
-MESSAGE_BYTES = 64 << 20
-"""Bytes of arrays in one reply that has whole parameters."""
-_AT_ONCE = 200
-"""Blocks in one message: headers have a size limit."""
+_MESSAGES_AT_ONCE = 4
+"""As many are in memory while parameters are read in pieces."""
 _log = ProcessLogger(__name__)
 
 
@@ -93,8 +94,8 @@ class RemoteParameters:
         for index in servers:
             blocks = self.blocks[index]
             calls = []
-            for begin in range(0, len(blocks), _AT_ONCE):
-                some = blocks[begin : begin + _AT_ONCE]
+            for begin in range(0, len(blocks), AT_ONCE):
+                some = blocks[begin : begin + AT_ONCE]
                 arrays = [block_values(self._info(block), block, values[block.parameter]) for block in some]
                 new = [NewBlock(self._info(block), block, self.by_name[block.parameter].config) for block in some]
                 calls.append(Call(f"server {index}", Init(token, new, [np.ascontiguousarray(one) for one in arrays])))
@@ -115,28 +116,53 @@ class RemoteParameters:
                 BlockDigest(block.parameter, block.number, digest(self.by_name[block.parameter].config)) for block in blocks
             ]
             calls += [
-                Call(f"server {index}", Compare(digests[begin : begin + _AT_ONCE])) for begin in range(0, len(digests), _AT_ONCE)
+                Call(f"server {index}", Compare(digests[begin : begin + AT_ONCE])) for begin in range(0, len(digests), AT_ONCE)
             ]
         results = self._client.request_all(calls)  # a server that died meanwhile gets this trainer's
         replies = required([one for one in results if not isinstance(one, NotInitialised)])
         return sorted({name for reply in replies for name in reply.other})
 
     def pull(self, names: Sequence[str], average: int | None = None, on_wait: OnWait | None = None) -> dict[str, np.ndarray]:
-        """Whole parameters, in messages of at most MESSAGE_BYTES. What one server has of them is of one version if it is one
-        message; else updates may come between two. average: the index of an average; None: the values."""
+        """Whole parameters, in messages of at most pieces.MESSAGE_BYTES. What one server has of them is of one version if it
+        is one message; else updates may come between two. average: the index of an average; None: the values."""
         infos = {name: self.by_name[name].info for name in names}
         values = {name: np.empty((info.units, *info.unit_shape), info.dtype) for name, info in infos.items()}
-        messages = [_messages([block for block in blocks if block.parameter in infos], infos) for blocks in self.blocks]
-        for number in range(max(map(len, messages), default=0)):
-            asked = {index: some[number] for index, some in enumerate(messages) if number < len(some)}
-            requests = {
-                index: Pull(_keys([block for block, _ in pieces]), average=average, parts=[part for _, part in pieces])
-                for index, pieces in asked.items()
-            }
-            for index, arrays in self._asked(requests, on_wait).items():
-                for (block, part), array in zip(asked[index], arrays, strict=True):
-                    _fill(values[block.parameter], block, part, array)
+        blocks = [block for some in self.blocks for block in some if block.parameter in infos]
+        found = [piece for block in blocks for piece in pieces.cut(infos[block.parameter], block, average)]
+        for group in pieces.in_messages(sorted(found, key=lambda piece: piece.part.begin)):  # from all servers at once
+            for piece, array in zip(group, self._asked_for(group, on_wait)):
+                begin = piece.block.begin
+                values[piece.info.name][begin + piece.part.begin : begin + piece.part.end] = array
         return {name: value.reshape(infos[name].shape) for name, value in values.items()}
+
+    def in_pieces(self, wanted: Sequence[tuple[str, int | None]], on_wait: OnWait | None = None) -> Iterator[InPieces]:
+        """The parameters with these names, or an average of each, in messages of at most pieces.MESSAGE_BYTES: what is not read
+        yet is not asked for yet. Each must be read before the next one is taken."""
+        blocks: dict[str, list[Block]] = {name: [] for name, _ in wanted}
+        for block in chain.from_iterable(self.blocks):
+            if block.parameter in blocks:
+                blocks[block.parameter].append(block)
+        found = [
+            [piece for block in sorted(blocks[name]) for piece in pieces.cut(self._info(block), block, average)]
+            for name, average in wanted
+        ]
+        groups = pieces.in_messages(chain.from_iterable(found), _MESSAGES_AT_ONCE * pieces.MESSAGE_BYTES)
+        arrays = chain.from_iterable(self._asked_for(group, on_wait) for group in groups)
+        for (name, _), some in zip(wanted, found):
+            info = self.by_name[name].info
+            yield InPieces(np.dtype(info.dtype), info.shape, islice(arrays, len(some)))
+
+    def _asked_for(self, group: Sequence[Piece], on_wait: OnWait | None) -> list[np.ndarray]:
+        """The arrays of a group of in_messages()."""
+        of: dict[int, list[Piece]] = {}
+        for piece in group:
+            of.setdefault(piece.block.server, []).append(piece)
+        requests = {
+            server: Pull(_keys([one.block for one in some]), average=group[0].average, parts=[one.part for one in some])
+            for server, some in of.items()
+        }
+        found = {server: iter(arrays) for server, arrays in self._asked(requests, on_wait).items()}
+        return [piece.checked(next(found[piece.block.server])) for piece in group]
 
     def read(self, selected: Selection, servers: Sequence[int], on_wait: OnWait | None = None) -> dict[int, Arrays]:
         """The arrays of these servers' replies. on_wait(server, reply) is called for each "wait"."""
@@ -193,33 +219,6 @@ class RemoteParameters:
             return [rows, values]
         mine = np.flatnonzero((rows >= block.begin) & (rows < block.end))
         return [rows.take(mine), values.take(mine, axis=0)]
-
-
-def _messages(blocks: Sequence[Block], infos: Mapping[str, ParameterInfo]) -> list[list[tuple[Block, Part]]]:
-    """Parts of all blocks of a server, by message: as many as fit into MESSAGE_BYTES, of a row above that one row."""
-    messages: list[list[tuple[Block, Part]]] = []
-    left = 0
-    for block in blocks:
-        unit, units, begin = infos[block.parameter].unit_bytes, block.end - block.begin, 0
-        while begin < units:
-            if not messages or left < unit or len(messages[-1]) == _AT_ONCE or messages[-1][-1][0] == block:
-                messages.append([])
-                left = max(MESSAGE_BYTES, unit)
-            end = min(units, begin + left // unit) if unit else units
-            messages[-1].append((block, Part(begin, end)))
-            left -= (end - begin) * unit
-            begin = end
-    return messages
-
-
-def _fill(values: np.ndarray, block: Block, part: Part, array: np.ndarray) -> None:
-    to = values[block.begin + part.begin : block.begin + part.end]
-    if array.shape != to.shape or array.dtype != to.dtype:
-        raise WrongShape(
-            f"server {block.server} gave {list(array.shape)} {array.dtype} of '{printable(block.parameter)}', not "
-            f"{list(to.shape)} {to.dtype}"
-        )
-    to[...] = array
 
 
 def _keys(blocks: Sequence[Block]) -> list[BlockKey]:

@@ -13,16 +13,17 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
 
-from ..._core import Scope
+from ..._core import OpError, printable
 from ...errors import shown
-from ...io.model import Vars, save_inference_model
-from ...io.parameters import Path
+from ...io.model import Vars, inference_program
+from ...io.model_in_pieces import InPieces, write_model_in_pieces
+from ...io.parameters import Path, parameter_names
 from ...io.regular_files import sync_directory
 from ...program import Program
 from ..errors import Malformed, StaleToken, StorageError, storage_errors
@@ -33,7 +34,7 @@ MODEL = "model"
 
 Approve = Callable[[bool], int | None]
 Write = Callable[[str], None]
-Values = Callable[[], Mapping[str, np.ndarray]]
+Values = Callable[[Sequence[str]], Iterable[InPieces]]
 
 
 def save_elected(
@@ -76,17 +77,28 @@ def save_alone(directory: Path, write: Write, trainer_id: str = ALONE) -> str | 
 def model_writer(values: Values, feed_vars: Vars, fetch_vars: Vars, program: Program | None = None) -> Write:
     """The `write` argument of save_elected: writes model.pdmodel and model.pdiparams, as io.save_inference_model does.
 
-    values(): the arrays of all persistable variables of the model, by name: averages of averaged parameters, and all
-    rows of tables. They are written from a separate scope, so training values do not change.
+    values(names): the persistable variables of the model with these names, in their order: averages of averaged parameters,
+    and all rows of tables. Each is written before the next is read, so a model may be larger than the memory.
     """
 
     def write(folder: str) -> None:
-        scope = Scope()
-        for name, array in values().items():
-            scope.set(name, array)
-        save_inference_model(os.path.join(folder, MODEL), feed_vars, fetch_vars, program=program, scope=scope)
+        model = inference_program(feed_vars, fetch_vars, program)
+        write_model_in_pieces(os.path.join(folder, MODEL), model, values(parameter_names(model)))
 
     return write
+
+
+def values_of(arrays: Callable[[], Mapping[str, np.ndarray]]) -> Values:
+    """The values for model_writer() where all are in memory; OpError for one that is missing."""
+
+    def values(names: Sequence[str]) -> list[InPieces]:
+        found = arrays()
+        for name in names:
+            if name not in found:
+                raise OpError(f"'{printable(name)}' has no value in the scope to be saved")
+        return [InPieces.whole(found[name]) for name in names]
+
+    return values
 
 
 def _save(directory: str, trainer_id: str, write: Write, check: Callable[[], None]) -> str:

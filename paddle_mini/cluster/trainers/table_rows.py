@@ -35,8 +35,10 @@ class TableRows:
         for name in feeds:
             value = feed.get(name, ())
             named.append(np.ravel(value.array if isinstance(value, LoDTensor) else value).astype(np.int64))
-        rows = np.unique(np.concatenate(named))
-        return rows[(rows >= 0) & (rows < height)]
+        rows = np.sort(np.concatenate(named))  # np.unique() takes four times as long
+        begin, end = np.searchsorted(rows, (0, height))
+        rows = rows[begin:end]
+        return rows[np.append(True, rows[1:] != rows[:-1])] if len(rows) else rows
 
     def write(self, scope: Scope, rows: np.ndarray, values: np.ndarray) -> None:
         """Writes the rows into the trainer's table. Each number of rows needs a plan, so the last row is repeated up to

@@ -12,6 +12,7 @@ import numpy as np
 from ..._core import Scope
 from ...errors import shown
 from ...executor import Executor
+from ...io.model_in_pieces import InPieces
 from ...io.parameters import Path
 from ...optimizer.averaging_optimizer import AveragingOptimizer
 from ...program import Program
@@ -23,7 +24,7 @@ from ..protocol import AskSave
 from . import delta_step, gradient_step
 from .membership import Membership
 from .reading import Reading
-from .saving import Write, model_writer, save_alone, save_elected
+from .saving import Write, model_writer, save_alone, save_elected, values_of
 from .trainer_process import TrainerProcess
 from .transpile import transpile
 
@@ -88,7 +89,8 @@ class Trainer:
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
         """See cluster.save_model."""
         names = self._names(feed_vars, fetch_vars)
-        return save_alone(directory, model_writer(lambda: self._averages(names), feed_vars, fetch_vars, self._main))
+        values = values_of(lambda: self._averages(names))
+        return save_alone(directory, model_writer(values, feed_vars, fetch_vars, self._main))
 
     def _names(self, feed_vars: Vars, fetch_vars: Vars) -> list[str]:
         """The persistable variables of the model."""
@@ -158,14 +160,12 @@ class JobTrainer(Trainer):
         self._take(list(self._remote))
 
     def save_model(self, directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: float = 60.0) -> str | None:
-        names = self._names(feed_vars, fetch_vars)
-
-        def values() -> dict[str, np.ndarray]:
-            averaged = [name for name in names if name in self._remote and self._remote[name].average]
-            others = [name for name in names if name in self._remote and name not in averaged]
+        def values(names: Sequence[str]) -> Iterator[InPieces]:
             self._train_step.flush()  # in sync mode all servers are then at one step, as the next one needs this trainer
-            own = {name: self._scope.get(name) for name in names if name not in self._remote}
-            return {**own, **self._process.pull(others), **self._process.pull(averaged, average=0)}
+            remote = [(name, 0 if self._remote[name].average else None) for name in names if name in self._remote]
+            pieces = self._process.pieces(remote)
+            for name in names:
+                yield next(pieces) if name in self._remote else InPieces.whole(self._scope.get(name))
 
         write = model_writer(values, feed_vars, fetch_vars, self._main)
         saved = save_if_elected(self._process.membership, directory, seconds, write)

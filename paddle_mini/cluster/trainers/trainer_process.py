@@ -1,11 +1,12 @@
 # TrainerProcess: the connection of a trainer to its job: joins, initialises servers if elected, pulls and pushes.
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...io.model_in_pieces import InPieces
 from ..client import Call, Client
 from ..engine import Link
 from ..errors import ClusterError, Gone, NotInitialised, Stale, StaleToken
@@ -77,6 +78,10 @@ class TrainerProcess:
     def pull(self, names: Sequence[str], average: int | None = None) -> dict[str, np.ndarray]:
         """As for RemoteParameters."""
         return self.parameters.pull(names, average, self._watcher())
+
+    def pieces(self, wanted: Sequence[tuple[str, int | None]]) -> Iterator[InPieces]:
+        """As RemoteParameters.in_pieces()."""
+        return self.parameters.in_pieces(wanted, self._watcher())
 
     def _watcher(self) -> Callable[[int, Wait], None]:
         """The function to call for a server's "wait": a server that restarted without parameters needs some."""
