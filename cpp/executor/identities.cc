@@ -155,7 +155,7 @@ class Identities {
     const RunOp* before = maker_of(in);
     if (!before || !is_transpose(before->desc().type)) return -1;
     std::vector<int32_t> both;
-    const auto& first = attr<std::vector<int32_t>>(*before, "axis");
+    const auto& first = attr_of<std::vector<int32_t>>(before->desc(), "axis");
     if (first.size() != second.size()) return -1;
     for (int32_t axis : second) {
       if (axis < 0 || axis >= static_cast<int32_t>(first.size())) return -1;
