@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from own_operators.children import CUBE, printed, started
+from thorough import thorough
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REFUSED = """
@@ -129,6 +130,7 @@ def test_a_library_is_compiled_once_and_again_for_other_content(tmp_path):
     assert (tmp_path / "calls.txt").read_text() == "compiled\n" * 2 and len(libraries(tmp_path)) == 2
 
 
+@thorough
 def test_processes_may_compile_at_the_same_time(tmp_path):
     (tmp_path / "cube.cc").write_text(CUBE)
     children = [started("print(pm.load_op('cube.cc').__name__)", tmp_path) for _ in range(2)]
@@ -136,6 +138,7 @@ def test_processes_may_compile_at_the_same_time(tmp_path):
     assert len(libraries(tmp_path)) == 1
 
 
+@thorough
 def test_folders_that_killed_compilations_left_are_removed(tmp_path):
     """Those in which nothing has changed for a day; not one of a compilation that may still run."""
     (tmp_path / "cube.cc").write_text(CUBE)
@@ -166,6 +169,7 @@ open('with_cube', 'wb').write(pm.default_main_program().to_bytes())
     assert "can't load the library of an operator" in run("--op", compiled / "cube.cc").stderr
 
 
+@thorough
 def test_a_link_in_place_of_a_library_is_not_followed(tmp_path, compiled):
     shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
     (library,) = libraries(tmp_path)

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from features.rows import command
+from thorough import thorough
 
 
 def outcome_in(folder):
@@ -18,7 +19,7 @@ def outcome_in(folder):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("words, passed", [([], 7), (["--gradient"], 11)])
+@pytest.mark.parametrize("words, passed", [pytest.param([], 7, marks=thorough), (["--gradient"], 11)])
 def test_the_files_pass_and_a_wrong_operator_fails(tmp_path, words, passed):
     done = command("new-op", "mine", "--folder", tmp_path, *words)
     assert done.stdout.splitlines() == [str(tmp_path / "mine.cc"), str(tmp_path / "test_mine.py")], done.stderr
