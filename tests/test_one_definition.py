@@ -62,9 +62,9 @@ def test_a_file_for_each_device_counts_as_one():
 
 
 def compiled(build):
-    """The object files that build.ninja names, with the source of each; a group of sources that are compiled as one counts
-    as a source, the same one for each CPU level. Other objects in the folder are of an older build, or of a build inside of
-    it. Other sources that the build generates are left out, and objects that are older than their source."""
+    """The object files that build.ninja names, with the sources that each is compiled from: one, or a group. Other objects in
+    the folder are of an older build, or of a build inside of it. Other sources that the build generates are left out, and
+    objects that are older than their source."""
     named = re.findall(
         r"^build ((?:\$.|[^\s:])+\.o): (?:CXX|CUDA)_COMPILER\S* ((?:\$.|\S)+)", (build / "build.ninja").read_text(), re.M
     )
@@ -72,55 +72,55 @@ def compiled(build):
     for pair in named:
         name, source = (re.sub(r"\$(.)", r"\1", path) for path in pair)
         path, source = build / name, pathlib.Path(source).resolve()
+        if not path.exists() or not source.exists() or path.stat().st_mtime < source.stat().st_mtime:
+            continue
+        sources = [source]
+        if source.parent.name == "Unity":
+            sources = [pathlib.Path(one).resolve() for one in re.findall(r'#include "(.*)"', source.read_text())]
         if source.parent == build / "cuda":  # the copies of math/gpu that the emulation compiles
-            source = ROOT / "cpp/math/gpu" / source.name.replace("_on_host.cc", ".cu")
-        group = source.parent.name == "Unity"
-        ours = group or (source.is_relative_to(ROOT) and not source.is_relative_to(build))
-        if ours and source.exists() and path.exists() and path.stat().st_mtime >= source.stat().st_mtime:
-            target = re.sub("_(kernels|operators)_.*", "_kernels", source.parent.parent.name)
-            found[str(path)] = ROOT / "groups" / target / source.name if group else source
+            sources = [ROOT / "cpp/math/gpu" / source.name.replace("_on_host.cc", ".cu")]
+        ours = {one for one in sources if one.is_relative_to(ROOT) and not one.is_relative_to(build) and one.exists()}
+        if ours:
+            found[str(path)] = ours
     return found
 
 
 def test_only_objects_of_this_build_are_read(tmp_path):
-    relu, gemm = ROOT / "cpp/ops/relu.cc", ROOT / "cpp/math/gpu/gemm.cu"
-    for name in ("relu.cc.o", "renamed.cc.o", "gemm_on_host.cc.o", "table.cc.o"):
+    relu, sign, gemm = ROOT / "cpp/ops/relu.cc", ROOT / "cpp/ops/sign.cc", ROOT / "cpp/math/gpu/gemm.cu"
+    (tmp_path / "Unity").mkdir()
+    (tmp_path / "Unity/unity_0.cxx").write_text(f'#include "{relu}"\n\n#include "{sign}"\n')
+    (tmp_path / "cuda").mkdir()
+    for name in ("cuda/gemm_on_host.cc", "table.cc"):
         (tmp_path / name).touch()
-    for target in ("paddle_mini_kernels_v3.dir", "paddle_mini_operators_each_level.dir"):
-        (tmp_path / target / "Unity").mkdir(parents=True)
-        for name in ("Unity/unity_re.cxx", "unity_re.cxx.o"):
-            (tmp_path / target / name).touch()
+    for name in ("relu.cc.o", "renamed.cc.o", "gemm_on_host.cc.o", "table.cc.o", "unity_0.cxx.o"):
+        (tmp_path / name).touch()
     (tmp_path / "build.ninja").write_text(
         f"build relu.cc.o: CXX_COMPILER__kernels_Release {relu} || order\n"
         f"build gemm_on_host.cc.o: CXX_COMPILER__emulation_Release {tmp_path}/cuda/gemm_on_host.cc\n"
-        "build paddle_mini_kernels_v3.dir/unity_re.cxx.o: "
-        f"CXX_COMPILER__kernels_Release {tmp_path}/paddle_mini_kernels_v3.dir/Unity/unity_re.cxx\n"
-        "build paddle_mini_operators_each_level.dir/unity_re.cxx.o: "
-        f"CXX_COMPILER__kernels_Release {tmp_path}/paddle_mini_operators_each_level.dir/Unity/unity_re.cxx\n"
+        f"build unity_0.cxx.o: CXX_COMPILER__kernels_Release {tmp_path}/Unity/unity_0.cxx\n"
         f"build table.cc.o: CXX_COMPILER__kernels_Release {tmp_path}/table.cc\n"
         f"build not_compiled_yet.cc.o: CXX_COMPILER__kernels_Release {relu}\n"
         "build all.o: CUSTOM_COMMAND relu.cc.o\n"
     )
     assert compiled(tmp_path) == {
-        f"{tmp_path}/relu.cc.o": relu,
-        f"{tmp_path}/gemm_on_host.cc.o": gemm,
-        f"{tmp_path}/paddle_mini_kernels_v3.dir/unity_re.cxx.o": ROOT / "groups/paddle_mini_kernels/unity_re.cxx",
-        f"{tmp_path}/paddle_mini_operators_each_level.dir/unity_re.cxx.o": ROOT / "groups/paddle_mini_kernels/unity_re.cxx",
+        f"{tmp_path}/relu.cc.o": {relu},
+        f"{tmp_path}/gemm_on_host.cc.o": {gemm},
+        f"{tmp_path}/unity_0.cxx.o": {relu, sign},
     }
 
 
 def conflicts(build):
-    """Functions and tables of paddle_mini that objects of two sources define, and one entry for all others: inline
+    """Functions and tables of paddle_mini that objects without a common source define, and one entry for all others: inline
     functions and templates are defined wherever they are used, in the same way."""
-    objects = {path: without_device(source) for path, source in compiled(build).items()}
+    objects = {path: {without_device(one) for one in sources} for path, sources in compiled(build).items()}
     listed = subprocess.run(["nm", "-A", "-P", "-g", "--defined-only", *objects], capture_output=True, text=True)
     sources, strong = {}, set()
     for line in listed.stdout.splitlines():
         path, name, kind = re.match(r"(.*?): (\S+) (\S)", line).groups()
         if "11paddle_mini" in name:
-            sources.setdefault(name, set()).add(objects[path])
+            sources.setdefault(name, []).append(objects[path])
             strong |= {name} if kind in "TDRB" else set()
-    return len(strong), {name: sorted(sources[name]) for name in strong if len(sources[name]) > 1}
+    return len(strong), {name: sources[name] for name in strong if not set.intersection(*sources[name])}
 
 
 def test_each_function_is_defined_in_one_source():
