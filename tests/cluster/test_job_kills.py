@@ -14,8 +14,8 @@ RUNS = int(os.environ.get("PM_KILL_RUNS", "4"))
 """Runs of each test; 20 and more for a long run."""
 TRAINERS, PUSHES = 2, 120
 PARTS = ["server 0", "trainer 1", "coordinator", "server 1", "trainer 0"]
-GOES_ON = 10.0
-"""Seconds in which training must continue after a death: each trainer completes another step."""
+GOES_ON = 30.0
+"""Seconds in which training must continue after a death, also while the machine compiles: each trainer completes another step."""
 
 
 def marks(folder, size):
