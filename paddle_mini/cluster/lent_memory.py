@@ -107,7 +107,7 @@ class LentMemory:
         return pack_frames(Kind.REQUEST, header, arrays, patience, flags, offer, memory)
 
     def _offered(self) -> _Region | None:
-        """New memory that is offered; None if there is no need."""
+        """A new region for the messages from now on; None if none is wanted, or none can be had."""
         needs = self._request_needs, self._reply_needs
         if self._is_refused or max(needs) > MOST or not any(needs):
             return None
