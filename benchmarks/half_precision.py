@@ -32,13 +32,10 @@ SMALL_GPT = workloads.GptSize(blocks=2, heads=4, width=64, words=64)
 TEXTS, TIME, IMAGES, SIDE = 8, 32, 32, 16
 T_OF_TWO_SIDES = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776}  # 95 %, by the number of seeds
 
-# Also these store 16 bits; they compute in float32 and round once.
-NARROW = pm.amp.AutoMixedPrecisionLists(custom_white_list={"softmax", "softmax_with_cross_entropy"})
 PRECISIONS: dict[str, Callable[[Any], Any]] = {
     "float32": lambda optimizer: optimizer,
     "O1": lambda optimizer: pm.amp.decorate(optimizer, level="O1"),
     "O2": lambda optimizer: pm.amp.decorate(optimizer, level="O2"),
-    "O2, softmax and loss too": lambda optimizer: pm.amp.decorate(optimizer, NARROW, level="O2"),
 }
 Feeds = dict[str, np.ndarray]
 

@@ -96,17 +96,25 @@ void require_softmax_cross_entropy_labels(const InferContext& c, const char* log
                       logits, " ", x.str(), " it must be ", expected.str());
 }
 
+DType dtype_of_loss(const InferContext& c, const char* logits) {
+  const DType dtype = c.input(logits).dtype;
+  const bool is_half = dtype == DType::Float16 || dtype == DType::BFloat16;
+  return is_half && c.attr<bool>("float32_loss") ? DType::Float32 : dtype;
+}
+
 void infer_softmax_cross_entropy(InferContext& c) {
   require_softmax_cross_entropy_labels(c, "Logits");
   Shape loss = c.shape("Logits");
   loss[normal_axis(c.attr<int32_t>("axis"), loss.rank(), "axis")] = 1;
   c.set_output("Softmax", c.input("Logits"));
-  c.set_output("Loss", c.input("Logits").dtype, loss);
+  c.set_output("Loss", dtype_of_loss(c, "Logits"), loss);
 }
 
 void infer_softmax_cross_entropy_gradient(InferContext& c) {
   require_softmax_cross_entropy_labels(c, "Softmax");
-  require_same_dtype(c, "Softmax", "Loss@GRAD");
+  const DType dtype = dtype_of_loss(c, "Softmax");
+  require<ShapeError>(c.input("Loss@GRAD").dtype == dtype, "Loss@GRAD is ", name_of(c.input("Loss@GRAD").dtype),
+                      ", Loss is ", name_of(dtype));
   Shape loss = c.shape("Softmax");
   loss[normal_axis(c.attr<int32_t>("axis"), loss.rank(), "axis")] = 1;
   require<ShapeError>(shapes_agree(c.shape("Loss@GRAD"), loss), "Loss@GRAD has shape ", c.shape("Loss@GRAD").str(),
@@ -140,6 +148,7 @@ void define_softmax_with_cross_entropy(OpTable& ops) {
               .attr("numeric_stable_mode", true, "not used")
               .attr("ignore_index", -100, "rows with this hard label have loss 0")
               .attr("axis", -1, "the axis of the classes; negative: from the end")
+              .attr("float32_loss", false, "whether Loss is float32 where Logits are of 16 bits")
               .infer(infer_softmax_cross_entropy)
               .gradient("softmax_with_cross_entropy_grad", {"Label", "Softmax", "Loss@GRAD"}, {"Logits@GRAD"})
               .in_place("Logits", "Softmax")

@@ -26,6 +26,13 @@ STATISTICS = {
     "instance_norm": {"Scale", "Bias"},
 }
 
+# Operators that give probabilities. These are of 16 bits where only products read them, which round what they read anyway:
+# in attention, and beside a loss. For metrics and users they are float32.
+PROBABILITIES = {"softmax": "Out", "softmax_with_cross_entropy": "Softmax"}
+
+# Attributes of operators in 16 bits. A loss is a sum of many numbers: it stays float32.
+NARROW_ATTRS = {"softmax_with_cross_entropy": {"float32_loss": True}}
+
 
 def insert_casts(loss: Variable, dtype: str, lists: AutoMixedPrecisionLists) -> None:
     """Rewrites the block of the loss: operators read and write variables of `dtype` where the lists say so, with casts between
@@ -53,6 +60,12 @@ class _Casts:
         self.block, self.dtype, self.lists = block, dtype, lists
         self.wide = wide  # variables that stay float32
         self.copies: dict[tuple[str, str], str] = {}  # the cast variable of a variable and a type
+        self.written = {name for name, var in block.vars.items() if var.need_check_feed}
+        self.readers: dict[str, list[Operator]] = {}
+        for op in block.ops:
+            for name in op.input_names:
+                self.readers.setdefault(name, []).append(op)
+        self.constants: set[str] = set()  # variables that neither parameters nor feeds change, such as the mask of attention
 
     def run(self) -> None:
         for op in list(self.block.ops):
@@ -62,6 +75,11 @@ class _Casts:
                     self._retype(op, self.dtype if narrow else "float32")
             written = set(op.output_names)
             self.copies = {key: copy for key, copy in self.copies.items() if key[0] not in written}
+            if self.constants.issuperset(op.input_names):
+                self.constants |= written - self.written
+            else:
+                self.constants -= written
+            self.written |= written
 
     def _is_narrow(self, op: Operator) -> bool:
         """Whether the operator is computed in 16 bits."""
@@ -74,8 +92,24 @@ class _Casts:
             return False
         if op.type in lists.white:
             return self._floats(op, statistics) != []
-        types = {self.block.var(name).dtype for name in self._floats(op, statistics) if not self.block.var(name).persistable}
-        return types == {self.dtype} and op.type != "cast" and has_16_bits(op.type)
+        types = {self.block.var(name).dtype for name in self._floats(op, statistics) if self._decides(name)}
+        is_first = self.written.isdisjoint(written)  # a variable that is data, or written already, keeps its type
+        if types != {self.dtype} or op.type == "cast" or not has_16_bits(op.type) or not is_first:
+            return False
+        return op.type not in PROBABILITIES or self._only_products_read(op, PROBABILITIES[op.type])
+
+    def _only_products_read(self, op: Operator, port: str) -> bool:
+        """Whether all that read this output are products, perhaps after dropout; a softmax that nothing reads is a result."""
+        readers = self.readers.get(op.output(port)[0], [])
+        return (op.type != "softmax" or readers != []) and all(
+            reader.type in self.lists.white or (reader.type == "dropout" and self._only_products_read(reader, "Out"))
+            for reader in readers
+        )
+
+    def _decides(self, name: str) -> bool:
+        """Whether an operator follows the type of this input: not that of parameters, nor of constants, but for those that
+        float16 may not hold, such as the -1e9 of a mask."""
+        return not self.block.var(name).persistable and (name not in self.constants or self.dtype == "float16")
 
     def _floats(self, op: Operator, statistics: set[str]) -> list[str]:
         """The inputs that are float32 or of 16 bits, but for statistics."""
@@ -93,7 +127,8 @@ class _Casts:
             inputs[port] = [name if keeps or name == EMPTY_NAME else self._cast(name, dtype, op) for name in names]
         at = op.index
         self.block.remove_op(at)
-        self.block.insert_op(at, op.type, inputs, op.outputs, op.attrs)
+        attrs = op.attrs | NARROW_ATTRS.get(op.type, {}) if dtype == self.dtype else op.attrs
+        self.block.insert_op(at, op.type, inputs, op.outputs, attrs)
 
     def _cast(self, name: str, dtype: str, reader: Operator) -> str:
         """The variable, or a copy of it in `dtype`, made before `reader` if there is none yet."""

@@ -154,6 +154,19 @@ def test_weights_that_are_never_written_are_packed_once_and_follow_changes():
         check(numbers_of(found), array(40, 33), array(33, 1100, seed=seed))
 
 
+def loss_in_float32(x, label, softmax, wide):
+    """With float32_loss the loss is not rounded, nor the gradient that it is given."""
+    attrs, ports = {"float32_loss": True}, {"Softmax": 1, "Loss": 1}
+    found = run_op("softmax_with_cross_entropy", {"Logits": x, "Label": label}, attrs, ports)
+    np.testing.assert_array_equal(found["Softmax"], softmax)
+    np.testing.assert_array_equal(found["Loss"], wide)
+    inputs = {"Label": label, "Softmax": softmax, "Loss@GRAD": np.full((700, 1), 1 / 700, "float32")}
+    back = run_op("softmax_with_cross_entropy_grad", inputs, attrs, ["Logits@GRAD"])["Logits@GRAD"]
+    inputs["Softmax"] = numbers_of(softmax)
+    of_float32 = run_op("softmax_with_cross_entropy_grad", inputs, {}, ["Logits@GRAD"])["Logits@GRAD"]
+    np.testing.assert_array_equal(back, bits_of(of_float32))
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_softmax_of_many_rows_is_that_of_float32_rounded_once(axis):
     """More rows than are computed at once; the labels are checked before the first of them is written."""
@@ -173,6 +186,7 @@ def test_softmax_of_many_rows_is_that_of_float32_rounded_once(axis):
     found = run_op("softmax_with_cross_entropy", {"Logits": x, "Label": label}, {}, ports)
     for port in ports:
         np.testing.assert_array_equal(found[port], bits_of(wide[port]))
+    loss_in_float32(x, label, found["Softmax"], wide["Loss"])
     label[699] = 301
     with pytest.raises(pm.OpError, match="label 301 in row 699 is out of range"):
         run_op("softmax_with_cross_entropy", {"Logits": x, "Label": label}, {}, ports)
