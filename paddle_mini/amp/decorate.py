@@ -78,8 +78,9 @@ def decorate(
     them keep their activations in 16 bits, and appends gradients and steps as `optimizer` does.
 
     What the optimizer keeps, the values that it changes, and averages are float32. Losses, sums, norms of layers, exponentials
-    and tables are computed in float32, and so are operators in loops and branches. Variables of the program change their dtype
-    where they are computed in 16 bits.
+    and tables are computed in float32, and so are operators in loops and branches. softmax and its loss compute in float32 but
+    keep 16-bit probabilities where only products read them. Variables of the program change their dtype where they are
+    computed in 16 bits.
     optimizer: any, also one of wrappers. amp_lists: which operators are computed in which type, an AutoMixedPrecisionLists.
     level: "O1": parameters are float32, and are cast in each run. "O2": parameters that only operators in 16 bits read are of
     16 bits, each with a master of float32 beside it, W_fp32_master_0 for W. Optimizers, clipping, regularization and averages
