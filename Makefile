@@ -83,7 +83,7 @@ cuda: PRESET := cuda
 cuda-on-host: PRESET := release
 cuda cuda-on-host: build
 	$(call say,compiling the kernels for GPUs)
-	@flock build/.lock $(VENV)/bin/cmake --preset $(PRESET) >/dev/null
+	@flock build/.lock $(VENV)/bin/cmake --preset $(PRESET) $(CUDA_OPTIONS) >/dev/null
 	@flock build/.lock $(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
 	@$(VENV)/bin/cmake --install build --component paddle_mini_$(subst -,_,$@) --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
 
