@@ -1,5 +1,6 @@
 """Builds and runs the programs of the census in PaddlePaddle, for its worker."""
 
+import contextlib
 import functools
 import importlib
 import json
@@ -136,13 +137,21 @@ def names(module):
     return sorted(set(listed))
 
 
+@contextlib.contextmanager
+def default_dtype(dtype):
+    paddle.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        paddle.set_default_dtype("float32")  # the worker goes on with other jobs
+
+
 def build(module, expression):
     """The programs of a call: startup, forward, and with gradients (None if it has none), the feeds, and what is fetched."""
     dtype = "float64" if expression.startswith(DEEP) else "float32"
-    paddle.set_default_dtype(dtype)
     main, startup, inputs = paddle.static.Program(), paddle.static.Program(), Inputs(dtype)
     helpers = {name: getattr(inputs, name) for name in dir(inputs) if not name.startswith("_")}
-    with paddle.static.program_guard(main, startup), paddle.utils.unique_name.guard():
+    with paddle.static.program_guard(main, startup), paddle.utils.unique_name.guard(), default_dtype(dtype):
         scope = {**vars(importlib.import_module(module)), **helpers, "paddle": paddle, "F": F, "np": np}
         results = [var for var in flattened(eval(expression, scope)) if var.block.program is main]
         forward = main.clone()
