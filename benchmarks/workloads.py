@@ -129,20 +129,35 @@ def gpt() -> Model:
 
     BLOCK.qkv gives query, key and value side by side, each with its heads side by side.
     """
-    draw, width, spread = np.random.default_rng(6), GPT_WIDTH, 0.02
-    params = {"words": _normal(draw, (GPT_WORDS, width), spread), "positions": _normal(draw, (128, width), spread)}
-    for block in (f"block{i}" for i in range(GPT_BLOCKS)):
+    draw = np.random.default_rng(6)
+    params = gpt_parameters(GPT, 128, draw)
+    return Model(
+        {"ids": draw.integers(0, GPT_WORDS, (8, 128)), "label": draw.integers(0, GPT_WORDS, (8 * 128, 1))}, params, rate=1e-4
+    )
+
+
+def gpt_parameters(size: GptSize, length: int, draw: np.random.Generator) -> Arrays:
+    width, spread = size.width, 0.02
+    params = {"words": _normal(draw, (size.words, width), spread), "positions": _normal(draw, (length, width), spread)}
+    for block in (f"block{i}" for i in range(size.blocks)):
         params.update(_norm(f"{block}.norm1", width))
         params.update(_linear(draw, f"{block}.qkv", width, 3 * width, spread))
         params.update(_linear(draw, f"{block}.out", width, width, spread))
         params.update(_norm(f"{block}.norm2", width))
         params.update(_linear(draw, f"{block}.up", width, 4 * width, spread))
         params.update(_linear(draw, f"{block}.down", 4 * width, width, spread))
-    params.update(_norm("norm", width))
-    params.update(_linear(draw, "head", width, GPT_WORDS, spread))
-    return Model(
-        {"ids": draw.integers(0, GPT_WORDS, (8, 128)), "label": draw.integers(0, GPT_WORDS, (8 * 128, 1))}, params, rate=1e-4
-    )
+    return {**params, **_norm("norm", width), **_linear(draw, "head", width, size.words, spread)}
+
+
+# A word of a text of 512, written after WRITER_BEGIN others or more, whose keys and values stay zeros: the small model of
+# Radford et al. 2019 with 8,000 words.
+WRITER, WRITER_LENGTH, WRITER_BEGIN = GptSize(12, 12, 768, 8000), 512, 376
+
+
+def writer() -> tuple[Arrays, np.ndarray]:
+    """Parameters, and the ids of the text."""
+    draw = np.random.default_rng(9)
+    return gpt_parameters(WRITER, WRITER_LENGTH, draw), draw.integers(0, WRITER.words, WRITER_LENGTH)
 
 
 def causal_mask(time: int) -> np.ndarray:

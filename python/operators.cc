@@ -56,6 +56,7 @@ py::dict op_schema(const std::string& type) {
   result["stores_parts"] = schema.output_in_parts();
   result["custom_lod"] = schema.has_custom_lod();
   result["checks_data"] = schema.may_fail_validation();
+  result["checked_port"] = schema.checked_port();
   result["on_gpu"] = schema.runs_on_gpu();
   result["cpu_only"] = schema.cpu_only_reason();
   result["has_kernels"] = schema.has_kernels();

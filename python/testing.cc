@@ -58,6 +58,7 @@ struct RecordAccess {
     if (fact == "elementwise") return exchange_value(schema.is_elementwise_, value);
     if (fact == "stores_parts") return exchange_value(schema.output_in_parts_, value);
     if (fact == "checks_data") return exchange_value(schema.checks_data_, value);
+    if (fact == "checked_port") return exchange_value(schema.checked_port_, value);
     if (fact == "custom_lod") return exchange_value(schema.decides_lod_, value);
     if (fact == "on_gpu") return exchange_value(schema.on_gpu_, value);
     if (fact == "cpu_only") return exchange_value(schema.cpu_only_reason_, value);
@@ -108,7 +109,7 @@ void make_call(OpSchema& schema, const std::string& call, const Words& w) {
       {"updates", [&] { schema.updates(word(0), word(1)); }},
       {"shape_only", [&] { schema.shape_only(word(0)); }},
       {"accepts_selected_rows", [&] { schema.accepts_selected_rows(word(0)); }},
-      {"checks_data", [&] { schema.checks_data(); }},
+      {"checks_data", [&] { schema.checks_data(w.size() > 0 ? word(0) : nullptr); }},
       {"on_gpu", [&] { schema.on_gpu(); }},
       {"cpu_only", [&] { schema.cpu_only(word(0)); }},
       {"gradient",

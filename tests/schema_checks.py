@@ -104,19 +104,35 @@ def check_memory(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], co
 
 
 def check_refusals(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
-    """checks_data: writes before an operator that rejects its data are undone."""
-    one = OneOp(op_type, inputs, attrs, counts, aliased=False)
-    one.put("steps", np.zeros(1, "float32"))
-    one.block.prepend_op("increment", {"X": "steps"}, {"Out": "steps"}, {"step": 1.0})
-    for others in spoiled(inputs):
-        for port, names in one.arguments.items():
-            for name, value in zip(names, listed(others[port])):
-                one.put(name, value)
-        before = one.scope.get("steps")
-        try:
-            one.executor.run(one.program, scope=one.scope)
-        except pm.Error as error:
-            assert one.scope.get("steps") == before, f"an error that the schema does not declare: {error}"
+    """checks_data: writes before an operator that rejects its data are undone; checked_port: also if an operator before them
+    has accepted the same input."""
+    checked = op_schema(op_type)["checked_port"]
+    for accepted in [False, True] if checked else [False]:
+        one = OneOp(op_type, inputs, attrs, counts, aliased=False)
+        one.put("steps", np.zeros(1, "float32"))
+        one.block.prepend_op("increment", {"X": "steps"}, {"Out": "steps"}, {"step": 1.0})
+        if accepted:
+            accept_before(one, inputs, checked)
+        for others in spoiled(inputs):
+            for port, names in one.arguments.items():
+                for name, value in zip(names, listed(others[port])):
+                    one.put(name, value)
+            before = one.scope.get("steps")
+            try:
+                one.executor.run(one.program, scope=one.scope)
+            except pm.Error as error:
+                assert one.scope.get("steps") == before, f"an error that the schema does not declare: {error}"
+
+
+def accept_before(one: OneOp, inputs: dict[str, Any], checked: str) -> None:
+    """Puts the operator before all others, with inputs of its own but for `checked`."""
+    arguments = {port: [f"{name}_before" for name in names] for port, names in one.arguments.items()}
+    for port, names in arguments.items():
+        for name, value in zip(names, listed(inputs[port])):
+            one.put(name, value)
+    arguments[checked] = one.arguments[checked]
+    outputs = {port: [f"{name}_before" for name in names] for port, names in one.outputs.items()}
+    one.block.prepend_op(one.op.type, arguments, outputs, one.op.attrs)
 
 
 def check_tiles(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> bool:

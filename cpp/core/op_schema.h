@@ -124,7 +124,9 @@ class OpSchema {
   OpSchema& shape_only(const char* input);  // only its shape is read, so its memory may be reused before
   OpSchema& accepts_selected_rows(
       const char* input);  // the input may be selected rows; by default only tensors are accepted
-  OpSchema& checks_data();  // run() may reject its data, such as an id out of range; on the CPU before it writes
+  // run() may reject its data, such as an id out of range; on the CPU before it writes. port: the input that alone decides
+  // it, besides attributes and shapes; nullptr: any may.
+  OpSchema& checks_data(const char* port = nullptr);
   // Only infer sets the sequences of outputs, because an output may have as many rows as an input by chance. Without
   // this, an output for which infer sets none gets the sequences of an input with as many rows.
   OpSchema& custom_lod();
@@ -170,6 +172,7 @@ class OpSchema {
   bool is_elementwise() const { return has_kernels() && is_elementwise_; }
   const std::string& output_in_parts() const { return output_in_parts_; }  // "": none
   bool may_fail_validation() const { return checks_data_; }
+  const std::string& checked_port() const { return checked_port_; }  // "": not stated
   bool has_kernels() const { return any_kernel_ || !kernels_.empty(); }
   ControlFunction control_function() const { return control_; }
   OpRole role() const { return role_; }
@@ -205,7 +208,7 @@ class OpSchema {
   std::vector<std::string> row_ports_, shape_ports_;
   std::string gradient_type_;  // if gradient() was given ports
   std::vector<std::string> gradient_inputs_, gradient_outputs_;
-  std::string output_in_parts_;
+  std::string output_in_parts_, checked_port_;
   bool is_tiled_ = true, is_elementwise_ = true, checks_data_ = false, decides_lod_ = false, on_gpu_ = false;
   ControlFunction control_ = nullptr;
   OpRole role_ = OpRole::Compute;

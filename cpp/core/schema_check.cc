@@ -102,6 +102,7 @@ void OpSchema::check_record() const {
     NamedPorts{*this, "accepts_selected_rows"}.require_inputs(row_ports_);
     NamedPorts{*this, "shape_only"}.require_inputs(shape_ports_);
     if (!output_in_parts_.empty()) NamedPorts{*this, "stores_parts"}.require_output(output_in_parts_);
+    if (!checked_port_.empty()) NamedPorts{*this, "checks_data"}.require_input(checked_port_);
     NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);
     require<ProgramError>(!decides_lod_ || !is_gradient,
                           "custom_lod: a gradient has the sequences of what it is the gradient of");

@@ -25,14 +25,14 @@ void define_gather_nd(OpTable& ops) {
             c.set_output("Out", c.input("X").dtype, nd_picked_shape(c, c.shape("X")));
           })
           .gradient("gather_nd_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
-          .checks_data()
+          .checks_data("Index")
           .on_gpu()
           .kernel_for_any<PickKernel<GatheredSlabs>>());
   ops.add(also({DType::Bool},
                linear_gradient_of(ops, "gather_nd")
                    .doc("X@GRAD of a slice = the sum of Out@GRAD over the coordinates in Index that name it.")
                    .shape_only("X")
-                   .checks_data()
+                   .checks_data("Index")
                    .kernels<PickGradKernel<GatheredSlabs>::For, float, double, int32_t, int64_t>()));
 }
 

@@ -30,7 +30,7 @@ void define_index_sample(OpTable& ops) {
             infer_take<kIndexSampleRule>(c);
           })
           .gradient("index_sample_grad", {"X", "Index", "Out@GRAD"}, {"X@GRAD"})
-          .checks_data()
+          .checks_data("Index")
           .on_gpu()
           .kernels<TakeKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>()));
   ops.add(with_complex<TakeGradKernel<kIndexSampleRule>::For>(
@@ -42,7 +42,7 @@ void define_index_sample(OpTable& ops) {
             require_same_rows(c);
             infer_take_grad<kIndexSampleRule>(c);
           })
-          .checks_data()
+          .checks_data("Index")
           .kernels<TakeGradKernel<kIndexSampleRule>::For, float, double, int32_t, int64_t>()));
 }
 

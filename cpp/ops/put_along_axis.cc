@@ -180,7 +180,7 @@ void define_put_along_axis(OpTable& ops) {
           .gradient("put_along_axis_grad", {"Input", "Index", "Value", "Result", "Result@GRAD"},
                     {"Input@GRAD", "Value@GRAD"})
           .in_place("Input", "Result")
-          .checks_data()
+          .checks_data("Index")
           .on_gpu()
           .kernels<PutKernel, float, double, int32_t, int64_t, uint8_t>());
   ops.add(
@@ -200,7 +200,7 @@ void define_put_along_axis(OpTable& ops) {
             c.set_output("Input@GRAD", result);
             c.set_output("Value@GRAD", result.dtype, c.shape("Index"));
           })
-          .checks_data()
+          .checks_data("Index")
           .kernels<PutGradKernel, float, double, int32_t, int64_t>());
 }
 

@@ -69,7 +69,7 @@ void define_scatter(OpTable& ops) {
               })
               .gradient("scatter_grad", {"Ids", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"})
               .in_place("X", "Out")
-              .checks_data()
+              .checks_data("Ids")
               .on_gpu()
               .kernels<ScatterKernel, float, double, int32_t, int64_t>());
   ops.add(ops.gradient_of("scatter")
@@ -82,7 +82,7 @@ void define_scatter(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
                 c.set_output("Updates@GRAD", c.input("Updates"));
               })
-              .checks_data()
+              .checks_data("Ids")
               .dtype_from_input("Out@GRAD")
               .kernels<SlabUpdatesGradKernel<ScatterRows, true>::For, float, double, int32_t, int64_t>());
 }

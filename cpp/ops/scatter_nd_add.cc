@@ -37,7 +37,7 @@ void define_scatter_nd_add(OpTable& ops) {
               })
               .gradient("scatter_nd_add_grad", {"Index", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"})
               .in_place("X", "Out")
-              .checks_data()
+              .checks_data("Index")
               .on_gpu()
               .kernels<AddToSlabsKernel<NdAddedSlabs>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(ops.gradient_of("scatter_nd_add")
@@ -48,7 +48,7 @@ void define_scatter_nd_add(OpTable& ops) {
                 c.set_output("X@GRAD", c.input("Out@GRAD"));
                 c.set_output("Updates@GRAD", c.input("Updates"));
               })
-              .checks_data()
+              .checks_data("Index")
               .dtype_from_input("Out@GRAD")
               .kernels<SlabUpdatesGradKernel<NdAddedSlabs>::For, float, double, int32_t, int64_t, uint8_t>());
 }

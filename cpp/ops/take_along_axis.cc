@@ -22,14 +22,14 @@ void define_take_along_axis(OpTable& ops) {
               .attr("Axis", 0, "the axis; negative ones count from the end")
               .infer(infer_take<kTakeAlongAxisRule>)
               .gradient("take_along_axis_grad", {"Input", "Index", "Result@GRAD"}, {"Input@GRAD"})
-              .checks_data()
+              .checks_data("Index")
               .on_gpu()
               .kernels<TakeKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t, uint8_t>());
   ops.add(linear_gradient_of(ops, "take_along_axis")
               .doc("Input@GRAD of an element = the sum of Result@GRAD over the positions in Index that name it.")
               .shape_only("Input")
               .infer(infer_take_grad<kTakeAlongAxisRule>)
-              .checks_data()
+              .checks_data("Index")
               .kernels<TakeGradKernel<kTakeAlongAxisRule>::For, float, double, int32_t, int64_t>());
 }
 

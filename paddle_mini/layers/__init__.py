@@ -34,6 +34,7 @@ from .learning_rate import (
 from .fourier import fft, fftshift, hfft, ifft, ifftshift, ihfft, irfft, rfft
 from .fourier_axes import fft2, fftn, hfft2, hfftn, ifft2, ifftn, ihfft2, ihfftn, irfft2, irfftn, rfft2, rfftn
 from .graph import segment_max, segment_mean, segment_min, segment_sum, send_u_recv, send_ue_recv, send_uv
+from .key_value_cache import KeyValueCache
 from .linear import bilinear_tensor_product, cos_sim, einsum, fc, matmul
 from .loss import (
     cross_entropy, hsigmoid, huber_loss, label_smooth, log_loss, nll_loss, softmax_with_cross_entropy,
@@ -91,7 +92,7 @@ __all__ = [
     "fill_constant_batch_size_like", "flatten", "flip", "fold", "full_like", "gather", "gaussian_random",
     "generate_proposals", "group_norm", "gru_unit", "GRUCell", "hfft", "hfft2", "hfftn", "hsigmoid",
     "huber_loss", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "increment", "index_add",
-    "index_select", "instance_norm", "inverse_time_decay", "irfft", "irfft2", "irfftn", "kthvalue",
+    "index_select", "instance_norm", "inverse_time_decay", "irfft", "irfft2", "irfftn", "KeyValueCache", "kthvalue",
     "l2_normalize", "label_smooth", "layer_norm", "linear_chain_crf", "linear_lr_warmup", "lod_append",
     "lod_reset", "log_loss", "logcumsumexp", "logsumexp", "lrn", "lstm", "LSTMCell", "lstsq", "lu", "lu_unpack",
     "matmul", "matrix_nms", "max_pool2d_with_index", "max_unpool2d", "max_unpool3d", "maxout", "meshgrid",

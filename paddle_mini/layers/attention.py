@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError, ShapeError, printable
 from ..initializer import Xavier
@@ -17,6 +17,9 @@ from .random import dropout
 from .rearrange import reshape, transpose, unsqueeze
 from .select import triu
 from .tensor import cast
+
+if TYPE_CHECKING:
+    from .key_value_cache import KeyValueCache
 
 # Added to a score it leaves a weight of 0; −inf would leave NaN where all keys are hidden.
 HIDDEN = -1e9
@@ -66,6 +69,7 @@ def multi_head_attention(
     dropout_rate: float = 0.0,
     param_attr: Any = None,
     bias_attr: Any = None,
+    cache: KeyValueCache | None = None,
     name: str | None = None,
 ) -> Variable:
     """W_o of num_heads parallel attentions, each with its own projections of queries, keys and values.
@@ -73,7 +77,8 @@ def multi_head_attention(
     queries [N, q, features], keys and values [N, k, features], float; features must be known. keys=None: the
     queries; values=None: the keys. d_model: width of all heads together, a multiple of num_heads; None: the
     features of queries. attn_mask, causal, dropout_rate: as in dot_product_attention, scores being
-    [N, num_heads, q, k]; padding_mask makes a mask.
+    [N, num_heads, q, k]; padding_mask makes a mask. cache: a KeyValueCache, with keys=None: queries are the next words of
+    texts, and see the words before them, too; k is then the cache's length.
     Returns [N, q, d_model]. Projections of one input are one weight [features, d_model · inputs], in the order
     queries, keys, values; each part begins with Xavier, biases with zeros; bias_attr=False: none. param_attr and
     bias_attr are for all of them and have no name. Vaswani et al., "Attention is all you need", 2017.
@@ -98,8 +103,15 @@ def multi_head_attention(
     if width % heads:
         refuse(ProgramError, f"multi_head_attention: num_heads {heads} does not divide d_model {width}")
     weight, bias = unnamed("multi_head_attention", param_attr), unnamed("multi_head_attention", bias_attr)
+    if cache is not None and any(x is not queries for x in inputs):
+        refuse(ProgramError, "multi_head_attention: with a cache, keys and values are those of the queries")
     prefix = layer_name("multi_head_attention", name)
     q, k, v = _projected(inputs, width, heads, weight, bias, prefix)
+    if cache is not None:
+        k, v = (cache.extended(f"{prefix}.{kept}", new, queries, prefix) for kept, new in (("keys", k), ("values", v)))
+        seen_before = cache.mask(queries, prefix)
+        attn_mask = seen_before if attn_mask is None else ops.elementwise_add(seen_before, attn_mask, name=prefix)
+        causal = False  # the mask says it
     seen = dot_product_attention(q, k, v, attn_mask, causal, dropout_rate, name=prefix)
     return fc(join_heads(seen, width, prefix), width, 2, weight, bias, name=f"{prefix}.out")
 

@@ -14,10 +14,9 @@ from . import ops
 from .attention import dropped, multi_head_attention, unnamed
 from .embedding import embedding
 from .emit import known_dim, layer_name, refuse, require_float, whole
-from .fill import fill_constant_batch_size_like
+from .key_value_cache import KeyValueCache, word_positions
 from .linear import fc
 from .norm import layer_norm
-from .reduce import cumsum
 
 
 def feed_forward(
@@ -61,6 +60,7 @@ def transformer_encoder_layer(
     causal: bool = False,
     param_attr: Any = None,
     bias_attr: Any = None,
+    cache: KeyValueCache | None = None,
     name: str | None = None,
 ) -> Variable:
     """Attention of x to itself, then feed_forward, each with what it is given added and normalized.
@@ -70,8 +70,8 @@ def transformer_encoder_layer(
     instead of norm(x + f(x)), and a layer_norm belongs after the last block (Xiong et al., "On layer
     normalization in the Transformer architecture", ICML 2020). attn_mask, causal: as in dot_product_attention; with
     causal, this is the block of a language model.
-    Returns the shape of x. param_attr, bias_attr: as in multi_head_attention, for all products.
-    num_heads: as in multi_head_attention. d_inner, act: as in feed_forward.
+    Returns the shape of x. param_attr, bias_attr: as in multi_head_attention, for all products. num_heads, cache: as in
+    multi_head_attention. d_inner, act: as in feed_forward.
     Example:
         >>> x = pm.layers.data("x", [-1, 20, 16])
         >>> pm.layers.transformer_encoder_layer(x, num_heads=4, d_inner=64).shape
@@ -91,6 +91,7 @@ def transformer_encoder_layer(
             dropout_rate=attn_dropout,
             param_attr=param_attr,
             bias_attr=bias_attr,
+            cache=cache,
             name=f"{prefix}.attention",
         ),
         dropout_rate,
@@ -129,12 +130,13 @@ def transformer_decoder_layer(
     causal: bool = True,
     param_attr: Any = None,
     bias_attr: Any = None,
+    cache: KeyValueCache | None = None,
     name: str | None = None,
 ) -> Variable:
     """Attention of x to itself, then to memory, then feed_forward, each with what it is given added and normalized.
 
     x: [N, length, features] float. memory: [N, k, any features] float, what the encoder made. memory_mask: for
-    the attention to memory; attn_mask and causal: for that to x itself. All else is as in
+    the attention to memory; attn_mask, causal and cache: for that to x itself. All else is as in
     transformer_encoder_layer. Returns the shape of x.
     num_heads, d_inner, dropout_rate, act, attn_dropout_rate, act_dropout_rate, normalize_before, param_attr, bias_attr: as in
     transformer_encoder_layer.
@@ -158,6 +160,7 @@ def transformer_decoder_layer(
             dropout_rate=attn_dropout,
             param_attr=param_attr,
             bias_attr=bias_attr,
+            cache=cache,
             name=f"{prefix}.self_attention",
         ),
         dropout_rate,
@@ -198,25 +201,27 @@ def transformer_decoder_layer(
     )
 
 
-def add_learned_positions(x: Variable, max_length: int, param_attr: Any = None, name: str | None = None) -> Variable:
+def add_learned_positions(
+    x: Variable, max_length: int, param_attr: Any = None, cache: KeyValueCache | None = None, name: str | None = None
+) -> Variable:
     """x plus row t of a table at each position t.
 
     x: [N, length, features] float; features must be known, length need not be. The table [max_length, features]
-    begins with Xavier. Returns the shape of x. Raises ShapeError when a known length is above max_length, and
-    OpError at a run when another one is.
+    begins with Xavier. cache: a KeyValueCache, whose position is that of the first of x. Returns the shape of x. Raises
+    ShapeError when a known length is above max_length, and OpError at a run when another one is.
     Example:
         >>> x = pm.layers.embedding(pm.layers.data("ids", [-1, 20], "int64"), [1000, 16])
         >>> pm.layers.add_learned_positions(x, max_length=512).shape
         (-1, 20, 16)
     """
-    return _with_positions("add_learned_positions", x, max_length, param_attr, name)
+    return _with_positions("add_learned_positions", x, max_length, param_attr, cache, name)
 
 
-def add_sinusoid_positions(x: Variable, max_length: int, name: str | None = None) -> Variable:
+def add_sinusoid_positions(x: Variable, max_length: int, cache: KeyValueCache | None = None, name: str | None = None) -> Variable:
     """x plus sin(t / 10000^(2i / features)) at feature 2i and the cosine at 2i + 1, for each position t.
 
     Arguments and errors are as in add_learned_positions; the table is a parameter that is not trained.
-    max_length: the positions of the table. Returns the shape of x.
+    max_length: the positions of the table. cache: as in add_learned_positions. Returns the shape of x.
     Example:
         >>> x = pm.layers.embedding(pm.layers.data("ids", [-1, 20], "int64"), [1000, 16])
         >>> pm.layers.add_sinusoid_positions(x, max_length=512).shape
@@ -228,17 +233,17 @@ def add_sinusoid_positions(x: Variable, max_length: int, name: str | None = None
     angles = places / 10000.0 ** (np.arange(width) // 2 * 2 / max(width, 1))
     table = np.where(np.arange(width) % 2 == 0, np.sin(angles), np.cos(angles))
     fixed = ParamAttr(initializer=NumpyArrayInitializer(table), trainable=False, do_model_average=False)
-    return _with_positions("add_sinusoid_positions", x, max_length, fixed, name)
+    return _with_positions("add_sinusoid_positions", x, max_length, fixed, cache, name)
 
 
-def _with_positions(layer: str, x: Variable, max_length: int, attr: Any, name: str | None) -> Variable:
+def _with_positions(
+    layer: str, x: Variable, max_length: int, attr: Any, cache: KeyValueCache | None, name: str | None
+) -> Variable:
     _require_sequences(layer, x)
     if x.shape[1] > whole(layer, "max_length", max_length):
         refuse(ShapeError, f"{layer}: '{printable(x.name)}' {list(x.shape)} is longer than max_length {max_length}")
     prefix, width = layer_name(layer, name), known_dim(x, 2, layer)
-    each = fill_constant_batch_size_like(x, [1], "int64", 1, input_dim_idx=1, name=prefix)
-    # Not exclusive=True: PaddlePaddle 2.6.2 computes that wrongly where its result lies over its input.
-    positions = ops.scale(cumsum(each, axis=0, name=prefix), bias=-1.0, name=prefix)
+    positions = word_positions(x, prefix) if cache is None else cache.positions(x, prefix)
     rows = embedding(positions, [max_length, width], param_attr=attr, dtype=x.dtype, name=prefix)
     return ops.elementwise_add(x, rows, name=prefix)
 

@@ -36,7 +36,7 @@ def test_a_complete_schema_is_accepted_in_any_order():
         ("accepts_selected_rows", ["X"]),
         ("shape_only", ["X"]),
         ("dtype_from_output", ["Out"]),
-        ("checks_data", []),
+        ("checks_data", ["X"]),
         ("on_gpu", []),
     ]
     for calls in ([*CALLS.items(), *more], [*more, *CALLS.items()], [*reversed(CALLS.items()), *more]):
@@ -58,6 +58,7 @@ def test_a_complete_schema_is_accepted_in_any_order():
         ("accepts_selected_rows", ["Out"], "accepts_selected_rows names an input 'Out'"),
         ("shape_only", ["Typo"], "shape_only names an input 'Typo'"),
         ("shape_only", ["Out"], "shape_only names an input 'Out'"),
+        ("checks_data", ["Typo"], "checks_data names an input 'Typo'"),
         ("dtype_from_input", ["Typo"], "dtype_from_input names an input 'Typo'"),
         ("dtype_from_input", ["Out"], "dtype_from_input names an input 'Out'"),
         ("dtype_from_output", ["Typo"], "dtype_from_output names an output 'Typo'"),

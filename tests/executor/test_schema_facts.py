@@ -161,6 +161,8 @@ LIES = [
     ("parameter_average", reads_halves_as_they_are, {"dtype_from": ("", False)}),
     ("gather", check_all_refusals, {"checks_data": False}),
     ("gather_grad", check_all_refusals, {"checks_data": False}),
+    ("gather_nd", check_all_refusals, {"checked_port": "X"}),
+    ("scatter", check_all_refusals, {"checked_port": "Updates"}),
     ("lamb", check_all_tiles, {"tiled": True}),
     ("softmax", check_all_ranges, {"elementwise": True}),
     ("mul", check_parts_of_product, {"stores_parts": ""}),

@@ -143,7 +143,7 @@ def default_dtype(dtype):
     try:
         yield
     finally:
-        paddle.set_default_dtype("float32")  # the worker goes on with other jobs
+        paddle.set_default_dtype("float32")  # for the next jobs of the worker
 
 
 def build(module, expression):

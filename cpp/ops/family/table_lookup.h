@@ -92,7 +92,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
           .attr("is_sparse", false, "whether the gradient of W is selected rows")
           .infer([lookup](InferContext& c) { c.set_output("Out", c.input("W").dtype, lookup.shape(c)); })
           .gradient(lookup.type + "_grad", {"W", "Ids", "Out@GRAD"}, {"W@GRAD"})
-          .checks_data()
+          .checks_data("Ids")
           .on_gpu()
           .kernels<TableLookupKernel, float, double>()));
   ops.add(
@@ -102,7 +102,7 @@ inline void define_table_lookup(OpTable& ops, const TableLookup& lookup) {
           .shape_only("W")
           .output("W@GRAD", "shape of W; a tensor, or selected rows with one row for each element of Ids")
           .infer([lookup](InferContext& c) { infer_table_gradient(c, lookup); })
-          .checks_data()
+          .checks_data("Ids")
           .kernels<TableLookupGradKernel, float, double>());
 }
 
