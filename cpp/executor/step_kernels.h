@@ -3,6 +3,7 @@
 
 #include "core/device.h"
 #include "core/kernel.h"
+#include "core/stored_parts.h"
 #include "core/undoable.h"
 
 namespace paddle_mini {

@@ -1,6 +1,7 @@
 // ChannelPanels: the loops that multiply the pixels of a region with panels of filters.
 #include "math/cpu/channel_panels.h"
 
+#include "core/stored_parts.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/pixel_products.h"
 #include "math/map.h"

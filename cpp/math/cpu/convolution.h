@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/parallel.h"
+#include "core/stored_parts.h"
 #include "math/cpu/channel_panels.h"
 #include "math/cpu/depthwise.h"
 #include "math/cpu/patch_products.h"

@@ -1,6 +1,7 @@
 // DepthwiseConvolution: the copy with padding, and the loops over rows.
 #include "math/cpu/depthwise.h"
 
+#include "core/stored_parts.h"
 #include "math/map.h"
 
 namespace paddle_mini {

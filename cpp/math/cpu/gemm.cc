@@ -6,6 +6,7 @@
 
 #include <Eigen/Core>
 
+#include "core/stored_parts.h"
 #include "math/cpu/gemm_block.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/product_tiles.h"

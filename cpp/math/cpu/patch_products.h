@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/parallel.h"
+#include "core/stored_parts.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/patch_tiles.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/kernel.h"
+#include "core/stored_parts.h"
 #include "math/vec.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/parallel.h"
+#include "core/stored_parts.h"
 #include "math/convolution_sizes.h"
 #include "math/cpu/patches.h"
 
