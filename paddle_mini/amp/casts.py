@@ -93,7 +93,7 @@ class _Casts:
         if op.type in lists.white:
             return self._floats(op, statistics) != []
         types = {self.block.var(name).dtype for name in self._floats(op, statistics) if self._decides(name)}
-        is_first = self.written.isdisjoint(written)  # a variable that is data, or written already, keeps its type
+        is_first = self.written.isdisjoint({*written} - kept)  # a variable that is data, or written already, keeps its type
         if types != {self.dtype} or op.type == "cast" or not has_16_bits(op.type) or not is_first:
             return False
         return op.type not in PROBABILITIES or self._only_products_read(op, PROBABILITIES[op.type])

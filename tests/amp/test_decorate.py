@@ -116,6 +116,16 @@ def test_data_that_is_written_keeps_its_type():
     assert x.dtype == "float32"
 
 
+def test_a_normalization_that_is_used_twice_is_narrow_twice():
+    names = dict(param_attr="scale", bias_attr="bias", moving_mean_name="mean", moving_variance_name="variance")
+    hidden = layers.fc(layers.data("x", [-1, 4]), 4)
+    for _ in range(2):
+        hidden = layers.fc(layers.batch_norm(hidden, **names), 4)
+    pm.amp.decorate(pm.optimizer.SGD(0.1)).minimize(layers.mean(hidden))
+    ops = [op for op in pm.default_main_program().global_block().ops if op.type == "batch_norm"]
+    assert [op.block.var(op.output("Y")[0]).dtype for op in ops] == ["bfloat16", "bfloat16"]
+
+
 def test_a_product_is_that_of_rounded_factors_rounded_once():
     x = layers.data("x", [-1, 8])
     weight = layers.create_parameter([8, 4])
