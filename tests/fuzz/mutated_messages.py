@@ -16,7 +16,7 @@ from paddle_mini.cluster.cut_messages import Collected
 from paddle_mini.cluster.dataclass_json import other_names
 from paddle_mini.cluster.errors import ClusterError
 from paddle_mini.cluster.frames import SMALL as SMALL_BYTES
-from paddle_mini.cluster.frames import Kind, offer_of, pack_frames, unpack_frames
+from paddle_mini.cluster.frames import Kind, offer_of, pack_frames, room_for, unpack_frames
 from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Wait, decode_reply
 from paddle_mini.cluster.replies import Pushed
 from paddle_mini.cluster.shards import Block, ParameterInfo
@@ -155,7 +155,7 @@ class Mutants:
     def frames(self, rng):
         """The frames of a socket."""
         arrays = [rng.choice([*ARRAYS[:8], LARGE]) for _ in range(rng.randint(0, 3))]
-        memory = memoryview(bytearray(1 << 17)) if rng.random() < 0.3 else None
+        memory = memoryview(bytearray(room_for([LARGE] * 3))) if rng.random() < 0.3 else None
         header = rng.choice((b'{"a": 1}', b"[[0,0,[2]]]", b"[[0,0,[1,3]],[1,0,[]]]"))
         parts = pack_frames(Kind.REQUEST, header, arrays, rng.choice((0.0, 5.0)), rng.choice((0, 8)), None, memory)
         number = rng.randrange(len(parts))
