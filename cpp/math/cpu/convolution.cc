@@ -105,9 +105,13 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
   patches_.resize(elements);
 }
 
-// Whether depthwise_, winograd_ or channel_panels_ computes the products of a forward convolution.
+// Whether pointwise_, depthwise_, winograd_ or channel_panels_ computes the products of a forward convolution.
 template <class T>
 bool Convolution<T>::choose_own_class(KernelInit& init) {
+  if (PointwiseConvolution<T>::fits(s_)) {
+    pointwise_.emplace(init, s_);
+    return true;
+  }
   if (DepthwiseConvolution<T>::fits(s_)) {
     depthwise_.emplace(init, s_);
     return true;
@@ -254,7 +258,8 @@ void Convolution<T>::run(KernelContext& context, const T* image, const T* filter
   if constexpr (std::is_same_v<T, float>) {
     if (winograd_) return winograd_->run(context, image, filter, out);
   }
-  if (depthwise_) depthwise_->run(context, image, filter, out);
+  if (pointwise_) pointwise_->run(context, image, filter, out);
+  else if (depthwise_) depthwise_->run(context, image, filter, out);
   else if (channel_panels_) channel_panels_->run(context, image, filter, out);
   else if (patches_forward_) patch_products_->run(context, image, filter, out);
   else multiply(context, forward_, image, filter, out);

@@ -1,5 +1,5 @@
-// Matrix products. Large ones keep a block of B in the L2 cache while streaming A and C, each once; small and narrow
-// ones use Eigen, whose heavy templates are instantiated only here.
+// Matrix products. They keep a block of B in the L2 cache while streaming A and C, each once; those with one row and
+// narrow ones use Eigen, whose heavy templates are instantiated only here.
 #include "math/gemm.h"
 
 #include <memory>
@@ -160,7 +160,6 @@ void pack_all(KernelContext& context, const GemmSizes<T>& g, const T* b, T* to) 
 template <class T>
 void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b,
                    const PackedB<T>& packed, T* c) {
-  constexpr int64_t height = kRows<T>;
   int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldc = g.ldc ? g.ldc : g.n;
   Workspace<T>& w = workspace<T>();
   StoredParts<T> stored(context);
@@ -176,6 +175,9 @@ void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T*
         int64_t bottom = std::min(g.m, top + kTogether<T>);
         const T* rows = g.transpose_a ? w.a : a + top * lda + from;
         if (g.transpose_a) pack_rows(a + from * lda + top, lda, bottom - top, depth, w.a);
+        // Blocks of nearly equal height: 16 rows as 8 and 8, because 14 and 2 read as much of B for two rows.
+        const int64_t blocks = (bottom - top + kRows<T> - 1) / kRows<T>;
+        const int64_t height = g.transpose_a ? kRows<T> : (bottom - top + blocks - 1) / blocks;
         for (int64_t i = top; i < bottom; i += height, rows += g.transpose_a ? depth * kStep<T> : height * lda) {
           const T* panel = panels;
           for (int64_t j = left; j < right; j += kWidth<T>, panel += depth * kWidth<T>) {
@@ -208,10 +210,11 @@ void run_tile(const GemmSizes<T>& g, const Tile& tile, const T* a, const T* b, T
       c + tile.top * part.ldc + tile.left);
 }
 
-// Packing B costs as much as the product with a few rows of A.
+// One row reads B once, at the speed of memory; narrow panels and short sums leave registers idle. It depends on sizes
+// alone, so that B has the same sums packed before the run and packed by it.
 template <class T>
 bool is_large(const GemmSizes<T>& g) {
-  return g.m >= 2 * kRows<T> && g.n >= kWidth<T> && g.k >= 16;
+  return g.m > 1 && g.n >= kWidth<T> && g.k >= 16;
 }
 
 template <class T>
@@ -229,7 +232,7 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTi
   });
 }
 
-// Few rows, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
+// One row, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
 template <class T>
 void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   constexpr int64_t kStrip = 512;

@@ -1,0 +1,163 @@
+// PointwiseConvolution: the loops over filters, channels and pixels.
+#include "math/cpu/pointwise.h"
+
+#include "math/cpu/register_blocks.h"
+#include "math/map.h"
+
+namespace paddle_mini {
+namespace {
+
+constexpr int64_t kDepth = 256;  // channels of a segment: its pages stay in the TLB, its pixels in the L2 cache
+constexpr int64_t kLeastPixels = 512, kMostPixels = 1024;  // of a part: a block's outputs stay in the L1 cache
+constexpr int64_t kSliceBytes = 1 << 19;  // filters that stay in the L2 cache while planes are read
+
+template <class T>
+constexpr int64_t kTile = 2 * Vec<T>::size;
+
+// out = (or += if `add`) factors' pixels, where the factors are [count, rows]. If `partial`, the last register has only
+// `last` pixels. A store that misses the cache takes as long as ten multiplications, so the next tile's outputs are
+// prefetched.
+template <int rows, int registers, bool partial, class T>
+inline void multiply_tile(int64_t count, const T* factors, const T* image, int64_t plane, int64_t last, bool add,
+                          T* out) {
+  constexpr int lanes = Vec<T>::size;
+  auto load = [last](const T* from, int n) {
+    if (partial && n == registers - 1) return map_loop::load_part(from, last);
+    return Vec<T>::load(from);
+  };
+  Vec<T> sums[rows][registers];
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 2
+    for (int n = 0; n < registers; ++n) sums[i][n] = add ? load(out + i * plane + n * lanes, n) : Vec<T>(T(0));
+  }
+  for (int64_t k = 0; k < count; ++k, factors += rows, image += plane) {
+    Vec<T> pixels[registers];
+#pragma GCC unroll 2
+    for (int n = 0; n < registers; ++n) pixels[n] = load(image + n * lanes, n);
+#pragma GCC unroll 12
+    for (int i = 0; i < rows; ++i) {
+      const Vec<T> factor(factors[i]);
+#pragma GCC unroll 2
+      for (int n = 0; n < registers; ++n) sums[i][n] = multiply_add(factor, pixels[n], sums[i][n]);
+    }
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 2
+    for (int n = 0; n < registers; ++n) {
+      T* to = out + i * plane + n * lanes;
+      if (partial && n == registers - 1) map_loop::store_part(sums[i][n], to, last);
+      else sums[i][n].store(to);
+      __builtin_prefetch(to + registers * lanes, 1);
+    }
+  }
+}
+
+// Pixels [first, end) of a block of filters.
+template <int rows, class T>
+void multiply_pixels_of(int64_t count, const T* factors, const T* image, int64_t plane, int64_t first, int64_t end,
+                        bool add, T* out) {
+  constexpr int lanes = Vec<T>::size;
+  for (int64_t x = first; x < end; x += kTile<T>) {
+    const int64_t left = end - x;
+    const T* from = image + x;
+    T* to = out + x;
+    if (left >= kTile<T>) multiply_tile<rows, 2, false>(count, factors, from, plane, 0, add, to);
+    else if (left > lanes) multiply_tile<rows, 2, true>(count, factors, from, plane, left - lanes, add, to);
+    else multiply_tile<rows, 1, true>(count, factors, from, plane, left, add, to);
+  }
+}
+
+int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
+
+}  // namespace
+
+template <class T>
+bool PointwiseConvolution<T>::fits(const ConvolutionSizes& s) {
+  auto is_point = [](const WindowAxis& axis) {
+    return axis.window == 1 && axis.stride == 1 && axis.before == 0 && axis.out == axis.size;
+  };
+  return is_point(s.height) && is_point(s.width) && s.pixels() > 0 && s.out_channels > 0;
+}
+
+template <class T>
+PointwiseConvolution<T>::PointwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes)
+    : s_(sizes), blocks_(parts_of(s_.out_channels, kMostRows<T>)),
+      filter_(init, "Filter", "filters by blocks of rows", {s_.groups, s_.out_channels, s_.taps()},
+              s_.groups * s_.out_channels * s_.taps()) {
+  const int64_t depth = std::clamp<int64_t>(s_.in_channels, 1, kDepth);
+  parts_ = parts_of(s_.pixels(), std::clamp<int64_t>((1 << 16) / depth, kLeastPixels, kMostPixels));
+}
+
+// Slices of the filters: so many that one stays in the cache while all planes are read, and enough for all threads.
+template <class T>
+int64_t PointwiseConvolution<T>::slices(int threads) const {
+  const int64_t planes = s_.images * s_.groups, bytes = s_.out_channels * s_.in_channels * int64_t{sizeof(T)};
+  const int64_t by_bytes = s_.images > 1 ? parts_of(bytes, kSliceBytes) : 1;
+  return std::min(blocks_, std::max(by_bytes, slices_per_item(planes * parts_, 2 * threads, blocks_)));
+}
+
+template <class T>
+typename PointwiseConvolution<T>::Part PointwiseConvolution<T>::part(int64_t slice, int64_t slices, int64_t i) const {
+  const int64_t tiles = parts_of(s_.pixels(), kTile<T>);
+  return {blocks_ * slice / slices, blocks_ * (slice + 1) / slices, tiles * i / parts_ * kTile<T>,
+          std::min(tiles * (i + 1) / parts_ * kTile<T>, s_.pixels())};
+}
+
+template <class T>
+void PointwiseConvolution<T>::pack(KernelContext& context, const T* filter, T* to) const {
+  const int64_t depth = s_.in_channels, outs = s_.out_channels;
+  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(depth) * kMostRows<T>;
+  each_block(context, s_.groups, outs, kMostRows<T>, cost, [&](int64_t group, int64_t first, int count) {
+    const T* from = filter + (group * outs + first) * depth;
+    T* at = to + (group * outs + first) * depth;
+    for (int64_t k = 0; k < depth; ++k) {
+      for (int i = 0; i < count; ++i) *at++ = from[i * depth + k];
+    }
+  });
+}
+
+// The image and `out` begin at the plane, the filters at the group.
+template <class T>
+void PointwiseConvolution<T>::multiply(StoredParts<T>& stored, const Part& part, const T* image, const T* filter,
+                                       T* out) const {
+  const int64_t depth = s_.in_channels, plane = s_.pixels(), segments = parts_of(depth, kDepth);
+  const int64_t each = s_.out_channels / blocks_, longer = s_.out_channels % blocks_;
+  for (int64_t s = 0; s < segments; ++s) {
+    const int64_t from = depth * s / segments, count = depth * (s + 1) / segments - from;
+    for (int64_t b = part.first_block; b < part.end_block; ++b) {
+      const int64_t row = b * each + std::min(b, longer);
+      const int rows = static_cast<int>(each + (b < longer));
+      T* to = out + row * plane;
+      with_constant<kMostRows<T>>(rows, [&](auto constant) {
+        multiply_pixels_of<decltype(constant)::value>(count, filter + row * depth + from * rows, image + from * plane,
+                                                      plane, part.first, part.end, s > 0, to);
+      });
+      if (s + 1 < segments || !stored.are_wanted()) continue;
+      for (int r = 0; r < rows; ++r) stored.add(to + r * plane + part.first, part.end - part.first);
+    }
+  }
+}
+
+template <class T>
+void PointwiseConvolution<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
+  const int64_t planes = s_.images * s_.groups, count = planes * parts_, slices = this->slices(context.threads);
+  const int64_t in_plane = s_.in_channels * s_.plane(), out_plane = s_.out_channels * s_.pixels();
+  const T* all = filter_.get(context, [&](T* to) { pack(context, filter, to); });
+  const double flops = 2.0 * static_cast<double>(out_plane) * static_cast<double>(s_.in_channels);
+  const LoopSize size{slices * count, flops_cost(flops / static_cast<double>(parts_ * slices))};
+  parallel_for(context, size, [&](int64_t begin, int64_t end) {
+    StoredParts<T> stored(context);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t plane = i % count / parts_, group = plane % s_.groups;
+      multiply(stored, part(i / count, slices, i % parts_), image + plane * in_plane,
+               all + group * s_.out_channels * s_.in_channels, out + plane * out_plane);
+    }
+  });
+}
+
+template class PointwiseConvolution<float>;
+template class PointwiseConvolution<double>;
+
+}  // namespace paddle_mini

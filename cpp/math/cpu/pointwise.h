@@ -1,0 +1,39 @@
+// PointwiseConvolution: convolution with filters of one pixel, which is a product of matrices.
+#pragma once
+
+#include "core/parallel.h"
+#include "math/convolution_sizes.h"
+#include "math/cpu/packed_input.h"
+
+namespace paddle_mini {
+
+// out [out_channels, pixels] = filters [out_channels, in_channels] image [in_channels, pixels]. A few filters times two
+// registers of neighbouring pixels stay in registers. The image is read where it lies: a copy of it, as of Convolution,
+// takes as long as the products with ten to twenty filters. Sums run over the channels in the order of Convolution.
+template <class T>
+class PointwiseConvolution {
+ public:
+  PointwiseConvolution(KernelInit& init, const ConvolutionSizes& sizes);
+
+  static bool fits(const ConvolutionSizes& sizes);
+  void run(KernelContext& context, const T* image, const T* filter, T* out);
+
+ private:
+  // Blocks of filters, and pixels [first, end) of a plane, which has the channels of one group of one image.
+  struct Part {
+    int64_t first_block, end_block, first, end;
+  };
+  int64_t slices(int threads) const;
+  Part part(int64_t slice, int64_t slices, int64_t i) const;
+  void pack(KernelContext& context, const T* filter, T* to) const;
+  void multiply(StoredParts<T>& stored, const Part& part, const T* image, const T* filter, T* out) const;
+
+  ConvolutionSizes s_;
+  int64_t blocks_, parts_;  // of filters; of a plane's pixels
+  PackedInput<T> filter_;
+};
+
+extern template class PointwiseConvolution<float>;
+extern template class PointwiseConvolution<double>;
+
+}  // namespace paddle_mini
