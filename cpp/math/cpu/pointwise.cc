@@ -15,11 +15,10 @@ template <class T>
 constexpr int64_t kTile = 2 * Vec<T>::size;
 
 // out = (or += if `add`) factors' pixels, where the factors are [count, rows]. If `partial`, the last register has only
-// `last` pixels. A store that misses the cache takes as long as ten multiplications, so the next tile's outputs are
-// prefetched.
+// `last` pixels. Prefetches the next tile's pixels and outputs, and the factors `ahead`, those of the next block.
 template <int rows, int registers, bool partial, class T>
-inline void multiply_tile(int64_t count, const T* factors, const T* image, int64_t plane, int64_t last, bool add,
-                          T* out) {
+inline void multiply_tile(int64_t count, const T* factors, int64_t ahead, const T* image, int64_t plane, int64_t last,
+                          bool add, T* out) {
   constexpr int lanes = Vec<T>::size;
   auto load = [last](const T* from, int n) {
     if (partial && n == registers - 1) return map_loop::load_part(from, last);
@@ -34,7 +33,11 @@ inline void multiply_tile(int64_t count, const T* factors, const T* image, int64
   for (int64_t k = 0; k < count; ++k, factors += rows, image += plane) {
     Vec<T> pixels[registers];
 #pragma GCC unroll 2
-    for (int n = 0; n < registers; ++n) pixels[n] = load(image + n * lanes, n);
+    for (int n = 0; n < registers; ++n) {
+      pixels[n] = load(image + n * lanes, n);
+      __builtin_prefetch(image + (registers + n) * lanes);
+    }
+    __builtin_prefetch(factors + ahead, 0, 2);
 #pragma GCC unroll 12
     for (int i = 0; i < rows; ++i) {
       const Vec<T> factor(factors[i]);
@@ -56,16 +59,16 @@ inline void multiply_tile(int64_t count, const T* factors, const T* image, int64
 
 // Pixels [first, end) of a block of filters.
 template <int rows, class T>
-void multiply_pixels_of(int64_t count, const T* factors, const T* image, int64_t plane, int64_t first, int64_t end,
-                        bool add, T* out) {
+void multiply_pixels_of(int64_t count, const T* factors, int64_t ahead, const T* image, int64_t plane, int64_t first,
+                        int64_t end, bool add, T* out) {
   constexpr int lanes = Vec<T>::size;
   for (int64_t x = first; x < end; x += kTile<T>) {
     const int64_t left = end - x;
     const T* from = image + x;
     T* to = out + x;
-    if (left >= kTile<T>) multiply_tile<rows, 2, false>(count, factors, from, plane, 0, add, to);
-    else if (left > lanes) multiply_tile<rows, 2, true>(count, factors, from, plane, left - lanes, add, to);
-    else multiply_tile<rows, 1, true>(count, factors, from, plane, left, add, to);
+    if (left >= kTile<T>) multiply_tile<rows, 2, false>(count, factors, ahead, from, plane, 0, add, to);
+    else if (left > lanes) multiply_tile<rows, 2, true>(count, factors, ahead, from, plane, left - lanes, add, to);
+    else multiply_tile<rows, 1, true>(count, factors, ahead, from, plane, left, add, to);
   }
 }
 
@@ -131,8 +134,8 @@ void PointwiseConvolution<T>::multiply(StoredParts<T>& stored, const Part& part,
       const int rows = static_cast<int>(each + (b < longer));
       T* to = out + row * plane;
       with_constant<kMostRows<T>>(rows, [&](auto constant) {
-        multiply_pixels_of<decltype(constant)::value>(count, filter + row * depth + from * rows, image + from * plane,
-                                                      plane, part.first, part.end, s > 0, to);
+        multiply_pixels_of<decltype(constant)::value>(count, filter + row * depth + from * rows, rows * depth,
+                                                      image + from * plane, plane, part.first, part.end, s > 0, to);
       });
       if (s + 1 < segments || !stored.are_wanted()) continue;
       for (int r = 0; r < rows; ++r) stored.add(to + r * plane + part.first, part.end - part.first);
