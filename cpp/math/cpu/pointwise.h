@@ -8,8 +8,9 @@
 namespace paddle_mini {
 
 // out [out_channels, pixels] = filters [out_channels, in_channels] image [in_channels, pixels]. A few filters times two
-// registers of neighbouring pixels stay in registers. The image is read where it lies: a copy of it, as of Convolution,
-// takes as long as the products with ten to twenty filters. Sums run over the channels in the order of Convolution.
+// registers of neighbouring pixels stay in registers. One image is read where it lies, because a copy takes as long as the
+// products with ten to twenty filters. A batch comes from memory, which is faster along rows: with many filters it is copied
+// first. Sums run over the channels in the order of Convolution.
 template <class T>
 class PointwiseConvolution {
  public:
@@ -26,11 +27,13 @@ class PointwiseConvolution {
   int64_t slices(int threads) const;
   Part part(int64_t slice, int64_t slices, int64_t i) const;
   void pack(KernelContext& context, const T* filter, T* to) const;
-  void multiply(StoredParts<T>& stored, const Part& part, const T* image, const T* filter, T* out) const;
+  void multiply(StoredParts<T>& stored, const Part& part, const T* image, const T* filter, T* out, T* copy) const;
 
   ConvolutionSizes s_;
   int64_t blocks_, parts_;  // of filters; of a plane's pixels
   PackedInput<T> filter_;
+  bool copies_ = false;  // whether the pixels of a part are copied before they are multiplied
+  LaneScratch<T> copy_;
 };
 
 extern template class PointwiseConvolution<float>;
