@@ -31,7 +31,7 @@ inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[wind
 #pragma GCC unroll 4
   for (int r = 0; r < rows; ++r) {
     sums[r] = Vec<T>(T(0));
-    __builtin_prefetch(out + (rows + r) * out_pitch, 1);  // of the next block
+    __builtin_prefetch(out + (rows + r) * out_pitch, 1);
   }
 #pragma GCC unroll 12
   for (int y = 0; y < (rows - 1) * stride + window; ++y) {

@@ -18,7 +18,7 @@ constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
                       : sizeof(Vec<T>) == 32 ? 6
                                              : 4;
 
-// What a block prefetches besides the next 8 rows of the panel: nothing, the data after its rows of A, a cache line per
+// The data that a block prefetches besides the panel: none, the data after its rows of A, a cache line per
 // depth (the next rows, if rows are contiguous), or, as a panel in slow memory takes 300 cycles, its next 32 rows.
 enum class Fetch { Nothing, Rows, Panel };
 

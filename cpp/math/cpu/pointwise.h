@@ -30,7 +30,7 @@ class PointwiseConvolution {
   void multiply(StoredParts<T>& stored, const Part& part, const T* image, const T* filter, T* out, T* copy) const;
 
   ConvolutionSizes s_;
-  int64_t blocks_, parts_;  // of filters; of a plane's pixels
+  int64_t blocks_, parts_;  // blocks of filters; parts of a plane's pixels
   PackedInput<T> filter_;
   bool copies_ = false;  // whether the pixels of a part are copied before they are multiplied
   LaneScratch<T> copy_;
