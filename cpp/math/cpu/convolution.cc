@@ -235,7 +235,7 @@ void Convolution<T>::multiply_region(StoredParts<T>& stored, const Product& prod
       alignas(64) T result[2 * rows * lanes];
       for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
         size_t next = std::min(slot + 1, slots.slots.size() - 1);
-        if (product.pixel_step == 1) {  // a store that misses the cache takes as long as ten multiplications
+        if (product.pixel_step == 1) {  // outputs arrive in the cache while they are computed
           for (int i = 0; i < rows; ++i) {
             T* to = out + product.first + region.to + (first + i) * product.out_plane;
             __builtin_prefetch(to + slots.runs[slots.slots[slot].run].to, 1);

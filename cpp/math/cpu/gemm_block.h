@@ -19,7 +19,7 @@ constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
                                              : 4;
 
 // The data that a block prefetches besides the panel: none, the data after its rows of A, a cache line per
-// depth (the next rows, if rows are contiguous), or, as a panel in slow memory takes 300 cycles, its next 32 rows.
+// depth (the next rows, if rows are contiguous), or more of a panel in slow memory: its row 32 ahead, not 8.
 enum class Fetch { Nothing, Rows, Panel };
 
 // c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C. Row r and depth l have the factor

@@ -9,7 +9,7 @@ namespace paddle_mini {
 template <class T>
 constexpr int kMostPixels = many_registers<T> ? 14 : 6;
 
-// How many rows of a panel are prefetched ahead: with 14 pixels, a row takes 14 cycles, and a third-level cache 300.
+// How many rows of a panel are prefetched ahead: panels may lie in slow memory, and a row takes 14 cycles at most.
 constexpr int kPanelAhead = 32;
 
 // sums [pixels, registers] = inputs' panel; panel [count, registers]. The inputs of `first` pixels are adjacent at

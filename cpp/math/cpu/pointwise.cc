@@ -7,7 +7,7 @@
 namespace paddle_mini {
 namespace {
 
-constexpr int64_t kDepth = 256;  // channels of a segment: its pages stay in the TLB, its pixels in the L2 cache
+constexpr int64_t kDepth = 256;  // channels of a segment, whose pixels stay in the L2 cache
 constexpr int64_t kLeastPixels = 512, kMostPixels = 1024;  // pixels in a part, so that a block's outputs stay in L1
 constexpr int64_t kLeastForCopy = 64;  // filters that pay for a copy of the images of a batch, which come from memory
 constexpr int64_t kSliceBytes = 1 << 19;  // filters that stay in the L2 cache while planes are read

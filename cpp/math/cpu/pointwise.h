@@ -8,8 +8,7 @@
 namespace paddle_mini {
 
 // out [out_channels, pixels] = filters [out_channels, in_channels] image [in_channels, pixels]. A few filters times two
-// registers of neighbouring pixels stay in registers. One image is read where it lies, because a copy takes as long as the
-// products with ten to twenty filters. A batch comes from memory, which is faster along rows: with many filters it is copied
+// registers of neighbouring pixels stay in registers. One image is read where it lies. A batch comes from memory, which is faster along rows: with many filters it is copied
 // first. Sums run over the channels in the order of Convolution.
 template <class T>
 class PointwiseConvolution {
