@@ -83,6 +83,11 @@ KEPT = {
     "dilation": (1, 24, 15, 31, 3, {"paddings": [2, 2], "dilations": [2, 2]}),
     "one tap": (2, 33, 14, 100, 1, {}),
     "one tap, stride": (2, 33, 13, 20, 1, {"strides": [2, 2]}),
+    "one tap of a large image": (2, 5, 41, 27, 1, {}),
+    "one tap of more channels than a segment": (3, 600, 7, 13, 1, {}),
+    "one tap with more filters than a slice": (3, 500, 3, 300, 1, {}),
+    "one tap with groups": (2, 12, 9, 28, 1, {"groups": 2}),
+    "one tap of one pixel": (2, 17, 1, 5, 1, {}),
     "few taps of a large image": (1, 3, 64, 17, 7, {"paddings": [3, 3], "strides": [2, 2]}),
     "smaller than the window": (2, 33, 2, 20, 5, {"paddings": [2, 2]}),
 }

@@ -1,6 +1,7 @@
 """matmul_v2: Out = X Y, of matrices or of stacks of them."""
 
 import numpy as np
+import pytest
 
 import paddle_mini as pm
 from harness import Rows, array, ints, op_tests
@@ -77,3 +78,27 @@ test_matmul_v2 = op_tests(
         "selected rows": ({"X": array(3, 4), "Y": Rows([1], array(1, 5), 4)}, {}, pm.ShapeError, "Y selected rows"),
     },
 )
+
+
+@pytest.mark.parametrize("trans_x", [False, True])
+@pytest.mark.parametrize("trans_y", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 2, 8, 15, 16, 27, 28, 29, 113])
+def test_weights_that_are_never_written(rows, dtype, trans_x, trans_y):
+    """The result has the same bits as with weights that are fed; sums are longer than a segment, columns fill no panel."""
+    inputs, attrs = case((rows, 700), (700, 45), trans_x, trans_y)
+    x, y = inputs["X"].astype(dtype), inputs["Y"].astype(dtype)
+    main, scope, exe = pm.Program(), pm.Scope(), pm.Executor(pm.CPUPlace())
+    block = main.global_block()
+    block.create_var(name="x", shape=x.shape, dtype=dtype)
+    outs = []
+    for kept in (True, False):
+        block.create_var(name=f"y{kept}", shape=y.shape, dtype=dtype, persistable=kept)
+        outs.append(block.create_var(name=f"out{kept}", dtype=dtype))
+        block.append_op("matmul_v2", {"X": ["x"], "Y": [f"y{kept}"]}, {"Out": [f"out{kept}"]}, attrs)
+    scope.set("yTrue", y)
+    of_kept, of_fed = exe.run(main, feed={"x": x, "yFalse": y}, fetch_list=outs, scope=scope)
+    np.testing.assert_array_equal(of_kept, of_fed)
+    wide = {"X": x.astype("float64"), "Y": y.astype("float64")}
+    expected = reference(wide, attrs)["Out"]
+    np.testing.assert_allclose(of_kept, expected, rtol=0, atol=(1e-5 if dtype == "float32" else 1e-13) * np.abs(expected).max())

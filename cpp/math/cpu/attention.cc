@@ -30,9 +30,10 @@ void multiply(int64_t rows, int64_t depth, const T* a, int64_t lda, const T* pan
               bool add, T alpha) {
   for (int64_t j = 0; j < columns; j += kWidth<T>) {
     for (int64_t i = 0; i < rows; i += kRows<T>) {
-      gemm_block::multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, rows - i), depth, a + i * lda, lda,
-                                                    int64_t{1}, panels + j * depth, c + i * ldc + j, ldc,
-                                                    std::min(kWidth<T>, columns - j), add, alpha);
+      gemm_block::multiply_rows<kRows<T>, T, gemm_block::Fetch::Nothing>(std::min<int64_t>(kRows<T>, rows - i), depth,
+                                                                         a + i * lda, lda, int64_t{1},
+                                                                         panels + j * depth, c + i * ldc + j, ldc,
+                                                                         std::min(kWidth<T>, columns - j), add, alpha);
     }
   }
 }

@@ -105,9 +105,13 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
   patches_.resize(elements);
 }
 
-// Whether depthwise_, winograd_ or channel_panels_ computes the products of a forward convolution.
+// Whether pointwise_, depthwise_, winograd_ or channel_panels_ computes the products of a forward convolution.
 template <class T>
 bool Convolution<T>::choose_own_class(KernelInit& init) {
+  if (PointwiseConvolution<T>::fits(s_)) {
+    pointwise_.emplace(init, s_);
+    return true;
+  }
   if (DepthwiseConvolution<T>::fits(s_)) {
     depthwise_.emplace(init, s_);
     return true;
@@ -231,6 +235,13 @@ void Convolution<T>::multiply_region(StoredParts<T>& stored, const Product& prod
       alignas(64) T result[2 * rows * lanes];
       for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
         size_t next = std::min(slot + 1, slots.slots.size() - 1);
+        if (product.pixel_step == 1) {  // outputs arrive in the cache while they are computed
+          for (int i = 0; i < rows; ++i) {
+            T* to = out + product.first + region.to + (first + i) * product.out_plane;
+            __builtin_prefetch(to + slots.runs[slots.slots[slot].run].to, 1);
+            __builtin_prefetch(to + slots.runs[slots.slots[next].run].to, 1);
+          }
+        }
         multiply_slots<rows>(count, factors + first * count, offsets.data(), patches + slots.slots[slot].in,
                              patches + slots.slots[next].in, result);
         for (int i = 0; i < rows; ++i) {
@@ -254,7 +265,8 @@ void Convolution<T>::run(KernelContext& context, const T* image, const T* filter
   if constexpr (std::is_same_v<T, float>) {
     if (winograd_) return winograd_->run(context, image, filter, out);
   }
-  if (depthwise_) depthwise_->run(context, image, filter, out);
+  if (pointwise_) pointwise_->run(context, image, filter, out);
+  else if (depthwise_) depthwise_->run(context, image, filter, out);
   else if (channel_panels_) channel_panels_->run(context, image, filter, out);
   else if (patches_forward_) patch_products_->run(context, image, filter, out);
   else multiply(context, forward_, image, filter, out);

@@ -7,6 +7,7 @@
 #include "math/cpu/depthwise.h"
 #include "math/cpu/patch_products.h"
 #include "math/cpu/patches.h"
+#include "math/cpu/pointwise.h"
 #include "math/cpu/winograd.h"
 
 #include <optional>
@@ -61,6 +62,7 @@ class Convolution {
   Grid filter_grid_;
   bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
   std::optional<PatchProducts<T>> patch_products_;
+  std::optional<PointwiseConvolution<T>> pointwise_;  // if it fits
   std::optional<DepthwiseConvolution<T>> depthwise_;  // if it fits
   std::optional<WinogradConvolution> winograd_;
   std::optional<ChannelPanels<T>> channel_panels_;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kPaddedElements = 1 << 14;  // rows that are copied at once stay in the cache
 constexpr int kRowsTogether = 4;
+constexpr int64_t kAhead = 1 << 9;  // elements that are prefetched before they are copied: planes lie in slow memory
 
 // The inputs of neighbouring outputs for one tap.
 template <int stride, class T>
@@ -29,7 +30,10 @@ inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[wind
                          int64_t out_pitch, T* out) {
   Vec<T> sums[rows];
 #pragma GCC unroll 4
-  for (int r = 0; r < rows; ++r) sums[r] = Vec<T>(T(0));
+  for (int r = 0; r < rows; ++r) {
+    sums[r] = Vec<T>(T(0));
+    __builtin_prefetch(out + (rows + r) * out_pitch, 1);
+  }
 #pragma GCC unroll 12
   for (int y = 0; y < (rows - 1) * stride + window; ++y) {
 #pragma GCC unroll 5
@@ -89,7 +93,10 @@ void DepthwiseConvolution<T>::copy_padded(const T* plane, int64_t y, int64_t row
     const T* from = plane + row * s_.width.size;
     T* inside = to + before;
     int64_t x = 0;
-    for (; x + lanes <= columns; x += lanes) Vec<T>::load(from + x).store(inside + x);
+    for (; x + lanes <= columns; x += lanes) {
+      __builtin_prefetch(from + x + kAhead);
+      Vec<T>::load(from + x).store(inside + x);
+    }
     if (x < columns) map_loop::load_part(from + x, columns - x).store(inside + x);
     clear_elements(inside + columns, pitch_ - before - columns);
   }

@@ -1,5 +1,5 @@
-// Matrix products. Large ones keep a block of B in the L2 cache while streaming A and C, each once; small and narrow
-// ones use Eigen, whose heavy templates are instantiated only here.
+// Matrix products. They keep a block of B in the L2 cache while streaming A and C, each once; those with one row and
+// narrow ones use Eigen, whose heavy templates are instantiated only here.
 #include "math/gemm.h"
 
 #include <memory>
@@ -7,7 +7,7 @@
 #include <Eigen/Core>
 
 #include "core/stored_parts.h"
-#include "math/cpu/gemm_block.h"
+#include "math/cpu/gemm_panels.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/product_tiles.h"
 
@@ -51,15 +51,14 @@ void run_by_eigen(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   else multiply(left, right, g.alpha, g.beta, result);
 }
 
+using gemm_block::Fetch;
 using gemm_block::kRows;
-using gemm_block::kWidth;
+using namespace gemm_panels;
 
+template <Fetch fetch>
+using Constant = std::integral_constant<Fetch, fetch>;
 template <class T>
 constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // depth stride in packed A
-template <class T>
-constexpr int64_t kDepth = 2048 / sizeof(T);  // depth of a segment of k: A's rows for a block of B stay in cache
-template <class T>
-constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of B: half of the L2 cache
 template <class T>
 constexpr int64_t kTogether = 8 * kRows<T>;  // rows of a transposed A that are packed together, in full cache lines
 
@@ -98,76 +97,56 @@ void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
   }
 }
 
+// Rows of A where they lie, or packed by pack_rows.
 template <class T>
-int64_t stride_of_b(const GemmSizes<T>& g) {
-  return g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
-}
-
-// Packs the columns [left, right) and rows [from, from + depth) of op(B) into panels, a few rows of all panels at a time,
-// because reading along stored rows is fast.
-template <class T>
-void pack_panels(const GemmSizes<T>& g, const T* b, int64_t from, int64_t depth, int64_t left, int64_t right, T* to) {
-  const bool transposed = g.transpose_b;
-  const int64_t ldb = stride_of_b(g), columns = right - left, step = transposed ? depth : 16;
-  b += transposed ? left * ldb + from : from * ldb + left;
-  for (int64_t l = 0; l < depth; l += step, b += step * ldb) {
-    for (int64_t j = 0; j < columns; j += kWidth<T>) {
-      gemm_block::pack_panel(transposed ? b + j * ldb : b + j, ldb, transposed, std::min(step, depth - l),
-                             std::min(kWidth<T>, columns - j), to + j * depth + l * kWidth<T>);
-    }
-  }
-}
-
-// Columns of a block of B, such that all blocks have about the same width.
-template <class T>
-int64_t columns_of_block(int64_t n, int64_t depth) {
-  int64_t most = kBlock<T> / depth / kWidth<T>, panels = (n + kWidth<T> - 1) / kWidth<T>;
-  int64_t count = (panels + most - 1) / most;
-  return (panels + count - 1) / count * kWidth<T>;
-}
-
-// All of op(B), packed: for each segment of k its panels. `first`: the column of them that is column 0 of a product.
-template <class T>
-struct PackedB {
-  const T* panels = nullptr;  // nullptr: B is not packed
-  int64_t n = 0, first = 0;
-
-  static int64_t columns(int64_t n) { return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T>; }
-  const T* at(int64_t from, int64_t depth, int64_t left) const {
-    return panels + from * columns(n) + (first + left) * depth;
-  }
+struct Rows {
+  const T* at;
+  int64_t count, lda;
+  bool are_packed;
 };
 
-// Calls f(begin, depth) for the segments of k.
-template <class T, class F>
-void each_segment(int64_t k, F f) {
-  int64_t segments = (k + kDepth<T> - 1) / kDepth<T>;
-  for (int64_t s = 0; s < segments; ++s) f(k * s / segments, k * (s + 1) / segments - k * s / segments);
-}
-
 template <class T>
-void pack_all(KernelContext& context, const GemmSizes<T>& g, const T* b, T* to) {
-  const int64_t panels = PackedB<T>::columns(g.n) / kWidth<T>;
-  each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
-    T* segment = to + from * PackedB<T>::columns(g.n);
-    const double cost = bytes_cost(2.0 * sizeof(T)) * static_cast<double>(depth * kWidth<T>);
-    parallel_for(context, {panels, cost}, [&](int64_t begin, int64_t end) {
-      int64_t left = begin * kWidth<T>, right = std::min(end * kWidth<T>, g.n);
-      pack_panels(g, b, from, depth, left, right, segment + left * depth);
-    });
-  });
+struct Sums {
+  bool add, are_complete;
+  T alpha;
+};
+
+// Rows of C times the panels of a block of B. Of few rows all are multiplied with a panel while the next one arrives, because
+// B may come from slow memory.
+template <class T>
+void multiply_rows(StoredParts<T>& stored, const Rows<T>& rows, int64_t depth, const T* panels, int64_t columns,
+                   const Sums<T>& sums, T* c, int64_t ldc) {
+  // Blocks of nearly equal height: 16 rows as 8 and 8, because 14 and 2 read as much of B for two rows.
+  const int64_t blocks = (rows.count + kRows<T> - 1) / kRows<T>;
+  const int64_t height = rows.are_packed ? kRows<T> : (rows.count + blocks - 1) / blocks;
+  auto multiply = [&](auto fetch, int64_t i, int64_t j) {
+    const T* from = rows.at + (rows.are_packed ? i / height * depth * kStep<T> : i * rows.lda);
+    gemm_block::multiply_rows<kRows<T>, T, decltype(fetch)::value>(
+        std::min(height, rows.count - i), depth, from, int64_t{rows.are_packed ? 1 : rows.lda},
+        int64_t{rows.are_packed ? kStep<T> : 1}, panels + j * depth, c + i * ldc + j, ldc,
+        std::min(kWidth<T>, columns - j), sums.add, sums.alpha);
+  };
+  if (rows.count <= 2 * kRows<T>) {
+    for (int64_t j = 0; j < columns; j += kWidth<T>) {
+      for (int64_t i = 0; i < rows.count; i += height) multiply(Constant<Fetch::Panel>(), i, j);
+    }
+    if (sums.are_complete) add_rows(stored, c, ldc, rows.count, columns);
+    return;
+  }
+  for (int64_t i = 0; i < rows.count; i += height) {
+    for (int64_t j = 0; j < columns; j += kWidth<T>) multiply(Constant<Fetch::Rows>(), i, j);
+    if (sums.are_complete) add_rows(stored, c + i * ldc, ldc, std::min(height, rows.count - i), columns);
+  }
 }
 
 template <class T>
 void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b,
                    const PackedB<T>& packed, T* c) {
-  constexpr int64_t height = kRows<T>;
   int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldc = g.ldc ? g.ldc : g.n;
   Workspace<T>& w = workspace<T>();
   StoredParts<T> stored(context);
   each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
     bool add = from > 0 || g.beta != T(0);
-    int64_t row_step = g.transpose_a ? 1 : lda, depth_step = g.transpose_a ? kStep<T> : 1;
     int64_t wide = columns_of_block<T>(g.n, depth);
     for (int64_t left = 0; left < g.n; left += wide) {
       int64_t right = std::min(g.n, left + wide);
@@ -175,19 +154,10 @@ void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T*
       if (!packed.panels) pack_panels(g, b, from, depth, left, right, w.b);
       for (int64_t top = 0; top < g.m; top += kTogether<T>) {
         int64_t bottom = std::min(g.m, top + kTogether<T>);
-        const T* rows = g.transpose_a ? w.a : a + top * lda + from;
         if (g.transpose_a) pack_rows(a + from * lda + top, lda, bottom - top, depth, w.a);
-        for (int64_t i = top; i < bottom; i += height, rows += g.transpose_a ? depth * kStep<T> : height * lda) {
-          const T* panel = panels;
-          for (int64_t j = left; j < right; j += kWidth<T>, panel += depth * kWidth<T>) {
-            gemm_block::multiply_rows<kRows<T>, T, true>(std::min(height, bottom - i), depth, rows, row_step,
-                                                         depth_step, panel, c + i * ldc + j, ldc,
-                                                         std::min(kWidth<T>, right - j), add, g.alpha);
-          }
-          if (from + depth == g.k) {
-            add_rows(stored, c + i * ldc + left, ldc, std::min(height, bottom - i), right - left);
-          }
-        }
+        const Rows<T> rows{g.transpose_a ? w.a : a + top * lda + from, bottom - top, lda, g.transpose_a};
+        multiply_rows(stored, rows, depth, panels, right - left, {add, from + depth == g.k, g.alpha},
+                      c + top * ldc + left, ldc);
       }
     }
   });
@@ -209,10 +179,11 @@ void run_tile(const GemmSizes<T>& g, const Tile& tile, const T* a, const T* b, T
       c + tile.top * part.ldc + tile.left);
 }
 
-// Packing B costs as much as the product with a few rows of A.
+// One row reads B once, at the speed of memory; narrow panels and short sums leave registers idle. It depends on sizes
+// alone, so that B has the same sums packed before the run and packed by it.
 template <class T>
 bool is_large(const GemmSizes<T>& g) {
-  return g.m >= 2 * kRows<T> && g.n >= kWidth<T> && g.k >= 16;
+  return g.m > 1 && g.n >= kWidth<T> && g.k >= 16;
 }
 
 template <class T>
@@ -230,7 +201,7 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTi
   });
 }
 
-// Few rows, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
+// One row, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
 template <class T>
 void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   constexpr int64_t kStrip = 512;

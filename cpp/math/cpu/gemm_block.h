@@ -18,10 +18,13 @@ constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
                       : sizeof(Vec<T>) == 32 ? 6
                                              : 4;
 
+// The data that a block prefetches besides the panel: none, the data after its rows of A, a cache line per
+// depth (the next rows, if rows are contiguous), or more of a panel in slow memory: its row 32 ahead, not 8.
+enum class Fetch { Nothing, Rows, Panel };
+
 // c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C. Row r and depth l have the factor
-// a[r * row_step + l * depth_step]. For A in slow memory, `fetches` prefetches the data after these rows, a cache line
-// per depth: the next rows, if rows are contiguous.
-template <int rows, class T, bool fetches>
+// a[r * row_step + l * depth_step].
+template <int rows, class T, Fetch fetch>
 void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel, T* c, int64_t ldc,
                     int64_t columns, bool add, T alpha) {
   using V = Vec<T>;
@@ -31,9 +34,10 @@ void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_s
   const T* behind = a + rows * row_step;
   for (int64_t l = 0; l < depth; ++l, panel += kWidth<T>, a += depth_step, behind += V::size) {
     V left = V::load(panel), right = V::load(panel + V::size);
-    if constexpr (fetches) __builtin_prefetch(behind, 0, 2);
-    __builtin_prefetch(panel + 8 * kWidth<T>);
-    __builtin_prefetch(panel + 8 * kWidth<T> + V::size);
+    if constexpr (fetch == Fetch::Rows) __builtin_prefetch(behind, 0, 2);
+    const T* ahead = panel + (fetch == Fetch::Panel ? 32 : 8) * kWidth<T>;
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + V::size);
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
       V factor(a[r * row_step]);
@@ -57,10 +61,10 @@ void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_s
 }
 
 // Dispatches to a block with `count` <= rows rows.
-template <int rows, class T, bool fetches, class... Arguments>
+template <int rows, class T, Fetch fetch, class... Arguments>
 void multiply_rows(int64_t count, Arguments... arguments) {
-  if (count == rows) multiply_block<rows, T, fetches>(arguments...);
-  else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetches>(count, arguments...);
+  if (count == rows) multiply_block<rows, T, fetch>(arguments...);
+  else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetch>(count, arguments...);
 }
 
 // Packs one panel of `columns` columns and `depth` rows. B[l][i] is b[l * ldb + i], or b[i * ldb + l] if transposed.

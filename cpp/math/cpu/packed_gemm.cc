@@ -8,6 +8,7 @@
 namespace paddle_mini {
 namespace {
 
+using gemm_block::Fetch;
 using gemm_block::kWidth;
 using gemm_block::multiply_rows;
 
@@ -43,9 +44,9 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
       for (int64_t j = 0; j < n; j += kWidth<T>) {
         const T* panel = packed + j * k + from * kWidth<T>;
         for (int64_t i = top; i < bottom; i += kRows<T>) {
-          multiply_rows<kRows<T>, T, false>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from, lda,
-                                            int64_t{1}, panel, c + i * ldc + j, ldc, std::min(kWidth<T>, n - j),
-                                            add || from > 0, T(1));
+          multiply_rows<kRows<T>, T, Fetch::Nothing>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from,
+                                                     lda, int64_t{1}, panel, c + i * ldc + j, ldc,
+                                                     std::min(kWidth<T>, n - j), add || from > 0, T(1));
         }
       }
     }

@@ -9,6 +9,9 @@ namespace paddle_mini {
 template <class T>
 constexpr int kMostPixels = many_registers<T> ? 14 : 6;
 
+// How many rows of a panel are prefetched ahead: panels may lie in slow memory, and a row takes 14 cycles at most.
+constexpr int kPanelAhead = 32;
+
 // sums [pixels, registers] = inputs' panel; panel [count, registers]. The inputs of `first` pixels are adjacent at
 // left[offsets[k]], of `second` more at right[offsets[k]]. The sums of pixel i, register r are stored at
 // result[i * pixel_step + r * register_step].
@@ -28,7 +31,7 @@ inline void multiply_pixels(int64_t count, const T* panel, const int64_t* offset
 #pragma GCC unroll 2
     for (int r = 0; r < registers; ++r) {
       factors[r] = Vec<T>::load(panel + r * lanes);
-      __builtin_prefetch(panel + (8 * registers + r) * lanes);
+      __builtin_prefetch(panel + (kPanelAhead * registers + r) * lanes);
     }
 #pragma GCC unroll 14
     for (int i = 0; i < pixels; ++i) {
