@@ -16,7 +16,6 @@ express, such as limits, so invalid objects exist on neither side.
 
 from __future__ import annotations
 
-import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 from ..errors import printable_lines, shown
 from .dataclass_json import decoded, decoded_list, other_names, repeated_fields
 from .errors import ERRORS, ClusterError, Malformed, WrongJob, WrongVersion
-from .wire import Arrays, Header, check_arrays, pack, unpack, unpack_list, within_limit
+from .wire import Arrays, Encoder, Header, check_arrays, pack, unpack, unpack_list, within_limit
 
 PROTOCOL = 5
 _TEXT_LIMIT = 2000
@@ -173,4 +172,4 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
+_JSON = Encoder(_plain)
