@@ -32,6 +32,8 @@ PROTOCOL = 5
 _TEXT_LIMIT = 2000
 _KEPT = 128
 """Repeated parts of headers that are kept."""
+_KEPT_TO_SEND = 1 << 13
+"""Of those that this process sends, which may be to thousands of servers."""
 
 
 class Reply:
@@ -92,7 +94,7 @@ def encode(job: str, request: Request[Any]) -> tuple[bytes, Arrays]:
     return within_limit(first + same), values["arrays"]
 
 
-@lru_cache(_KEPT)
+@lru_cache(_KEPT_TO_SEND)
 def _same_text(job: str, request: str, names: tuple[str, ...], values: tuple[Any, ...]) -> bytes:
     return b"\n" + pack({"protocol": PROTOCOL, "job": job, "request": request, **dict(zip(names, values))}, _JSON)
 
