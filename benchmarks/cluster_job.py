@@ -103,9 +103,9 @@ def _batches(feeds: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     return [{**feeds, "ids": draw.integers(0, 1_000_000, feeds["ids"].shape)} for _ in range(POOL)]
 
 
-def train(steps: int, computes: bool) -> Timing:
+def train(steps: int, computes: bool, merged: int = 0) -> Timing:
     """computes: False omits the forward and backward pass and sends gradients of an earlier step, which leaves the
-    exchange and writing."""
+    exchange and writing. merged: the batches of Trainer.steps(), which has no parts; 0: Trainer.run()."""
     loss, batches = build()
     exe = pm.Executor()
     exe.run(pm.default_startup_program())
@@ -117,6 +117,10 @@ def train(steps: int, computes: bool) -> Timing:
     messages: list[list[Message]] = []
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     ends = []
+    if merged:
+        for _ in trainer.steps((batches[step % POOL] for step in range(WARM + steps)), [loss], merged):
+            ends.append(time.monotonic())
+        return Timing(ends[WARM - 1 :], {}, [], joined)
     for step in range(WARM + steps):
         if step == WARM - 1:
             train_step._process.client._link = _Recording(train_step._process.client._link, messages)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from cluster_costs import RESULT
+from cluster_costs import MERGED, RESULT
 from cluster_inputs import Cluster, Costs, Model
 from cluster_sim import Job
 from measuring import HERE
@@ -61,9 +61,10 @@ def table(headings: list[str], lines: Iterator[list[Any]]) -> str:
 def validation() -> Iterator[list[Any]]:
     """CPU time, because the machine also ran other programs."""
     for name, measured in FACTS["measured"].items():
-        engine, parts = name.split()
+        job_name, _, ahead = name.partition(", ")
+        engine, parts = job_name.split()
         trainers, servers = map(int, parts.split("+"))
-        cluster = Cluster(trainers, servers, shared=True, cores=FACTS["cores"])
+        cluster = Cluster(trainers, servers, shared=True, cores=FACTS["cores"], merged=MERGED if ahead else 0)
         job = Job(WIDE, cluster, Costs(**FACTS["ray, one machine" if engine == "ray" else engine])).run(60.0, warm=1.0)
         work = job.trainers[0].cores.busy / job.steps
         yield [

@@ -96,22 +96,15 @@ def set_limits(one: zmq.Socket[bytes]) -> None:
 def try_to_send(one: zmq.Socket[bytes], frames: Sequence[Any], copy: bool) -> bool:
     """Sends a message; False if QUEUED others wait, or the connection has ended. A socket learns only now and then which of
     its messages have gone: before it says no, it looks."""
-    try:
-        _send(one, frames, copy)
-        return True
-    except zmq.Again:
-        one.get(zmq.EVENTS)
-    with suppress(zmq.Again):
-        _send(one, frames, copy)
-        return True
+    for look in (False, True):
+        if look:
+            one.get(zmq.EVENTS)
+        with suppress(zmq.Again):
+            for frame in frames[:-1]:  # send_multipart() computes with enumerations, for longer than a message takes
+                one.send(frame, _MORE_AT_ONCE, copy)
+            one.send(frames[-1], _AT_ONCE, copy)
+            return True
     return False
-
-
-def _send(one: zmq.Socket[bytes], frames: Sequence[Any], copy: bool) -> None:
-    """send_multipart() without waiting; its flags, which are enumerations, take longer than the message."""
-    for frame in frames[:-1]:
-        one.send(frame, _MORE_AT_ONCE, copy)
-    one.send(frames[-1], _AT_ONCE, copy)
 
 
 class ServiceSocket:
