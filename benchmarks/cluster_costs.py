@@ -120,14 +120,14 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
 
 def of_a_step(engine: str, trainers: int, servers: int, merged: int = 0) -> dict[str, float]:
     """Costs of a job of wide & deep, with run() or with steps(merged): CPU time of a trainer's step in all processes
-    together, and CPU time of the trainer's own work (compute); and the job's steps per second, which are fewer when other
-    programs use the machine."""
+    together (work), of its thread without the exchange (compute), and the least time of that (least); and the job's steps per
+    second, which are fewer when other programs use the machine."""
     timings, work = working(lambda: pm.cluster.run(train, trainers, servers, engine=engine, args=(300, True, merged)).returned)
-    one = timings[0]
     if merged:
         return work
+    one = timings[0]
     own = [end - begin - one.parts["exchange"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))]
-    return {**work, "compute": min(own)}
+    return {**work, "compute": sum(one.compute for one in timings) / trainers, "least": min(own)}
 
 
 def least(rounds: Sequence[Costs]) -> Costs:
