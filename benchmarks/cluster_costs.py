@@ -131,7 +131,7 @@ def of_a_step(engine: str, trainers: int, servers: int, merged: int = 0) -> dict
 
 
 def least(rounds: Sequence[Costs]) -> Costs:
-    """Of each cost."""
+    """The least of each cost."""
     found = {one.name: [getattr(costs, one.name) for costs in rounds] for one in fields(Costs)}
     return Costs(**{name: None if values[0] is None else min(values) for name, values in found.items()})
 
@@ -154,7 +154,7 @@ def sockets(threads: Costs) -> dict[str, Any]:
 
 
 def jobs() -> dict[str, dict[str, float]]:
-    """Of each job, the round with the least work."""
+    """The round with the least work of each job."""
     kinds = [(engine, count, 0) for engine in ("threads", "ray") for count in (1, 2, 4)]
     kinds += [("ray", count, MERGED) for count in (2, 4)]
     rounds = [[of_a_step(engine, count, count, merged) for engine, count, merged in kinds] for _ in range(JOB_ROUNDS)]

@@ -19,7 +19,7 @@ from paddle_mini.cluster.trainers.trainer_process import TrainerProcess
 SHAPES = {"deep0.w": (429, 400), "deep1.w": (400, 400), "deep2.w": (400, 400), "deep3.w": (400, 1), "wide.w": (13, 1)}
 BIASES = {"deep0.b": (400,), "deep1.b": (400,), "deep2.b": (400,), "deep3.b": (1,), "wide.b": (1,)}
 TABLES = {"deep_table": (1_000_000, 16), "wide_table": (1_000_000, 1)}
-"""Of wide & deep, as cluster_job.py builds it."""
+"""The tables of wide & deep, as cluster_job.py builds it."""
 NAMED = 256 * 26
 """Rows that a batch names, with repetitions."""
 

@@ -171,7 +171,7 @@ class Job:
                 self.saves += 1
 
     def _train_ahead(self, client: Client) -> Process:
-        """Of Trainer.steps(): exchange n goes on while group n - 1 is computed, and sends the gradients of group n - 2."""
+        """Trainer.steps(): exchange n continues while group n - 1 is computed, and sends the gradients of group n - 2."""
         yield self._exchange(client, None)
         while True:
             has_gradients = client.exchanges > 1

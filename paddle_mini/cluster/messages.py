@@ -33,7 +33,7 @@ _TEXT_LIMIT = 2000
 _KEPT = 128
 """Repeated parts of headers that are kept."""
 _KEPT_TO_SEND = 1 << 13
-"""Of those that this process sends, which may be to thousands of servers."""
+"""Those that are kept of what this process sends, which may go to thousands of servers."""
 
 
 class Reply:

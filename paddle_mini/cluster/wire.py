@@ -20,7 +20,7 @@ _REQUIRED = object()
 
 
 class Encoder(json.JSONEncoder):
-    """Of JSON without spaces, NaN and infinity. Prepares once what JSONEncoder prepares for each value, where Python has its
+    """Encodes JSON without spaces, NaN and infinity. Prepares once what JSONEncoder prepares for each value, where Python has its
     encoder in C; which has no check for circles: they are a RecursionError."""
 
     def __init__(self, default: Callable[[Any], Any] | None = None):

@@ -63,7 +63,7 @@ def in_namespace(where, *words):
 
 @pytest.fixture
 def address(machines, environment):
-    """Of the head, on the servers' machine; the other machine has joined."""
+    """The address of the head, on the servers' machine; the other machine has joined."""
     folder = f"/tmp/pm_{uuid.uuid4().hex[:8]}"  # names of sockets in it must be short
     options = ["--num-cpus=2", "--object-store-memory=100000000", "--disable-usage-stats", "--block"]
     head = ["--head", f"--port={PORT}", "--include-dashboard=false", f"--temp-dir={folder}", '--resources={"services": 3}']

@@ -1,4 +1,4 @@
-"""What each server gets of gradients, and gives of parameters: the same for few servers and for many."""
+"""The parts of gradients that each server gets, and of parameters that it gives, for few servers and for many."""
 
 import numpy as np
 import pytest

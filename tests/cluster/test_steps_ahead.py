@@ -1,4 +1,4 @@
-"""Trainer.steps(): in mode async the exchange goes on while the trainer computes, and sends the mean of several gradients."""
+"""Trainer.steps(): in mode async the exchange continues while the trainer computes, and sends the mean of several gradients."""
 
 import threading
 
@@ -120,13 +120,13 @@ def test_other_modes_make_one_step_after_another(mode):
 
 @pytest.mark.parametrize(("limit", "dropped"), [(0, 2), (1, 0)])
 def test_a_push_is_as_old_as_the_parameters_of_its_group(limit, dropped):
-    """Of 5 groups the second and the fourth are computed from parameters that lack a push which was not dropped."""
+    """The second and the fourth of 5 groups are computed from parameters that lack a push which was not dropped."""
     result = pm.cluster.run(trained, 1, 1, "async", stale_limit=limit, args=[2])
     assert [result.counts[word] for word in ("sent", "applied", "dropped")] == [5, 5 - dropped, dropped]
 
 
 def test_chunks_are_reported_when_their_gradients_are_applied(monkeypatch):
-    """What a lost trainer had read and not computed goes to another one."""
+    """Chunks that a lost trainer had read and not computed go to another one."""
     reported, request = [], pm.cluster.trainers.membership.Membership.request
 
     def seen(self, kind, **fields):

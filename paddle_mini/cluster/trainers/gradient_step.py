@@ -67,7 +67,7 @@ class GradientStep:
     def steps(
         self, feeds: Iterable[Mapping[str, Any]], fetch_list: Sequence[Any], merged: int, return_numpy: bool
     ) -> Iterator[list[Any]]:
-        """Of mode async: see Trainer.steps()."""
+        """See Trainer.steps(); in mode async."""
         self._settle_ahead()
         self._ahead = StepsAhead(self, merged, fetch_list, return_numpy)
         return self._ahead.results(feeds)
@@ -79,7 +79,7 @@ class GradientStep:
 
     @property
     def versions(self) -> Sequence[int]:
-        """Of the parameters that the last exchange got, of each server."""
+        """The version of the parameters that the last exchange got, for each server."""
         return self._process.parameters.versions
 
     def begin_exchange(self, feeds: Sequence[Mapping[str, Any]]) -> Callable[[], Pulled]:

@@ -228,7 +228,7 @@ class RemoteParameters:
         return self.by_name[block.parameter].info
 
     def _parts(self, info: ParameterInfo, blocks: Sequence[Block], gradient: Gradient) -> Iterator[Arrays]:
-        """Of each block: values, or rows and their values, in the order in which the gradient has them."""
+        """For each block: values, or rows and their values, in the order in which the gradient has them."""
         if not info.sparse:
             for block in blocks:
                 yield [np.ascontiguousarray(block_values(info, block, gradient))]  # type: ignore[arg-type]

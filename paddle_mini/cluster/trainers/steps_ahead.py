@@ -1,4 +1,4 @@
-# StepsAhead: the steps of mode async whose exchange with the servers goes on while the trainer computes.
+# StepsAhead: the steps of mode async whose exchange with the servers continues while the trainer computes.
 """
 Batches are read in groups of `merged`. Time goes from left to right; exchange n sends the mean of the gradients of group
 n - 2 and gets the parameters for group n:
@@ -41,7 +41,7 @@ class StepsAhead:
 
     def __init__(self, step: GradientStep, merged: int, fetch_list: Sequence[Any], return_numpy: bool):
         self._step, self._merged, self._how = step, merged, (fetch_list, return_numpy)
-        self._read: list[tuple[Feed, int]] = []  # of a group that is not complete
+        self._read: list[tuple[Feed, int]] = []  # for a group that is not complete
         self._next: _Group | None = None
         self._results: deque[list[Any]] = deque()
         self._thread = ThreadPoolExecutor(1, "exchange")
