@@ -12,7 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import count, cycle
 from queue import SimpleQueue
 from typing import Any
@@ -20,7 +20,8 @@ from typing import Any
 import paddle_mini as pm
 from cluster_inputs import Costs
 from cluster_job import train, working
-from cluster_one_server import ELEMENTS, ROWS, TABLES, TIMES, OneServer, least_seconds
+from cluster_many_servers import NAMED, exchange_seconds
+from cluster_one_server import ELEMENTS, ROWS, TIMES, OneServer, least_seconds
 from cluster_sockets import Peer, costs_of_sockets, held_seconds, small_messages
 from measuring import HERE
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
@@ -34,6 +35,10 @@ from worker import ONE_THREAD
 RESULT = HERE / "results" / "cluster_costs.json"
 SIZES = (100, 1000, 10_000)
 """Numbers of trainers that a coordinator knows."""
+ROUNDS, JOB_ROUNDS = 3, 1
+"""Measurements of each figure, some time apart: the least is that of the quietest."""
+MERGED = 4
+"""Batches that are merged where trainers read ahead."""
 AT_ONCE = 32
 """Trainers whose requests come to a coordinator while its disk is busy."""
 
@@ -47,16 +52,18 @@ def costs_of_threads() -> Costs:
             for name in ("pull", "push")
             for what in ("", "large", "rows", "large rows")
         }
-        size, of_rows = 4 * ELEMENTS, ROWS * (8 + 4 * sum(TABLES.values()))
+        size = 4 * ELEMENTS
 
         def more(name: str, what: str, where: int) -> float:
             return max(0.0, measured[name, what][where] - measured[name, ""][where])
 
+        few, many = exchange_seconds(100, 1), exchange_seconds(1000, 1)
+        row = max(0.0, exchange_seconds(100, 8) - few) / (7 * NAMED)
         heartbeats = {count: coordinator_seconds(count)["heartbeat"] for count in (SIZES[0], SIZES[-1])}
         member = max(0.0, heartbeats[SIZES[-1]] - heartbeats[SIZES[0]]) / (SIZES[-1] - SIZES[0])
         return Costs(
             client_message=(measured["pull", ""][0] + measured["push", ""][0]) / 2,
-            client_byte=(more("pull", "large rows", 0) + more("push", "large rows", 0)) / (2 * (size + of_rows)),
+            client_byte=(more("pull", "large", 0) + more("push", "large", 0)) / (2 * size),
             server_message=(measured["pull", ""][1] + measured["push", ""][1]) / 2,
             server_byte=0.0,
             message_wait=0.0,
@@ -68,6 +75,8 @@ def costs_of_threads() -> Costs:
             checkpoint_byte=one.checkpoint_byte(),
             heartbeat=heartbeats[SIZES[0]] - member * SIZES[0],
             heartbeat_member=member,
+            client_row=row,
+            client_message_more=max(0.0, many - few) / 900,
         )
 
 
@@ -109,43 +118,61 @@ def coordinator_seconds(trainers: int) -> dict[str, float]:
         return facts
 
 
-def of_a_step(engine: str, trainers: int, servers: int) -> dict[str, float]:
-    """Costs of a job of wide & deep: CPU time of a trainer's step in all processes together, and CPU time of the
-    trainer's own work (compute); and the job's steps per second, which are fewer when other programs use the machine."""
-    timings, work = working(lambda: pm.cluster.run(train, trainers, servers, engine=engine, args=(300, True)).returned)
+def of_a_step(engine: str, trainers: int, servers: int, merged: int = 0) -> dict[str, float]:
+    """Costs of a job of wide & deep, with run() or with steps(merged): CPU time of a trainer's step in all processes
+    together (work), of its thread without the exchange (compute), and the least time of that (least); and the job's steps per
+    second, which are fewer when other programs use the machine."""
+    timings, work = working(lambda: pm.cluster.run(train, trainers, servers, engine=engine, args=(300, True, merged)).returned)
+    if merged:
+        return work
     one = timings[0]
     own = [end - begin - one.parts["exchange"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))]
-    return {**work, "compute": min(own)}
+    return {**work, "compute": sum(one.compute for one in timings) / trainers, "least": min(own)}
+
+
+def least(rounds: Sequence[Costs]) -> Costs:
+    """The least of each cost."""
+    found = {one.name: [getattr(costs, one.name) for costs in rounds] for one in fields(Costs)}
+    return Costs(**{name: None if values[0] is None else min(values) for name, values in found.items()})
+
+
+def sockets(threads: Costs) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        peer = Peer(folder)
+        try:
+            small = [{is_local: small_messages(peer, is_local) for is_local in (False, True)} for _ in range(ROUNDS)]
+            costs = [{local: costs_of_sockets(threads, peer, local) for local in (False, True)} for _ in range(ROUNDS)]
+            held = min(held_seconds(folder) for _ in range(ROUNDS))
+        finally:
+            peer.process.kill()
+    best = {local: min((one[local] for one in small), key=lambda one: one["server_cpu"]) for local in (False, True)}
+    return {
+        "ray": asdict(least([one[False] for one in costs])),
+        "ray, one machine": asdict(least([one[True] for one in costs])),
+        "small messages": {"encrypted": best[False], "one machine": best[True], "held": held},
+    }
+
+
+def jobs() -> dict[str, dict[str, float]]:
+    """The round with the least work of each job."""
+    kinds = [(engine, count, 0) for engine in ("threads", "ray") for count in (1, 2, 4)]
+    kinds += [("ray", count, MERGED) for count in (2, 4)]
+    rounds = [[of_a_step(engine, count, count, merged) for engine, count, merged in kinds] for _ in range(JOB_ROUNDS)]
+    return {
+        f"{engine} {count}+{count}" + (", ahead" if merged else ""): min(some, key=lambda one: one["work"])
+        for (engine, count, merged), some in zip(kinds, zip(*rounds))
+    }
 
 
 def main() -> None:
     os.environ.update(ONE_THREAD)
-    threads = costs_of_threads()
-    measured = {
-        f"{engine} {trainers}+{servers}": of_a_step(engine, trainers, servers)
-        for engine in ("threads", "ray")
-        for trainers, servers in ((1, 1), (2, 2))
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        peer = Peer(folder)
-        try:
-            sockets = {
-                "ray": asdict(costs_of_sockets(threads, peer, is_local=False)),
-                "ray, one machine": asdict(costs_of_sockets(threads, peer, is_local=True)),
-                "small messages": {
-                    "encrypted": small_messages(peer, is_local=False),
-                    "one machine": small_messages(peer, is_local=True),
-                    "held": held_seconds(folder),
-                },
-            }
-        finally:
-            peer.process.kill()
+    threads = least([costs_of_threads() for _ in range(ROUNDS)])
     facts = {
         "cpu": cpu_facts().get("model name"),
         "cores": os.cpu_count(),
         "threads": asdict(threads),
-        **sockets,
-        "measured": measured,
+        **sockets(threads),
+        "measured": jobs(),
         "coordinator": {str(count): coordinator_seconds(count) for count in SIZES},
     }
     RESULT.write_text(json.dumps(facts, indent=1) + "\n")

@@ -12,9 +12,10 @@ class Costs:
     and at its server, and for each of its bytes at either; for each dense byte and row that a server returns (pull) and
     applies (push), and for each byte that it adds to those of others in sync mode (sum); for each byte of a checkpoint;
     for a heartbeat at the coordinator, and for each member that it knows. message_wait: seconds without a core until a
-    message has arrived and its reply is back. client_message_more: for each message of several that a client sends at once,
-    without the first; server_message_more: for a message that has waited for others, so that no thread had to be woken; None:
-    as for one alone."""
+    message has arrived and its reply is back. client_row: for each row of tables whose gradient a client sends and whose
+    values it gets. client_message_more: for each message of several that a client sends at once, without the first;
+    server_message_more: for a message that has waited for others, so that no thread had to be woken; None: as for one
+    alone."""
 
     client_message: float
     client_byte: float
@@ -29,6 +30,7 @@ class Costs:
     checkpoint_byte: float
     heartbeat: float
     heartbeat_member: float
+    client_row: float = 0.0
     client_message_more: float | None = None
     server_message_more: float | None = None
 
@@ -63,7 +65,8 @@ class Cluster:
     second. state: bytes of a checkpoint for each byte of a parameter. checkpoint_seconds, save_seconds: from one
     checkpoint, or saved model, to the next; None: there are none. together: whether all servers write at the same time.
     mean_life: mean seconds until a machine fails; None: machines do not fail.
-    heartbeats: whether they are simulated; over hours they are most of the events."""
+    heartbeats: whether they are simulated; over hours they are most of the events. merged: as for Trainer.steps(), in mode
+    async; 0: each batch is a step of Trainer.run()."""
 
     trainers: int
     servers: int
@@ -82,6 +85,7 @@ class Cluster:
     restart: float = 5.0
     lease: float = 10.0
     heartbeats: bool = True
+    merged: int = 0
 
     @property
     def heartbeat_seconds(self) -> float:

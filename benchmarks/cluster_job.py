@@ -33,12 +33,14 @@ class Message(NamedTuple):
 
 class Timing(NamedTuple):
     """ends: the time at which each step ended, on a clock of the machine. parts: seconds of each step, by PARTS.
-    messages: of one step. joined: the time at which the trainer could start."""
+    messages: of one step. joined: the time at which the trainer could start. compute: CPU seconds of the trainer's thread in
+    a step, without the exchange."""
 
     ends: list[float]
     parts: dict[str, list[float]]
     messages: list[list[Message]]
     joined: float
+    compute: float = 0.0
 
 
 def rate(timings: Sequence[Timing]) -> float:
@@ -103,9 +105,9 @@ def _batches(feeds: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     return [{**feeds, "ids": draw.integers(0, 1_000_000, feeds["ids"].shape)} for _ in range(POOL)]
 
 
-def train(steps: int, computes: bool) -> Timing:
+def train(steps: int, computes: bool, merged: int = 0) -> Timing:
     """computes: False omits the forward and backward pass and sends gradients of an earlier step, which leaves the
-    exchange and writing."""
+    exchange and writing. merged: the batches of Trainer.steps(), which has no parts; 0: Trainer.run()."""
     loss, batches = build()
     exe = pm.Executor()
     exe.run(pm.default_startup_program())
@@ -117,15 +119,21 @@ def train(steps: int, computes: bool) -> Timing:
     messages: list[list[Message]] = []
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     ends = []
+    if merged:
+        for _ in trainer.steps((batches[step % POOL] for step in range(WARM + steps)), [loss], merged):
+            ends.append(time.monotonic())
+        return Timing(ends[WARM - 1 :], {}, [], joined)
     for step in range(WARM + steps):
         if step == WARM - 1:
             train_step._process.client._link = _Recording(train_step._process.client._link, messages)
         elif step == WARM:
             train_step._process.client._link = train_step._process.client._link.link
-            _time_parts(train_step, parts)
+            exchanged = _time_parts(train_step, parts)
+            began = time.thread_time()
         trainer.run(batches[step % POOL], [loss])
         ends.append(time.monotonic())
-    return Timing(ends[WARM - 1 :], {name: values[-steps:] for name, values in parts.items()}, messages, joined)
+    compute = (time.thread_time() - began - sum(exchanged)) / steps
+    return Timing(ends[WARM - 1 :], {name: values[-steps:] for name, values in parts.items()}, messages, joined, compute)
 
 
 def begin() -> float:
@@ -172,8 +180,19 @@ def _shapes(arrays: Arrays) -> Shapes:
     return [(array.shape, array.dtype.str) for array in arrays]
 
 
-def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> None:
-    """Times every call; the tables of a step are timed together."""
+def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> list[float]:
+    """Times every call; the tables of a step are timed together. Returns the CPU seconds of exchanges, as they are made."""
+    exchanged: list[float] = []
+    exchange = train_step._process.exchange
+
+    def counted(*args: Any) -> Any:
+        begin = time.thread_time()
+        try:
+            return exchange(*args)
+        finally:
+            exchanged.append(time.thread_time() - begin)
+
+    train_step._process.exchange = counted
 
     def timed(owner: Any, name: str, part: str, first: bool = True) -> None:
         call: Callable[..., Any] = getattr(owner, name)
@@ -193,6 +212,7 @@ def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> None:
         timed(table, "write", "write rows", first=number == 0)
     train_step._exe = _Called(train_step._exe)
     timed(train_step._exe, "run", "forward and backward")
+    return exchanged
 
 
 class _Called:

@@ -79,9 +79,10 @@ class OneServer:
             gradients.update({one: (some, np.full((ROWS, TABLES[one]), 1e-3, np.float32)) for one in numbers})
             self.link.inside, begin = 0.0, time.perf_counter()
             if name == "pull":
-                self.parameters.pull(names, numbers)
+                selected = self.parameters.select(names, numbers)
+                selected.joined(self.parameters.read(selected, [0]))
             else:
-                blocks, arrays = self.parameters.share(0, gradients)
+                blocks, arrays = self.parameters.shares(gradients)[0]
                 self._client.request("server 0", Push(0, 0, self._step, blocks, arrays=arrays))
                 self._step += 1
             samples.append((time.perf_counter() - begin - self.link.inside, self.link.inside))

@@ -11,16 +11,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from cluster_costs import RESULT
+from cluster_costs import MERGED, RESULT
 from cluster_inputs import Cluster, Costs, Model
 from cluster_sim import Job
 from measuring import HERE
 
 FACTS: dict[str, Any] = json.loads(RESULT.read_text())
 RAY = Costs(**FACTS["ray"])
-WIDE = Model(
-    "wide & deep", compute=FACTS["measured"]["threads 1+1"]["compute"], dense=1.97e6, rows=6634, row_bytes=68, table=68e6
-)
+COMPUTE = min(one["least"] for one in FACTS["measured"].values() if "least" in one)
+WIDE = Model("wide & deep", compute=COMPUTE, dense=1.97e6, rows=6634, row_bytes=68, table=68e6)
 """The measured workload: batch 256."""
 LARGE = Model("wide & deep, large", compute=0.4, dense=8e6, rows=100_000, row_bytes=68, table=1e11)
 """A batch of 4,096, and tables of 100 GB."""
@@ -61,10 +60,12 @@ def table(headings: list[str], lines: Iterator[list[Any]]) -> str:
 def validation() -> Iterator[list[Any]]:
     """CPU time, because the machine also ran other programs."""
     for name, measured in FACTS["measured"].items():
-        engine, parts = name.split()
+        job_name, _, ahead = name.partition(", ")
+        engine, parts = job_name.split()
         trainers, servers = map(int, parts.split("+"))
-        cluster = Cluster(trainers, servers, shared=True, cores=FACTS["cores"])
-        job = Job(WIDE, cluster, Costs(**FACTS["ray, one machine" if engine == "ray" else engine])).run(60.0, warm=1.0)
+        cluster = Cluster(trainers, servers, shared=True, cores=FACTS["cores"], merged=MERGED if ahead else 0)
+        model = replace(WIDE, compute=FACTS["measured"][job_name]["compute"])  # other processes take a part of the cache
+        job = Job(model, cluster, Costs(**FACTS["ray, one machine" if engine == "ray" else engine])).run(60.0, warm=1.0)
         work = job.trainers[0].cores.busy / job.steps
         yield [
             name,
@@ -92,6 +93,20 @@ def growth() -> Iterator[list[Any]]:
                 one.limit,
                 stale,
             ]
+
+
+def ahead() -> Iterator[list[Any]]:
+    """As many servers as trainers. About three groups of each trainer, after two of warm-up."""
+    for count in (100, 1000):
+        for merged in (0, 1, 2, 4, 8):
+            cluster = Cluster(count, count, merged=merged)
+            batches = max(1, merged)
+            group = max(batches * WIDE.compute, RAY.client_messages(count), count * RAY.at_server(True))
+            job = Job(WIDE, cluster, RAY).run(3 * group, warm=2 * group)
+            efficiency = job.steps * WIDE.compute / (count * job.seconds)
+            name, share = max(((name, one) for name, one in job.busy().items() if "cores" not in name), key=lambda pair: pair[1])
+            how = f"steps(merged={merged})" if merged else "run()"
+            yield [f"{count:,}", how, f"{job.steps / job.seconds:,.0f}", f"{efficiency:.0%}", f"{name}, {share:.0%} busy"]
 
 
 def modes() -> Iterator[list[Any]]:
@@ -192,6 +207,7 @@ TABLES = {
         ["model", "trainers", "servers", "steps/s", "efficiency", "limit", "staleness: mean, 99 %"],
         growth,
     ),
+    "Wide & deep, as many servers as trainers, async": (["trainers", "they call", "steps/s", "efficiency", "busiest"], ahead),
     "Modes, dense model": (["trainers", "mode", "efficiency", "limit"], modes),
     "Checkpoints of 200 GB every 600 s": (["servers", "one writes for", "they write", "steps beside none"], disks),
     "10 hours with servers that each fail every 7 days, steps of 4 s": (

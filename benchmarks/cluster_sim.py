@@ -7,8 +7,10 @@
 * A step sends one request to each server that it touches: the gradients of the step before it, with a reply that has the
   parameters for this one. In sync mode the server keeps the request until the step is made. A message takes CPU time at its
   sender, the sender's link, the latency, the receiver's link, and CPU time at the receiver, one after the other, as a
-  whole. A server executes one request at a time. Threads need not be woken for a message that has waited for others, and less
-  often for messages that are sent at once: their costs are measured apart.
+  whole. A trainer sends one message after the other, and a server executes one request at a time. Threads need not be woken
+  for a message that has waited for others, and less often for messages that are sent at once: their costs are measured apart.
+* With Cluster.merged, as with Trainer.steps(), that many batches are one group: its parameters come, and the gradients of the
+  group before the previous one go, while the previous one is computed. All its rows are different ones.
 * A step's forward and backward pass takes a time with a lognormal distribution, on one core.
 * Dense parameters are in blocks of BLOCK elements or more, and rows are named at random: a step touches the servers that
   have a block, and those that have one of its rows. At most SAMPLED servers are simulated, or SAMPLED_OF_MANY, each of
@@ -24,6 +26,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -43,6 +46,15 @@ class Machine:
         self.cores, self.sends, self.receives = Queue(simulation, cores), Queue(simulation), Queue(simulation)
 
 
+class Client:
+    """A trainer. asks: the thread that sends messages and takes replies. exchanges: made so far; versions: of each server's
+    parameters, of the last two exchanges."""
+
+    def __init__(self, simulation: Simulation, machine: Machine, servers: int):
+        self.machine, self.asks, self.exchanges = machine, Queue(simulation), 0
+        self.versions = deque([[0] * servers, [0] * servers], maxlen=2)
+
+
 class Server:
     """version: applied pushes, or finished steps; saved: the version of the newest checkpoint. waiting: pushes of the
     unfinished step, and made: the event of its end. handler: executes one request at a time. writes: a checkpoint is being
@@ -56,12 +68,13 @@ class Server:
 
 @dataclass(frozen=True)
 class Request:
-    """A request to one server: bytes of the message and of the reply, and the server's work in seconds of a core."""
+    """A request to one server: bytes of the message and of the reply, the server's work in seconds of a core, and rows."""
 
     name: str
     sent: float
     received: float
     work: float
+    rows: float = 0.0
 
 
 class Job:
@@ -76,16 +89,18 @@ class Job:
         self.scale = cluster.servers / sampled  # servers that each simulated one represents
         shared = self._machine() if cluster.shared else None
         self.trainers = [shared or self._machine() for _ in range(cluster.trainers)]
+        self.clients = [Client(self.simulation, machine, sampled) for machine in self.trainers]
         self.servers = [Server(self.simulation, shared or self._machine()) for _ in range(sampled)]
         self.coordinator = Queue(self.simulation)
         self.steps, self.lost, self.saves, self.staleness, self.seconds = 0, 0.0, 0, list[int](), 0.0
-        self.touched = touched(model, cluster.servers)
+        batches = max(1, cluster.merged)
+        self.touched = touched(model, cluster.servers, batches)
         some = cluster.servers * self.touched
-        dense, rows, table = model.dense / some, model.rows / some, model.table / cluster.servers
+        dense, rows, table = model.dense / some, batches * model.rows / some, model.table / cluster.servers
         moved = dense + rows * model.row_bytes
         work = costs.sum_byte * moved if cluster.mode == "sync" else 0.0
         work += costs.pull_byte * dense + costs.pull_row * rows
-        self.exchange = Request("exchange", moved + 16 * rows, moved, work)
+        self.exchange = Request("exchange", moved + 16 * rows, moved, work, rows)
         self.update = costs.push_byte * dense + costs.push_row * rows
         self.copies = costs.pull_byte * (dense + PAGE * rows)
         whole = (model.dense + model.table) / cluster.servers
@@ -98,8 +113,8 @@ class Job:
 
     def _begin_all(self) -> None:
         cluster, begin, draw = self.cluster, self.simulation.begin, self.simulation.random
-        for number, machine in enumerate(self.trainers):
-            begin(self._train(number, machine))
+        for number, client in enumerate(self.clients):
+            begin(self._train_ahead(client) if cluster.merged else self._train(number, client))
         for _ in range(cluster.trainers + cluster.servers if cluster.heartbeats else 0):
             begin(self._heartbeat(), draw.random() * cluster.heartbeat_seconds)
         for server in self.servers:
@@ -129,6 +144,7 @@ class Job:
             "trainers' links": [link for one in self.trainers for link in (one.sends, one.receives)],
             "servers' links": [link for one in self.servers for link in (one.machine.sends, one.machine.receives)],
             "trainers' cores": [one.cores for one in self.trainers],
+            "trainers' messages": [one.asks for one in self.clients],
         }
         disks = [one.disk for one in self.servers]
         return {**own, "servers": [one.handler for one in self.servers], "disks": disks, "coordinator": [self.coordinator]}
@@ -137,14 +153,13 @@ class Job:
         """The fraction of time, 0 ... 1, in which the busiest of each group was used."""
         return {name: max(one.busy / one.capacity for one in group) / self.seconds for name, group in self.groups().items()}
 
-    def _train(self, number: int, machine: Machine) -> Process:
-        cluster, simulation = self.cluster, self.simulation
-        versions, step, saved = [0] * len(self.servers), 0, 0
+    def _train(self, number: int, client: Client) -> Process:
+        cluster, simulation, step, saved = self.cluster, self.simulation, 0, 0
         fails = self._life(cluster.mean_life)
         while True:
             if step % cluster.local_steps == 0:
-                yield from self._ask_some(machine, self.exchange, step // cluster.local_steps, versions)
-            yield from machine.cores.use(self._compute())
+                yield self._exchange(client, client.versions[-1])
+            yield from client.machine.cores.use(self._compute())
             step += 1
             self.steps += 1
             if simulation.now > fails:
@@ -152,8 +167,27 @@ class Job:
                 fails = simulation.now + self._life(cluster.mean_life)
             if number == 0 and cluster.save_seconds and simulation.now >= (saved + 1) * cluster.save_seconds:
                 saved += 1
-                yield from self._ask_some(machine, self.whole, step, versions)
+                yield self._ask_some(client, self.whole, None, list(client.versions[-1]))
                 self.saves += 1
+
+    def _train_ahead(self, client: Client) -> Process:
+        """Trainer.steps(): exchange n continues while group n - 1 is computed, and sends the gradients of group n - 2."""
+        yield self._exchange(client, None)
+        while True:
+            has_gradients = client.exchanges > 1
+            answered = self._exchange(client, client.versions[0] if has_gradients else None)
+            for _ in range(self.cluster.merged):
+                yield from client.machine.cores.use(self._compute())
+                self.steps += 1
+            yield answered
+
+    def _exchange(self, client: Client, of: list[int] | None) -> Latch:
+        """Happens when the servers have answered. of: the versions from which the gradients were computed, if there are
+        some."""
+        got = list(client.versions[-1])
+        client.versions.append(got)
+        client.exchanges += 1
+        return self._ask_some(client, self.exchange, of if client.exchanges > 1 else None, got)
 
     def _compute(self) -> float:
         spread = self.model.spread
@@ -162,44 +196,52 @@ class Job:
     def _life(self, mean: float | None) -> float:
         return math.inf if mean is None else self.simulation.random.expovariate(1 / mean)
 
-    def _ask_some(self, machine: Machine, request: Request, step: int, versions: list[int]) -> Process:
+    def _ask_some(self, client: Client, request: Request, of: list[int] | None, got: list[int]) -> Latch:
+        """got: becomes the versions of the parameters in the replies."""
         draw, part = self.simulation.random, 1.0 if request is self.whole or self.cluster.mode == "sync" else self.touched
         asked = [index for index in range(len(self.servers)) if part == 1.0 or draw.random() < part]
-        answered = Latch(self.simulation, len(asked))
+        answered, before = Latch(self.simulation, len(asked)), None if of is None else list(of)
         count = self.scale * len(asked)
         message = self.costs.client_messages(count) / count if asked else 0.0
         for index in asked:
-            self.simulation.begin(self._ask(machine, index, request, step, versions, answered, message))
-        yield answered
+            self.simulation.begin(self._ask(client, index, request, before, got, answered, message))
+        return answered
 
     def _ask(
-        self, machine: Machine, index: int, request: Request, step: int, versions: list[int], answered: Latch, message: float
+        self, client: Client, index: int, request: Request, of: list[int] | None, got: list[int], answered: Latch, message: float
     ) -> Process:
         """message: seconds of the trainer's core for one."""
-        server, costs, simulation = self.servers[index], self.costs, self.simulation
-        yield from machine.cores.use(self.scale * (message + costs.client_byte * request.sent))
+        server, costs, simulation, machine = self.servers[index], self.costs, self.simulation, client.machine
+        yield from self._call(client, self.scale * (message + costs.client_byte * request.sent))
         if costs.message_wait:
             yield simulation.timeout(costs.message_wait)
         yield from self._move(machine.sends, self.scale * request.sent, server.machine.receives, request.sent)
-        yield from self._handle(server, request, step, index, versions)
-        versions[index] = server.version
+        yield from self._handle(server, request, None if of is None else of[index], client.exchanges)
+        got[index] = server.version
         received = request.received
         yield from self._move(server.machine.sends, received, machine.receives, self.scale * received)
-        yield from machine.cores.use(self.scale * costs.client_byte * received)
+        yield from self._call(client, self.scale * (costs.client_byte * received + costs.client_row * request.rows))
         answered.done()
 
-    def _handle(self, server: Server, request: Request, step: int, index: int, versions: list[int]) -> Process:
-        """The work of a server on a request, and its effect."""
-        pushes = request is self.exchange and step > 0  # the first one has no gradients
+    def _call(self, client: Client, seconds: float) -> Process:
+        """Work of the trainer's thread for messages, which takes a core."""
+        with client.asks.request() as turn:
+            yield turn
+            client.asks.busy += seconds
+            yield from client.machine.cores.use(seconds)
+
+    def _handle(self, server: Server, request: Request, of: int | None, exchange: int) -> Process:
+        """The work of a server on a request, the sender's `exchange`-th, and its effect. of: the version from which the
+        gradients were computed that come with it."""
         has_waited = server.handler.count > 0
         with server.handler.request() as turn:
             yield turn
             work = self.costs.at_server(has_waited) + request.work + self.costs.server_byte * (request.sent + request.received)
-            if pushes:
-                work += self._push(server, versions[index])
+            if of is not None:
+                work += self._push(server, of)
             server.handler.busy += work
             yield from server.machine.cores.use(work)
-        if pushes and self.cluster.mode == "sync" and server.version < step:
+        if of is not None and self.cluster.mode == "sync" and server.version < exchange - 1:
             yield server.made  # the server keeps the request until the others' have come
 
     def _push(self, server: Server, version: int) -> float:
@@ -249,8 +291,8 @@ class Job:
                 yield self.simulation.timeout(self.cluster.restart + reading)
 
 
-def touched(model: Model, servers: int) -> float:
-    """The fraction of the servers that a step touches: those with a block of the dense parameters, and of the others those
-    that have one of its rows."""
+def touched(model: Model, servers: int, batches: int = 1) -> float:
+    """The fraction of the servers that so many batches touch: those with a block of the dense parameters, and of the others
+    those that have one of their rows."""
     dense = min(1.0, model.dense / (4 * BLOCK) / servers)
-    return max(1 / servers, 1 - (1 - dense) * math.exp(-model.rows / servers))
+    return max(1 / servers, 1 - (1 - dense) * math.exp(-batches * model.rows / servers))

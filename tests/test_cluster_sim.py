@@ -150,6 +150,19 @@ def test_pushes_are_stale_by_those_of_the_others(sim, model, costs):
     assert sum(job.staleness) / len(job.staleness) == pytest.approx(4, rel=0.03)
 
 
+@pytest.mark.parametrize("compute", [0.001, 0.05])
+def test_an_exchange_beside_the_computation_of_several_batches(sim, model, costs, compute):
+    """The longer of both is the time of a group. A push lacks the one before it, as its own parameters do."""
+    merged = 3
+    model = replace(model, compute=compute)
+    exchange = step_seconds(replace(model, compute=0.0, rows=merged * model.rows), sim.Cluster(1, 1), costs)
+    group = max(merged * compute, exchange)
+    job = sim.Job(model, sim.Cluster(1, 1, merged=merged), costs).run(100 * group, warm=10.5 * group)
+    assert job.steps == pytest.approx(100 * merged, abs=merged)
+    assert set(job.staleness) == {1}
+    assert job.busy()["trainers' messages"] < 0.2
+
+
 def test_no_more_than_the_limit(sim, model, costs):
     """Sixty trainers: a server is always busy, and its capacity limits the steps per second; two servers double it."""
     one, two = (sim.Job(model, sim.Cluster(60, servers), costs).run(10.0, warm=3.0) for servers in (1, 2))

@@ -59,10 +59,15 @@ def decoded(kind: Any, header: Header, arrays: Arrays) -> Any:
 
 def decoded_list(kind: Any, others: list[Any], repeated: Mapping[str, Any], arrays: Arrays) -> Any:
     """The object of a class with arrays, of all its fields: the others in order, and those of repeated_fields()."""
-    names = other_names(kind)
-    if len(others) != len(names):
-        raise Malformed(f"{kind.__name__} has the fields {', '.join(names)}, and {len(others)} values come with it")
-    return kind(**checked_fields(kind, dict(zip(names, others))), **repeated, arrays=arrays)
+    known, values = _other_fields(kind), dict(repeated)
+    if len(others) != len(known):
+        raise Malformed(f"{kind.__name__} has the fields {', '.join(other_names(kind))}, and {len(others)} values come with it")
+    try:
+        for one, value in zip(known, others):
+            values[one.name] = one.check(value)
+    except _Unfit:
+        raise _unfit(one, value) from None
+    return kind(**values, arrays=arrays)
 
 
 def repeated_fields(kind: Any, given: Header) -> dict[str, Any]:
@@ -75,7 +80,12 @@ def repeated_fields(kind: Any, given: Header) -> dict[str, Any]:
 @cache
 def other_names(kind: Any) -> tuple[str, ...]:
     """The fields that kind.repeats has not, in order, without the arrays."""
-    return tuple(name for name in _fields(kind)[1] if name not in kind.repeats)
+    return tuple(one.name for one in _other_fields(kind))
+
+
+@cache
+def _other_fields(kind: Any) -> tuple[_Field, ...]:
+    return tuple(one for one in _fields(kind)[1].values() if one.name not in kind.repeats)
 
 
 def checked_fields(kind: Any, given: Header) -> dict[str, Any]:
@@ -89,8 +99,12 @@ def checked_fields(kind: Any, given: Header) -> dict[str, Any]:
         try:
             values[name] = one.check(value)
         except _Unfit:
-            raise Malformed(f"'{name}' is {shown(value)}, it must be {one.expects}") from None
+            raise _unfit(one, value) from None
     return values
+
+
+def _unfit(one: _Field, value: Any) -> Malformed:
+    return Malformed(f"'{one.name}' is {shown(value)}, it must be {one.expects}")
 
 
 @cache

@@ -16,7 +16,6 @@ express, such as limits, so invalid objects exist on neither side.
 
 from __future__ import annotations
 
-import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -27,12 +26,14 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 from ..errors import printable_lines, shown
 from .dataclass_json import decoded, decoded_list, other_names, repeated_fields
 from .errors import ERRORS, ClusterError, Malformed, WrongJob, WrongVersion
-from .wire import Arrays, Header, check_arrays, pack, unpack, unpack_list, within_limit
+from .wire import Arrays, Encoder, Header, check_arrays, pack, unpack, unpack_list, within_limit
 
 PROTOCOL = 5
 _TEXT_LIMIT = 2000
 _KEPT = 128
 """Repeated parts of headers that are kept."""
+_KEPT_TO_SEND = 1 << 13
+"""Those that are kept of what this process sends, which may go to thousands of servers."""
 
 
 class Reply:
@@ -93,7 +94,7 @@ def encode(job: str, request: Request[Any]) -> tuple[bytes, Arrays]:
     return within_limit(first + same), values["arrays"]
 
 
-@lru_cache(_KEPT)
+@lru_cache(_KEPT_TO_SEND)
 def _same_text(job: str, request: str, names: tuple[str, ...], values: tuple[Any, ...]) -> bytes:
     return b"\n" + pack({"protocol": PROTOCOL, "job": job, "request": request, **dict(zip(names, values))}, _JSON)
 
@@ -173,4 +174,4 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-_JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_plain)
+_JSON = Encoder(_plain)

@@ -68,7 +68,7 @@ class ServiceActor:
 
     def _serve(self) -> None:
         try:
-            self._socket.serve(self._take, self._tick, self._stopped.is_set, self._flush)
+            self._socket.serve(self._take, self._tick, self._stopped.is_set, self._batching)
             if self._service is not None:
                 self._service.rest()
             self._socket.close()
@@ -82,9 +82,8 @@ class ServiceActor:
         else:
             self._service.take(header, arrays, respond, patience)
 
-    def _flush(self) -> None:
-        if isinstance(self._service, Batching):
-            self._service.flush()
+    def _batching(self) -> Batching | None:
+        return self._service if isinstance(self._service, Batching) else None
 
     def _tick(self) -> None:
         try:

@@ -24,7 +24,7 @@ from zmq.utils import z85
 from zmq.utils.monitor import parse_monitor_message
 
 from .cut_messages import Collected, cut, is_large
-from .engine import Answer, Respond
+from .engine import Answer, Batching, Respond
 from .errors import ClusterError, Malformed, StorageError
 from .frames import FRAME_LIMIT, Flag, Kind, pack_frames
 from .lent_memory import BorrowedMemory
@@ -41,6 +41,7 @@ SILENCE, PROBES = 3, 3
 questions without an answer."""
 TICK = 0.1
 """Seconds from one tick of a service to the next."""
+_AT_ONCE, _MORE_AT_ONCE, _ARRIVED = int(zmq.NOBLOCK), int(zmq.NOBLOCK | zmq.SNDMORE), int(zmq.POLLIN)
 _ORIGINS = 1000
 _PATH_LIMIT = 100
 """Characters of the path of a socket."""
@@ -99,7 +100,9 @@ def try_to_send(one: zmq.Socket[bytes], frames: Sequence[Any], copy: bool) -> bo
         if look:
             one.get(zmq.EVENTS)
         with suppress(zmq.Again):
-            one.send_multipart(frames, zmq.NOBLOCK, copy=copy)
+            for frame in frames[:-1]:  # send_multipart() computes with enumerations, for longer than a message takes
+                one.send(frame, _MORE_AT_ONCE, copy)
+            one.send(frames[-1], _AT_ONCE, copy)
             return True
     return False
 
@@ -142,10 +145,14 @@ class ServiceSocket:
         return str(bound.rstrip(b"\0").decode())
 
     def serve(
-        self, take: Take, tick: Callable[[], None], stopped: Callable[[], bool], flush: Callable[[], None] = lambda: None
+        self,
+        take: Take,
+        tick: Callable[[], None],
+        stopped: Callable[[], bool],
+        batching: Callable[[], Batching | None] = lambda: None,
     ) -> None:
-        """Gives each request to take(), and calls tick() between them, until stopped(); flush() when no other request
-        waits. All in this thread, but for new connections."""
+        """Gives each request to take(), and calls tick() between them, until stopped(). batching(): the service, if its
+        replies wait for flush(), which is called when no other request waits. All in this thread, but for new connections."""
         watching = threading.Thread(target=self._watch_connections, name="connections", daemon=True)
         watching.start()
         due, receive = time.monotonic() + TICK, self._router.recv
@@ -154,19 +161,20 @@ class ServiceSocket:
                 tick()
                 due = time.monotonic() + TICK
             try:
-                frame = receive(copy=False)
+                sender = receive()
             except zmq.Again:  # nothing arrives for TICK seconds
                 continue
-            sender, frames = frame.bytes, []
-            state = self._senders.get(sender) or self._note_sender(sender, int(frame.get(zmq.SRCFD)))
-            while frame.more:
-                frame = receive(copy=False)
-                frames.append(frame)
+            frames = [receive(copy=False)]  # a sender's name is never the end of a message
+            while frames[-1].more:
+                frames.append(receive(copy=False))
+            state = self._senders.get(sender) or self._note_sender(sender, int(frames[0].get(zmq.SRCFD)))
             self._give(take, sender, state, frames)
-            waiting: Any = self._router.get(zmq.EVENTS)
-            if not waiting & zmq.POLLIN:
-                flush()
-        flush()
+            service = batching()
+            if service is not None and not int(self._router.get(zmq.EVENTS)) & _ARRIVED:
+                service.flush()
+        service = batching()
+        if service is not None:
+            service.flush()
         self._closing.set()
         watching.join()
 
@@ -184,7 +192,7 @@ class ServiceSocket:
     def _give(self, take: Take, sender: bytes, state: _Sender, frames: list[zmq.Frame]) -> None:
         respond = partial(self._reply, sender, state)
         try:
-            message = state.memory.unpack(frames[0].bytes if frames else b"", frames[1:])
+            message = state.memory.unpack(frames[0].bytes, frames[1:])
             if message.kind != Kind.REQUEST:
                 raise Malformed(f"a message of kind {message.kind} is not a request")
             if message.flags & Flag.PIECE:

@@ -190,7 +190,10 @@ class _Connection:
         if wait != self._wait:
             self._socket.rcvtimeo = self._wait = wait
         try:
-            return self._socket.recv_multipart(copy=False)
+            frames = [self._socket.recv(copy=False)]
+            while frames[-1].more:
+                frames.append(self._socket.recv(copy=False))
+            return frames
         except zmq.Again:
             return None
 

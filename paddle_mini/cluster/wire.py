@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,27 @@ DTYPES = tuple(np.dtype(code) for code in ("<f4", "<f8", "<i8"))
 Header = dict[str, Any]
 Arrays = list[np.ndarray]
 _REQUIRED = object()
-JSON = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-def pack(header: Mapping[str, Any] | list[Any], encoder: json.JSONEncoder = JSON) -> bytes:
+class Encoder(json.JSONEncoder):
+    """Encodes JSON without spaces, NaN and infinity. Prepares once what JSONEncoder prepares for each value, where Python has its
+    encoder in C; which has no check for circles: they are a RecursionError."""
+
+    def __init__(self, default: Callable[[Any], Any] | None = None):
+        super().__init__(allow_nan=False, separators=(",", ":"), default=default)
+        make: Any = getattr(json.encoder, "c_make_encoder", None)
+        self._chunks = make and make(
+            None, self.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
+        )
+
+    def encode(self, value: Any) -> str:
+        return "".join(self._chunks(value, 0)) if self._chunks else super().encode(value)
+
+
+JSON = Encoder()
+
+
+def pack(header: Mapping[str, Any] | list[Any], encoder: Encoder = JSON) -> bytes:
     """Encodes a header; Malformed for values that JSON does not support, NaN included, and above HEADER_LIMIT bytes."""
     try:
         data = encoder.encode(header).encode("ascii")
@@ -43,7 +60,9 @@ def unpack(data: bytes) -> Header:
 def unpack_list(data: bytes) -> list[Any]:
     """Decodes a list; Malformed for anything else."""
     try:
-        values = _DECODER.decode(data.decode("utf-8"))
+        text = data.decode("utf-8")
+        values, end = _DECODER.raw_decode(text)  # which does not look for white space, as decode() does
+        values = values if end == len(text) else _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"the header is not JSON: {error}") from None
     if not isinstance(values, list):

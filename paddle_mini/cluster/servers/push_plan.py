@@ -21,8 +21,8 @@ class PushPlan:
     """The blocks that such pushes update, those that their replies have, and the tables of which they have rows."""
 
     def __init__(self, shards: Mapping[BlockKey, ParameterShard], request: Push):
-        self.names = request.blocks, request.wanted, request.rows
-        self._pushed, self._wanted, self._tables = (named(shards, keys) for keys in self.names)
+        self.blocks, self.wanted, self.rows = request.blocks, request.wanted, request.rows
+        self._pushed, self._wanted, self._tables = (named(shards, keys) for keys in (self.blocks, self.wanted, self.rows))
         library = load_library()
         update, update_rows, get_rows = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in _FUNCTIONS)
         held = ([one.held() for one in some] for some in (self._pushed, self._wanted, self._tables))
@@ -59,9 +59,8 @@ class PushPlans:
 
     def of(self, shards: Mapping[BlockKey, ParameterShard], request: Push) -> PushPlan | None:
         """None for blocks that the server does not have."""
-        names = request.blocks, request.wanted, request.rows
-        plan = self._kept.get(id(request.blocks))
-        if plan is not None and all(mine is its for mine, its in zip(plan.names, names)):
+        blocks, plan = request.blocks, self._kept.get(id(request.blocks))
+        if plan is not None and (plan.blocks is blocks and plan.wanted is request.wanted and plan.rows is request.rows):
             return plan
         try:
             plan = PushPlan(shards, request)

@@ -80,8 +80,10 @@ class ParameterServer(Answering):
     def _answered(self, request: Request[Any], reply: Reply) -> None:
         if isinstance(reply, ServerReply):
             reply.life, reply.version = self.life, self._updates.version
-        self._received += sum(array.nbytes for array in getattr(request, "arrays", ()))
-        self._given += sum(array.nbytes for array in getattr(reply, "arrays", ()))
+        for array in getattr(request, "arrays", ()):
+            self._received += array.nbytes
+        for array in getattr(reply, "arrays", ()):
+            self._given += array.nbytes
 
     @property
     def token(self) -> int | None:

@@ -1,7 +1,8 @@
 # GradientStep: the step of modes async and sync, where servers optimize: exchange, forward and backward.
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from ...program import Program
 from ...scope import LoDTensor, SelectedRows
 from ...variable import name_of
 from ..shards import ParameterInfo
-from .remote_parameters import Gradient, RemoteParameter
-from .table_rows import TableRows
+from .remote_parameters import Gradient, Pulled, RemoteParameter
+from .steps_ahead import StepsAhead
+from .table_rows import TableRows, rows_of_all
 from .trainer_process import TrainerProcess
 from .transpile import Trained, Transpiled
 
@@ -44,7 +46,7 @@ def fixed(program: Program, names: Sequence[str]) -> list[RemoteParameter]:
 
 class GradientStep:
     """A step begins with one exchange: it sends the gradients of the step before, and gets the parameters. sync: those
-    of which all trainers have made the step before; async: the current ones."""
+    of which all trainers have made the step before; async: the current ones. steps() makes it beside the computation."""
 
     def __init__(self, process: TrainerProcess, transpiled: Transpiled, exe: Executor, scope: Scope):
         self._process, self._exe, self._scope = process, exe, scope
@@ -53,36 +55,83 @@ class GradientStep:
         self._tables = {one.name: TableRows(one, exe) for one in self._trained if one.ids is not None}
         self._dense = [one.name for one in self._trained if one.name not in self._tables]
         self._step = 0
+        self._ahead: StepsAhead | None = None
 
     def run(self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool) -> list[Any]:
-        self._exchange(feed)
-        fetches = [name_of(item) for item in fetch_list]
-        gradients = [one.gradient for one in self._trained]
-        results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
-        # Restarted servers may be behind; all trainers make the step of the most advanced server.
-        step = max(self._process.parameters.versions) if self._sync else self._step
-        values = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
-        self._process.stage(values, step, self._process.pass_number)
-        self._step = step + 1
-        return results[: len(fetches)]
+        self._settle_ahead()
+        self.take(self.begin_exchange([feed])())
+        results, gradients = self.compute(feed, fetch_list, return_numpy)
+        self.stage(gradients, self.pass_number)
+        return results
 
-    def _exchange(self, feed: Mapping[str, Any]) -> None:
+    def steps(
+        self, feeds: Iterable[Mapping[str, Any]], fetch_list: Sequence[Any], merged: int, return_numpy: bool
+    ) -> Iterator[list[Any]]:
+        """See Trainer.steps(); in mode async."""
+        self._settle_ahead()
+        self._ahead = StepsAhead(self, merged, fetch_list, return_numpy)
+        return self._ahead.results(feeds)
+
+    @property
+    def pass_number(self) -> int:
+        """The pass over the data of what is read now."""
+        return self._process.pass_number
+
+    @property
+    def versions(self) -> Sequence[int]:
+        """The version of the parameters that the last exchange got, for each server."""
+        return self._process.parameters.versions
+
+    def begin_exchange(self, feeds: Sequence[Mapping[str, Any]]) -> Callable[[], Pulled]:
+        """An exchange that sends what is staged now and gets the parameters for these batches, to be called by any thread."""
         sources = {table.source: table for table in self._tables.values()}
-        found = {source: table.rows_of(feed) for source, table in sources.items()}
+        found = {source: rows_of_all([table.rows_of(feed) for feed in feeds]) for source, table in sources.items()}
         rows = {name: found[table.source] for name, table in self._tables.items()}
-        values, tables = self._process.exchange(self._dense, rows)
+        return partial(self._process.exchange, self._dense, rows, self._process.take_staged())
+
+    def take(self, pulled: Pulled) -> None:
+        """Writes parameters into the scope."""
+        values, tables = pulled
         for name, value in values.items():
             self._scope.set(name, value)
         for name, (numbers, some) in tables.items():
             self._tables[name].write(self._scope, numbers, some)
 
+    def compute(
+        self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool
+    ) -> tuple[list[Any], dict[str, Gradient]]:
+        """The values of fetch_list, and the gradients."""
+        fetches = [name_of(item) for item in fetch_list]
+        gradients = [one.gradient for one in self._trained]
+        results = self._exe.run(self._program, feed, fetches + gradients, self._scope, return_numpy)
+        found = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
+        return results[: len(fetches)], found
+
+    def stage(self, gradients: Mapping[str, Gradient], pass_number: int, versions: Sequence[int] | None = None) -> None:
+        """Leaves gradients to the next exchange. versions: of the parameters that they were computed from; None: those of
+        the last exchange."""
+        # Restarted servers may be behind; all trainers make the step of the most advanced server.
+        step = max(self.versions) if self._sync else self._step
+        self._process.stage(gradients, step, pass_number, versions)
+        self._step = step + 1
+
     def flush(self) -> None:
         """Sends what the last step left to the next one."""
-        self._process.settle()
+        self.settle()
 
     def settle(self) -> None:
-        """Returns when all gradients are applied, so that nothing is lost when this trainer leaves."""
+        """Returns when the gradients of all batches that were read are applied, so that nothing is lost when this trainer
+        leaves."""
+        self._settle_ahead()
+        self.send_staged()
+
+    def send_staged(self) -> None:
+        """Returns when the staged gradients are applied or dropped."""
         self._process.settle()
+
+    def _settle_ahead(self) -> None:
+        if self._ahead is not None:
+            self._ahead.settle()
 
 
 def _gradient(one: Trained, result: Any) -> Gradient:

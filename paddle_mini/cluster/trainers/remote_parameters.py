@@ -1,7 +1,7 @@
 # RemoteParameters: access to the parameters on the servers of a job, as whole arrays by name.
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 """Row indices, int64, and their values, [rows, ...]."""
 Gradient = np.ndarray | Rows
 Pulled = tuple[dict[str, np.ndarray], dict[str, Rows]]
+_KEPT = 8
 _MESSAGES_AT_ONCE = 4
 """As many are in memory while parameters are read in pieces."""
 _log = ProcessLogger(__name__)
@@ -85,8 +86,12 @@ class RemoteParameters:
     def __init__(self, client: Client, parameters: Sequence[RemoteParameter], servers: int):
         self._client, self.by_name = client, {one.info.name: one for one in parameters}
         self.blocks: list[list[Block]] = [[] for _ in range(servers)]
+        self._of: dict[str, list[Block]] = {name: [] for name in self.by_name}  # by number
         for block in plan_shards([one.info for one in parameters], servers):
             self.blocks[block.server].append(block)
+            self._of[block.parameter].append(block)
+        self._edges = {name: np.array([0, *(block.end for block in blocks)]) for name, blocks in self._of.items()}
+        self._kept: dict[frozenset[str], list[list[Block]]] = {}
         self.versions, self.lives, self.restarts = [0] * servers, [""] * servers, 0
 
     def initialise(self, servers: Sequence[int], token: int, values: Mapping[str, np.ndarray]) -> None:
@@ -178,27 +183,39 @@ class RemoteParameters:
 
     def select(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Selection:
         """The parameters and rows to read, by server."""
-        wanted = set(names)
-        whole = [[block for block in blocks if block.parameter in wanted] for blocks in self.blocks]
-        tables = [
-            [
-                (block, inside)
-                for block in blocks
-                if block.parameter in rows and len(inside := _inside(rows[block.parameter], block))
-            ]
-            for blocks in self.blocks
-        ]
-        return Selection({name: self.by_name[name].info for name in (*names, *rows)}, list(names), rows, whole, tables)
+        tables: list[list[tuple[Block, np.ndarray]]] = [[] for _ in self.blocks]
+        for name, some in rows.items():
+            at = np.searchsorted(some, self._edges[name]).tolist()
+            for block, begin, end in zip(self._of[name], at, at[1:]):
+                if begin < end:
+                    tables[block.server].append((block, some[begin:end]))
+        infos = {name: self.by_name[name].info for name in (*names, *rows)}
+        return Selection(infos, list(names), rows, self._blocks_of(names), tables)
+
+    def _blocks_of(self, names: Iterable[str]) -> list[list[Block]]:
+        """The blocks of these parameters, by server; the names are the same in each step."""
+        wanted = frozenset(names)
+        if wanted not in self._kept:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[wanted] = [[block for block in blocks if block.parameter in wanted] for blocks in self.blocks]
+        return self._kept[wanted]
 
     @property
     def training(self) -> list[int]:
         """The servers that have parameters which change."""
         return [index for index, blocks in enumerate(self.blocks) if any(not self.by_name[one.parameter].fixed for one in blocks)]
 
-    def share(self, index: int, gradients: Mapping[str, Gradient]) -> tuple[list[BlockKey], Arrays]:
-        """The blocks of a push for one server, and their arrays."""
-        blocks = [block for block in self.blocks[index] if block.parameter in gradients]
-        return _keys(blocks), [array for block in blocks for array in self._parts(block, gradients[block.parameter])]
+    def shares(self, gradients: Mapping[str, Gradient]) -> list[tuple[list[BlockKey], Arrays]]:
+        """The blocks of a push for each server, and their arrays."""
+        found = [(_keys(blocks), list[np.ndarray]()) for blocks in self._blocks_of(gradients)]
+        for name in sorted(gradients, key=str.encode):  # the order of blocks
+            blocks = self._of[name]
+            for block, arrays in zip(blocks, self._parts(self.by_name[name].info, blocks, gradients[name])):
+                found[block.server][1].extend(arrays)
+        return found
 
     def note_reply(self, index: int, reply: ServerReply) -> None:
         """Records the life and the version of a server that has replied, and detects restarts."""
@@ -210,24 +227,26 @@ class RemoteParameters:
     def _info(self, block: Block) -> ParameterInfo:
         return self.by_name[block.parameter].info
 
-    def _parts(self, block: Block, gradient: Gradient) -> Arrays:
-        info = self._info(block)
+    def _parts(self, info: ParameterInfo, blocks: Sequence[Block], gradient: Gradient) -> Iterator[Arrays]:
+        """For each block: values, or rows and their values, in the order in which the gradient has them."""
         if not info.sparse:
-            return [np.ascontiguousarray(block_values(info, block, gradient))]  # type: ignore[arg-type]
+            for block in blocks:
+                yield [np.ascontiguousarray(block_values(info, block, gradient))]  # type: ignore[arg-type]
+            return
         rows, values = gradient
-        if len(self.blocks) == 1:
-            return [rows, values]
-        mine = np.flatnonzero((rows >= block.begin) & (rows < block.end))
-        return [rows.take(mine), values.take(mine, axis=0)]
+        if len(blocks) == 1:
+            yield [rows, values]
+            return
+        numbers = np.searchsorted(self._edges[info.name][1:-1], rows, side="right").astype(np.min_scalar_type(len(blocks)))
+        order = numbers.argsort(kind="stable")  # a radix sort where numbers have 16 bits
+        rows, values = rows.take(order), values.take(order, axis=0)
+        ends = np.bincount(numbers, minlength=len(blocks)).cumsum().tolist()
+        for begin, end in zip([0, *ends], ends):
+            yield [rows[begin:end], values[begin:end]]
 
 
 def _keys(blocks: Sequence[Block]) -> list[BlockKey]:
     return [BlockKey(block.parameter, block.number) for block in blocks]
-
-
-def _inside(rows: np.ndarray, block: Block) -> np.ndarray:
-    first, last = np.searchsorted(rows, (block.begin, block.end))
-    return np.ascontiguousarray(rows[first:last])
 
 
 def _in_order(info: ParameterInfo, pieces: list[tuple[int, int, np.ndarray]]) -> np.ndarray:

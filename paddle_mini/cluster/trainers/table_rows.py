@@ -1,7 +1,7 @@
 # TableRows: the rows of a table that a run reads; only these are pulled before the run.
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,9 @@ class TableRows:
         for name in feeds:
             value = feed.get(name, ())
             named.append(np.ravel(value.array if isinstance(value, LoDTensor) else value).astype(np.int64))
-        rows = np.sort(np.concatenate(named))  # np.unique() takes four times as long
+        rows = np.sort(np.concatenate(named))
         begin, end = np.searchsorted(rows, (0, height))
-        rows = rows[begin:end]
-        return rows[np.append(True, rows[1:] != rows[:-1])] if len(rows) else rows
+        return _each_once(rows[begin:end])
 
     def write(self, scope: Scope, rows: np.ndarray, values: np.ndarray) -> None:
         """Writes the rows into the trainer's table. Each number of rows needs a plan, so the last row is repeated up to
@@ -48,3 +47,13 @@ class TableRows:
             rows = np.concatenate([rows, np.repeat(rows[-1:], padding)])
             values = np.concatenate([values, np.repeat(values[-1:], padding, axis=0)])
             self._exe.run(self._program, {"rows": rows, "values": values}, [], scope)
+
+
+def rows_of_all(found: Sequence[np.ndarray]) -> np.ndarray:
+    """The rows of several batches, ascending, of the rows of each."""
+    return found[0] if len(found) == 1 else _each_once(np.sort(np.concatenate(found)))
+
+
+def _each_once(rows: np.ndarray) -> np.ndarray:
+    """Ascending rows without repetitions; np.unique() takes four times as long as sort() and this."""
+    return rows[np.append(True, rows[1:] != rows[:-1])] if len(rows) else rows

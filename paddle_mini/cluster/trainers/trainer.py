@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, Protocol
@@ -69,6 +69,20 @@ class Trainer:
         """
         return self._exe.run(self._main, feed, fetch_list, self._scope, return_numpy)
 
+    def steps(
+        self, feeds: Iterable[Mapping[str, Any]], fetch_list: Vars | None = None, merged: int = 1, return_numpy: bool = True
+    ) -> Iterator[list[Any]]:
+        """Makes a step on each of several batches, and yields the values of fetch_list, as run() returns them.
+
+        In mode async of a job batches are read ahead, and messages go to and from the servers while the trainer computes:
+        `merged` batches are computed with the same parameters, which lack the trainer's own gradients of the `merged`
+        batches before, and servers apply the mean of their gradients, as that of one larger batch. Everywhere else each
+        batch is a step of run().
+        feeds: what run() is fed, one after another. merged: at least 1; Malformed for another number. Errors are those of
+        run(); one that a server finds is raised at a later batch."""
+        _require_merged(merged)
+        return (self.run(feed, fetch_list, return_numpy) for feed in feeds)
+
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
         """The chunks, JSON values that describe what to read, for this trainer: each goes to one trainer in each pass.
         The chunks of a lost trainer go to another one. All trainers pass the same list."""
@@ -103,6 +117,11 @@ class Trainer:
             for minimizer in minimizers.values():
                 applied.enter_context(minimizer.apply(self._exe, self._scope))
             return {name: self._scope.get(name) for name in names}
+
+
+def _require_merged(merged: Any) -> None:
+    if type(merged) is not int or merged < 1:
+        raise Malformed(f"merged is {shown(merged)}, it must be an integer, at least 1")
 
 
 def save_if_elected(membership: Membership, directory: Path, seconds: float, write: Write) -> str | None:
@@ -145,6 +164,20 @@ class JobTrainer(Trainer):
         results = self._train_step.run(feed or {}, list(fetch_list or ()), return_numpy)
         self._process.pace.steps += 1
         return results
+
+    def steps(
+        self, feeds: Iterable[Mapping[str, Any]], fetch_list: Vars | None = None, merged: int = 1, return_numpy: bool = True
+    ) -> Iterator[list[Any]]:
+        if self._process.settings.mode != "async":
+            return super().steps(feeds, fetch_list, merged, return_numpy)
+        _require_merged(merged)
+        assert isinstance(self._train_step, gradient_step.GradientStep)
+        return self._counted(self._train_step.steps(feeds, list(fetch_list or ()), merged, return_numpy))
+
+    def _counted(self, steps: Iterator[list[Any]]) -> Iterator[list[Any]]:
+        for results in steps:
+            self._process.pace.steps += 1
+            yield results
 
     def batches(self, chunks: Sequence[Any], chunks_per_task: int = 1, passes: int = 1) -> Iterator[Any]:
         withdraw = self._train_step.settle if self._process.settings.mode == "sync" else None

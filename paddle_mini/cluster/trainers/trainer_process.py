@@ -97,33 +97,43 @@ class TrainerProcess:
 
         return on_wait
 
-    def stage(self, gradients: Mapping[str, Gradient], step: int, pass_number: int) -> None:
-        """Keeps the gradients of a step for the next exchange(), which sends them. NotFinite: nothing is kept."""
+    def stage(
+        self, gradients: Mapping[str, Gradient], step: int, pass_number: int, versions: Sequence[int] | None = None
+    ) -> None:
+        """Keeps the gradients of a step for the next exchange(), which sends them. versions: of each server's parameters,
+        from which they were computed; None: the last ones that this trainer got."""
+        versions = self.parameters.versions if versions is None else versions
         kind: Any = PushDelta if self.settings.by_trainers else Push
-        staged = {}
+        staged, shares = {}, self.parameters.shares(gradients)
         for index in self.parameters.training:
-            blocks, arrays = self.parameters.share(index, gradients)
+            blocks, arrays = shares[index]
             if self._sync or any(array.size for array in arrays):
                 staged[index] = kind(
                     *self.membership.life,
                     step,
                     blocks,
                     self.membership.membership,
-                    self.parameters.versions[index],
+                    versions[index],
                     pass_number,
                     min_version=step + 1 if self._sync else 0,
                     arrays=arrays,
                 )
         self._staged = staged
 
-    def exchange(self, names: Sequence[str], rows: Mapping[str, np.ndarray]) -> Pulled:
-        """Sends the staged gradients, and reads the parameters that the next step needs, with at most one request to each
-        server: the reply to a push has them. In sync mode they are those of the next step, unless the others continued
-        without this trainer. Counts the pushes that servers drop; their parameters are then pulled."""
-        if self._staged and self.membership.is_lost:
+    def take_staged(self) -> dict[int, Push]:
+        """The staged pushes, by server, for an exchange that another thread makes."""
+        staged, self._staged = self._staged, {}
+        return staged
+
+    def exchange(self, names: Sequence[str], rows: Mapping[str, np.ndarray], pushes: Mapping[int, Push] | None = None) -> Pulled:
+        """Sends pushes, by default the staged ones, and reads the parameters that the next step needs, with at most one
+        request to each server: the reply to a push has them. In sync mode they are those of the next step, unless the others
+        continued without this trainer. Counts the pushes that servers drop; their parameters are then pulled."""
+        staged = self.take_staged() if pushes is None else pushes
+        if staged and self.membership.is_lost:
             self.membership.join()
         selected = self.parameters.select(names, rows)
-        calls = self._calls(selected)
+        calls = self._calls(selected, staged)
         found: dict[int, Arrays] = {}
         errors: list[ClusterError] = []
         while calls:
@@ -141,9 +151,8 @@ class TrainerProcess:
         if self._staged:
             self.exchange([], {})
 
-    def _calls(self, selected: Selection) -> dict[int, Push | Pull]:
+    def _calls(self, selected: Selection, staged: Mapping[int, Push]) -> dict[int, Push | Pull]:
         """The requests of an exchange, by server."""
-        staged, self._staged = self._staged, {}
         calls: dict[int, Push | Pull] = {}
         for index in range(self.settings.servers):
             push = staged.get(index)
