@@ -145,6 +145,7 @@ CASES = {
     "fill_diagonal": one(lambda d: L.fill_diagonal(d(4, 4), value=2.0)),
     "fill_diagonal_tensor": one(lambda d: L.fill_diagonal_tensor(d(4, 4), d(4))),
     "histogram": one(lambda d: L.histogram(d(2, 3), bins=4)),
+    "KeyValueCache": one(lambda d: L.multi_head_attention(d(1, 3, 4), num_heads=2, cache=L.KeyValueCache(6, 1, L.fill_constant([1], "int64", 2)))),
     "kthvalue": {"defaults": lambda d: L.kthvalue(d(2, 3), 2), **along(2, lambda d, axis: L.kthvalue(d(2, 3), 2, axis))},
     "lerp": one(lambda d: L.lerp(d(2, 3), d(2, 3), d(1))),
     "multinomial": one(lambda d: L.multinomial(d.given(np.eye(3, dtype="float32")))),
