@@ -15,7 +15,7 @@ import sys
 import workloads
 from environments import NotInstalled, compiled, python_of
 from measuring import HERE, Settings, in_turn, start
-from run import cpu_facts, slug
+from run import write_table
 from worker import Worker, WorkerError
 
 STEPS = 8
@@ -44,11 +44,7 @@ def main() -> None:
     lines += notes
     print("\n".join(lines))
     if arguments.write:
-        cpu = cpu_facts()
-        heading = f"# A word of a GPT: {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')})\n\n"
-        how = f"Threads: {arguments.threads}; {BYTES / 1e6:.0f} MB a word; medians of {arguments.rounds} rounds in turn.\n\n"
-        path = HERE / "results" / f"decoding-{slug(cpu)}{settings.suffix()}.md"
-        path.write_text(heading + how + "\n".join(lines) + "\n")
+        write_table("A word of a GPT", "decoding", f"{BYTES / 1e6:.0f} MB a word; ", lines, settings)
 
 
 def started(settings: Settings) -> tuple[dict[str, Worker], list[str]]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from environments import FOLDER, NotInstalled, python_of
 from inference_models import NETWORKS
 from measuring import HERE, Settings, start
-from run import cpu_facts, slug
+from run import write_table
 from worker import Worker, WorkerError
 
 PEERS = {
@@ -56,11 +56,7 @@ def main() -> None:
             print(lines[-1], file=sys.stderr)
     print("\n".join(lines))
     if arguments.write:
-        cpu = cpu_facts()
-        heading = f"# Inference: {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')})\n\n"
-        how = f"Threads of each runtime: {arguments.threads}; medians of {arguments.rounds} rounds in turn.\n\n"
-        path = HERE / "results" / f"inference-{slug(cpu)}{settings.suffix()}.md"
-        path.write_text(heading + how + "\n".join(lines) + "\n")
+        write_table("Inference", "inference", "", lines, settings)
 
 
 def saved(name: str, batch: int) -> Path:

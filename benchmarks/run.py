@@ -10,6 +10,7 @@ from pathlib import Path
 
 from environments import PACKAGES
 from figures import FIGURES, Row, Settings
+from measuring import HERE
 
 HEADINGS = ("figure", "ours", "peer", "ratio", "bar", "")
 
@@ -39,7 +40,7 @@ def main() -> None:
         arguments.json.write_text(json.dumps([row._asdict() for row in rows], indent=1, ensure_ascii=False) + "\n")
     if not arguments.only:
         cpu = cpu_facts()
-        path = Path(__file__).parent / "results" / f"{slug(cpu)}{settings.suffix()}.md"
+        path = HERE / "results" / f"{slug(cpu)}{settings.suffix()}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(report(cpu, settings, table))
         print(f"== written to {path}", file=sys.stderr)
@@ -69,6 +70,15 @@ def cpu_facts() -> dict[str, str]:
 def slug(cpu: dict[str, str]) -> str:
     name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*", " ", cpu.get("model name", "unknown"))
     return "-".join(re.findall(r"[a-z0-9]+", f"{name} family {cpu.get('cpu family')} model {cpu.get('model')}".lower()))
+
+
+def write_table(subject: str, name: str, how: str, lines: list[str], settings: Settings) -> None:
+    """Writes results/NAME-CPU.md: what was measured on this CPU, and how."""
+    cpu = cpu_facts()
+    heading = f"# {subject}: {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')})\n\n"
+    how = f"Threads of each runtime: {settings.threads}; {how}medians of {settings.rounds} rounds in turn.\n\n"
+    path = HERE / "results" / f"{name}-{slug(cpu)}{settings.suffix()}.md"
+    path.write_text(heading + how + "\n".join(lines) + "\n")
 
 
 def report(cpu: dict[str, str], settings: Settings, table: str) -> str:
