@@ -183,11 +183,7 @@ OpSchema& OpSchema::updates(const char* input, const char* output) { updates_.em
 OpSchema& OpSchema::shape_only(const char* input) { shape_ports_.push_back(input); return *this; }
 OpSchema& OpSchema::stores_parts(const char* output) { output_in_parts_ = output; return *this; }
 OpSchema& OpSchema::accepts_selected_rows(const char* input) { row_ports_.push_back(input); return *this; }
-OpSchema& OpSchema::checks_data(const char* port) {
-  checks_data_ = true;
-  if (port) checked_port_ = port;
-  return *this;
-}
+OpSchema& OpSchema::checks_data(const char* port) { checks_data_ = true; checked_port_ = port ? port : ""; return *this; }
 OpSchema& OpSchema::custom_lod() { decides_lod_ = true; return *this; }
 // clang-format on
 void OpSchema::set_kernel(DType dtype, KernelFactory factory) {
