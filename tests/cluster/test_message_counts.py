@@ -56,6 +56,24 @@ def test_a_step_sends_each_server_one_request(mode, trainers, pause):
         assert engine.requests[f"server {server}", "push"] == trainers * STEPS
 
 
+def trains_ahead_first(steps):
+    _, _, loss = classifier(lambda loss: pm.optimizer.Adam(0.01).minimize(loss))
+    trainer = begun()
+    batches = [batch(8 * step, 8 * step + 8) for step in range(steps)]
+    assert len(list(trainer.steps(batches[:2], [loss]))) == 2
+    for one in batches[2:]:
+        trainer.run(one, [loss])
+
+
+def test_run_after_steps_sends_each_server_one_request():
+    """steps() that have ended leave nothing to settle: gradients go with the request for the next parameters."""
+    engine = Counting()
+    pm.cluster.run(trains_ahead_first, 1, SERVERS, engine=engine, args=(STEPS,))
+    for server in range(SERVERS):
+        assert engine.requests[f"server {server}", "push"] == STEPS
+        assert engine.of_steps(server) <= STEPS + 3  # those of the first two batches have no gradients yet
+
+
 def test_only_servers_that_have_rows_of_a_batch_are_asked():
     def one_table():
         ids = pm.layers.data("ids", shape=[-1, 1], dtype="int64")

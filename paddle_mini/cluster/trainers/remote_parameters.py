@@ -198,8 +198,6 @@ class RemoteParameters:
         if wanted not in self._kept:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
             self._kept[wanted] = [[block for block in blocks if block.parameter in wanted] for blocks in self.blocks]
         return self._kept[wanted]
 

@@ -65,10 +65,9 @@ class StepsAhead:
             self._thread.shutdown(wait=False)
 
     def settle(self) -> None:
-        """Makes the steps of the batches that were read; the gradients of the last ones are staged."""
-        if self._read:
+        """Makes the steps of the batches that were read, if there are any; the gradients of the last ones are staged."""
+        while self._read or self._next is not None:
             self._advance()
-        self._advance()
 
     def _advance(self) -> None:
         """Asks for the parameters of the group that was read, if there is one, and computes the one before it."""
