@@ -177,4 +177,4 @@ def test_a_job_leaves_no_thread():
     before = threads()
     for _ in range(3):
         pm.cluster.run(nothing, 2, 2, "sync")
-        assert threads() == before
+        assert threads() <= before

@@ -57,7 +57,7 @@ def test_metrics_are_those_of_the_last_snapshot():
     }
     assert {name: found[name] for name in expected} == expected
     assert ("paddle_mini_server_behind", "0") not in found, "without pushes"
-    assert not any("http" in name for name in threads())
+    assert not any("http" in thread.name for thread in threads())
 
 
 def test_a_job_serves_them_while_it_runs():

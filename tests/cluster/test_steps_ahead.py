@@ -97,7 +97,7 @@ def test_messages_go_while_the_trainer_computes(monkeypatch):
     before = threads()
     losses, _, _ = pm.cluster.run(trained, args=[2]).returned[0]
     assert len(losses) == BATCHES and len(seen) >= BATCHES // 2
-    assert threads() == before
+    assert threads() <= before
 
 
 @pytest.mark.parametrize("mode", ["sync", "delta"])
@@ -167,7 +167,7 @@ def test_stopping_early_makes_no_step_of_what_was_read():
     before = threads()
     result = pm.cluster.run(stops, 1, 1)
     assert result.returned == [3], "two groups were computed, and one batch after them"
-    assert threads() == before
+    assert threads() <= before
 
 
 def test_a_batch_that_is_refused_leaves_those_before_it():

@@ -29,12 +29,17 @@ def pipeline(data=DATA):
     return Loader(data).map(slow_at_first).map(doubled).map(noisy, random=True).shuffle(seed=3, buffer_size=20).batch(3)
 
 
+def threads():
+    """Threads of tests before this one may still be ending: that fewer are left is no fault."""
+    return set(threading.enumerate())
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    before = threading.active_count()
+    before = threads()
     yield
     gc.collect()
-    assert threading.active_count() == before and multiprocessing.active_children() == []
+    assert threads() <= before and multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("workers, processes", [*((count, False) for count in THREADS), (2, True)])
@@ -83,17 +88,17 @@ def test_the_end_waits_for_a_source_that_is_being_read():
             yield sample
             time.sleep(0.1)
 
-    before = threading.active_count()
+    before = threads()
     iterator = iter(Loader(slow).batch(1).prefetch(3, workers=1))
     next(iterator)
     iterator.close()
-    assert threading.active_count() == before
+    assert threads() <= before
 
 
 def test_an_iterator_that_was_not_read_starts_nothing():
-    before = threading.active_count()
+    before = threads()
     iterator = iter(pipeline().prefetch(4, workers=2))
-    assert threading.active_count() == before
+    assert threads() <= before
     del iterator
 
 
