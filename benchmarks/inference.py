@@ -85,7 +85,7 @@ def measured(prefix: Path, settings: Settings) -> Latencies:
 def started(prefix: Path, settings: Settings, missing: dict[str, str]) -> dict[str, Worker]:
     """A process of each runtime that has loaded the model; the others' reasons are written to `missing`.
 
-    A runtime whose output's sum differs from ours by more than 0.1 % is not timed.
+    A runtime whose output's sum, of a sample, differs from ours by more than 0.1 % is not timed.
     """
     ours = start(OURS, [sys.executable, str(HERE / "ours_inference.py"), str(prefix)], "model", settings)
     expected, workers = ours.result(3), {OURS: ours}

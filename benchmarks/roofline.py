@@ -1,6 +1,6 @@
 # How close every operator of the workloads comes to the limit of the machine.
 #
-#   python benchmarks/roofline.py [--rounds 9] [--threads 1] [--only gpt resnet18-1 ...] [--write]
+#   python benchmarks/roofline.py [--rounds 9] [--threads 1] [--only gpt resnet18-1 lstm-16 ...] [--write]
 #
 # The limit of an operator is the longer of two times: its floating-point operations at the speed of multiply-adds in
 # registers (fma.c), and its bytes at the speed of a copy of as many bytes, which is higher where they fit into a cache. Both
@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import itertools
 import os
 import statistics
 import sys
@@ -80,17 +82,18 @@ def copy_of(size: int) -> Callable[[], float]:
 
 
 def workloads(only: Iterable[str]) -> dict[str, Callable[[], Run]]:
-    """Steps of training, and calls of saved models for one input: NAME-BATCH."""
+    """Steps of training, and calls of saved models for one input and for 16: NAME-BATCH."""
     every: dict[str, Callable[[], Run]] = {name: getattr(ours, name) for name in TRAINING}
-    every.update((f"{name}-1", lambda name=name: calls_of(name)) for name in NETWORKS)  # type: ignore[misc]
+    for name, batch in itertools.product(NETWORKS, (1, 16)):
+        every[f"{name}-{batch}"] = functools.partial(calls_of, name, batch)
     wanted = list(only) or list(every)
     if unknown := sorted(set(wanted) - set(every)):
         sys.exit(f"roofline.py: {', '.join(unknown)} is not one of {', '.join(every)}")
     return {name: every[name] for name in wanted}
 
 
-def calls_of(name: str) -> Run:
-    prefix = saved(name, 1)
+def calls_of(name: str, batch: int) -> Run:
+    prefix = saved(name, batch)
     model, x = pm.Predictor(str(prefix)), np.load(f"{prefix}.npy")
 
     def run(steps: int) -> float:

@@ -12,7 +12,7 @@ namespace {
 
 py::object tensor_to_python(const Tensor& tensor) {
   if (!tensor.data) return py::none();
-  py::array array = copy_to_numpy(tensor);
+  py::array array = result_to_numpy(tensor);
   return tensor.lod.empty() ? py::object(std::move(array)) : py::make_tuple(array, tensor.lod);
 }
 

@@ -151,7 +151,9 @@ py::array as_array(const py::object& value, const std::string& what, const py::o
                    bool bits = true);
 py::array copy_to_numpy(const Tensor& tensor);
 py::object variable_to_python(const Variable& variable);  // array, or (rows, values, height)
-// A read-only array in the memory of the variable, which keeps its value. The caller uses the scope.
+// results.cc: a copy as well, whose memory is used again once Python has released it.
+py::array result_to_numpy(const Tensor& tensor);
+// arrays.cc: a read-only array in the memory of the variable, which keeps its value. The caller uses the scope.
 py::array view_of_value(Scope& scope, const std::string& name, const Variable& variable);
 
 }  // namespace paddle_mini::python

@@ -15,6 +15,14 @@ struct ConvolutionSizes {
   int64_t pixels() const { return height.out * width.out; }
   int64_t image_size() const { return groups * in_channels * plane(); }
   int64_t out_size() const { return groups * out_channels * pixels(); }
+
+  // Whether every output reads the pixel at its own place.
+  bool is_pointwise() const {
+    auto is_point = [](const WindowAxis& axis) {
+      return axis.window == 1 && axis.stride == 1 && axis.before == 0 && axis.out == axis.size;
+    };
+    return is_point(height) && is_point(width);
+  }
 };
 
 }  // namespace paddle_mini

@@ -88,6 +88,12 @@ KEPT = {
     "one tap with more filters than a slice": (3, 500, 3, 300, 1, {}),
     "one tap with groups": (2, 12, 9, 28, 1, {"groups": 2}),
     "one tap of one pixel": (2, 17, 1, 5, 1, {}),
+    "one tap of seven rows and many channels": (3, 130, 7, 70, 1, {}),
+    "one tap of eight rows and many channels": (2, 96, 8, 17, 1, {}),
+    "one tap of two rows and many channels": (5, 101, 2, 33, 1, {}),
+    "one tap of one pixel and many channels": (5, 100, 1, 33, 1, {}),
+    "one tap of an image in several regions": (2, 2100, 8, 17, 1, {}),
+    "one tap with groups of many channels": (3, 200, 5, 70, 1, {"groups": 2}),
     "few taps of a large image": (1, 3, 64, 17, 7, {"paddings": [3, 3], "strides": [2, 2]}),
     "smaller than the window": (2, 33, 2, 20, 5, {"paddings": [2, 2]}),
 }
@@ -129,8 +135,20 @@ def test_filters_that_are_never_written(case, dtype):
     run = with_kept_filters(inputs, attrs)
     kept, fed = run(inputs["Input"])
     np.testing.assert_array_equal(kept, fed)
-    np.testing.assert_allclose(kept, expected_output(inputs, attrs), rtol=0, atol=3e-5 if dtype == "float32" else 1e-12)
+    expected = expected_output(inputs, attrs)
+    tolerance = (3e-6 if dtype == "float32" else 1e-13) * max(np.abs(expected).max(), 10)
+    np.testing.assert_allclose(kept, expected, rtol=0, atol=tolerance)
     np.testing.assert_array_equal(run(inputs["Input"][:1])[0], kept[:1])
+
+
+def test_one_tap_of_many_channels_with_infinities_and_threads():
+    """A NaN or infinity stays at its pixel; the bits do not depend on the number of threads."""
+    inputs = {name: value.astype("float32") for name, value in filtered(3, 130, 7, 7, filters=(70, 130, 1, 1)).items()}
+    inputs["Input"][0, 3, 2, 5], inputs["Input"][1, 129, 6, 6], inputs["Input"][2, 0, 0, 0] = np.nan, np.inf, -np.inf
+    (kept, fed), *others = with_each(MANY, lambda: with_kept_filters(inputs, {})(inputs["Input"]))
+    assert (~np.isfinite(kept)).sum() == 3 * 70
+    assert kept.tobytes() == fed.tobytes()
+    assert all(kept.tobytes() == other.tobytes() for other, _ in others)
 
 
 # Images, channels, height, width, filters, attributes of 3x3 windows with stride 1 that take Winograd's algorithm.

@@ -9,7 +9,8 @@ namespace paddle_mini {
 
 // A few pixels times two registers of neighbouring output channels stay in registers, so that no lane is idle on small
 // images. Filters are packed into panels [taps, channels], once, because that transposes them; the inputs are those of a
-// PatchGrid's region, one number at a time. Sums run over channels and taps in the order of Convolution.
+// PatchGrid's region, one number at a time. Filters of one pixel, whose planes are one row (Convolution), read the image
+// where it lies. Sums run over channels and taps in the order of Convolution.
 template <class T>
 class ChannelPanels {
  public:
@@ -38,6 +39,8 @@ class ChannelPanels {
 
   ConvolutionSizes s_;
   const PatchGrid<T>& grid_;
+  bool in_place_;  // whether the image is read where it lies
+  std::vector<int64_t> channel_offsets_;  // if so, those of its channels
   std::shared_ptr<PackedStore::Copy> kept_;
   LaneScratch<T> inputs_;
 };

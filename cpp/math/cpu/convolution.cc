@@ -70,21 +70,30 @@ std::vector<GradientAxis> gradient_axes(const WindowAxis& axis) {
   return axes;
 }
 
+// Pixels that are independent of each other form one row.
+ConvolutionSizes in_one_row(ConvolutionSizes s) {
+  if (!s.is_pointwise()) return s;
+  s.width.size = s.width.out = s.plane();
+  s.height.size = s.height.out = 1;
+  return s;
+}
+
 }  // namespace
 
 template <class T>
 Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
-    : s_(sizes), forward_{Grid(forward_axis(s_.height), forward_axis(s_.width), s_.images, s_.in_channels,
-                               s_.image_size(), s_.out_size()),
-                          s_.in_channels,
-                          s_.out_channels,
-                          s_.plane(),
-                          s_.pixels(),
-                          all_taps(s_),
-                          s_.taps(),
-                          s_.height.window * s_.width.window,
-                          1,
-                          0},
+    : s_(gradients ? sizes : in_one_row(sizes)),
+      forward_{Grid(forward_axis(s_.height), forward_axis(s_.width), s_.images, s_.in_channels, s_.image_size(),
+                    s_.out_size()),
+               s_.in_channels,
+               s_.out_channels,
+               s_.plane(),
+               s_.pixels(),
+               all_taps(s_),
+               s_.taps(),
+               s_.height.window * s_.width.window,
+               1,
+               0},
       channels_at_once_(std::clamp<int64_t>(s_.in_channels, 1, 32)),
       outs_at_once_(std::min<int64_t>(s_.out_channels, 32)),
       filter_grid_(forward_axis(s_.height), forward_axis(s_.width), gradients ? s_.images : 0, channels_at_once_,
@@ -105,13 +114,9 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
   patches_.resize(elements);
 }
 
-// Whether pointwise_, depthwise_, winograd_ or channel_panels_ computes the products of a forward convolution.
+// Whether depthwise_, winograd_, channel_panels_ or pointwise_ computes the products of a forward convolution.
 template <class T>
 bool Convolution<T>::choose_own_class(KernelInit& init) {
-  if (PointwiseConvolution<T>::fits(s_)) {
-    pointwise_.emplace(init, s_);
-    return true;
-  }
   if (DepthwiseConvolution<T>::fits(s_)) {
     depthwise_.emplace(init, s_);
     return true;
@@ -122,8 +127,10 @@ bool Convolution<T>::choose_own_class(KernelInit& init) {
     winograd_.reset();
   }
   channel_panels_.emplace(init, s_, forward_.grid);
-  if (!channel_panels_->fits()) channel_panels_.reset();
-  return channel_panels_.has_value();
+  if (channel_panels_->fits()) return true;
+  channel_panels_.reset();
+  if (PointwiseConvolution<T>::fits(s_)) pointwise_.emplace(init, s_);
+  return pointwise_.has_value();
 }
 
 template <class T>

@@ -105,10 +105,7 @@ int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; 
 
 template <class T>
 bool PointwiseConvolution<T>::fits(const ConvolutionSizes& s) {
-  auto is_point = [](const WindowAxis& axis) {
-    return axis.window == 1 && axis.stride == 1 && axis.before == 0 && axis.out == axis.size;
-  };
-  return is_point(s.height) && is_point(s.width) && s.pixels() > 0 && s.out_channels > 0;
+  return s.is_pointwise() && s.pixels() > 0 && s.out_channels > 0;
 }
 
 template <class T>
