@@ -80,7 +80,7 @@ class OneServer:
             self.link.inside, begin = 0.0, time.perf_counter()
             if name == "pull":
                 selected = self.parameters.select(names, numbers)
-                selected.joined(self.parameters.read(selected, [0]))
+                selected.received(self.parameters.read(selected, [0])).values()
             else:
                 blocks, arrays = self.parameters.shares(gradients)[0]
                 self._client.request("server 0", Push(0, 0, self._step, blocks, arrays=arrays))

@@ -33,13 +33,13 @@ def serve(keys: Keys, folder: str, found: Any) -> None:
     server = OneServer(folder).server
     one = ServiceSocket("echo", keys, "here", "127.0.0.1", folder)
 
-    def take(header: bytes, arrays: Sequence[Any], respond: Any, patience: float) -> None:
+    def take(header: bytes, arrays: Sequence[Any], respond: Any, patience: float, memory: memoryview | None) -> None:
         if header == b"work":
             respond((json.dumps(time.process_time()).encode(), []))
         elif header.isdigit():
             respond((b"", [np.ones(int(header) // BLOCKS, np.float32) for _ in range(BLOCKS)] if int(header) else []))
         else:
-            server.take(header, arrays, respond, patience)
+            server.take(header, arrays, respond, patience, memory)
 
     found.put(one.address)
     one.serve(take, lambda: None, lambda: False)
