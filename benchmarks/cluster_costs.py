@@ -19,7 +19,7 @@ from typing import Any
 
 import paddle_mini as pm
 from cluster_inputs import Costs
-from cluster_job import train, wait, working
+from cluster_job import trained, wait, working
 from cluster_many_servers import NAMED, exchange_seconds
 from cluster_one_server import ELEMENTS, ROWS, TIMES, OneServer, least_seconds
 from cluster_sockets import Peer, costs_of_sockets, held_seconds, small_messages
@@ -124,7 +124,7 @@ def of_a_step(engine: str, trainers: int, servers: int, merged: int = 0) -> dict
     """Costs of a job of wide & deep, with run() or with steps(merged): CPU time of a trainer's step in all processes
     together (work), of its thread without the exchange (compute), and the least time of that (least); and the job's steps per
     second, which are fewer when other programs use the machine."""
-    timings, work = working(lambda: pm.cluster.run(train, trainers, servers, engine=engine, args=(300, True, merged)).returned)
+    timings, work = working(lambda: trained(engine, trainers, servers, 300, True, merged))
     compute = sum(one.compute for one in timings) / trainers
     if merged:
         return {**work, "compute": compute}

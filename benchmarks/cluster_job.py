@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import math
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,15 +110,26 @@ def _batches(feeds: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     return [{**feeds, "ids": draw.integers(0, 1_000_000, feeds["ids"].shape)} for _ in range(POOL)]
 
 
-def train(steps: int, computes: bool, merged: int = 0) -> Timing:
-    """computes: False omits the forward and backward pass and sends gradients of an earlier step, which leaves the
-    exchange and writing. merged: the batches of Trainer.steps(), which has no parts; 0: Trainer.run()."""
+def trained(engine: str, trainers: int, servers: int, steps: int, computes: bool, merged: int = 0) -> list[Timing]:
+    """A job of train()."""
+    with tempfile.TemporaryDirectory() as ready:
+        arguments = (steps, computes, merged, ready)
+        return pm.cluster.run(train, trainers, servers, engine=engine, args=arguments).returned
+
+
+def train(steps: int, computes: bool, merged: int, ready: str) -> Timing:
+    """computes: False omits the forward and backward pass and sends gradients of an earlier step, which leaves the exchange
+    and writing. merged: the batches of Trainer.steps(), which has no parts; 0: Trainer.run(). ready: a folder in which each
+    trainer has a file when it could start; they start together."""
     loss, batches = build()
     exe = pm.Executor()
     exe.run(pm.default_startup_program())
     trainer = pm.cluster.join(exe=exe)
     joined = time.monotonic()
     train_step = trainer._train_step  # timed from outside, so that a step contains no clocks
+    Path(ready, str(train_step._process.membership.number)).touch()
+    while len(list(Path(ready).iterdir())) < train_step._process.settings.trainers:
+        time.sleep(0.01)
     if not computes:
         train_step._exe = _Remembering(exe)
     messages: list[list[Message]] = []

@@ -37,8 +37,8 @@ def seconds_of(call: Callable[[], Any]) -> float:
 
 
 def leave_caches() -> None:
-    """What the computation of a trainer and messages of others do between two messages: a core's own caches have other
-    data."""
+    """Fills a core's own caches with other data, as the computation of a trainer and messages of others do between two
+    messages."""
     _OTHER_DATA[:] += 1
 
 

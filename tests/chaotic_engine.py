@@ -16,7 +16,7 @@ _fsync = os.fsync
 
 
 class PatientClock:
-    """Seconds that go on by at most LOOK from one look to the next. A coordinator looks at each message and at each tick, so
+    """Seconds that advance by at most LOOK from one look to the next. A coordinator looks at each message and at each tick, so
     its leases end when members are silent while it runs, and not because the machine had no time for the whole process."""
 
     LOOK = 0.05

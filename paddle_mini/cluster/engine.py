@@ -37,7 +37,7 @@ class Service(Protocol):
     ) -> None:
         """Calls respond(answer) once: now, or in a later call of this service when the answer is known, but at the
         latest after `patience` seconds. Other calls of the service may come between. memory: for the arrays of this
-        answer, which are sent without a copy from there; nobody reads it before."""
+        answer, which are sent without a copy from there; it is not read before."""
         ...
 
     def tick(self) -> None: ...

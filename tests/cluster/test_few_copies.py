@@ -161,7 +161,7 @@ def test_a_reply_that_is_not_what_was_asked_for_leaves_the_scope_as_it_was(bad, 
 
 @pytest.mark.parametrize("merged", [0, 1, 2])
 def test_what_was_received_is_gone_before_the_next_exchange(merged, monkeypatch):
-    """A connection has memory for one reply, which is used again as soon as nobody has its arrays."""
+    """A connection has memory for one reply, which is used again as soon as its arrays are gone."""
     exchange, alive, counts = TrainerProcess.exchange, [], []
 
     def watched(self, *given):

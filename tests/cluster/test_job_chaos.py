@@ -83,7 +83,7 @@ def test_chunks_whose_messages_are_lost_doubled_and_late(seed):
 
 
 def test_leases_do_not_end_while_the_machine_has_no_time_for_the_process(caplog):
-    """What the other tests rest on: nobody is lost who was not killed. A call that keeps the GIL stops all threads."""
+    """The other tests rest on this. A call that keeps the GIL stops all threads."""
 
     def stands_still():
         pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))

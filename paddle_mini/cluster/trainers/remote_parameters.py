@@ -41,9 +41,9 @@ class RemoteParameter(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """What servers have sent, in the memory of their messages, which the next messages use when it is gone. blocks: of each
-    parameter, its shape and the values of its blocks, in order. rows: of each table, their indices, and their values in
-    parts, in order."""
+    """The arrays of servers' replies, in the memory of their messages, which the next messages use when these are gone.
+    blocks: of each parameter, its shape and the values of its blocks, in order. rows: of each table, their indices, and
+    their values in parts, in order."""
 
     blocks: dict[str, tuple[tuple[int, ...], list[np.ndarray]]]
     rows: dict[str, tuple[np.ndarray, list[np.ndarray]]]
