@@ -63,6 +63,7 @@ def costs_of_threads() -> Costs:
         row = max(0.0, exchange_seconds(100, 8) - few) / (7 * NAMED)
         heartbeats = {count: coordinator_seconds(count)["heartbeat"] for count in (SIZES[0], SIZES[-1])}
         member = max(0.0, heartbeats[SIZES[-1]] - heartbeats[SIZES[0]]) / (SIZES[-1] - SIZES[0])
+        following = [one.seconds(name, follows=True)[1] for name in ("pull", "push")]
         return Costs(
             client_message=(measured["pull", ""][0] + measured["push", ""][0]) / 2,
             client_byte=(more("pull", "large", 0) + more("push", "large", 0)) / (2 * size),
@@ -79,6 +80,7 @@ def costs_of_threads() -> Costs:
             heartbeat_member=member,
             client_row=row,
             client_message_more=max(0.0, many - few) / 900,
+            server_message_more=sum(following) / 2,
         )
 
 
