@@ -41,10 +41,7 @@ class Result(NamedTuple):
 
 
 def job(engine: str, steps: int, computes: bool) -> Result:
-    import paddle_mini as pm
-
-    arguments = {"engine": engine, "args": (steps, computes)}
-    timings, used = working(lambda: pm.cluster.run(cluster_job.train, **PARTS_OF_JOB, **arguments).returned)
+    timings, used = working(lambda: cluster_job.trained(engine, **PARTS_OF_JOB, steps=steps, computes=computes))
     return Result(rate(timings), used["work"], timings)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import paddle_mini as pm
 from cluster_inputs import Costs
-from cluster_job import train, working
+from cluster_job import trained, wait, working
 from cluster_many_servers import NAMED, exchange_seconds
 from cluster_one_server import ELEMENTS, ROWS, TIMES, OneServer, least_seconds
 from cluster_sockets import Peer, costs_of_sockets, held_seconds, small_messages
@@ -39,6 +39,8 @@ ROUNDS, JOB_ROUNDS = 3, 1
 """Measurements of each figure, some time apart: the least is that of the quietest."""
 MERGED = 4
 """Batches that are merged where trainers read ahead."""
+UPKEEP_SECONDS = 6.0
+"""For which jobs wait."""
 AT_ONCE = 32
 """Trainers whose requests come to a coordinator while its disk is busy."""
 
@@ -61,6 +63,7 @@ def costs_of_threads() -> Costs:
         row = max(0.0, exchange_seconds(100, 8) - few) / (7 * NAMED)
         heartbeats = {count: coordinator_seconds(count)["heartbeat"] for count in (SIZES[0], SIZES[-1])}
         member = max(0.0, heartbeats[SIZES[-1]] - heartbeats[SIZES[0]]) / (SIZES[-1] - SIZES[0])
+        following = [one.seconds(name, follows=True)[1] for name in ("pull", "push")]
         return Costs(
             client_message=(measured["pull", ""][0] + measured["push", ""][0]) / 2,
             client_byte=(more("pull", "large", 0) + more("push", "large", 0)) / (2 * size),
@@ -77,6 +80,7 @@ def costs_of_threads() -> Costs:
             heartbeat_member=member,
             client_row=row,
             client_message_more=max(0.0, many - few) / 900,
+            server_message_more=sum(following) / 2,
         )
 
 
@@ -122,12 +126,24 @@ def of_a_step(engine: str, trainers: int, servers: int, merged: int = 0) -> dict
     """Costs of a job of wide & deep, with run() or with steps(merged): CPU time of a trainer's step in all processes
     together (work), of its thread without the exchange (compute), and the least time of that (least); and the job's steps per
     second, which are fewer when other programs use the machine."""
-    timings, work = working(lambda: pm.cluster.run(train, trainers, servers, engine=engine, args=(300, True, merged)).returned)
+    timings, work = working(lambda: trained(engine, trainers, servers, 300, True, merged))
+    compute = sum(one.compute for one in timings) / trainers
     if merged:
-        return work
+        return {**work, "compute": compute}
     one = timings[0]
     own = [end - begin - one.parts["exchange"][i] for i, (begin, end) in enumerate(zip(one.ends, one.ends[1:]))]
-    return {**work, "compute": sum(one.compute for one in timings) / trainers, "least": min(own)}
+    return {**work, "compute": compute, "least": min(own)}
+
+
+def upkeep(engine: str) -> dict[str, float]:
+    """Cores that a job uses while its trainers wait: of the engine, and for each trainer and each server. From jobs of 1 + 1
+    and of 4 + 4, in whose process this function waits for them, too."""
+    few, many = (
+        working(lambda: pm.cluster.run(wait, count, count, engine=engine, args=(UPKEEP_SECONDS,)).returned)[1]["share"]
+        for count in (1, 4)
+    )
+    each = max(0.0, many - few) / 6
+    return {"upkeep": max(0.0, few - 2 * each), "upkeep_process": each}
 
 
 def least(rounds: Sequence[Costs]) -> Costs:
@@ -146,9 +162,10 @@ def sockets(threads: Costs) -> dict[str, Any]:
         finally:
             peer.process.kill()
     best = {local: min((one[local] for one in small), key=lambda one: one["server_cpu"]) for local in (False, True)}
+    of_ray = upkeep("ray")
     return {
-        "ray": asdict(least([one[False] for one in costs])),
-        "ray, one machine": asdict(least([one[True] for one in costs])),
+        "ray": {**asdict(least([one[False] for one in costs])), **of_ray},
+        "ray, one machine": {**asdict(least([one[True] for one in costs])), **of_ray},
         "small messages": {"encrypted": best[False], "one machine": best[True], "held": held},
     }
 
@@ -170,7 +187,7 @@ def main() -> None:
     facts = {
         "cpu": cpu_facts().get("model name"),
         "cores": os.cpu_count(),
-        "threads": asdict(threads),
+        "threads": {**asdict(threads), **upkeep("threads")},
         **sockets(threads),
         "measured": jobs(),
         "coordinator": {str(count): coordinator_seconds(count) for count in SIZES},

@@ -1,9 +1,11 @@
 # The inputs of the model of jobs (cluster_sim.py): costs, a model that is trained, and the machines.
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from paddle_mini.cluster.job_settings import JobSettings
+from paddle_mini.cluster.shards import BLOCK
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,8 @@ class Costs:
     message has arrived and its reply is back. client_row: for each row of tables whose gradient a client sends and whose
     values it gets. client_message_more: for each message of several that a client sends at once, without the first;
     server_message_more: for a message that has waited for others, so that no thread had to be woken; None: as for one
-    alone."""
+    alone. upkeep: seconds of a core in each second, whatever the job does, of the engine on a machine; upkeep_process: of each
+    trainer and each server."""
 
     client_message: float
     client_byte: float
@@ -33,11 +36,17 @@ class Costs:
     client_row: float = 0.0
     client_message_more: float | None = None
     server_message_more: float | None = None
+    upkeep: float = 0.0
+    upkeep_process: float = 0.0
 
     def client_messages(self, count: float) -> float:
         """For so many messages at once."""
         more = self.client_message if self.client_message_more is None else self.client_message_more
         return self.client_message + max(0.0, count - 1) * more
+
+    def upkeep_of(self, processes: int) -> float:
+        """Cores that a machine with so many trainers and servers needs all the time."""
+        return self.upkeep + processes * self.upkeep_process
 
     def at_server(self, has_waited: bool) -> float:
         """For a message."""
@@ -90,3 +99,10 @@ class Cluster:
     @property
     def heartbeat_seconds(self) -> float:
         return JobSettings("job", self.trainers, self.servers, lease=self.lease).heartbeat_seconds
+
+
+def touched(model: Model, servers: int, batches: int = 1) -> float:
+    """The fraction of the servers that so many batches touch: those with a block of the dense parameters, and of the others
+    those that have one of their rows."""
+    dense = min(1.0, model.dense / (4 * BLOCK) / servers)
+    return max(1 / servers, 1 - (1 - dense) * math.exp(-batches * model.rows / servers))

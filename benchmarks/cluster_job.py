@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import math
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +36,7 @@ class Message(NamedTuple):
 class Timing(NamedTuple):
     """ends: the time at which each step ended, on a clock of the machine. parts: seconds of each step, by PARTS.
     messages: of one step. joined: the time at which the trainer could start. compute: CPU seconds of the trainer's thread in
-    a step, without the exchange."""
+    a step, without the exchange and what prepares it."""
 
     ends: list[float]
     parts: dict[str, list[float]]
@@ -56,14 +58,14 @@ def step_bytes(messages: list[list[Message]]) -> int:
 
 
 def working(job: Callable[[], list[Timing]]) -> tuple[list[Timing], dict[str, float]]:
-    """A job's timings; CPU time of a trainer's step in all processes together (work); and the job's steps per second,
-    which are fewer when other programs use the machine."""
+    """A job's timings; CPU time of a trainer's step in all processes together (work); the job's steps per second, which are
+    fewer when other programs use the machine; and the cores that it uses (share)."""
     samples: list[tuple[float, float]] = []
     ended = threading.Event()
 
     def sample() -> None:
-        while not ended.wait(0.1):
-            samples.append((time.monotonic(), cpu_seconds()))
+        while not ended.wait(0.1):  # looking at all processes takes time, too
+            samples.append((time.monotonic(), cpu_seconds() - time.thread_time()))
 
     watching = threading.Thread(target=sample)
     watching.start()
@@ -74,9 +76,12 @@ def working(job: Callable[[], list[Timing]]) -> tuple[list[Timing], dict[str, fl
         watching.join()
     begin, end = max(one.ends[0] for one in timings), min(one.ends[-1] for one in timings)
     inside = [sample for sample in samples if begin <= sample[0] <= end]
+    if len(inside) < 2:
+        raise RuntimeError(f"{len(inside)} samples of {len(samples)} are from the {end - begin:.1f} s of the job")
     (first, before), (last, after) = inside[0], inside[-1]
     steps = sum(first < moment <= last for one in timings for moment in one.ends)
-    return timings, {"work": (after - before) / steps, "steps": steps / (last - first)}
+    share = (after - before) / (last - first)
+    return timings, {"work": share * (last - first) / max(1, steps), "steps": steps / (last - first), "share": share}
 
 
 def build() -> tuple[Any, list[dict[str, np.ndarray]]]:
@@ -105,24 +110,37 @@ def _batches(feeds: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     return [{**feeds, "ids": draw.integers(0, 1_000_000, feeds["ids"].shape)} for _ in range(POOL)]
 
 
-def train(steps: int, computes: bool, merged: int = 0) -> Timing:
-    """computes: False omits the forward and backward pass and sends gradients of an earlier step, which leaves the
-    exchange and writing. merged: the batches of Trainer.steps(), which has no parts; 0: Trainer.run()."""
+def trained(engine: str, trainers: int, servers: int, steps: int, computes: bool, merged: int = 0) -> list[Timing]:
+    """A job of train()."""
+    with tempfile.TemporaryDirectory() as ready:
+        arguments = (steps, computes, merged, ready)
+        return pm.cluster.run(train, trainers, servers, engine=engine, args=arguments).returned
+
+
+def train(steps: int, computes: bool, merged: int, ready: str) -> Timing:
+    """computes: False omits the forward and backward pass and sends gradients of an earlier step, which leaves the exchange
+    and writing. merged: the batches of Trainer.steps(), which has no parts; 0: Trainer.run(). ready: a folder in which each
+    trainer has a file when it could start; they start together."""
     loss, batches = build()
     exe = pm.Executor()
     exe.run(pm.default_startup_program())
     trainer = pm.cluster.join(exe=exe)
     joined = time.monotonic()
     train_step = trainer._train_step  # timed from outside, so that a step contains no clocks
+    Path(ready, str(train_step._process.membership.number)).touch()
+    while len(list(Path(ready).iterdir())) < train_step._process.settings.trainers:
+        time.sleep(0.01)
     if not computes:
         train_step._exe = _Remembering(exe)
     messages: list[list[Message]] = []
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     ends = []
     if merged:
+        staged, began = _count_cpu(train_step._process, "stage"), time.thread_time()
         for _ in trainer.steps((batches[step % POOL] for step in range(WARM + steps)), [loss], merged):
             ends.append(time.monotonic())
-        return Timing(ends[WARM - 1 :], {}, [], joined)
+        compute = (time.thread_time() - began - sum(staged)) / (WARM + steps)
+        return Timing(ends[WARM - 1 :], {}, [], joined, compute)
     for step in range(WARM + steps):
         if step == WARM - 1:
             train_step._process.client._link = _Recording(train_step._process.client._link, messages)
@@ -134,6 +152,18 @@ def train(steps: int, computes: bool, merged: int = 0) -> Timing:
         ends.append(time.monotonic())
     compute = (time.thread_time() - began - sum(exchanged)) / steps
     return Timing(ends[WARM - 1 :], {name: values[-steps:] for name, values in parts.items()}, messages, joined, compute)
+
+
+def wait(seconds: float) -> Timing:
+    """A job's function that joins with wide & deep, makes a step, and does nothing for so long."""
+    loss, batches = build()
+    exe = pm.Executor()
+    exe.run(pm.default_startup_program())
+    trainer = pm.cluster.join(exe=exe)
+    trainer.run(batches[0], [loss])
+    began = time.monotonic()
+    time.sleep(seconds)
+    return Timing([began + 1, time.monotonic()], {}, [], began)
 
 
 def begin() -> float:
@@ -181,18 +211,9 @@ def _shapes(arrays: Arrays) -> Shapes:
 
 
 def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> list[float]:
-    """Times every call; the tables of a step are timed together. Returns the CPU seconds of exchanges, as they are made."""
-    exchanged: list[float] = []
-    exchange = train_step._process.exchange
-
-    def counted(*args: Any) -> Any:
-        begin = time.thread_time()
-        try:
-            return exchange(*args)
-        finally:
-            exchanged.append(time.thread_time() - begin)
-
-    train_step._process.exchange = counted
+    """Times every call; the tables of a step are timed together, and the exchange with the preparation of the next one.
+    Returns the CPU seconds of exchanges and of preparations, as they are made."""
+    exchanged = _count_cpu(train_step._process, "exchange", "stage")
 
     def timed(owner: Any, name: str, part: str, first: bool = True) -> None:
         call: Callable[..., Any] = getattr(owner, name)
@@ -208,11 +229,31 @@ def _time_parts(train_step: Any, parts: dict[str, list[float]]) -> list[float]:
         setattr(owner, name, wrapped)
 
     timed(train_step._process, "exchange", "exchange")
+    timed(train_step._process, "stage", "exchange", first=False)
     for number, table in enumerate(train_step._tables.values()):
         timed(table, "write", "write rows", first=number == 0)
     train_step._exe = _Called(train_step._exe)
     timed(train_step._exe, "run", "forward and backward")
     return exchanged
+
+
+def _count_cpu(owner: Any, *names: str) -> list[float]:
+    """The CPU seconds of all calls of these methods from now on, each in the thread that makes it."""
+    seconds: list[float] = []
+
+    def counted(call: Callable[..., Any]) -> Callable[..., Any]:
+        def count(*args: Any) -> Any:
+            begin = time.thread_time()
+            try:
+                return call(*args)
+            finally:
+                seconds.append(time.thread_time() - begin)
+
+        return count
+
+    for name in names:
+        setattr(owner, name, counted(getattr(owner, name)))
+    return seconds
 
 
 class _Called:

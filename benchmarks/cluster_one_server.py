@@ -36,6 +36,15 @@ def seconds_of(call: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
+def leave_caches() -> None:
+    """Fills a core's own caches with other data, as the computation of a trainer and messages of others do between two
+    messages."""
+    _OTHER_DATA[:] += 1
+
+
+_OTHER_DATA = np.zeros(1 << 23, np.uint8)
+
+
 class DirectLink(Link):
     """Calls one server as an object; `inside` sums the seconds spent in it."""
 
@@ -67,9 +76,9 @@ class OneServer:
         self.parameters.initialise([0], 1, self.values)
         self._draw, self._step = np.random.default_rng(0), 0
 
-    def seconds(self, name: str, large: bool = False, rows: bool = False) -> tuple[float, float]:
+    def seconds(self, name: str, large: bool = False, rows: bool = False, follows: bool = False) -> tuple[float, float]:
         """Cost of a "pull" or a "push" of all small parameters and these: at the client, at the server. The rows differ
-        each time, as those of batches do."""
+        each time, as those of batches do. follows: it comes right after another one, with nothing between them."""
         names = [one for one in self.values if one.startswith("small") or (large and one == "large")]
         samples = []
         for _ in range(TIMES):
@@ -77,10 +86,12 @@ class OneServer:
             numbers = dict.fromkeys(TABLES if rows else (), np.unique(some))
             gradients: dict[str, Any] = {one: np.full_like(self.values[one], 1e-3) for one in names}
             gradients.update({one: (some, np.full((ROWS, TABLES[one]), 1e-3, np.float32)) for one in numbers})
+            if not follows:
+                leave_caches()
             self.link.inside, begin = 0.0, time.perf_counter()
             if name == "pull":
                 selected = self.parameters.select(names, numbers)
-                selected.joined(self.parameters.read(selected, [0]))
+                selected.received(self.parameters.read(selected, [0]))
             else:
                 blocks, arrays = self.parameters.shares(gradients)[0]
                 self._client.request("server 0", Push(0, 0, self._step, blocks, arrays=arrays))

@@ -64,7 +64,7 @@ def validation() -> Iterator[list[Any]]:
         engine, parts = job_name.split()
         trainers, servers = map(int, parts.split("+"))
         cluster = Cluster(trainers, servers, shared=True, cores=FACTS["cores"], merged=MERGED if ahead else 0)
-        model = replace(WIDE, compute=FACTS["measured"][job_name]["compute"])  # other processes take a part of the cache
+        model = replace(WIDE, compute=measured["compute"])  # other processes take a part of the cache
         job = Job(model, cluster, Costs(**FACTS["ray, one machine" if engine == "ray" else engine])).run(60.0, warm=1.0)
         work = job.trainers[0].cores.busy / job.steps
         yield [

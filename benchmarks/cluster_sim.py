@@ -2,8 +2,8 @@
 """Assumptions:
 
 * Each trainer, each server and the coordinator has its own machine, with cores, a full-duplex link and, for a server, a
-  disk; or all share one machine, without links (shared). Every resource serves requests in the order of arrival. The
-  network between links has no limit.
+  disk; or all share one machine, without links, and with what the engine and waiting processes need all the time (shared).
+  Every resource serves requests in the order of arrival. The network between links has no limit.
 * A step sends one request to each server that it touches: the gradients of the step before it, with a reply that has the
   parameters for this one. In sync mode the server keeps the request until the step is made. A message takes CPU time at its
   sender, the sender's link, the latency, the receiver's link, and CPU time at the receiver, one after the other, as a
@@ -30,13 +30,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cluster_inputs import Cluster, Costs, Model
+from cluster_inputs import Cluster, Costs, Model, touched
 from discrete_events import Latch, Process, Queue, Simulation
-from paddle_mini.cluster.shards import BLOCK
 
 SAMPLED, SAMPLED_OF_MANY = 8, 2
 """Servers that are simulated, and those of more than 1,000 trainers, and of the hours of one, which make many events."""
 PAGE = 4096
+UPKEEP_SECONDS = 0.01
+"""From one use of a core by the engine to the next."""
 WRITTEN_AT_A_TIME = 1 << 24
 """Bytes of a checkpoint for which a core is taken, before requests that wait for one are served."""
 
@@ -115,6 +116,8 @@ class Job:
         cluster, begin, draw = self.cluster, self.simulation.begin, self.simulation.random
         for number, client in enumerate(self.clients):
             begin(self._train_ahead(client) if cluster.merged else self._train(number, client))
+        if cluster.shared:
+            begin(self._upkeep(self.trainers[0], self.costs.upkeep_of(cluster.trainers + cluster.servers)))
         for _ in range(cluster.trainers + cluster.servers if cluster.heartbeats else 0):
             begin(self._heartbeat(), draw.random() * cluster.heartbeat_seconds)
         for server in self.servers:
@@ -154,8 +157,7 @@ class Job:
         return {name: max(one.busy / one.capacity for one in group) / self.seconds for name, group in self.groups().items()}
 
     def _train(self, number: int, client: Client) -> Process:
-        cluster, simulation, step, saved = self.cluster, self.simulation, 0, 0
-        fails = self._life(cluster.mean_life)
+        cluster, simulation, step, saved, fails = self.cluster, self.simulation, 0, 0, self._life(self.cluster.mean_life)
         while True:
             if step % cluster.local_steps == 0:
                 yield self._exchange(client, client.versions[-1])
@@ -263,6 +265,13 @@ class Job:
             yield self.simulation.timeout(self.cluster.latency)
             yield from receives.use(into / self.cluster.bandwidth)
 
+    def _upkeep(self, machine: Machine, share: float) -> Process:
+        last = self.simulation.now
+        while True:
+            yield self.simulation.timeout(UPKEEP_SECONDS)
+            passed, last = self.simulation.now - last, self.simulation.now
+            yield from machine.cores.use(share * passed)
+
     def _heartbeat(self) -> Process:
         members, every = self.cluster.trainers + self.cluster.servers, self.cluster.heartbeat_seconds
         while True:
@@ -289,10 +298,3 @@ class Job:
                 self.lost += (server.version - server.saved) / (self.cluster.servers * self.touched)
                 reading = self.stored * (self.costs.checkpoint_byte + 1 / self.cluster.disk)
                 yield self.simulation.timeout(self.cluster.restart + reading)
-
-
-def touched(model: Model, servers: int, batches: int = 1) -> float:
-    """The fraction of the servers that so many batches touch: those with a block of the dense parameters, and of the others
-    those that have one of their rows."""
-    dense = min(1.0, model.dense / (4 * BLOCK) / servers)
-    return max(1 / servers, 1 - (1 - dense) * math.exp(-batches * model.rows / servers))

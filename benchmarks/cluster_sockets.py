@@ -33,16 +33,28 @@ def serve(keys: Keys, folder: str, found: Any) -> None:
     server = OneServer(folder).server
     one = ServiceSocket("echo", keys, "here", "127.0.0.1", folder)
 
-    def take(header: bytes, arrays: Sequence[Any], respond: Any, patience: float) -> None:
+    def take(header: bytes, arrays: Sequence[Any], respond: Any, patience: float, memory: memoryview | None) -> None:
         if header == b"work":
             respond((json.dumps(time.process_time()).encode(), []))
         elif header.isdigit():
-            respond((b"", [np.ones(int(header) // BLOCKS, np.float32) for _ in range(BLOCKS)] if int(header) else []))
+            respond((b"", ready(int(header), memory)))
         else:
-            server.take(header, arrays, respond, patience)
+            server.take(header, arrays, respond, patience, memory)
 
     found.put(one.address)
     one.serve(take, lambda: None, lambda: False)
+
+
+def ready(elements: int, memory: memoryview | None) -> list[np.ndarray]:
+    """The arrays of a reply, where a server makes them, without the work of making them, which pull_byte and pull_row count."""
+    if not elements:
+        return []
+    place = memory is not None and len(memory) >= 4 * elements
+    whole = np.frombuffer(memory, np.float32, elements) if place else _READY.setdefault(elements, np.ones(elements, np.float32))
+    return np.split(whole, BLOCKS)
+
+
+_READY: dict[int, np.ndarray] = {}
 
 
 class Peer:
@@ -61,7 +73,8 @@ class Peer:
 
 def costs_of_sockets(threads: Costs, peer: Peer, is_local: bool) -> Costs:
     """Costs of messages that wait for each other, on this machine: by local sockets, or encrypted as between machines. Each
-    end is charged the CPU time of its process."""
+    end is charged the CPU time of its process. Where servers have machines of their own, a trainer takes one reply after the
+    other; where all share one, others run between two of them, so that each costs as much as the first."""
     link, size = peer.link(is_local), 1 << 20
 
     def ask(header: bytes, arrays: Sequence[Any] = ()) -> Any:
@@ -97,8 +110,10 @@ def costs_of_sockets(threads: Costs, peer: Peer, is_local: bool) -> Costs:
         server_message=threads.server_message + empty[1],
         server_byte=max(0.0, server_byte),
         message_wait=max(0.0, empty[2] - empty[0] - empty[1]),
-        client_message_more=threads.client_message + many(),
-        server_message_more=small_messages(peer, is_local)["server_cpu"] + threads.server_message - held_seconds(peer.folder),
+        client_message_more=many() + (threads.client_message if is_local else threads.client_message_more or 0.0),
+        server_message_more=small_messages(peer, is_local)["server_cpu"]
+        + (threads.server_message_more or threads.server_message)
+        - held_seconds(peer.folder),
     )
 
 

@@ -4,7 +4,7 @@ import collections.abc
 import numpy
 import typing
 import typing_extensions
-__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_epilogue_tile', 'set_fill_pattern', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
+__all__: list[str] = ['Claim', 'Communicator', 'DeviceError', 'DeviceMemory', 'Error', 'Executor', 'FRAME_ALIGNMENT', 'FRAME_LIMIT', 'FiniteCheck', 'HEADER_LIMIT', 'OpError', 'PATIENCE_LIMIT', 'Profile', 'Program', 'ProgramError', 'PushedBlocks', 'ReplicaTurn', 'ReplicaTurns', 'SMALL_ARRAY', 'Scope', 'ScopeHold', 'ScopeInUse', 'ShapeError', 'Signature', 'SwappedValues', 'add_python_operator', 'alter_schema', 'as_array', 'check_op', 'check_variable_name', 'checksum_beside', 'container_cpu_quota', 'container_memory_limit', 'cpu_levels', 'crc32c', 'crc32c_by_tables', 'decode_program', 'device_address', 'device_memory', 'device_text', 'emulate', 'encode_program', 'end_work', 'find_waits', 'forget_peak', 'fresh_memory', 'generic_attributes', 'gpu_count', 'gpu_path', 'gpu_text', 'gradient', 'kernel_library', 'load_operators', 'load_parameters', 'memory_in_use', 'memory_limit', 'model_facts', 'num_threads', 'num_threads_reason', 'op_schema', 'op_types', 'pack_frames', 'parameter_file_order', 'parameters_checksum', 'pickle_is_checked', 'plan_memory', 'printable', 'read_file', 'read_pickle', 'read_safetensors', 'read_state', 'read_tensor', 'remove_unfinished', 'require_parameters', 'safetensors_is_checked', 'save_model', 'save_parameters', 'set_epilogue_tile', 'set_fill_pattern', 'set_in_parts', 'set_least_loop', 'set_num_threads', 'started_workers', 'take_longest_split_loop', 'tensor_bytes', 'tensor_header', 'try_gradient_schema', 'try_loop', 'try_schema', 'type_name', 'unfinished_name', 'unpack_frames', 'write_file', 'write_files', 'write_model']
 
 class Error(Exception):
     ...
@@ -212,7 +212,7 @@ class PushedBlocks:
     def fits(self, arg0: list) -> bool:
         ...
 
-    def read(self, arg0: list) -> typing.Any:
+    def read(self, arrays: list, memory: typing.Any) -> typing.Any:
         ...
 
 class DeviceMemory:
@@ -384,6 +384,9 @@ def set_epilogue_tile(elements: typing.SupportsInt | typing.SupportsIndex=4096) 
     ...
 
 def set_fill_pattern(arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+    ...
+
+def set_in_parts(scope: Scope, values: collections.abc.Sequence) -> None:
     ...
 
 def set_least_loop(nanoseconds: typing.SupportsFloat | typing.SupportsIndex=20000.0) -> None:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frame_memory.h"
 #include "module.h"
 
 namespace paddle_mini::python {
@@ -17,7 +18,6 @@ struct OptimizerCalls {
   GetRows get_rows;
 };
 
-constexpr size_t kAlignment = 64;
 constexpr size_t kManyBytes = size_t{1} << 16;  // from which other threads of Python run meanwhile
 
 // A block on its server: rows of a table, or elements, in [begin, end), each of `unit` elements of `item` bytes.
@@ -147,37 +147,38 @@ class PushedBlocks {
   }
 
   // Copies of the blocks and of the rows that the reply has, in one piece of memory; None if a row could not be read. arrays:
-  // of a push, which fit.
-  py::object read(const py::list& arrays) {
-    std::vector<const int64_t*> rows;
-    std::vector<size_t> counts;
-    size_t first = arrays.size() - tables_.size(), size = 0, number = 0;
-    auto place = [&](size_t bytes) {
-      size_t at = size;
-      size += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-      return at;
-    };
-    std::vector<size_t> places;
-    for (const Held& block : wanted_) places.push_back(place(block.bytes()));
+  // of a push, which fit. lent: memory in which the large ones are, as pack_frames() wants them, if they fit; or None.
+  py::object read(const py::list& arrays, const py::object& lent) {
+    std::vector<Copy> copies;
+    for (const Held& block : wanted_) copies.push_back({&block, nullptr, static_cast<size_t>(block.end - block.begin)});
+    size_t next = arrays.size() - tables_.size();
     for (const Held& block : tables_) {
-      auto some = py::reinterpret_borrow<py::array>(arrays[first + number++]);
-      rows.push_back(static_cast<const int64_t*>(some.data()));
-      counts.push_back(static_cast<size_t>(some.shape(0)));
-      places.push_back(place(counts.back() * block.unit_bytes()));
+      auto rows = py::reinterpret_borrow<py::array>(arrays[next++]);
+      copies.push_back({&block, static_cast<const int64_t*>(rows.data()), static_cast<size_t>(rows.shape(0))});
     }
-    py::array memory(py::dtype::of<uint8_t>(), std::vector<py::ssize_t>{static_cast<py::ssize_t>(size)});
-    char* to = static_cast<char*>(memory.mutable_data());
-    if (!copy(to, places, rows, counts)) return py::none();
-    py::list found(wanted_.size() + tables_.size());
-    for (size_t i = 0; i < places.size(); ++i) {
-      const Held& block = i < wanted_.size() ? wanted_[i] : tables_[i - wanted_.size()];
-      std::vector<py::ssize_t> shape = block.unit;
-      bool is_table = i >= wanted_.size();
-      shape.insert(shape.begin(),
-                   is_table ? static_cast<py::ssize_t>(counts[i - wanted_.size()]) : block.end - block.begin);
-      found[i] = py::array(float_of(block.item), shape, {}, to + places[i], memory);
+    size_t small = 0, large = 0;
+    for (Copy& one : copies) {
+      size_t& used = one.bytes() < kSmallArray ? small : large;
+      one.place = used;
+      used += room(one.bytes());
     }
-    return found;
+    Py_buffer* buffer = lent.is_none() ? nullptr : PyMemoryView_GET_BUFFER(lent.ptr());
+    bool is_lent = buffer && large && static_cast<size_t>(buffer->len) >= large;
+    py::array own(py::dtype::of<uint8_t>(),
+                  std::vector<py::ssize_t>{static_cast<py::ssize_t>(small + (is_lent ? 0 : large))});
+    char* begin = static_cast<char*>(own.mutable_data());
+    char* of_large = is_lent ? static_cast<char*>(buffer->buf) : begin + small;
+    py::list found(copies.size());
+    for (size_t i = 0; i < copies.size(); ++i) {
+      Copy& one = copies[i];
+      bool is_small = one.bytes() < kSmallArray;
+      one.to = (is_small ? begin : of_large) + one.place;
+      std::vector<py::ssize_t> shape = one.block->unit;
+      shape.insert(shape.begin(), static_cast<py::ssize_t>(one.count));
+      py::handle owner = is_small || !is_lent ? py::handle(own) : py::handle(lent);
+      found[i] = py::array(float_of(one.block->item), shape, {}, one.to, owner);
+    }
+    return copy(copies, small + large) ? py::object(std::move(found)) : py::none();
   }
 
  private:
@@ -191,20 +192,29 @@ class PushedBlocks {
     std::transform(rows, rows + count, inside.begin(), [&](int64_t row) { return row - block.begin; });
   }
 
-  bool copy(char* to, const std::vector<size_t>& places, const std::vector<const int64_t*>& rows,
-            const std::vector<size_t>& counts) {
-    size_t moved = places.empty() ? 0 : places.back();
+  // rows: nullptr: all of the block.
+  struct Copy {
+    const Held* block;
+    const int64_t* rows;
+    size_t count;
+    size_t place = 0;
+    char* to = nullptr;
+    size_t bytes() const { return count * block->unit_bytes(); }
+  };
+
+  bool copy(const std::vector<Copy>& copies, size_t moved) {
     std::optional<py::gil_scoped_release> others_run;
     if (moved >= kManyBytes) others_run.emplace();
-    for (size_t i = 0; i < wanted_.size(); ++i)
-      if (wanted_[i].bytes()) std::memcpy(to + places[i], wanted_[i].values, wanted_[i].bytes());
     std::vector<int64_t> inside;
-    for (size_t i = 0; i < tables_.size(); ++i) {
-      const Held& block = tables_[i];
-      relative(block, rows[i], counts[i], inside);
-      char* values = to + places[wanted_.size() + i];
-      size_t bytes = counts[i] * block.unit_bytes();
-      if (calls_.get_rows(block.optimizer, block.element, inside.data(), counts[i], values, bytes)) return false;
+    for (const Copy& one : copies) {
+      if (!one.bytes()) continue;
+      if (!one.block->is_table) {
+        std::memcpy(one.to, one.block->values, one.bytes());
+        continue;
+      }
+      relative(*one.block, one.rows, one.count, inside);
+      const Held& block = *one.block;
+      if (calls_.get_rows(block.optimizer, block.element, inside.data(), one.count, one.to, one.bytes())) return false;
     }
     return true;
   }
@@ -225,7 +235,7 @@ void define_blocks(py::module_& m) {
            "is a table, begin, end, shape of a unit, address of the values).")
       .def("fits", &PushedBlocks::fits)
       .def("apply", &PushedBlocks::apply)
-      .def("read", &PushedBlocks::read);
+      .def("read", &PushedBlocks::read, py::arg("arrays"), py::arg("memory"));
 }
 
 }  // namespace paddle_mini::python

@@ -1,19 +1,19 @@
 // Frames of the messages of jobs; paddle_mini/cluster/frames.py describes their bytes.
 #include <cstring>
 
+#include "frame_memory.h"
 #include "module.h"
 
 namespace paddle_mini::python {
 namespace {
 
-constexpr size_t kFrameLimit = size_t{1} << 32, kHeaderLimit = size_t{1} << 20, kSmall = size_t{1} << 14;
-constexpr size_t kBegin = 18, kOffer = 40, kAlignment = 64, kMostDims = 32;
+constexpr size_t kFrameLimit = size_t{1} << 32, kHeaderLimit = size_t{1} << 20;
+constexpr size_t kBegin = 18, kOffer = 40, kMostDims = 32;
 constexpr double kPatienceLimit = 3600.0;
 constexpr int kInMemory = 1, kOffers = 2, kRequest = 0, kMostKind = 2;
 constexpr const char* kDtypes[] = {"<f4", "<f8", "<i8"};
 constexpr size_t kItemBytes[] = {4, 8, 8};
 
-size_t room(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 size_t gap(size_t at) { return (8 - at % 8) % 8; }
 
 const py::dtype& dtype_of(int code) {
@@ -148,7 +148,7 @@ py::tuple unpack_frames(const py::bytes& head, const py::sequence& frames, const
       require<ProgramError>(bytes == spec.bytes, "an array of ", text_of(spec), " comes with ", bytes, " bytes");
     };
     py::array array;
-    if (spec.bytes < kSmall) {
+    if (spec.bytes < kSmallArray) {
       reader.take(gap(reader.at()));
       array = array_at(spec, reader.take(spec.bytes).data(), head);
     } else if (in_memory) {
@@ -161,7 +161,7 @@ py::tuple unpack_frames(const py::bytes& head, const py::sequence& frames, const
       has(frame.size());
       array = array_at(spec, frame.data(), frame.object());
     }
-    if (spec.bytes >= kSmall) large += room(spec.bytes);
+    if (spec.bytes >= kSmallArray) large += room(spec.bytes);
     arrays[i] = std::move(array);
   }
   require<ProgramError>(reader.at_end() && next == frame_count, "a message has other bytes than its ", count,
@@ -223,8 +223,8 @@ py::list pack_frames(int kind, const py::bytes& header, const py::sequence& arra
   size_t size = kBegin + offered.size() + text.size(), large = 0;
   for (const Given& one : given) size += 2 + 8 * static_cast<size_t>(one.array.ndim());
   for (const Given& one : given) {
-    if (one.bytes < kSmall) size += gap(size) + one.bytes;
-    if (one.bytes >= kSmall) large += room(one.bytes);
+    if (one.bytes < kSmallArray) size += gap(size) + one.bytes;
+    if (one.bytes >= kSmallArray) large += room(one.bytes);
   }
   require<ProgramError>(!memory || large <= memory->size(), "arrays of ", large, " bytes don't fit into the memory");
   auto head = py::reinterpret_steal<py::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
@@ -246,7 +246,7 @@ py::list pack_frames(int kind, const py::bytes& header, const py::sequence& arra
   frames.append(head);
   std::vector<std::pair<const void*, size_t>> copied;
   for (const Given& one : given) {
-    if (one.bytes < kSmall) {
+    if (one.bytes < kSmallArray) {
       to.fill_gap();
       to.put(one.array.data(), one.bytes);
     } else if (memory) {
@@ -257,11 +257,16 @@ py::list pack_frames(int kind, const py::bytes& header, const py::sequence& arra
   }
   if (copied.empty()) return frames;
   char* at = memory->data();
-  py::gil_scoped_release others_run;
+  std::vector<std::tuple<char*, const void*, size_t>> moves;
   for (auto [from, bytes] : copied) {
-    std::memcpy(at, from, bytes);
+    auto source = static_cast<const char*>(from);
+    bool is_inside = source < memory->data() + memory->size() && source + bytes > memory->data();
+    require<ProgramError>(!is_inside || source == at, "an array is in the memory of the message, but not at its place");
+    if (!is_inside) moves.emplace_back(at, from, bytes);
     at += room(bytes);
   }
+  py::gil_scoped_release others_run;
+  for (auto [to_place, from, bytes] : moves) std::memcpy(to_place, from, bytes);
   return frames;
 }
 
@@ -270,8 +275,8 @@ py::list pack_frames(int kind, const py::bytes& header, const py::sequence& arra
 void define_frames(py::module_& m) {
   m.attr("FRAME_LIMIT") = kFrameLimit;
   m.attr("HEADER_LIMIT") = kHeaderLimit;
-  m.attr("SMALL_ARRAY") = kSmall;
-  m.attr("FRAME_ALIGNMENT") = kAlignment;
+  m.attr("SMALL_ARRAY") = kSmallArray;
+  m.attr("FRAME_ALIGNMENT") = kFrameAlignment;
   m.attr("PATIENCE_LIMIT") = kPatienceLimit;
   m.def("pack_frames", &pack_frames, py::arg("kind"), py::arg("header"), py::arg("arrays"), py::arg("patience"),
         py::arg("flags"), py::arg("offer"), py::arg("memory"),

@@ -44,6 +44,24 @@ void set(Scope& scope, const std::string& name, const py::object& value, py::obj
   scope.set(name, tensor);
 }
 
+void set_in_parts(Scope& scope, const py::sequence& values) {
+  std::vector<Scope::InParts> found;
+  for (py::handle one : values) {
+    auto [name, shape, arrays] = one.cast<std::tuple<std::string, std::vector<int64_t>, std::vector<py::array>>>();
+    require<ShapeError>(!arrays.empty() && shape.size() <= Shape::kMaxRank, "'", printable(name), "' has ",
+                        arrays.size(), " parts and ", shape.size(), " dimensions");
+    Scope::InParts value{name, dtype_from_numpy(arrays[0].dtype(), name), Shape(shape), {}};
+    for (const py::array& array : arrays) {
+      require<ShapeError>(array.flags() & py::array::c_style, "'", printable(name), "': a part is not C-contiguous");
+      value.parts.push_back(view_of(array, name));  // `values` keeps it
+    }
+    found.push_back(std::move(value));
+  }
+  InScope use(scope, Access::Edit);
+  py::gil_scoped_release others_run;
+  scope.set(found);
+}
+
 std::vector<int64_t> rows_from_python(const std::string& name, const py::object& value) {
   try {
     return value.cast<std::vector<int64_t>>();
@@ -221,6 +239,10 @@ void define_scope(py::module_& m) {
         const Variable* variable = scope.find(name);
         return variable && variable->has_value();
       });
+  m.def(
+      "set_in_parts", &set_in_parts, py::arg("scope"), py::arg("values"),
+      "Gives variables values that come as (name, shape, arrays), whose elements follow each other: all of them or, on "
+      "an error, none.");
 }
 
 }  // namespace paddle_mini::python

@@ -5,12 +5,29 @@ import os
 import random
 import threading
 import time
+from functools import partial
 
 from cluster_moments import begin_again
 from paddle_mini.cluster import Timeout
+from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.thread_engine import ThreadEngine
 
 _fsync = os.fsync
+
+
+class PatientClock:
+    """Seconds that advance by at most LOOK from one look to the next. A coordinator looks at each message and at each tick, so
+    its leases end when members are silent while it runs, and not because the machine had no time for the whole process."""
+
+    LOOK = 0.05
+
+    def __init__(self, now):
+        self._now, self._looked = now, time.monotonic()
+
+    def __call__(self):
+        before, self._looked = self._looked, time.monotonic()
+        self._now += min(self._looked - before, self.LOOK)
+        return self._now
 
 
 class ChaoticThreads(ThreadEngine):
@@ -27,6 +44,15 @@ class ChaoticThreads(ThreadEngine):
         self._deaths, self._stops = dict(deaths or {}), dict(stops or {})
         self._count, self._back, self._later = 0, [], []
         self.deaths = 0
+
+    def serve(self, services):
+        super().serve({name: partial(self._patient, make) for name, make in services.items()})
+
+    def _patient(self, make, link):
+        service = make(link)
+        if isinstance(service, Coordinator):
+            service._clock = PatientClock(service._now)
+        return service
 
     def post(self, request, respond, timeout):
         with self._rolling:

@@ -21,7 +21,7 @@ class Echo:
     def __init__(self):
         self.requests, self.kept, self.slow = [], [], 0.0
 
-    def take(self, header, arrays, respond, patience):
+    def take(self, header, arrays, respond, patience, memory=None):
         self.requests.append(header)
         time.sleep(self.slow)
         if header == b"fail":

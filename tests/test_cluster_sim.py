@@ -49,6 +49,17 @@ def model(sim):
     return sim.Model("model", compute=0.01, dense=2e6, rows=1000, row_bytes=64, table=64e6, spread=0.0)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5])
+def test_what_the_engine_needs_all_the_time_is_missing_on_a_shared_machine(sim, costs, model, share):
+    """With one core, trainers get what is left of it; with machines of their own they are as fast as without."""
+    without, some = (
+        {shared: sim.Job(model, sim.Cluster(1, 1, cores=1, shared=shared), of).run(50.0).steps for shared in (False, True)}
+        for of in (replace(costs, message_wait=0.0), replace(costs, message_wait=0.0, upkeep=share / 2, upkeep_process=share / 4))
+    )
+    assert some[True] == pytest.approx((1 - share) * without[True], rel=0.02)
+    assert some[False] == without[False]
+
+
 def one_queue(events, arrivals, service, until, places=1):
     """Processes that arrive at random at a queue with random service times."""
     simulation = events.Simulation(5)

@@ -67,7 +67,7 @@ void Scope::erase(const std::string& name) {
 void Scope::set(const std::string& name, const Tensor& value) {
   require_unclaimed(name);
   Variable* variable = find(name);
-  if (!variable || !fits(*variable, value)) {
+  if (!variable || !fits(*variable, value.dtype, value.shape)) {
     Tensor fresh = new_tensor(value.dtype, value.shape);  // allocates first: it may fail
     variable = &create(name);
     *variable = Variable{};
@@ -81,8 +81,40 @@ void Scope::set(const std::string& name, const Tensor& value) {
   }
 }
 
+void Scope::set(const std::vector<InParts>& values) {
+  std::vector<Tensor> places;  // allocates first: it may fail
+  for (const InParts& value : values) {
+    require_unclaimed(value.name);
+    int64_t elements = 0;
+    bool fine = true;
+    for (const Tensor& part : value.parts) {
+      fine = fine && part.dtype == value.dtype;
+      elements += part.shape.numel();
+    }
+    require<ShapeError>(fine && elements == value.shape.numel(), "'", printable(value.name), "': parts of ", elements,
+                        " elements are not a value of shape ", value.shape.str());
+    const Variable* variable = find(value.name);
+    bool has_room = variable && fits(*variable, value.dtype, value.shape);
+    places.push_back(has_room ? variable->tensor : new_tensor(value.dtype, value.shape));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    Tensor slice = places[i];
+    for (const Tensor& part : values[i].parts) {
+      slice.shape = part.shape;
+      copy_bytes(part, slice);
+      slice.data = static_cast<char*>(slice.data) + part.bytes();
+    }
+    Variable& variable = create(values[i].name);
+    if (variable.tensor.data == places[i].data && variable.tensor.lod.empty()) continue;
+    places[i].lod.clear();
+    variable = Variable{};
+    variable.tensor = places[i];
+    changed();
+  }
+}
+
 void Scope::give(Variable& variable, Tensor value) {
-  if (!fits(variable, value)) {
+  if (!fits(variable, value.dtype, value.shape)) {
     variable = Variable{};
     variable.tensor = std::move(value);
     return changed();
@@ -93,10 +125,10 @@ void Scope::give(Variable& variable, Tensor value) {
   changed();
 }
 
-bool Scope::fits(const Variable& variable, const Tensor& value) {
+bool Scope::fits(const Variable& variable, DType dtype, const Shape& shape) {
   const Tensor& now = variable.tensor;
-  return variable.kind == VarKind::Tensor && variable.has_value() && now.dtype == value.dtype &&
-         now.shape == value.shape && !shared_.has(now);
+  return variable.kind == VarKind::Tensor && variable.has_value() && now.dtype == dtype && now.shape == shape &&
+         !shared_.has(now);
 }
 
 void Scope::stop_sharing(const std::set<std::string>& names) {

@@ -51,7 +51,16 @@ class Scope {
   // Sets the variable's value. If kind, dtype and shape are the same, and no reader holds it, the bytes are copied into
   // the existing memory, so pointers stay valid.
   void set(const std::string& name, const Tensor& value);
-  // The same for a variable of this scope, which takes the memory of the value instead of allocating some.
+  // Values that come in parts, in their order: all of the variables get theirs or, on an error, none. ShapeError where parts
+  // are not all of a value.
+  struct InParts {
+    std::string name;
+    DType dtype;
+    Shape shape;
+    std::vector<Tensor> parts;
+  };
+  void set(const std::vector<InParts>& values);
+  // The same as the first for a variable of this scope, which takes the memory of the value instead of allocating some.
   void give(Variable& variable, Tensor value);
 
   // The bytes of a value on the host, for a reader outside of the scope. They stay as they are while it holds the result:
@@ -103,7 +112,8 @@ class Scope {
     std::vector<Exchange> names;
     bool has(const std::string& name) const;
   };
-  bool fits(const Variable& variable, const Tensor& value);  // into its memory, which no reader holds
+  // Whether such a value fits into the variable's memory, which no reader holds.
+  bool fits(const Variable& variable, DType dtype, const Shape& shape);
   void require_alike(const std::string& a, const std::string& b) const;
   void take_back(const Exchange& one);
   void end_left_claims();

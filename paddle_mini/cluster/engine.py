@@ -32,9 +32,12 @@ class Service(Protocol):
         """The answer, which is "wait" where it depends on other requests."""
         ...
 
-    def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+    def take(
+        self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float, memory: memoryview | None = None
+    ) -> None:
         """Calls respond(answer) once: now, or in a later call of this service when the answer is known, but at the
-        latest after `patience` seconds. Other calls of the service may come between."""
+        latest after `patience` seconds. Other calls of the service may come between. memory: for the arrays of this
+        answer, which are sent without a copy from there; it is not read before."""
         ...
 
     def tick(self) -> None: ...

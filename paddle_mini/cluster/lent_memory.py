@@ -159,9 +159,14 @@ class BorrowedMemory:
 
     def pack(self, kind: Kind, header: bytes, arrays: Sequence[np.ndarray], flags: int = 0) -> list[Any]:
         """The frames of the reply to the last request."""
-        needs, region, asked = room_for(arrays), self._region, self._flags
-        memory = region.reply() if region is not None and needs and asked & Flag.LENDS and needs <= region.offer.reply else None
-        return pack_frames(kind, header, arrays, 0.0, flags | asked & Flag.OFFER, None, memory)
+        needs, memory = room_for(arrays), self.for_reply()
+        if memory is not None and not 0 < needs <= len(memory):
+            memory = None
+        return pack_frames(kind, header, arrays, 0.0, flags | self._flags & Flag.OFFER, None, memory)
+
+    def for_reply(self) -> memoryview | None:
+        """The memory for the arrays of the reply to the last request, if that lends some."""
+        return self._region.reply() if self._region is not None and self._flags & Flag.LENDS else None
 
 
 def _with_reserve(size: int) -> int:

@@ -45,12 +45,14 @@ R = TypeVar("R", bound=Reply)
 
 class Request(Generic[R]):
     """Base of requests; R: the class of the reply. service: the kind of service that answers it; name: in headers, by
-    default the class name in snake case. is_kept: whether the service uses the arrays after its answer."""
+    default the class name in snake case. is_kept: whether the service uses the arrays after its answer. memory: at the
+    service, as in Service.take()."""
 
     name: ClassVar[str]
     reply: ClassVar[type[Reply]]
     repeats: ClassVar[tuple[str, ...]] = ()  # lists of named tuples, read-only
     is_kept: ClassVar[bool] = False
+    memory: memoryview | None = None
 
     def __init_subclass__(cls, service: str, name: str = "") -> None:
         cls.name = name or re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__).lower()

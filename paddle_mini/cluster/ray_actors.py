@@ -76,11 +76,11 @@ class ServiceActor:
             logging.getLogger(__name__).exception("%s ends", self._name)
             os._exit(1)
 
-    def _take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+    def _take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float, memory: memoryview | None) -> None:
         if self._service is None:
             respond(Gone(f"it could not start: {self._error}"))
         else:
-            self._service.take(header, arrays, respond, patience)
+            self._service.take(header, arrays, respond, patience, memory)
 
     def _batching(self) -> Batching | None:
         return self._service if isinstance(self._service, Batching) else None

@@ -55,12 +55,15 @@ class Answering:
         self.take(header, arrays, answers.append, 0.0)
         return answers[0]
 
-    def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+    def take(
+        self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float, memory: memoryview | None = None
+    ) -> None:
         """Answers one request by respond(answer), which is called once: now, or when the reply is known, during a later
-        call of this service, but at the latest after `patience` seconds."""
+        call of this service, but at the latest after `patience` seconds. memory: as in Service.take()."""
         begin, answer = time.perf_counter(), None
         try:
             request = decode(self._job, self._known, header, arrays)
+            request.memory = memory
             respond = partial(self._timed, request.name, begin, respond)
             found = self.handlers[type(request)](request)
             if isinstance(found, Reply):

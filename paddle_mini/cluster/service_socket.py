@@ -47,7 +47,7 @@ _PATH_LIMIT = 100
 """Characters of the path of a socket."""
 _log = ProcessLogger(__name__)
 
-Take = Callable[[bytes, Sequence[Any], Respond, float], None]
+Take = Callable[[bytes, Sequence[Any], Respond, float, memoryview | None], None]
 
 
 class Keys(NamedTuple):
@@ -201,7 +201,7 @@ class ServiceSocket:
                 self._send(sender, state.next_piece())
             else:
                 arrays = state.collected.taken() if message.flags & Flag.IN_PIECES else message.arrays
-                take(message.header, arrays, respond, message.patience)
+                take(message.header, arrays, respond, message.patience, state.memory.for_reply())
         except Malformed as error:
             respond(encode_error(error.kind, str(error)))
         except Exception as error:  # one request must not end the service

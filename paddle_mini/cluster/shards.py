@@ -22,7 +22,7 @@ import numpy as np
 
 from .._core import printable
 from ..errors import shown
-from .errors import Malformed, WrongShape
+from .errors import Malformed, WrongDtype, WrongShape
 
 BLOCK = 8192
 """Minimal elements of a block of a split parameter: smaller ones need more messages and hardly improve the balance."""
@@ -155,14 +155,27 @@ def block_values(info: ParameterInfo, block: Block, values: np.ndarray) -> np.nd
 
 
 def join_blocks(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> np.ndarray:
-    """The parameter from (begin, end, values) of all its blocks; WrongShape if elements are missing or repeated."""
-    values = np.empty((info.units, *info.unit_shape), info.dtype)
-    offset = 0
+    """The parameter from (begin, end, values) of all its blocks; errors as of blocks_in_order()."""
+    none = np.empty((0, *info.unit_shape), info.dtype)
+    return np.concatenate([none, *blocks_in_order(info, parts)]).reshape(info.shape)
+
+
+def blocks_in_order(info: ParameterInfo, parts: Sequence[tuple[int, int, np.ndarray]]) -> list[np.ndarray]:
+    """The values of all blocks of a parameter, from (begin, end, values) of each; WrongShape if elements are missing or
+    repeated, WrongDtype."""
+    found, offset = [], 0
     for begin, end, piece in sorted(parts, key=lambda found: found[:2]):
         if begin != offset or piece.shape != (end - begin, *info.unit_shape):
             raise WrongShape(f"'{info.name}': after {offset} its blocks continue at {begin} with an array {list(piece.shape)}")
-        values[begin:end] = piece
+        check_dtype(info, piece)
+        found.append(piece)
         offset = end
     if offset != info.units:
         raise WrongShape(f"'{info.name}': its blocks end at {offset} of {info.units}")
-    return values.reshape(info.shape)
+    return found
+
+
+def check_dtype(info: ParameterInfo, values: np.ndarray) -> None:
+    """WrongDtype for values of another element type than the parameter's."""
+    if values.dtype != info.dtype:
+        raise WrongDtype(f"values of '{info.name}' are {values.dtype}, they must be {info.dtype}")

@@ -1,6 +1,7 @@
 """Messages lost, duplicated, late and out of order, processes that stop and die, a full disk: no push is applied twice,
 and all are counted."""
 
+import ctypes
 import itertools
 import os
 
@@ -79,6 +80,21 @@ def test_chunks_whose_messages_are_lost_doubled_and_late(seed):
     # On a loaded machine a trainer may pause for longer than the usual lease; its chunk would then be handed out again.
     result = pm.cluster.run(reads, 2, 2, ("async", "sync")[seed % 2], ChaoticThreads(seed, lost=8), lease=60.0)
     assert sorted(sum(result.returned, [])) == sorted([*range(15)] * 2)
+
+
+def test_leases_do_not_end_while_the_machine_has_no_time_for_the_process(caplog):
+    """The other tests rest on this. A call that keeps the GIL stops all threads."""
+
+    def stands_still():
+        pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.create_parameter([3], "float32")))
+        trainer = begun()
+        for _ in range(6):
+            trainer.run()
+            ctypes.PyDLL(None).usleep(450_000)
+
+    result = pm.cluster.run(stands_still, 1, 1, "async", ChaoticThreads(0, lost=0), lease=0.3)
+    assert result.counts["applied"] == result.counts["sent"] == 6
+    assert "sent nothing for" not in caplog.text
 
 
 @pytest.mark.filterwarnings("ignore:.*of different")

@@ -38,7 +38,7 @@ class Echo:
     def rest(self):
         pass
 
-    def take(self, header, arrays, respond, patience):
+    def take(self, header, arrays, respond, patience, memory=None):
         respond(self.handle(header, arrays))
 
     def handle(self, header, arrays):

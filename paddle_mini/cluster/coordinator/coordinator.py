@@ -126,9 +126,11 @@ class Coordinator(Answering, Batching):
                 self._durable.sync()
         return answers[0]
 
-    def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+    def take(
+        self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float, memory: memoryview | None = None
+    ) -> None:
         with log_context("coordinator"):
-            super().take(header, arrays, respond, patience)
+            super().take(header, arrays, respond, patience, memory)
             if not self.batched or self._durable.is_late:
                 self._durable.sync()
 

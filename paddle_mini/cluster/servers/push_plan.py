@@ -43,9 +43,9 @@ class PushPlan:
             error = translated(self._order[done], failure())
             raise ClusterError(f"{error}; {done} of {len(self._order)} blocks were changed")
 
-    def read(self, arrays: Arrays) -> Arrays:
-        """Copies of the values for the reply."""
-        found = self._native.read(arrays)
+    def read(self, arrays: Arrays, memory: memoryview | None) -> Arrays:
+        """Copies of the values for the reply; the large ones are in `memory`, as pack_frames() lays them out, if they fit."""
+        found = self._native.read(arrays, memory)
         if found is None:
             raise translated(self._tables[0], failure())
         return found

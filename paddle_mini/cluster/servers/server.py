@@ -171,7 +171,7 @@ class ParameterServer(Answering):
         self._in_use = True
         if pushed is None or self._updates.version < request.min_version:
             return Later(partial(self._push, request))
-        pushed.arrays = plan.read(request.arrays)
+        pushed.arrays = plan.read(request.arrays, request.memory)
         return pushed
 
     def _after_push(self, request: Push, pushed: Pushed, reads: Sequence[Read]) -> Pushed | Later:

@@ -44,12 +44,14 @@ class ServerProcess:
                 return Gone(f"another process is {self._name} now")
             return self.server.handle(header, arrays)
 
-    def take(self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float) -> None:
+    def take(
+        self, header: bytes, arrays: Sequence[Any], respond: Respond, patience: float, memory: memoryview | None = None
+    ) -> None:
         with log_context(self._name):
             if self._replaced:
                 respond(Gone(f"another process is {self._name} now"))
             else:
-                self.server.take(header, arrays, respond, patience)
+                self.server.take(header, arrays, respond, patience, memory)
 
     def tick(self) -> None:
         """Writes a checkpoint and sends a heartbeat, when they are due. Raises errors of the coordinator."""

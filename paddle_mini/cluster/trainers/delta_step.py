@@ -79,7 +79,7 @@ class DeltaStep:
 
     def _center(self) -> dict[str, np.ndarray]:
         """The servers' values, after the staged differences."""
-        return self._process.exchange(self._names, {})[0]
+        return self._process.exchange(self._names, {}).values()
 
     def _take(self, values: dict[str, np.ndarray]) -> None:
         for name, value in values.items():

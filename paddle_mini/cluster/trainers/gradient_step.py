@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core import Scope
+from ..._core import Scope, set_in_parts
 from ...executor import Executor
 from ...optimizer.config import new_config
 from ...program import Program
@@ -91,11 +91,9 @@ class GradientStep:
 
     def take(self, pulled: Pulled) -> None:
         """Writes parameters into the scope."""
-        values, tables = pulled
-        for name, value in values.items():
-            self._scope.set(name, value)
-        for name, (numbers, some) in tables.items():
-            self._tables[name].write(self._scope, numbers, some)
+        set_in_parts(self._scope, [(name, shape, blocks) for name, (shape, blocks) in pulled.blocks.items()])
+        for name, (rows, values) in pulled.rows.items():
+            self._tables[name].write(self._scope, rows, values)
 
     def compute(
         self, feed: Mapping[str, Any], fetch_list: Sequence[Any], return_numpy: bool

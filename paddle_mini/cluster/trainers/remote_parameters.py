@@ -9,21 +9,21 @@ import numpy as np
 
 from ...io.model_in_pieces import InPieces
 from ..client import Call, Client, OnWait, required
-from ..errors import AlreadyInitialised, NotInitialised
+from ..errors import AlreadyInitialised, NotInitialised, WrongShape
 from ..messages import ServerReply
 from ..process_log import ProcessLogger
 from ..protocol import Compare, FinishInit, Init, Pull
 from ..servers.parameter_shard import digest
-from ..shards import Block, ParameterInfo, block_values, join_blocks, plan_shards
+from ..shards import Block, ParameterInfo, block_values, blocks_in_order, check_dtype, plan_shards
 from ..values import BlockDigest, BlockKey, NewBlock
 from ..wire import Arrays
 from . import pieces
 from .pieces import AT_ONCE, Piece
+from .table_rows import RowsByBlock, rows_by_block
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Row indices, int64, and their values, [rows, ...]."""
 Gradient = np.ndarray | Rows
-Pulled = tuple[dict[str, np.ndarray], dict[str, Rows]]
 _KEPT = 8
 _MESSAGES_AT_ONCE = 4
 """As many are in memory while parameters are read in pieces."""
@@ -38,6 +38,19 @@ class RemoteParameter(NamedTuple):
     config: bytes
     average: bool = False
     fixed: bool = False
+
+
+class Pulled(NamedTuple):
+    """The arrays of servers' replies, in the memory of their messages, which the next messages use when these are gone.
+    blocks: of each parameter, its shape and the values of its blocks, in order. rows: of each table, their indices, and
+    their values in parts, in order."""
+
+    blocks: dict[str, tuple[tuple[int, ...], list[np.ndarray]]]
+    rows: dict[str, tuple[np.ndarray, list[np.ndarray]]]
+
+    def values(self) -> dict[str, np.ndarray]:
+        """Copies of the parameters."""
+        return {name: np.concatenate(blocks).reshape(shape) for name, (shape, blocks) in self.blocks.items()}
 
 
 class Selection(NamedTuple):
@@ -66,16 +79,21 @@ class Selection(NamedTuple):
         """The rows of each of a server's tables."""
         return [inside for _, inside in self.tables[index]]
 
-    def joined(self, found: Mapping[int, Arrays]) -> Pulled:
-        """The parameters, from the arrays of each server's reply."""
+    def received(self, found: Mapping[int, Arrays]) -> Pulled:
+        """The parameters, from the arrays of each server's reply; WrongShape or WrongDtype if they are not what was asked
+        for."""
         pieces: dict[str, list[tuple[int, int, np.ndarray]]] = {name: [] for name in self.infos}
         for index, arrays in found.items():
-            blocks = [*self.whole[index], *(block for block, _ in self.tables[index])]
-            for block, array in zip(blocks, arrays, strict=True):
+            whole, tables = self.whole[index], self.tables[index]
+            if len(arrays) != len(whole) + len(tables):
+                raise WrongShape(f"server {index} has sent {len(arrays)} arrays, {len(whole) + len(tables)} were asked for")
+            for block, array in zip(whole, arrays):
                 pieces[block.parameter].append((block.begin, block.end, array))
-        return (
-            {name: join_blocks(self.infos[name], pieces[name]) for name in self.names},
-            {name: (some, _in_order(self.infos[name], pieces[name])) for name, some in self.rows.items()},
+            for (block, some), array in zip(tables, arrays[len(whole) :]):
+                pieces[block.parameter].append((block.begin, len(some), array))
+        return Pulled(
+            {name: (self.infos[name].shape, blocks_in_order(self.infos[name], pieces[name])) for name in self.names},
+            {name: (some, _rows_in_order(self.infos[name], len(some), pieces[name])) for name, some in self.rows.items()},
         )
 
 
@@ -209,9 +227,15 @@ class RemoteParameters:
     def shares(self, gradients: Mapping[str, Gradient]) -> list[tuple[list[BlockKey], Arrays]]:
         """The blocks of a push for each server, and their arrays."""
         found = [(_keys(blocks), list[np.ndarray]()) for blocks in self._blocks_of(gradients)]
+        rows: RowsByBlock | None = None
         for name in sorted(gradients, key=str.encode):  # the order of blocks
-            blocks = self._of[name]
-            for block, arrays in zip(blocks, self._parts(self.by_name[name].info, blocks, gradients[name])):
+            info, blocks, gradient = self.by_name[name].info, self._of[name], gradients[name]
+            if isinstance(gradient, tuple):
+                rows = rows_by_block(gradient[0], self._edges[name], rows)
+                parts = rows.parts(gradient[1])
+            else:
+                parts = ([np.ascontiguousarray(block_values(info, block, gradient))] for block in blocks)
+            for block, arrays in zip(blocks, parts):
                 found[block.server][1].extend(arrays)
         return found
 
@@ -225,31 +249,22 @@ class RemoteParameters:
     def _info(self, block: Block) -> ParameterInfo:
         return self.by_name[block.parameter].info
 
-    def _parts(self, info: ParameterInfo, blocks: Sequence[Block], gradient: Gradient) -> Iterator[Arrays]:
-        """For each block: values, or rows and their values, in the order in which the gradient has them."""
-        if not info.sparse:
-            for block in blocks:
-                yield [np.ascontiguousarray(block_values(info, block, gradient))]  # type: ignore[arg-type]
-            return
-        rows, values = gradient
-        if len(blocks) == 1:
-            yield [rows, values]
-            return
-        numbers = np.searchsorted(self._edges[info.name][1:-1], rows, side="right").astype(np.min_scalar_type(len(blocks)))
-        order = numbers.argsort(kind="stable")  # a radix sort where numbers have 16 bits
-        rows, values = rows.take(order), values.take(order, axis=0)
-        ends = np.bincount(numbers, minlength=len(blocks)).cumsum().tolist()
-        for begin, end in zip([0, *ends], ends):
-            yield [rows[begin:end], values[begin:end]]
-
 
 def _keys(blocks: Sequence[Block]) -> list[BlockKey]:
     return [BlockKey(block.parameter, block.number) for block in blocks]
 
 
-def _in_order(info: ParameterInfo, pieces: list[tuple[int, int, np.ndarray]]) -> np.ndarray:
-    none = np.zeros((0, *info.unit_shape), info.dtype)
-    return np.concatenate([none, *(values for _, _, values in sorted(pieces, key=lambda piece: piece[:2]))])
+def _rows_in_order(info: ParameterInfo, count: int, pieces: list[tuple[int, int, np.ndarray]]) -> list[np.ndarray]:
+    """The values of so many rows of a table, from the begin of each block, the number of its rows, and their values."""
+    pieces.sort(key=lambda piece: piece[0])
+    for begin, rows, array in pieces:
+        if array.shape != (rows, *info.unit_shape):
+            raise WrongShape(f"{rows} rows of '{info.name}' from {begin} on come as an array {list(array.shape)}")
+        check_dtype(info, array)
+        count -= rows
+    if count:
+        raise WrongShape(f"{count} rows of '{info.name}' are missing")
+    return [array for _, _, array in pieces]
 
 
 def _renumbered(on_wait: OnWait, servers: Sequence[int]) -> OnWait:

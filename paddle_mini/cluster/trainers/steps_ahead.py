@@ -30,10 +30,11 @@ Feed = Mapping[str, Any]
 
 
 class _Group(NamedTuple):
-    """Batches, each with its pass over the data, for which parameters were asked."""
+    """Batches, each with its pass over the data, for which parameters were asked: `asked` has one element until they are
+    taken."""
 
     batches: list[tuple[Feed, int]]
-    asked: Future[Pulled]
+    asked: list[Future[Pulled]]
 
 
 class StepsAhead:
@@ -72,17 +73,23 @@ class StepsAhead:
     def _advance(self) -> None:
         """Asks for the parameters of the group that was read, if there is one, and computes the one before it."""
         ready, self._next = self._next, None
-        pulled = ready.asked.result() if ready is not None else None
+        if ready is not None:
+            self._take(ready)
         versions = list(self._step.versions)
         if self._read:
             batches, self._read = self._read, []
             exchange = self._step.begin_exchange([feed for feed, _ in batches])
-            self._next = _Group(batches, self._thread.submit(copy_context().run, exchange))
+            self._next = _Group(batches, [self._thread.submit(copy_context().run, exchange)])
         else:
             self._step.send_staged()
-        if ready is not None and pulled is not None and ready.batches:
-            self._step.take(pulled)
+        if ready is not None and ready.batches:
             self._compute(ready.batches, versions)
+
+    def _take(self, ready: _Group) -> None:
+        """Writes the parameters of a group. They are in the memory of their messages, which the next exchange needs."""
+        pulled = ready.asked.pop().result()
+        if ready.batches:
+            self._step.take(pulled)
 
     def _compute(self, batches: Sequence[tuple[Feed, int]], versions: Sequence[int]) -> None:
         """Also where one of the batches is refused, the gradients of those before it are staged."""

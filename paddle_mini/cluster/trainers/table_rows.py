@@ -1,8 +1,8 @@
 # TableRows: the rows of a table that a run reads; only these are pulled before the run.
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,14 +39,44 @@ class TableRows:
         begin, end = np.searchsorted(rows, (0, height))
         return _each_once(rows[begin:end])
 
-    def write(self, scope: Scope, rows: np.ndarray, values: np.ndarray) -> None:
-        """Writes the rows into the trainer's table. Each number of rows needs a plan, so the last row is repeated up to
-        a power of two: few plans serve all batches."""
+    def write(self, scope: Scope, rows: np.ndarray, values: Sequence[np.ndarray]) -> None:
+        """Writes the rows, whose values come in parts, into the trainer's table. Each number of rows needs a plan, so the
+        last row is repeated up to a power of two: few plans serve all batches."""
         if len(rows):
             padding = (1 << (len(rows) - 1).bit_length()) - len(rows)
             rows = np.concatenate([rows, np.repeat(rows[-1:], padding)])
-            values = np.concatenate([values, np.repeat(values[-1:], padding, axis=0)])
-            self._exe.run(self._program, {"rows": rows, "values": values}, [], scope)
+            padded = np.concatenate([*values, np.repeat(values[-1][-1:], padding, axis=0)])
+            self._exe.run(self._program, {"rows": rows, "values": padded}, [], scope)
+
+
+class RowsByBlock(NamedTuple):
+    """Rows of a gradient, `given`, for blocks of a table with these edges. rows: the same, block by block; those of one block
+    are in the order in which they were given, by `order`. ends: of each block's; order, None: they stay as they are."""
+
+    given: np.ndarray
+    edges: np.ndarray
+    rows: np.ndarray
+    order: np.ndarray | None
+    ends: list[int]
+
+    def parts(self, values: np.ndarray) -> Iterator[list[np.ndarray]]:
+        """The rows of each block and their values."""
+        values = values if self.order is None else values.take(self.order, axis=0)
+        for begin, end in zip([0, *self.ends], self.ends):
+            yield [self.rows[begin:end], values[begin:end]]
+
+
+def rows_by_block(rows: np.ndarray, edges: np.ndarray, before: RowsByBlock | None) -> RowsByBlock:
+    """before: those of another table, which are the result if rows and edges are the same: so are those of tables that are
+    read by the same ids."""
+    if before is not None and np.array_equal(before.given, rows) and np.array_equal(before.edges, edges):
+        return before
+    blocks = len(edges) - 1
+    if blocks == 1:
+        return RowsByBlock(rows, edges, rows, None, [len(rows)])
+    numbers = np.searchsorted(edges[1:-1], rows, side="right").astype(np.min_scalar_type(blocks))
+    order = numbers.argsort(kind="stable")  # a radix sort where numbers have 16 bits
+    return RowsByBlock(rows, edges, rows.take(order), order, np.bincount(numbers, minlength=blocks).cumsum().tolist())
 
 
 def rows_of_all(found: Sequence[np.ndarray]) -> np.ndarray:

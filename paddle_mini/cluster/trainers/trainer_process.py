@@ -144,7 +144,7 @@ class TrainerProcess:
         missing = [index for index in range(self.settings.servers) if selected.touches(index) and index not in found]
         if missing:
             found.update(self._read(selected, missing))
-        return selected.joined(found)
+        return selected.received(found)
 
     def settle(self) -> None:
         """Returns when the staged gradients are applied or dropped."""
