@@ -1,6 +1,6 @@
 // The memory of large results. glibc returns blocks of more than 32 MB to the system when they are freed, so that every run
-// that fetches one would clear its pages: 16 ms for 65 MB. The block of the last
-// one that Python has released is therefore used again.
+// that fetches one would clear its pages: 16 ms for 65 MB. The block of the last one that Python has released is therefore
+// used again. One of more than 512 MB is not kept, nor one that other work may need.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace paddle_mini::python {
 namespace {
 
-constexpr size_t kLeast = size_t{32} << 20;
+constexpr size_t kLeast = size_t{32} << 20, kMostKept = size_t{512} << 20;
 
 struct Block {
   void* data;
@@ -38,7 +38,7 @@ std::unique_ptr<Block> block_of(size_t bytes) {
 
 void release(void* block) {
   auto* last = static_cast<Block*>(block);
-  if (has_room_for_copy(last->bytes, 0)) last = released.exchange(last);
+  if (last->bytes <= kMostKept && has_room_for_copy(last->bytes, 0)) last = released.exchange(last);
   delete last;
 }
 

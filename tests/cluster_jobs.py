@@ -81,5 +81,5 @@ def alone(function, *args):
 
 
 def threads():
-    """Those of tests before this one may still be ending: that fewer are left is no fault."""
+    """Those of earlier tests may end meanwhile, so a test asks only that none is new."""
     return set(threading.enumerate())

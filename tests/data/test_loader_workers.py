@@ -30,7 +30,7 @@ def pipeline(data=DATA):
 
 
 def threads():
-    """Threads of tests before this one may still be ending: that fewer are left is no fault."""
+    """Those of earlier tests may end meanwhile, so a test asks only that none is new."""
     return set(threading.enumerate())
 
 
