@@ -220,7 +220,7 @@ TABLES = {
 
 
 def main() -> None:
-    says = f"What this says: [docs/scaling.md](../../docs/scaling.md). Costs of: {FACTS['cpu']}, {FACTS['cores']} cores."
+    says = f"Discussed in [docs/scaling.md](../../docs/scaling.md). Costs of: {FACTS['cpu']}, {FACTS['cores']} cores."
     parts = [f"# Jobs of many trainers, by the model\n\n{says}"]
     for title, (headings, lines) in TABLES.items():
         parts.append(f"## {title}\n\n{table(headings, lines())}")
