@@ -220,7 +220,8 @@ TABLES = {
 
 
 def main() -> None:
-    parts = ["# Jobs of many trainers, by the model\n\nWhat this says: [docs/scaling.md](../../docs/scaling.md)."]
+    says = f"Discussed in [docs/scaling.md](../../docs/scaling.md). Costs of: {FACTS['cpu']}, {FACTS['cores']} cores."
+    parts = [f"# Jobs of many trainers, by the model\n\n{says}"]
     for title, (headings, lines) in TABLES.items():
         parts.append(f"## {title}\n\n{table(headings, lines())}")
         print(parts[-1], flush=True)
