@@ -73,11 +73,13 @@ class Client:
         reply: R = required(self.request_all([Call(service, request)]))[0]
         return reply
 
-    def request_all(self, calls: Sequence[Call], on_wait: OnWait | None = None) -> list[Result]:
+    def request_all(self, calls: Sequence[Call], on_wait: OnWait | None = None, asks_again: bool = False) -> list[Result]:
         """The reply, or the error, of each service, in their order. on_wait(index, reply) is called for each "wait"
-        reply, after which the request is repeated."""
+        reply, after which the request is repeated. asks_again: after it, services that have answered get their requests
+        again, too: one that restarted since has lost them, and what this client waits for may depend on that."""
         now = self._clock()
-        open_ones = [_Open(index, call, self._job, now, self._patience) for index, call in enumerate(calls)]
+        every = [_Open(index, call, self._job, now, self._patience) for index, call in enumerate(calls)]
+        open_ones = list(every)
         results: list[Any] = [None] * len(calls)
         while open_ones:
             now = self._clock()
@@ -91,6 +93,12 @@ class Client:
                 if result is not None:
                     results[one.index] = result
                     open_ones.remove(one)
+            if asks_again and any(one.waits and one in open_ones for one in due):
+                now = self._clock()
+                for one in every:
+                    if one not in open_ones and not isinstance(results[one.index], ClusterError):
+                        one.again(now, False, 0.0, 0.0)
+                        open_ones.append(one)
         return results
 
     def notify_all(self, calls: Sequence[Call], timeout: float = 1.0) -> None:

@@ -95,6 +95,20 @@ def test_only_those_that_did_not_answer_are_asked_again():
         required(results)
 
 
+def test_those_that_answered_are_asked_again_where_others_depend_on_it():
+    """Once for each "wait"; an error is not asked for again. The last reply counts."""
+    link = Scripted(
+        server_0=[pulled(0), AWAY, pulled(0, 1), pulled(0, 1, 2)],
+        server_1=[WAIT, AWAY, WAIT, pulled(0, 1)],
+        server_2=[UnknownParameter("no 'w'")],
+    )
+    client, _ = made(link)
+    results = client.request_all([Call(f"server {index}", Pull()) for index in range(3)], asks_again=True)
+    names = [name for name, _ in link.sent]
+    assert [names.count(f"server {index}") for index in range(3)] == [4, 4, 1]
+    assert (results[0].version, results[1].version) == (3, 2) and isinstance(results[2], UnknownParameter)
+
+
 def test_one_line_an_interval_says_who_is_away(caplog):
     client, clock = made(Scripted(server_1=[AWAY]), timeout=20)
     with caplog.at_level(logging.WARNING), pytest.raises(Timeout, match="server 1: no answer in 20 s: it does not run"):

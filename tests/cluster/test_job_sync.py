@@ -1,6 +1,8 @@
 """Sync mode: the same bits as one machine, the mean of all trainers, two optimizers and a table."""
 
+import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +10,9 @@ import pytest
 import paddle_mini as pm
 from cluster_jobs import WORDS, alone, begun, threads, train, values
 from cluster_moments import note, notes, ticket
+from paddle_mini.cluster import Timeout
+from paddle_mini.cluster.thread_engine import ThreadEngine
+from raw_messages import fields_of
 from small_model import assert_same_bits
 
 OPTIMIZERS = {
@@ -178,3 +183,58 @@ def test_a_job_leaves_no_thread():
     for _ in range(3):
         pm.cluster.run(nothing, 2, 2, "sync")
         assert threads() <= before
+
+
+class LosesAStep(ThreadEngine):
+    """The replies to the pushes of STEP arrive when both servers have restarted from an older checkpoint; and only trainer 0
+    gets that of server 0, only trainer 1 that of server 1."""
+
+    STEP = 3
+
+    def __init__(self):
+        super().__init__()
+        self.held, self.restarts = [], None
+
+    def post(self, request, respond, timeout):
+        fields = fields_of(request.header)
+        if self.restarts is None and fields["request"] == "push" and fields["step"] == self.STEP:
+            respond = partial(self._hold, int(request.service[-1]) == fields["trainer"], respond)
+        super().post(request, respond, timeout)
+
+    def _hold(self, arrives, respond, answer):
+        self.held.append((respond, answer if arrives else Timeout("the reply was lost")))
+        if len(self.held) == 4:
+            self.restarts = threading.Thread(target=self._restart)
+            self.restarts.start()
+
+    def _restart(self):
+        for name in ("server 0", "server 1"):
+            self.kill(name)
+        for name in ("server 0", "server 1"):
+            self.restart(name)
+        for respond, answer in self.held:
+            respond(answer)
+
+    def stop(self):
+        self.restarts.join()
+        super().stop()
+
+
+def test_servers_that_lost_a_step_get_it_from_trainers_that_wait_for_each_other(tmp_path):
+    """Each trainer waits at the server whose reply it did not get, for the push that the other one was told is applied."""
+
+    def train():
+        zeros = pm.initializer.Constant(0.0)
+        a, b = (pm.layers.create_parameter([3], "float32", name=name, default_initializer=zeros) for name in "ab")
+        pm.optimizer.SGD(1.0).minimize(pm.layers.reduce_sum(a + b))
+        trainer = begun()
+        for _ in range(6):
+            trainer.run()
+        trainer.pull()
+        return [pm.global_scope().get(name) for name in "ab"]
+
+    result = pm.cluster.run(
+        train, 2, 2, "sync", LosesAStep(), tmp_path / "job", checkpoint_seconds=1000.0, wait_timeout=8.0, timeout=30.0
+    )
+    for found in result.returned:  # steps 0 to 2 are lost
+        np.testing.assert_array_equal(found, np.full([2, 3], -3.0))

@@ -174,7 +174,10 @@ class TrainerProcess:
             if isinstance(calls[servers[number]], Pull):  # a push to a server without parameters has an error in its reply
                 watch(servers[number], reply)
 
-        return dict(zip(servers, self.client.request_all([Call(f"server {index}", calls[index]) for index in servers], on_wait)))
+        # Trainers that wait for each other, each at another server, would wait for ever if the servers lost what the others
+        # have sent: those that have answered are asked again.
+        asked = [Call(f"server {index}", calls[index]) for index in servers]
+        return dict(zip(servers, self.client.request_all(asked, on_wait, asks_again=self._sync)))
 
     def _noted(
         self, calls: Mapping[int, Push | Pull], results: Mapping[int, Any], found: dict[int, Arrays], errors: list[ClusterError]
