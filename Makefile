@@ -46,11 +46,11 @@ fuzz: build $(VENV)/.test
 	@$(PY) tests/fuzz/fuzz.py --minutes $(MINUTES) --seed $(SEED)
 
 # Tests against PaddlePaddle 2.6.2, in the environment that `make bench` also uses (created the first time: a download
-# of about 130 MB).
+# of about 130 MB). Two processes, each with a PaddlePaddle beside it: they take turns, and the census has one long test.
 test-paddle: build $(VENV)/.test
 	@cd benchmarks && ../$(PY) -c 'from environments import python_of; python_of("paddle")'
 	$(call say,running the tests beside PaddlePaddle)
-	@$(PY) -m pytest tests/paddle
+	@$(PY) -m pytest tests/paddle --numprocesses 2 --dist worksteal
 
 # Exported models in ONNX Runtime, and models from PyTorch, in environments of their own (created the first time:
 # downloads of about 30 MB and 230 MB).

@@ -79,15 +79,16 @@ def notes(path):
 
 def marked(folder, size, pushes, optimizer, pause):
     """Trains in a trainer: each push, of all trainers and their incarnations, subtracts `size` at a position of its own in two
-    parameters, one at each server; returns them. Steps are `pause` seconds apart and noted in folder / "steps"."""
+    parameters, one at each server; returns them. Later ones subtract nothing; the last comes when the test has acted at the
+    moment "steps". Steps are `pause` seconds apart and noted in folder / "steps"."""
     x = pm.layers.data("x", [pushes])
     zeros = pm.initializer.Constant(0.0)
     a, b = (pm.layers.create_parameter([pushes], "float32", name=name, default_initializer=zeros) for name in "ab")
     optimizer.minimize(pm.layers.reduce_sum(a * x) + pm.layers.reduce_sum(b * x))
     trainer, place = begun(), -1
-    while (place := ticket(folder, place + 1)) < pushes:
+    while (place := ticket(folder, place + 1)) < pushes or not (folder / "steps.done").exists():
         feed = np.zeros(pushes, "float32")
-        feed[place] = size
+        feed[place : place + 1] = size
         trainer.run({"x": feed})
         note(folder / "steps", trainer.number)
         time.sleep(pause)
