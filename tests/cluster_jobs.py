@@ -1,5 +1,4 @@
 # Functions that jobs of tests train: the same function in a job and alone.
-import threading
 
 import numpy as np
 
@@ -78,8 +77,3 @@ def alone(function, *args):
     """The result of a function that trains outside of a job, with separate programs and a separate scope."""
     with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
         return function(*args)
-
-
-def threads():
-    """Those of earlier tests may end meanwhile, so a test asks only that none is new."""
-    return set(threading.enumerate())

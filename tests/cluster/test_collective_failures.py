@@ -9,7 +9,8 @@ import pytest
 
 import paddle_mini as pm
 from chaotic_engine import ChaoticThreads
-from cluster_jobs import batch, begun, classifier, everything, threads
+from cluster_jobs import batch, begun, classifier, everything
+from live_threads import threads
 from paddle_mini.cluster import Timeout, TrainerFailed
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from small_model import assert_same_bits

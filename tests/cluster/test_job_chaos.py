@@ -10,7 +10,8 @@ import pytest
 
 import paddle_mini as pm
 from chaotic_engine import ChaoticThreads
-from cluster_jobs import begun, threads
+from cluster_jobs import begun
+from live_threads import threads
 from paddle_mini.cluster.convert import read_parameters
 
 SLOTS, STEPS, TRAINERS = 400, 20, 2

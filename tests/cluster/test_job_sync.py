@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from cluster_jobs import WORDS, alone, begun, threads, train, values
+from cluster_jobs import WORDS, alone, begun, train, values
 from cluster_moments import note, notes, ticket
+from live_threads import threads
 from paddle_mini.cluster import Timeout
 from paddle_mini.cluster.thread_engine import ThreadEngine
 from raw_messages import fields_of

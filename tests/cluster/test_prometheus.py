@@ -7,7 +7,8 @@ import urllib.request
 import pytest
 
 import paddle_mini as pm
-from cluster_jobs import batch, begun, classifier, threads
+from cluster_jobs import batch, begun, classifier
+from live_threads import threads
 from paddle_mini.cluster import ClusterError, CollectiveStatus, Malformed, ServerStatus, Snapshot, TrainerStatus
 from paddle_mini.cluster.view.prometheus import PrometheusEndpoint
 from paddle_mini.cluster.view.watch import request_status

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
-from cluster_jobs import alone, batch, begun, classifier, threads, train
+from cluster_jobs import alone, batch, begun, classifier, train
+from live_threads import threads
 from paddle_mini.cluster import Malformed, NotFinite, TrainerFailed
 from paddle_mini.cluster.protocol import EndTasks
 from paddle_mini.cluster.thread_engine import ThreadEngine

@@ -3,8 +3,9 @@
 import pytest
 
 import paddle_mini as pm
-from cluster_jobs import batch, begun, classifier, threads
+from cluster_jobs import batch, begun, classifier
 from coordinators import Asked, ToService
+from live_threads import threads
 from paddle_mini.cluster import Malformed, TrainerStatus
 from paddle_mini.cluster.client import Client
 from paddle_mini.cluster.job_settings import JobSettings

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from live_threads import threads
 from loader_functions import dies_at_seven, doubled, fails_at_seven, noisy, slow_at_first
 from paddle_mini.data import Loader
 
@@ -27,11 +28,6 @@ def epoch(loader):
 
 def pipeline(data=DATA):
     return Loader(data).map(slow_at_first).map(doubled).map(noisy, random=True).shuffle(seed=3, buffer_size=20).batch(3)
-
-
-def threads():
-    """Those of earlier tests may end meanwhile, so a test asks only that none is new."""
-    return set(threading.enumerate())
 
 
 @pytest.fixture(autouse=True)
