@@ -1,180 +1,229 @@
-# One short session on a machine with a GPU: builds, checks and times everything, and prints one table.
-"""python benchmarks/gpu.py [--eigen DIR] [--protobuf SDIST] [--no-build] [--out DIR]
+# paddle_mini on a GPU beside PyTorch and beside the limits of that GPU, in one table.
+"""python benchmarks/gpu.py [--build] [--package DIR] [--out DIR] [--only WORD ...]
 
-Needs nvcc of CUDA 13, CMake, ninja, pybind11, numpy, protobuf and pytest; no network where --eigen names a directory with Eigen's
-headers and --protobuf the pinned source package of protobuf. Takes less than 8 minutes on 16 cores. torch, where it is
-there, is the peer and measures what the memory and the multiplier can do. Results go to benchmarks/results/NAME-OF-THE-GPU.md.
+Needs PyTorch with CUDA 13 in the environment that runs it, and an installed paddle_mini with kernels for GPUs (make cuda).
+--package: a directory to import paddle_mini from instead; --build: compiles one there with nvcc first. Ours and the peer take
+turns, each in a process of its own; a time is the median of rounds, and ratios above 1 mean that ours is faster. Results go to
+benchmarks/results/gpu-NAME.md.
 """
+
+from __future__ import annotations
 
 import argparse
 import os
 import re
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).parent
+ROOT = HERE.parent
 sys.path.insert(0, str(ROOT / "tests"))
-import staged  # noqa: E402
+import workloads  # noqa: E402
+from measuring import in_turn  # noqa: E402
+from worker import Worker, WorkerError  # noqa: E402
 
-BUILD = ROOT / "build/gpu"
-PACKAGE = BUILD / "package"
-
-
-def build(eigen, protobuf):
-    """Compiles for this machine and lays the package out in BUILD/package, without installing it."""
-    given = [f"-D{name}={value}" for name, value in (("PM_EIGEN", eigen), ("PM_PROTOBUF_SDIST", protobuf)) if value]
-    pybind11 = subprocess.check_output([sys.executable, "-m", "pybind11", "--cmakedir"], text=True).strip()
-    subprocess.run(
-        [
-            "cmake",
-            "-G",
-            "Ninja",
-            "-S",
-            ROOT,
-            "-B",
-            BUILD,
-            "-DCMAKE_BUILD_TYPE=Release",
-            "-DPM_CUDA=ON",
-            f"-Dpybind11_DIR={pybind11}",
-            f"-DPython_EXECUTABLE={sys.executable}",
-            *given,
-        ],
-        check=True,
-    )
-    subprocess.run(["cmake", "--build", BUILD, "--target", "all", "paddle_mini_cuda"], check=True)
-    staged.stage(BUILD)
+CORES = len(os.sched_getaffinity(0))
+OURS, TORCH = [str(HERE / "ours_gpu.py")], [str(HERE / "peers/torch_gpu.py")]
+EAGER = [str(HERE / "peers/torch_eager.py"), "--gpu"]
+COMPILE = [*EAGER, "--compile"]
+ROUNDS = 5
+# Bytes that a step must read and write for each parameter.
+BYTES = {"sgd": 12, "momentum": 20, "adam": 28, "adam_averaged": 36}
+MODELS = ("tiny_mlp", "mlp", "lenet", "resnet", "lstm", "gpt")
+Row = tuple[str, str, str, str, str]  # figure, ours, beside, ratio, bar
 
 
-def checked(seconds):
-    """Runs the tests on the GPU."""
-    command = [sys.executable, ROOT / "tests/staged.py", BUILD, "tests/gpu", "--maxfail=20"]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
-    print(run.stdout[-6000:], run.stderr[-1000:])
-    return "passed" if run.returncode == 0 else f"FAILED: {run.stdout.strip().splitlines()[-1] if run.stdout else 'no output'}"
+class Bench:
+    """Starts workers, and keeps what was measured."""
 
+    def __init__(self, package: str | None, out: Path):
+        self.out = out
+        path = [str(HERE), *([package] if package else [])]
+        self.variables = {"CUDA_VISIBLE_DEVICES": "0", "PYTHONPATH": os.pathsep.join(path)}
+        self.copy_rate = 0.0
 
-def best(function, repeat=7):
-    """The median time of a call, in seconds, after two for warming up."""
-    times = []
-    for _ in range(repeat + 2):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return sorted(times[2:])[repeat // 2]
-
-
-def memory_limit(torch, floats):
-    """Bytes per second that torch's copy moves on the device, read and written."""
-    a, b = torch.empty(floats, device="cuda"), torch.empty(floats, device="cuda")
-
-    def copy():
-        for _ in range(20):
-            b.copy_(a)
-        torch.cuda.synchronize()
-
-    return 20 * 8 * floats / best(copy)
-
-
-def updates(pm, averages, tensors, floats):
-    """A function that runs one update of this many tensors on the GPU, without forward and backward pass."""
-    main, scope, exe = pm.Program(), pm.Scope(), pm.Executor(pm.CUDAPlace(0))
-    block = main.global_block()
-
-    def variable(name, shape, value):
-        block.create_var(name, dtype="float32", shape=shape, persistable=True)
-        fill = pm.Program()
-        fill.global_block().create_var(name, dtype="float32", shape=shape, persistable=True)
-        fill.global_block().append_op("fill_constant", {}, {"Out": name}, {"shape": shape, "value": value, "dtype": 5})
-        exe.run(fill, scope=scope)
-        return name
-
-    rate, weight = variable("rate", [1], 1e-6), variable("weight", [1], 0.01)
-    shape = [floats // tensors]
-    for i in range(tensors):
-        p, g = variable(f"p{i}", shape, 1.0), variable(f"g{i}", shape, 0.5)
-        block.append_op("sgd", {"Param": p, "Grad": g, "LearningRate": rate}, {"ParamOut": p})
-    for i in range(tensors if averages else 0):
-        a = variable(f"a{i}", shape, 1.0)
-        block.append_op("parameter_average", {"Param": f"p{i}", "Average": a, "Weight": weight}, {"AverageOut": a})
-
-    def run():
-        exe.run(main, scope=scope)
-        scope.settle()
-
-    return run
-
-
-def rows(torch, pm):
-    """(figure, value with unit, peer or limit, ratio)."""
-    import ours
-
-    floats = 1 << 28
-    limit = memory_limit(torch, floats) if torch else None
-    for name, averages, tensors, count in (
-        ("sgd, 8 tensors", False, 8, 12),
-        ("sgd, 1,000 tensors", False, 1000, 12),
-        ("sgd and average, 8 tensors", True, 8, 24),
-        ("sgd and average, 1,000 tensors", True, 1000, 24),
-    ):
-        seconds = best(updates(pm, averages, tensors, floats))
-        rate = count * floats / seconds
-        yield (
-            f"{name}, {floats >> 20} Mi floats",
-            f"{seconds * 1e3:.3f} ms, {rate / 1e12:.2f} TB/s",
-            f"memory {limit / 1e12:.2f} TB/s" if limit else "",
-            f"{limit / rate:.2f} x ideal" if limit else "",
-        )
-    for name in ("tiny_mlp", "mlp", "lenet", "lstm", "resnet", "gpt"):
+    def worker(self, command: list[str], workload: str) -> Worker:
+        log = self.out / f"log_{Path(command[0]).stem}_{workload.replace(':', '_')}.txt"
+        worker = Worker([sys.executable, *command], f"0-{CORES - 1}", log, CORES, self.variables)
         try:
-            step = getattr(ours, name)()
-            seconds = best(lambda: step(5)) / 5
-            yield (f"step of {name}", f"{seconds * 1e3:.3f} ms", "", "")
-        except Exception as error:
-            yield (f"step of {name}", "failed", str(error).splitlines()[0][:80], "")
+            worker.prepare(workload)
+        except WorkerError:
+            worker.close()
+            raise
+        return worker
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--eigen", help="directory of Eigen's headers")
-    parser.add_argument("--protobuf", help="source package of protobuf")
-    parser.add_argument("--no-build", action="store_true", help="BUILD/package is there already")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
-    arguments = parser.parse_args()
-    start = time.time()
-    if not arguments.no_build:
-        build(arguments.eigen, arguments.protobuf)
-    built = time.time() - start
-    sys.path[:0] = [str(PACKAGE), str(ROOT / "benchmarks")]
-    os.environ["PM_BENCH_PLACE"] = "gpu"
-    tests = checked(300)
-    import paddle_mini as pm
-    from paddle_mini import _core
+def steps_of(worker: Worker, seconds: float = 0.1) -> int:
+    """As many steps as take about that long; the first ones warm up."""
+    worker.seconds(3)
+    worker.seconds(3)
+    return max(1, round(seconds / worker.seconds(3)))
 
-    try:
-        import torch
-    except ImportError:
-        torch = None
-    name = _core.device_text("gpu:0")
-    lines = [
-        f"# {name}",
-        "",
-        _core.gpu_text(),
-        "",
-        f"Built in {built:.0f} s; tests/gpu: {tests}.",
-        "",
-        "| figure | measured | limit | ratio |",
-        "|---|---|---|---|",
+
+def compared(workers: dict[str, Worker], seconds: float = 0.1) -> dict[str, float]:
+    counts = {name: steps_of(worker, seconds) for name, worker in workers.items()}
+    return in_turn({name: (lambda w=worker, n=counts[name]: w.seconds(n)) for name, worker in workers.items()}, ROUNDS)
+
+
+def limits(bench: Bench) -> Iterator[Row]:
+    for name in ("copy", "float32", "tf32", "bf16"):
+        worker = bench.worker(TORCH, name)
+        seconds = compared({"torch": worker})["torch"]
+        worker.close()
+        if name == "copy":
+            bench.copy_rate = 8 * workloads.GPU_ELEMENTS / seconds
+            yield ("copy within the device, read and written", "", f"{bench.copy_rate / 1e12:.2f} TB/s", "", "")
+        else:
+            rate = 2 * workloads.GPU_PRODUCT**3 / seconds
+            yield (f"{name} product of {workloads.GPU_PRODUCT} rows", "", f"{rate / 1e12:.0f} TFLOP/s", "", "")
+
+
+def updates(bench: Bench) -> Iterator[Row]:
+    """Optimizers on 10^9 parameters, beside a copy of the same bytes and PyTorch's fused ones."""
+    for name, each in BYTES.items():
+        for tensors in (8, 1000):
+            figure = f"{name.replace('_', ', ')}, 10^9 parameters in {tensors:,} tensors"
+            with ExitStack() as close:
+                ours, torch = (bench.worker(command, f"{name}:{tensors}") for command in (OURS, TORCH))
+                close.callback(ours.close), close.callback(torch.close)
+                time_of = compared({"ours": ours, "torch": torch}, 0.05)
+                found, expected = ours.result(0), torch.result(0)
+            rate = each * workloads.GPU_ELEMENTS / time_of["ours"]
+            same = "" if abs(found - expected) < 1e-5 else f"; DIFFERENT RESULT {found} {expected}"
+            shown = f"{time_of['ours'] * 1e3:.2f} ms, {rate / 1e12:.2f} TB/s{same}"
+            yield (figure, shown, "copy", f"{rate / bench.copy_rate:.2f}", "0.90")
+            beside = f"torch fused {time_of['torch'] * 1e3:.2f} ms"
+            yield (figure, "", beside, f"{time_of['torch'] / time_of['ours']:.2f}", "1.15" if "averaged" in name else "")
+
+
+def together(bench: Bench) -> Iterator[Row]:
+    """Adam and an average in one program, beside two."""
+    for average in ("average", "plain_average"):
+        names = ["adam", average, "adam_averaged" if average == "average" else "adam_plain_average"]
+        times = {}
+        for name in names:
+            worker = bench.worker(OURS, f"{name}:8")
+            times[name] = compared({name: worker}, 0.05)[name]
+            worker.close()
+        shown = ", ".join(f"{name} {seconds * 1e3:.2f} ms" for name, seconds in times.items())
+        yield ("adam and average, beside separate", shown, "", f"{times[names[2]] / (times[names[0]] + times[names[1]]):.3f}", "≤ 0.92")
+
+
+def free_memory() -> int:
+    text = subprocess.check_output(["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits"], text=True)
+    return int(text.split()[0]) << 20
+
+
+def offload(bench: Bench) -> Iterator[Row]:
+    """Averages on the CPU while the GPU trains."""
+    free, workers = [free_memory()], {}
+    for name in ("offload_none", "offload_cpu"):
+        workers[name] = bench.worker(OURS, name)
+        workers[name].seconds(4)
+        free.append(free_memory())
+    times = compared(workers, 0.5)
+    for worker in workers.values():
+        worker.close()
+    more = (free[1] - free[2]) - (free[0] - free[1])
+    width, layers, _ = workloads.OFFLOAD
+    figure = f"averages on the CPU, {4 * width * width * layers >> 20} MiB of parameters"
+    shown = ", ".join(f"{name} {seconds * 1e3:.2f} ms" for name, seconds in times.items())
+    yield (f"{figure}: step", shown, "", f"{times['offload_cpu'] / times['offload_none'] - 1:.2%}", "≤ 1 %")
+    yield (f"{figure}: memory of the device", f"{more >> 20} MiB more", "", "", "0")
+
+
+def executor(bench: Bench) -> Iterator[Row]:
+    """The host's work for a step with an empty queue, and a chain of tiny operators."""
+    for graphs in ("1", "0"):
+        bench.variables["PM_GRAPHS"] = graphs
+        how = "graphs" if graphs == "1" else "no graphs"
+        worker = bench.worker(OURS, "submit_chain")
+        seconds = (worker.result(5), worker.result(100))[1]
+        yield (f"submitting a chain of 1,000 operators, {how}", f"{seconds * 1e6:.0f} µs", "", f"{seconds * 1e3:.2f} µs each", "2")
+        worker.close()
+        for name in ("tiny_mlp", "mlp", "gpt"):
+            worker = bench.worker(OURS, f"submit_{name}")
+            seconds = (worker.result(5), worker.result(100))[1]
+            yield (f"submitting a step of {name}, {how}", f"{seconds * 1e6:.1f} µs", "", "", "20" if graphs == "1" else "")
+            worker.close()
+    del bench.variables["PM_GRAPHS"]
+
+
+def models(bench: Bench) -> Iterator[Row]:
+    """Training steps; PyTorch's compilations run at the same time."""
+    runtimes = {"ours": OURS, "eager": EAGER, "compile": COMPILE}
+    workers: dict[str, dict[str, Worker]] = {name: {} for name in (*MODELS, "chain")}
+    failed: dict[str, str] = {}
+
+    def begin(name: str, runtime: str) -> None:
+        try:
+            workers[name][runtime] = worker = bench.worker(runtimes[runtime], name)
+            worker.result(3)
+        except WorkerError as error:
+            workers[name].pop(runtime, None)
+            failed[f"{name} {runtime}"] = str(error)
+
+    begun = [
+        threading.Thread(target=begin, args=(name, runtime)) for name in workers for runtime in runtimes
+        if (name, runtime) != ("chain", "compile")
     ]
-    for row in rows(torch, pm):
-        lines.append("| " + " | ".join(row) + " |")
-        print(lines[-1], flush=True)
-    text = "\n".join(lines) + "\n"
+    [thread.start() for thread in begun]
+    [thread.join() for thread in begun]
+    for name, of_name in workers.items():
+        if not of_name:
+            continue
+        times = compared(of_name)
+        losses = {runtime: worker.result(1) for runtime, worker in of_name.items()}
+        shown = ", ".join(f"{runtime} {seconds * 1e3:.3f} ms" for runtime, seconds in times.items())
+        best = min((seconds for runtime, seconds in times.items() if runtime != "ours"), default=0.0)
+        ratio = f"{best / times['ours']:.2f}" if "ours" in times else ""
+        yield (f"step of {name}", shown, "losses " + ", ".join(f"{loss:.4g}" for loss in losses.values()), ratio, "1.0")
+        for worker in of_name.values():
+            worker.close()
+    for what, error in failed.items():
+        yield (f"step of {what}", "FAILED", error[:120], "", "")
+
+
+SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "limits": limits,
+    "models": models,
+    "executor": executor,
+    "updates": updates,
+    "together": together,
+    "offload": offload,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--package", help="directory to import paddle_mini from")
+    parser.add_argument("--only", nargs="+", default=list(SECTIONS), choices=list(SECTIONS))
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    arguments: Any = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    slug = re.sub(r"[^a-z0-9]+", "-", name.split(",")[0].lower()).strip("-")
-    (arguments.out / f"{slug}.md").write_text(text)
-    print(text)
+    bench = Bench(arguments.package, arguments.out)
+    describe = "import paddle_mini; from paddle_mini import _core; print(_core.device_text('gpu:0')); print(_core.gpu_text())"
+    about = subprocess.run(
+        [sys.executable, "-c", describe], env={**os.environ, **bench.variables}, capture_output=True, text=True, check=True, cwd=HERE
+    ).stdout.split("\n")
+    slug = re.sub(r"[^a-z0-9]+", "-", about[0].split(",")[0].lower()).strip("-")
+    lines = [f"# {about[0]}", "", about[1], "", "| figure | ours | beside | ratio | bar |", "|---|---|---|---|---|"]
+    for name in arguments.only:
+        begin = time.perf_counter()
+        try:
+            for row in SECTIONS[name](bench):
+                lines.append("| " + " | ".join(row) + " |")
+                print(lines[-1], flush=True)
+        except Exception as error:
+            print(f"FAILED {name}: {type(error).__name__}: {error}", flush=True)
+        print(f"== {name}: {time.perf_counter() - begin:.0f} s", flush=True)
+        (arguments.out / f"gpu-{slug}.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

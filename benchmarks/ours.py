@@ -20,13 +20,29 @@ class Built:
         return pm.program_guard(self.main, self.startup)
 
     def steps(self, feed, result):
-        """Runs the startup program; returns a function that runs the main program and fetches each time."""
+        """Returns a function that runs the main program, and fetches each time. On a GPU the feeds are there already, and only
+        the last run fetches, as in the peer's loop."""
+        if PLACE != pm.CPUPlace():
+            return self.steps_there(feed, result)
 
         def run(steps):
             for _ in range(steps):
                 (value,) = self.exe.run(self.main, feed=feed, fetch_list=[result], scope=self.scope)
             return float(value.sum())
 
+        return run
+
+    def steps_there(self, feed, result):
+        for name, array in feed.items():
+            self.main.global_block().var(name).persistable = True
+            self.scope.set(name, array)
+
+        def run(steps):
+            for _ in range(steps - 1):
+                self.exe.run(self.main, scope=self.scope)
+            return float(self.exe.run(self.main, fetch_list=[result], scope=self.scope)[0].sum())
+
+        run.built = self
         return run
 
     def updates(self):
@@ -36,6 +52,7 @@ class Built:
         def run(steps):
             for _ in range(steps):
                 self.exe.run(self.main, scope=self.scope)
+            self.scope.synchronize()
             return 0.0
 
         return run

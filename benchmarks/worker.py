@@ -70,9 +70,11 @@ class WorkerError(Exception):
 
 
 class Worker:
-    """A runtime in a process bound to `cpus`, in taskset's notation."""
+    """A runtime in a process bound to `cpus`, in taskset's notation; `variables` of its environment come last."""
 
-    def __init__(self, command: Sequence[str], cpus: int | str, log: Path, threads: int = 1):
+    def __init__(
+        self, command: Sequence[str], cpus: int | str, log: Path, threads: int = 1, variables: Mapping[str, str] | None = None
+    ):
         here = Path(__file__).parent
         self.process = subprocess.Popen(
             ["taskset", "-c", str(cpus), *command],
@@ -81,7 +83,7 @@ class Worker:
             text=True,
             bufsize=1,
             stderr=log.open("w"),
-            env={**os.environ, **variables_of(threads), "PYTHONPATH": str(here)},
+            env={**os.environ, **variables_of(threads), "PYTHONPATH": str(here), **(variables or {})},
         )
         self.log = log
 

@@ -210,6 +210,10 @@ def chain() -> Chain:
 OPTIMIZER_ELEMENTS = 32_000_000
 OPTIMIZER_TENSORS = (8, 1000)
 
+# On a GPU: parameters of the optimizer's step, rows of a square product, and width, layers and batch of a perceptron whose step
+# takes longer than averaging its parameters on the CPU.
+GPU_ELEMENTS, GPU_PRODUCT, OFFLOAD = 1_000_000_000, 8192, (4096, 8, 8192)
+
 # Exponential averages, ours and the peers'.
 DECAY = 0.999
 # Steps after which a window restarts: more than a benchmark runs.

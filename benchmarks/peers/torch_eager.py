@@ -1,4 +1,5 @@
-# PyTorch: a Module, an Optimizer, backward(); --compile: forward and backward by torch.compile.
+# PyTorch: a Module, an Optimizer, backward(); --compile: forward and backward by torch.compile; --gpu: everything on a GPU, in
+# full float32 precision.
 import sys
 
 import torch
@@ -9,6 +10,8 @@ from worker import THREADS, serve
 
 torch.set_num_threads(THREADS)
 COMPILE = torch.compile if "--compile" in sys.argv else lambda module: module
+DEVICE = "cuda" if "--gpu" in sys.argv else "cpu"
+torch.backends.cudnn.allow_tf32 = False
 BETAS = workloads.ADAM["beta1"], workloads.ADAM["beta2"]
 
 
@@ -27,8 +30,8 @@ def convolution(weight, bias):
 
 
 def training(work, modules, make_optimizer):
-    x, label = torch.from_numpy(work.x), torch.from_numpy(work.label)
-    model = COMPILE(torch.nn.Sequential(*modules))
+    x, label = torch.from_numpy(work.x).to(DEVICE), torch.from_numpy(work.label).to(DEVICE)
+    model = COMPILE(torch.nn.Sequential(*modules).to(DEVICE))
     optimizer = make_optimizer(model.parameters(), lr=work.rate)
 
     def run(steps):
@@ -66,9 +69,9 @@ class Named:
 
 
 def model(work, module, optimizer, loss_of=lambda out, label: cross_entropy(out, label.flatten()), after_step=lambda: None):
-    feeds = {name: torch.from_numpy(array) for name, array in work.feeds.items()}
+    feeds = {name: torch.from_numpy(array).to(DEVICE) for name, array in work.feeds.items()}
     label = feeds.pop("label")
-    module = COMPILE(module)
+    module = COMPILE(module.to(DEVICE))
 
     def run(steps):
         for _ in range(steps):
@@ -225,7 +228,7 @@ def lenet():
 
 def chain():
     work = workloads.chain()
-    start, factor, addend = map(torch.from_numpy, work[:3])
+    start, factor, addend = (torch.from_numpy(array).to(DEVICE) for array in work[:3])
 
     @torch.inference_mode()
     def run(steps):

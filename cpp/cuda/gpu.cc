@@ -23,8 +23,8 @@ class Recording : public Work {
 
 Gpu::Gpu(int index, const OpTable& operators)
     : index_(index), place_{DeviceKind::Gpu, index}, operators_(operators), queue_(index),
-      memory_(std::make_shared<MemoryPool>(index, device_memory, queue_.stream())),
-      staging_(std::make_shared<MemoryPool>(index, pinned_memory, queue_.stream())) {}
+      memory_(std::make_shared<MemoryPool>(index, device_memory, queue_)),
+      staging_(std::make_shared<MemoryPool>(index, pinned_memory, queue_)) {}
 
 Gpu::~Gpu() { cudaSetDevice(index_); }
 
@@ -37,12 +37,13 @@ std::string Gpu::description() const {
 
 // Work that must not be recorded throws (cuda/copy.cc).
 std::unique_ptr<Work> Gpu::record(Work& work) {
+  std::lock_guard<std::recursive_mutex> alone(queue_.order());
   check(cudaSetDevice(index_), "choosing a device");
   check(cudaStreamBeginCapture(queue_.stream(), cudaStreamCaptureModeThreadLocal), "beginning to record");
   bool good = true;
   try {
     work.run();
-  } catch (const Error&) { good = false; }
+  } catch (...) { good = false; }  // without the recording, the step itself throws
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t made = nullptr;
   good = cudaStreamEndCapture(queue_.stream(), &graph) == cudaSuccess && good;
@@ -54,6 +55,7 @@ std::unique_ptr<Work> Gpu::record(Work& work) {
 
 void Gpu::within(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
+  std::lock_guard<std::recursive_mutex> alone(queue_.order());
   check(cudaSetDevice(index_), "choosing a device");
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, queue_.stream()), "copying");
 }

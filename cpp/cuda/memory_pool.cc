@@ -50,6 +50,7 @@ MemoryPool::~MemoryPool() {
 
 std::shared_ptr<void> MemoryPool::allocate(size_t bytes, std::shared_ptr<void> owner) {
   size_t size = rounded(bytes);
+  std::lock_guard<std::recursive_mutex> alone(queue_.order());
   std::lock_guard<std::mutex> lock(mutex_);
   void* memory = take(size);
   in_use_ += size;
@@ -64,7 +65,7 @@ void* MemoryPool::take(size_t size) {
   if (!blocks.empty()) {
     FreeBlock last = blocks.back();
     if (last.freed > waited_) {
-      check(cudaStreamSynchronize(stream_), "waiting for work on freed memory");
+      check(cudaStreamSynchronize(queue_.stream()), "waiting for work on freed memory");
       waited_ = clock_;
     }
     blocks.pop_back();

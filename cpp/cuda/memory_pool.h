@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/device.h"
-#include "cuda/runtime_api.h"
+#include "cuda/stream_queue.h"
 
 namespace paddle_mini {
 
@@ -21,9 +21,8 @@ extern const MemorySource device_memory, pinned_memory;
 
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  // `stream` runs all work that may still access freed memory.
-  MemoryPool(int device, MemorySource source, cudaStream_t stream)
-      : device_(device), source_(source), stream_(stream) {}
+  // `queue` runs all work that may still access freed memory.
+  MemoryPool(int device, MemorySource source, StreamQueue& queue) : device_(device), source_(source), queue_(queue) {}
   ~MemoryPool();
 
   // The memory keeps the pool and `owner` alive.
@@ -43,7 +42,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   const int device_;
   const MemorySource source_;
-  const cudaStream_t stream_;
+  StreamQueue& queue_;
   mutable std::mutex mutex_;
   std::map<size_t, std::vector<FreeBlock>> free_;
   uint64_t clock_ = 0, waited_ = 0;  // memory freed up to `waited_` is no longer accessed

@@ -21,6 +21,7 @@ StreamQueue::~StreamQueue() {
 }
 
 void StreamQueue::submit(Work& work) {
+  std::lock_guard<std::recursive_mutex> alone(order_);
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (error_) return;
@@ -48,6 +49,7 @@ std::shared_ptr<CUevent_st> StreamQueue::new_event() {
 }
 
 Event StreamQueue::record_event() {
+  std::lock_guard<std::recursive_mutex> alone(order_);
   std::lock_guard<std::mutex> lock(mutex_);
   cudaSetDevice(device_);
   forget_reached();
@@ -83,6 +85,7 @@ void StreamQueue::wait_for(Queue& other, Event point) {
   if (!stream) return other.wait(point);
   std::shared_ptr<CUevent_st> event = stream->event_of(point);
   if (!event) return;
+  std::lock_guard<std::recursive_mutex> alone(order_);
   cudaSetDevice(device_);
   note(cudaStreamWaitEvent(stream_, event.get(), 0), "waiting for another stream");
 }

@@ -25,6 +25,9 @@ class StreamQueue : public Queue {
   std::exception_ptr take_error() override;
 
   cudaStream_t stream() const { return stream_; }
+  // Held by a thread that gives the stream work: a recording must not contain another thread's launches, and an operator with
+  // several launches owns the stream's workspace until the last one.
+  std::recursive_mutex& order() { return order_; }
 
  private:
   struct Mark {
@@ -40,6 +43,7 @@ class StreamQueue : public Queue {
 
   const int device_;
   cudaStream_t stream_ = nullptr;
+  std::recursive_mutex order_;  // locked before mutex_
   std::mutex mutex_;  // guards the members below
   std::deque<Mark> marks_;  // ascending; reached marks at the front are removed
   std::shared_ptr<std::vector<cudaEvent_t>> spare_ = std::make_shared<std::vector<cudaEvent_t>>();

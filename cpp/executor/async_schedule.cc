@@ -42,7 +42,9 @@ void AsyncSchedule::run(InterruptPoller& stop, const std::function<void()>& chec
       checked();
     }
   } catch (...) {
-    drain(true);
+    try {
+      drain(true);
+    } catch (const Error&) {}  // a device that failed can't be waited for; the first error names the step
     failure_.forget();
     throw;
   }
@@ -58,6 +60,7 @@ size_t AsyncSchedule::submit_from(size_t step) {
   const ScheduleSections::Section* section = failure_.there() ? nullptr : sections_->recorded(step);
   if (section && !failure_.there() && !observer_) {
     submit(*section->recording, step, section->end - 1);
+    for (size_t i = step; i < section->end; ++i) note_run(i, run_);
     return section->end;
   }
   works_[turn_][step].of_run = run_;
@@ -78,13 +81,18 @@ void AsyncSchedule::execute(const StepWork& work) {
   if (failure_.leaves_out(work.of_run)) return;
   std::chrono::steady_clock::time_point begin;
   if (observer_) begin = std::chrono::steady_clock::now();
-  last_runs_[step] = work.of_run;
+  note_run(step, work.of_run);
   try {
     KernelContext* context = lanes_[steps_[step].lane].context;
     if (context) context->step = step;
     steps_[step].kernel->run(context ? *context : no_device_);
     if (observer_) observe(step, begin);
   } catch (...) { failure_.note(step, std::current_exception(), work.of_run); }
+}
+
+void AsyncSchedule::note_run(size_t step, uint64_t run) {
+  last_runs_[step] = run;
+  if (steps_[step].begun) *steps_[step].begun = true;
 }
 
 // A device with a stream has only launched the step.

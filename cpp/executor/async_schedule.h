@@ -67,6 +67,7 @@ class AsyncSchedule {
   size_t submit_from(size_t step);  // submits the step, or the section that begins with it; returns the next step
   void submit(Work& work, size_t first, size_t last);
   void execute(const StepWork& work);
+  void note_run(size_t step, uint64_t run);
   void observe(size_t step, std::chrono::steady_clock::time_point begin);
   void wait_for(const std::vector<int>& steps);
   void keep_two_runs();

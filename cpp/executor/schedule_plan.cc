@@ -14,7 +14,6 @@ class SaveKernel : public Kernel {
   void run(KernelContext&) override {
     if (!device_) return saved_.save();
     device_->within(saved_.value.data, saved_.variable->tensor.data, saved_.value.bytes());
-    saved_.is_saved = true;
   }
 
  private:
@@ -48,7 +47,7 @@ class ScheduleMaker {
     int v = 0;
     while (input_.binding.in_scope(v) != value.variable) ++v;
     int lane = lane_of(device ? device->place() : Place{}, Lane::Compute);
-    steps_.push_back({result_.saving.back().get(), lane, {}, false});
+    steps_.push_back({result_.saving.back().get(), lane, {}, false, &value.is_saved});
     ordered_.push_back({lane, {input_.temporaries.access(v, false)}});
   }
 

@@ -14,6 +14,7 @@ struct ScheduledStep {
   int lane = 0;
   std::vector<int> waits;  // order.h
   bool poll = false;  // check after this step whether the user wants to stop
+  bool* begun = nullptr;  // set in each run, also where a recording contains the step
 };
 
 // A queue and the context of its kernels.
@@ -23,8 +24,7 @@ struct ScheduleLane {
   KernelContext* context = nullptr;  // the running executor's; nullptr for transfers
 };
 
-// Neighbours that do not wait for each other. Where their device can't schema, they stay as they are; PM_GRAPHS=0 turns it
-// off.
+// Neighbours that do not wait for each other. PM_GRAPHS=0 turns recording off.
 class ScheduleSections {
  public:
   // `marked`: steps that others wait for. Everything referred to must outlive it.

@@ -68,6 +68,22 @@ def test_refused_data_behind_statistics_that_moved(place):
     assert_same_bits(values(), same_values())
 
 
+def test_refused_data_behind_statistics_of_a_recorded_plan(place):
+    """From the fourth run on, a GPU's launches are a recording, which also saves the statistics."""
+    x, label = pm.layers.data("x", [-1, 6]), pm.layers.data("label", [-1, 1], dtype="int64")
+    hidden = pm.layers.batch_norm(pm.layers.fc(x, 5))
+    loss = pm.layers.mean(pm.layers.softmax_with_cross_entropy(pm.layers.fc(hidden, 3), label))
+    pm.optimizer.SGD(0.1).minimize(loss)
+    exe, scope = pm.Executor(place), pm.global_scope()
+    exe.run(pm.default_startup_program())
+    for number in range(8):
+        exe.run(feed=batch(number), fetch_list=[loss])
+    before = {name: scope.get(name) for name in sorted(scope.names())}
+    with pytest.raises(pm.OpError, match="softmax_with_cross_entropy"):
+        exe.run(feed=with_label(-2), fetch_list=[loss])
+    assert_same_bits({name: scope.get(name) for name in sorted(scope.names())}, before)
+
+
 def test_what_an_operator_wrote_that_refuses(place):
     """A GPU's kernel can't stop: its writes are undone when the host receives the error about its data."""
     table = pm.default_main_program().global_block().create_var("table", shape=[9, 2], dtype="float32", persistable=True)

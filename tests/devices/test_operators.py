@@ -8,7 +8,7 @@ from facts import all_facts, cases_of
 from paddle_mini.testing.one_op import OneOp, Rows, array_of
 
 # |value - the CPU's| <= tolerance * (1 + |the CPU's|): an emulated device has the CPU's kernels.
-TOLERANCES = {"emulated": {}, "gpu": {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3}}
+TOLERANCES = {"emulated": {}, "gpu": {"float32": 2e-5, "float64": 1e-11, "float16": 2e-3, "complex64": 2e-5, "complex128": 1e-11}}
 
 
 def assert_alike(there, here, tolerances, what):
@@ -21,7 +21,7 @@ def assert_alike(there, here, tolerances, what):
     found, expected = array_of(there), array_of(here)
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape), what
     tolerance = tolerances.get(expected.dtype.name, 0)
-    if tolerance and expected.dtype.kind == "f":
+    if tolerance and expected.dtype.kind in "fc":
         np.testing.assert_allclose(found, expected, tolerance, tolerance, err_msg=what)
     else:
         np.testing.assert_array_equal(found, expected, what)
