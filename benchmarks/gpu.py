@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +57,24 @@ class Bench:
             raise
         return worker
 
+    def all_of(self, wanted: dict[str, tuple[list[str], str]]) -> tuple[dict[str, Worker], dict[str, str]]:
+        """Workers that are prepared and warmed up at the same time, by command and workload; and the errors of those that failed."""
+        workers: dict[str, Worker] = {}
+        failed: dict[str, str] = {}
+
+        def begin(name: str) -> None:
+            try:
+                workers[name] = self.worker(*wanted[name])
+            except WorkerError as error:
+                failed[name] = str(error)
+
+        threads = [threading.Thread(target=begin, args=(name,)) for name in wanted]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return {name: workers[name] for name in wanted if name in workers}, failed
+
 
 def steps_of(worker: Worker, seconds: float = 0.1) -> int:
     """As many steps as take about that long; the first ones warm up."""
@@ -89,11 +106,13 @@ def updates(bench: Bench) -> Iterator[Row]:
     for name, each in BYTES.items():
         for tensors in (8, 1000):
             figure = f"{name.replace('_', ', ')}, 10^9 parameters in {tensors:,} tensors"
-            with ExitStack() as close:
-                ours, torch = (bench.worker(command, f"{name}:{tensors}") for command in (OURS, TORCH))
-                close.callback(ours.close), close.callback(torch.close)
-                time_of = compared({"ours": ours, "torch": torch}, 0.05)
-                found, expected = ours.result(0), torch.result(0)
+            workers, failed = bench.all_of(
+                {who: (command, f"{name}:{tensors}") for who, command in (("ours", OURS), ("torch", TORCH))}
+            )
+            time_of = compared(workers, 0.05)
+            found, expected = (workers[who].result(0) for who in ("ours", "torch"))
+            for worker in workers.values():
+                worker.close()
             rate = each * workloads.GPU_ELEMENTS / time_of["ours"]
             same = "" if abs(found - expected) < 1e-5 else f"; DIFFERENT RESULT {found} {expected}"
             shown = f"{time_of['ours'] * 1e3:.2f} ms, {rate / 1e12:.2f} TB/s{same}"
@@ -112,7 +131,13 @@ def together(bench: Bench) -> Iterator[Row]:
             times[name] = compared({name: worker}, 0.05)[name]
             worker.close()
         shown = ", ".join(f"{name} {seconds * 1e3:.2f} ms" for name, seconds in times.items())
-        yield ("adam and average, beside separate", shown, "", f"{times[names[2]] / (times[names[0]] + times[names[1]]):.3f}", "≤ 0.92")
+        yield (
+            "adam and average, beside separate",
+            shown,
+            "",
+            f"{times[names[2]] / (times[names[0]] + times[names[1]]):.3f}",
+            "≤ 0.92",
+        )
 
 
 def free_memory() -> int:
@@ -128,8 +153,8 @@ def offload(bench: Bench) -> Iterator[Row]:
         workers[name].seconds(4)
         free.append(free_memory())
     times = compared(workers, 0.5)
-    for worker in workers.values():
-        worker.close()
+    for one in workers.values():
+        one.close()
     more = (free[1] - free[2]) - (free[0] - free[1])
     width, layers, _ = workloads.OFFLOAD
     figure = f"averages on the CPU, {4 * width * width * layers >> 20} MiB of parameters"
@@ -145,9 +170,15 @@ def executor(bench: Bench) -> Iterator[Row]:
         how = "graphs" if graphs == "1" else "no graphs"
         worker = bench.worker(OURS, "submit_chain")
         seconds = (worker.result(5), worker.result(100))[1]
-        yield (f"submitting a chain of 1,000 operators, {how}", f"{seconds * 1e6:.0f} µs", "", f"{seconds * 1e3:.2f} µs each", "2")
+        yield (
+            f"submitting a chain of 1,000 operators, {how}",
+            f"{seconds * 1e6:.0f} µs",
+            "",
+            f"{seconds * 1e3:.2f} µs each",
+            "2",
+        )
         worker.close()
-        for name in ("tiny_mlp", "mlp", "gpt"):
+        for name in ("regression", "mlp", "gpt"):
             worker = bench.worker(OURS, f"submit_{name}")
             seconds = (worker.result(5), worker.result(100))[1]
             yield (f"submitting a step of {name}, {how}", f"{seconds * 1e6:.1f} µs", "", "", "20" if graphs == "1" else "")
@@ -156,38 +187,37 @@ def executor(bench: Bench) -> Iterator[Row]:
 
 
 def models(bench: Bench) -> Iterator[Row]:
-    """Training steps; PyTorch's compilations run at the same time."""
+    """Training steps, and losses after the same number of them."""
     runtimes = {"ours": OURS, "eager": EAGER, "compile": COMPILE}
-    workers: dict[str, dict[str, Worker]] = {name: {} for name in (*MODELS, "chain")}
-    failed: dict[str, str] = {}
+    names = (*MODELS, "chain")
+    wanted = {f"{runtime} {name}": (command, name) for name in names for runtime, command in runtimes.items()}
+    del wanted["compile chain"]  # it has no module
+    workers, failed = bench.all_of(wanted)
+    losses: dict[str, float] = {}
 
-    def begin(name: str, runtime: str) -> None:
+    def warm(name: str) -> None:  # PyTorch compiles here
         try:
-            workers[name][runtime] = worker = bench.worker(runtimes[runtime], name)
-            worker.result(3)
+            losses[name] = workers[name].result(5)
         except WorkerError as error:
-            workers[name].pop(runtime, None)
-            failed[f"{name} {runtime}"] = str(error)
+            failed[name] = str(error)
 
-    begun = [
-        threading.Thread(target=begin, args=(name, runtime)) for name in workers for runtime in runtimes
-        if (name, runtime) != ("chain", "compile")
-    ]
-    [thread.start() for thread in begun]
-    [thread.join() for thread in begun]
-    for name, of_name in workers.items():
-        if not of_name:
-            continue
-        times = compared(of_name)
-        losses = {runtime: worker.result(1) for runtime, worker in of_name.items()}
+    warming = [threading.Thread(target=warm, args=(name,)) for name in workers]
+    for thread in warming:
+        thread.start()
+    for thread in warming:
+        thread.join()
+    for name in names:
+        here = {runtime: workers[f"{runtime} {name}"] for runtime in runtimes if f"{runtime} {name}" in losses}
+        times = compared(here)
         shown = ", ".join(f"{runtime} {seconds * 1e3:.3f} ms" for runtime, seconds in times.items())
+        found = "losses of step 5: " + ", ".join(f"{losses[f'{runtime} {name}']:.6g}" for runtime in here)
         best = min((seconds for runtime, seconds in times.items() if runtime != "ours"), default=0.0)
         ratio = f"{best / times['ours']:.2f}" if "ours" in times else ""
-        yield (f"step of {name}", shown, "losses " + ", ".join(f"{loss:.4g}" for loss in losses.values()), ratio, "1.0")
-        for worker in of_name.values():
+        yield (f"step of {name}", shown, found, ratio, "1.0")
+        for worker in here.values():
             worker.close()
     for what, error in failed.items():
-        yield (f"step of {what}", "FAILED", error[:120], "", "")
+        yield (what, "FAILED", error[:120], "", "")
 
 
 SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
@@ -210,7 +240,12 @@ def main() -> None:
     bench = Bench(arguments.package, arguments.out)
     describe = "import paddle_mini; from paddle_mini import _core; print(_core.device_text('gpu:0')); print(_core.gpu_text())"
     about = subprocess.run(
-        [sys.executable, "-c", describe], env={**os.environ, **bench.variables}, capture_output=True, text=True, check=True, cwd=HERE
+        [sys.executable, "-c", describe],
+        env={**os.environ, **bench.variables},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=HERE,
     ).stdout.split("\n")
     slug = re.sub(r"[^a-z0-9]+", "-", about[0].split(",")[0].lower()).strip("-")
     lines = [f"# {about[0]}", "", about[1], "", "| figure | ours | beside | ratio | bar |", "|---|---|---|---|---|"]

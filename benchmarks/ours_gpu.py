@@ -96,6 +96,19 @@ def offload(place):
     return built.steps({x.name: np.random.default_rng(0).standard_normal((batch, width)).astype("float32")}, loss)
 
 
+def regression():
+    """784-512-512-10 like mlp, without labels, for whose check the host would wait."""
+    built = ours.Built()
+    with built.guard():
+        hidden = pm.layers.data("x", [128, 784])
+        for size in (512, 512, 10):
+            hidden = pm.layers.fc(hidden, size, act="relu" if size > 10 else None)
+        loss = pm.layers.mean(pm.layers.square(hidden))
+        pm.optimizer.Adam(1e-5).minimize(loss)
+    built.exe.run(built.startup, scope=built.scope)
+    return built.steps({"x": np.random.default_rng(0).standard_normal((128, 784)).astype("float32")}, loss)
+
+
 def submitting(make):
     """The result is the median time of a call of `run` with an empty queue, in seconds: what the host does for a step."""
     built = make().built
@@ -120,6 +133,7 @@ if __name__ == "__main__":
             **{name: getattr(ours, name) for name in (*MODELS, "chain")},
             **{f"{name}:{tensors}": lambda facts=(name, tensors): update(*facts) for name in OPTIMIZERS for tensors in (8, 1000)},
             **{f"submit_{name}": lambda name=name: submitting(getattr(ours, name)) for name in (*MODELS, "chain")},
+            "submit_regression": lambda: submitting(regression),
             "offload_none": lambda: offload(None),
             "offload_cpu": lambda: offload(pm.CPUPlace()),
             "offload_gpu": lambda: offload(pm.CUDAPlace(0)),

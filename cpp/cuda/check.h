@@ -6,10 +6,15 @@
 
 namespace paddle_mini {
 
-inline void check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
+[[noreturn]] inline void fail_of_gpu(cudaError_t error, const char* what) {
   cudaGetLastError();  // clears the error, which is reported now
-  fail<DeviceError>("the GPU failed (", what, "): ", cudaGetErrorString(error));
+  bool lost = cudaGetLastError() != cudaSuccess;  // the driver repeats the error for ever
+  fail<DeviceError>("the GPU failed (", what, "): ", cudaGetErrorString(error),
+                    lost ? "; this process can't use it any more, a new one can" : "");
+}
+
+inline void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) fail_of_gpu(error, what);
 }
 
 // A stream that does not synchronize with the default stream.

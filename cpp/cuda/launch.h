@@ -6,13 +6,17 @@
 
 #include "core/kernel.h"
 #include "core/target.h"
+#include "cuda/check.h"
 #include "cuda/runtime_api.h"
 
 namespace paddle_mini {
 
 inline constexpr int kThreads = 256;
-// More blocks are not faster, since bodies loop over blocks; and the limit gives sums the same order on every GPU.
+// For bodies that loop over blocks. The limit gives sums the same order on every GPU.
 inline constexpr int64_t kMostBlocks = 2048;
+// For bodies whose blocks share nothing: the GPU gives the next block to a multiprocessor that has ended one, so that none idles
+// in a last round. The limit is that of a grid.
+inline constexpr int64_t kMostFreeBlocks = INT32_MAX;
 
 #ifdef __CUDACC__
 #define PM_DEVICE __device__
@@ -50,6 +54,7 @@ void launch_now(KernelContext& context, int64_t blocks, const Body& body) {
   if (blocks <= 0) return;
 #ifdef __CUDACC__
   run_body<<<static_cast<unsigned>(blocks), kThreads, 0, stream_of(context)>>>(body);
+  check(cudaGetLastError(), "launching a kernel");  // here, as an operator loaded later has a CUDA runtime of its own
 #else
   (void)context;
   emulation::launch([blocks, body] {

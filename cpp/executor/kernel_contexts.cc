@@ -24,10 +24,9 @@ KernelContext& KernelContexts::at(const Place& place) {
     Device& device = *manager_.at(place).device;
     held.context.stream = device.stream();
     if (place.kind == DeviceKind::Gpu) {
-      held.fault = device.allocate(sizeof(Fault));
-      held.context.fault = static_cast<Fault*>(held.fault.get());
-      Fault none;
-      device.to_device(held.context.fault, &none, sizeof none);
+      // In the host's memory, which kernels write where they find an error: a run reads it without a transfer.
+      held.fault = device.allocate_staging(sizeof(Fault));
+      held.context.fault = new (held.fault.get()) Fault;
     }
   }
   return held_.emplace(place, std::move(held)).first->second.context;

@@ -17,6 +17,9 @@ struct SchedulePlan {
   size_t schedule_step(size_t step) const { return saving.size() + step; }
   bool is_saving(size_t schedule_step) const { return schedule_step < saving.size(); }
   size_t plan_step(size_t schedule_step) const { return schedule_step - saving.size(); }
+  bool is_in_plan(size_t schedule_step, size_t steps) const {
+    return !is_saving(schedule_step) && plan_step(schedule_step) < steps;
+  }
 };
 
 // The input of plan_schedule; it must outlive the result.

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/fault_state.h"
 #include "core/undoable.h"
 
 namespace paddle_mini {
@@ -36,16 +37,20 @@ AsyncSchedule::Observer ScheduleRun::observer(RunWatch* watch, uint64_t plan) co
   };
 }
 
-// GPU kernels can't throw: they report errors in device memory.
+// GPU kernels can't throw: they report errors in memory that the host reads.
 void ScheduleRun::check_faults() const {
   for (size_t i = 0; i < plan_.places.size(); ++i) {
     KernelContext* context = plan_.schedule->lanes()[i].context;
     if (!context || !context->fault) continue;  // has not run yet, or its kernels can throw
-    Fault fault, none;
-    Device& device = *binding_.device_at(plan_.places[i]);
-    device.to_host(&fault, context->fault, sizeof fault);
-    if (fault.step == 0) continue;
-    device.to_device(context->fault, &none, sizeof none);
+    volatile Fault& reported = *context->fault;
+    Fault fault;
+    fault.step = reported.step;
+    if (fault.step == 0 || fault.step == kFaultIsWritten) continue;
+    fault.value = reported.value, fault.at = reported.at;
+    reported.step = 0;
+    // A program that the executor ran before may report late, in steps that nothing waited for.
+    require<OpError>(plan_.is_in_plan(fault.step - 1, steps_.size()), "an earlier run refused ", fault.value,
+                     " at element ", fault.at);
     const Step& step = steps_[plan_.plan_step(fault.step - 1)];
     try {
       step.kernel->refuse(fault);

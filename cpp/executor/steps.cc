@@ -98,20 +98,23 @@ class StepMaker {
   }
 
   // On a GPU, adjacent operators of one type that work element by element on values of the scope, such as the
-  // optimizer's for all parameters, are launched together if none depends on another.
+  // optimizer's for all parameters, are launched together if none depends on another. Averages join the updates of their
+  // parameters: their launches come after these, or are one with them (math/gpu/map.h).
   bool may_join_batch(const RunOp& op) {
     if (op.place.is_cpu() || steps().empty() || binding_.device_at(op.place)->gains_from_tiles()) return false;
     const Step& step = steps().back();
-    bool alike = step.place == op.place && step.lane == Lane::Compute && step.op->op->schema == op.op->schema;
-    if (!alike || !op.schema().is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
-    std::set<int> read, written;
+    const bool of_batch = (step.last() - 1)->op->schema == op.op->schema, joins = op.schema().type() == "parameter_average";
+    bool alike = step.place == op.place && step.lane == Lane::Compute && step.op->schema().is_tiled();
+    if (!alike || !(of_batch || joins)) return false;
+    if (!op.schema().is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;
+    std::set<int> read, written, updated;  // updated: by operators that come first
     for (const RunOp* other = step.first(); other != step.last(); ++other) {
       other->inputs.each([&](int v) { read.insert(v); });
-      other->outputs.each([&](int v) { written.insert(v); });
+      other->outputs.each([&](int v) { (other->op->schema == op.op->schema ? written : updated).insert(v); });
     }
     bool free = true;
     op.inputs.each([&](int v) { free = free && !written.count(v); });
-    op.outputs.each([&](int v) { free = free && !written.count(v) && !read.count(v); });
+    op.outputs.each([&](int v) { free = free && !written.count(v) && !updated.count(v) && !read.count(v); });
     for (const Ports* ports : {&op.outputs, &step.op->outputs}) {
       ports->each([&](int v) { free = free && segment_.variables[v].origin == Origin::InScope; });
     }

@@ -26,7 +26,7 @@ struct MomentumStep {
 
 template <class T>
 struct MomentumRule {
-  static constexpr bool batchable = true;
+  static constexpr bool batchable = true, updates_parameter = true;
   T mu;
   ScalarArg<T> rate;
   T decay;

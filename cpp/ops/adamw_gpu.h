@@ -20,7 +20,7 @@ struct AdamwUnless {
 
 template <class T>
 struct AdamwRule {
-  static constexpr bool batchable = true;
+  static constexpr bool batchable = true, updates_parameter = true;
   AdamRule<T> adam;
   T decay;  // for a learning rate of 1
   PM_HD AdamwUnless<T> bind_scalars() const { return {adam.bind_scalars(), adam.rate() * decay, decay != T(0)}; }

@@ -3,93 +3,10 @@
 
 #include <tuple>
 
-#include "math/average_blocks.h"
-#include "math/convert_element.h"
 #include "math/map.h"
-#include "math/gpu/report_fault.h"
 #include "math/scalar_arg.h"
 
 namespace paddle_mini {
-
-namespace block_average_gpu {
-
-// Values common to all elements, computed once by the thread that updates the sums.
-template <class T>
-struct Shared {
-  BlockStep<T> step;
-  double shift, part;  // factors of the average before the step
-  double weight;       // weight of the newest parameters in the average
-  bool rolls;
-};
-
-template <class T>
-struct SharedRule {
-  static constexpr bool batchable = true;
-  ScalarArg<double> weight;
-  ScalarArg<int32_t> roll;
-  const double* sums;
-  double* sums_out;
-  Shared<T>* to;
-
-  // The map writes the first sum, so launches of several parameters can be batched; others are written directly.
-  PM_HD double operator()(double) const {
-    double w = weight();
-    BlockMean<T> before(sums);
-    Shared<T> all{block_step<T>(sums, w), before.shift, before.part, w, roll() != 0 && w != 0};
-    double first = all.rolls ? sums[0] : all.step.sums[0];
-    for (int i = 1; i < kAverageSums; ++i) sums_out[i] = all.rolls ? sums[i] : all.step.sums[i];
-    *to = all;
-    return first;
-  }
-};
-
-template <class T>
-struct Element {
-  Shared<T> all;
-  bool checks;
-  Fault* fault;
-  unsigned long long at_step;
-
-  // Returns the new average, block and previous average. A value that is not finite is replaced by the average, which
-  // the step then leaves unchanged.
-  template <class P>
-  PM_DEVICE std::tuple<T, T, T> operator()(T average, T block, T previous, P param) const {
-    const BlockStep<T>& step = all.step;
-    if (step.move == Move::None) return {average, block, previous};
-    T p = convert_element<T>(param);
-    double a = static_cast<double>(average);
-    double mean = a + (all.shift * a + static_cast<double>(block)) * all.part;
-    if (checks && !(p - p == T(0))) {
-      report_fault(fault, at_step, 0, 0);
-      p = static_cast<T>(mean);
-    }
-    if (all.rolls) {
-      double moved = mean + all.weight * (static_cast<double>(p) - mean);
-      return {average, previous, step.move == Move::Begin ? p : static_cast<T>(moved)};
-    }
-    if (step.move == Move::Begin) return {p, T(0), previous};
-    if (step.move == Move::Add) return {average, AddToBlock<T>{step.weight}(block, p), previous};
-    auto [to, rest] = EndBlock<T>(step)(average, block, p);
-    return {to, rest, previous};
-  }
-  template <class P>
-  PM_DEVICE std::tuple<T, T> operator()(T average, T block, P param) const {
-    auto [to, rest, previous] = (*this)(average, block, T(0), param);
-    return {to, rest};
-  }
-};
-
-template <class T>
-struct ElementRule {
-  static constexpr bool batchable = true;
-  const Shared<T>* all;
-  bool checks;
-  Fault* fault;
-  unsigned long long at_step;
-  PM_HD Element<T> bind_scalars() const { return {*all, checks, fault, at_step}; }
-};
-
-}  // namespace block_average_gpu
 
 // Implements parameter_average where the program gives Block.
 template <class T>
@@ -109,7 +26,7 @@ class GpuBlockAverage {
     Shared<T>* shared = reinterpret_cast<Shared<T>*>(shared_.data());
     SharedRule<T> all{weight_, scalar_or(roll_, int32_t{0}), sums_.data(), sums_out_.data(), shared};
     map(context, 1, all, sums_out_.data(), sums_.data());
-    ElementRule<T> rule{shared, checks_, context.fault, context.step};
+    ElementRule<T> rule{shared, average_.data(), checks_, context.fault, context.step};
     std::tuple outputs(average_out_.data(), block_out_.data());
     int64_t n = average_.numel();
     if (previous_) {

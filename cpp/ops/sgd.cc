@@ -9,7 +9,7 @@ namespace {
 
 template <class T>
 struct SgdRule {
-  static constexpr bool batchable = true;
+  static constexpr bool batchable = true, updates_parameter = true;
   ScalarArg<T> rate;
   PM_HD SgdStep<T> bind_scalars() const { return {rate()}; }
 };

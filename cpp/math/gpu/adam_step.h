@@ -18,7 +18,7 @@ struct AdamUnless {
 
 template <class T>
 struct AdamRule {
-  static constexpr bool batchable = true;
+  static constexpr bool batchable = true, updates_parameter = true;
   ScalarArg<T> beta1, beta2, power1, power2, rate, epsilon;
   ScalarArg<bool> stays;
   PM_HD AdamUnless<T> bind_scalars() const {

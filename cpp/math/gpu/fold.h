@@ -16,32 +16,33 @@ struct Shares {
   int lanes = 1;
   int64_t slices = 1;  // segments of a fold, computed by different blocks
   bool along_fold = false;  // adjacent threads read adjacent elements of one fold, not of several
-  int results() const { return kThreads / lanes; }
+  PM_HD int results() const { return kThreads / lanes; }
+  PM_DEVICE int lane() const { return along_fold ? thread_index() % lanes : thread_index() / results(); }
+  PM_DEVICE int mine() const { return along_fold ? thread_index() / lanes : thread_index() % results(); }
 };
 
 inline Shares shares(int64_t results, int64_t length, bool along_fold, size_t bytes) {
   Shares s;
   s.along_fold = along_fold;
   int most = along_fold ? kThreads : 8;  // with 8 lanes, 32 adjacent threads read together
-  while (s.lanes < most && s.lanes * (along_fold ? 1 : 16) < length) s.lanes *= 2;
+  while (s.lanes < most && s.lanes * (along_fold ? 4 : 16) < length) s.lanes *= 2;
   int64_t blocks = (results + s.results() - 1) / s.results();
   auto room = static_cast<int64_t>(kWorkspace / bytes);
-  while (blocks * s.slices < 512 && s.slices * s.lanes * 32 < length && 2 * s.slices * results <= room) s.slices *= 2;
+  while (blocks * s.slices < kMostBlocks && s.slices * s.lanes * 8 < length && 2 * s.slices * results <= room) s.slices *= 2;
   return s;
 }
 
 // Returns the fold over all lanes of a result to each of them. All threads of the block must call it.
 template <class A, class Join>
-PM_DEVICE A fold_lanes(A* shared, int lanes, int results, int lane, int mine, A value, Join join) {
-  shared[lane * results + mine] = value;
-  for (int half = lanes / 2; half > 0; half /= 2) {
+PM_DEVICE A fold_lanes(A* shared, const Shares& s, A value, Join join) {
+  const int t = thread_index(), lane = s.lane(), apart = s.along_fold ? 1 : s.results();  // of two lanes of a result
+  shared[t] = value;
+  for (int half = s.lanes / 2; half > 0; half /= 2) {
     sync_block();
-    if (lane >= half) continue;
-    A& to = shared[lane * results + mine];
-    to = join(to, shared[(lane + half) * results + mine]);
+    if (lane < half) shared[t] = join(shared[t], shared[t + half * apart]);
   }
   sync_block();
-  A total = shared[mine];
+  A total = shared[t - lane * apart];
   sync_block();
   return total;
 }
@@ -56,54 +57,52 @@ struct Body {
   Put put;
   A first;
   A* partial;  // if there are several slices: [slice][result]
-  int lanes, results;
-  int64_t slices;
-  bool along_fold;
+  Shares shares;
 
   PM_DEVICE void operator()() const {
     PM_SHARED A shared[kThreads];
-    int t = thread_index();
-    int lane = along_fold ? t % lanes : t / results, mine = along_fold ? t / lanes : t % results;
-    int64_t blocks = (remaining.count + results - 1) / results * slices;
+    const int results = shares.results();
+    const int64_t slices = shares.slices, blocks = (remaining.count + results - 1) / results * slices;
     for (int64_t task = block_index(); task < blocks; task += block_count()) {
-      int64_t slice = task % slices, o = task / slices * results + mine;
-      A value = o < remaining.count ? fold(o, slice * lanes + lane) : first;
-      A total = fold_lanes(shared, lanes, results, lane, mine, value, join);
-      if (lane != 0 || o >= remaining.count) continue;
+      int64_t slice = task % slices, o = task / slices * results + shares.mine();
+      A value = o < remaining.count ? fold(o, slice * shares.lanes + shares.lane()) : first;
+      A total = fold_lanes(shared, shares, value, join);
+      if (shares.lane() != 0 || o >= remaining.count) continue;
       if (slices == 1) put(o, total);
       else partial[slice * remaining.count + o] = total;
     }
   }
 
-  PM_DEVICE A fold(int64_t o, int64_t from) const {
+  PM_DEVICE A fold(int64_t o, int64_t i) const {
+    constexpr int kTogether = 4;  // elements that are read before the first is joined
+    const int64_t step = shares.lanes * shares.slices;
     int64_t base[arrays] = {};
     remaining.move(o, base);
     A total = first;
-    for (int64_t i = from; i < folded.count; i += lanes * slices) {
-      int64_t offsets[arrays];
-      for (int array = 0; array < arrays; ++array) offsets[array] = base[array];
-      folded.move(i, offsets);
-      total = join(total, static_cast<A>(get(offsets)));
+    for (; i + (kTogether - 1) * step < folded.count; i += kTogether * step) {
+      A values[kTogether];
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) values[k] = value(base, i + k * step);
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) total = join(total, values[k]);
     }
+    for (; i < folded.count; i += step) total = join(total, value(base, i));
     return total;
+  }
+
+  PM_DEVICE A value(const int64_t (&base)[arrays], int64_t i) const {
+    int64_t offsets[arrays];
+    for (int array = 0; array < arrays; ++array) offsets[array] = base[array];
+    folded.move(i, offsets);
+    return static_cast<A>(get(offsets));
   }
 };
 
-// Combines the slices.
-template <class A, class Join, class Put>
-struct Slices {
+// The fold of one slice.
+template <class A>
+struct Partial {
   const A* partial;
-  int64_t slices, results;
-  Join join;
-  Put put;
-
-  PM_DEVICE void operator()() const {
-    for (int64_t o = block_index() * kThreads + thread_index(); o < results; o += block_count() * kThreads) {
-      A total = partial[o];
-      for (int64_t slice = 1; slice < slices; ++slice) total = join(total, partial[slice * results + o]);
-      put(o, total);
-    }
-  }
+  PM_DEVICE A operator()(const int64_t (&offsets)[1]) const { return partial[offsets[0]]; }
 };
 
 }  // namespace fold_gpu
@@ -114,16 +113,23 @@ template <class A, int arrays, class Get, class Join, class Put>
 void fold(KernelContext& context, const StridedIndex<arrays>& remaining, const StridedIndex<arrays>& folded, A first,
           Get get, Join join, Put put) {
   if (remaining.count == 0) return;
+  using namespace fold_gpu;
   bool along = remaining.rank == 0 || (folded.rank > 0 && folded.step[arrays - 1][0] < remaining.step[arrays - 1][0]);
-  fold_gpu::Shares s = fold_gpu::shares(remaining.count, folded.count, along, sizeof(A));
+  const Shares s = shares(remaining.count, folded.count, along, sizeof(A));
   A* partial = s.slices > 1 ? static_cast<A*>(workspace(context)) : nullptr;
   int64_t blocks = (remaining.count + s.results() - 1) / s.results() * s.slices;
-  using Body = fold_gpu::Body<A, arrays, Get, Join, Put>;
   launch(context, std::min(blocks, kMostBlocks),
-         Body{remaining, folded, get, join, put, first, partial, s.lanes, s.results(), s.slices, along});
+         Body<A, arrays, Get, Join, Put>{remaining, folded, get, join, put, first, partial, s});
   if (s.slices == 1) return;
-  launch(context, blocks_for(remaining.count),
-         fold_gpu::Slices<A, Join, Put>{partial, s.slices, remaining.count, join, put});
+  StridedIndex<1> results, parts;
+  const int64_t apart = remaining.count;  // nvcc does not accept the member in a list
+  results.add(remaining.count, {1});
+  parts.add(s.slices, {apart});
+  Shares last;
+  last.along_fold = remaining.count < kThreads;  // few results: a block for each
+  while (last.lanes < (last.along_fold ? kThreads : 8) && last.lanes < s.slices) last.lanes *= 2;
+  launch(context, std::min((remaining.count + last.results() - 1) / last.results(), kMostBlocks),
+         Body<A, 1, Partial<A>, Join, Put>{results, parts, {partial}, join, put, first, nullptr, last});
 }
 
 // Accumulator type for sums of T.

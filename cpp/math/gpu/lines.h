@@ -17,7 +17,7 @@ struct Larger {
 struct LinePart {
   int64_t line, begin, size;  // size 0 if the line does not exist
   bool exists;
-  int lane, mine;  // index among the line's threads, and among the block's lines
+  int lane;  // index among the line's threads
 };
 
 // Base class of kernel bodies that work on lines.
@@ -32,13 +32,11 @@ struct Lines {
   // Calls f(LinePart) for each line. All threads of a block call it together.
   template <class F>
   PM_DEVICE void each(F f) const {
-    int t = thread_index(), results = kThreads / shares.lanes;
-    int lane = shares.along_fold ? t % shares.lanes : t / results;
-    int mine = shares.along_fold ? t / shares.lanes : t % results;
+    const int results = shares.results(), lane = shares.lane(), mine = shares.mine();
     for (int64_t block = block_index(); block < (count + results - 1) / results; block += block_count()) {
       int64_t line = block * results + mine;
       bool exists = line < count;
-      f(LinePart{line, line / inner * size * inner + line % inner, exists ? size : 0, exists, lane, mine});
+      f(LinePart{line, line / inner * size * inner + line % inner, exists ? size : 0, exists, lane});
     }
   }
   // Calls f(offset, index in the line) for the thread's elements.
@@ -48,8 +46,8 @@ struct Lines {
   }
   // The fold of the values of all of the line's threads.
   template <class A, class Join>
-  PM_DEVICE A fold_line(A* shared, const LinePart& part, A value, Join join) const {
-    return fold_gpu::fold_lanes(shared, shares.lanes, kThreads / shares.lanes, part.lane, part.mine, value, join);
+  PM_DEVICE A fold_line(A* shared, const LinePart&, A value, Join join) const {
+    return fold_gpu::fold_lanes(shared, shares, value, join);
   }
   int64_t blocks() const { return std::min((count + shares.results() - 1) / shares.results(), kMostBlocks); }
 };

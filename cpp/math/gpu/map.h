@@ -1,124 +1,41 @@
-// map on a GPU: blocks process chunks of the arrays with loads of 16 bytes if all arrays are so aligned. Maps of one
-// kind that are pending in a batch become one launch over all their arrays.
+// map on a GPU. Maps of one kind that are pending in a batch become one launch over all their arrays, and averages of
+// parameters join the maps that update these.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "cuda/launch.h"
-#include "math/bind_scalars.h"
+#include "math/gpu/block_average_step.h"
+#include "math/gpu/map_item.h"
 
 namespace paddle_mini {
 
 namespace map_gpu {
 
-template <class T, int n>
-struct alignas(sizeof(T) * n) Pack {
-  T at[n];
-
-  PM_DEVICE static Pack load(const T* from) { return *reinterpret_cast<const Pack*>(from); }
-  PM_DEVICE void store(T* to) const {
-#ifdef __CUDACC__
-    if constexpr (sizeof(Pack) == 16) {  // otherwise nvcc splits it into stores of single elements
-      uint4 whole;
-      memcpy(&whole, this, sizeof whole);
-      __stwb(reinterpret_cast<uint4*>(to), whole);
-      return;
-    }
-#endif
-    *reinterpret_cast<Pack*>(to) = *this;
-  }
-};
-
-template <class>
-inline constexpr bool is_tuple = false;
-template <class... V>
-inline constexpr bool is_tuple<std::tuple<V...>> = true;
-
-// One map: out[i] = f(in[i]...) for n elements.
-template <class F, class Outs, class Ins>
-struct Item;
-template <class F, class... Outs, class... Ins>
-struct Item<F, std::tuple<Outs*...>, std::tuple<const Ins*...>> {
-  static constexpr size_t most(std::initializer_list<size_t> sizes) {
-    size_t result = 1;
-    for (size_t size : sizes) result = size > result ? size : result;
-    return result;
-  }
-  static constexpr int lanes = static_cast<int>(16 / most({sizeof(Outs)..., sizeof(Ins)...}));
-
-  F f;
-  std::tuple<Outs*...> outs;
-  std::tuple<const Ins*...> ins;
-  int64_t n;
-  bool aligned;
-
-  Item(F f, std::tuple<Outs*...> outs, std::tuple<const Ins*...> ins, int64_t n) : f(f), outs(outs), ins(ins), n(n) {
-    auto fits = [](auto*... p) { return (... && (reinterpret_cast<uintptr_t>(p) % (sizeof(*p) * lanes) == 0)); };
-    aligned = std::apply(fits, outs) && std::apply(fits, ins);
-  }
-
-  template <class G, size_t... O, class... V>
-  PM_DEVICE static void store(const G& values, std::index_sequence<O...>, V&... to) {
-    if constexpr (is_tuple<G>) ((to = std::get<O>(values)), ...);
-    else ((to = values), ...);
-  }
-
-  template <size_t... O, size_t... I>
-  PM_DEVICE void run(int64_t begin, int64_t end, std::index_sequence<O...> o, std::index_sequence<I...>) const {
-    auto g = bind_scalars(f);
-    int64_t i = begin + thread_index();
-    if (aligned) {
-      int64_t packs = (end - begin) / lanes;
-#pragma unroll 1
-      for (int64_t p = thread_index(); p < packs; p += kThreads) {
-        int64_t at = begin + p * lanes;
-        [[maybe_unused]] std::tuple<Pack<Ins, lanes>...> from(Pack<Ins, lanes>::load(std::get<I>(ins) + at)...);
-        std::tuple<Pack<Outs, lanes>...> to;
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) {
-          store(g(std::get<I>(from).at[lane]...), o, std::get<O>(to).at[lane]...);
-        }
-        (std::get<O>(to).store(std::get<O>(outs) + at), ...);
-      }
-      i = begin + packs * lanes + thread_index();
-    }
-#pragma unroll 1
-    for (; i < end; i += kThreads) store(g(std::get<I>(ins)[i]...), o, std::get<O>(outs)[i]...);
-  }
-  PM_DEVICE void run(int64_t begin, int64_t end) const {
-    run(begin, end, std::index_sequence_for<Outs...>{}, std::index_sequence_for<Ins...>{});
-  }
-};
-
-// Several maps as one sequence of chunks.
-template <class Item, int most>
-struct Body {
-  static constexpr int64_t kChunk = kThreads * Item::lanes * (most == 1 ? 1 : 4);
-
-  Item items[most];
-  int64_t ends[most];  // by map: index after its last chunk
-  int count;
-
-  PM_DEVICE void operator()() const {
-    for (int64_t chunk = block_index(); chunk < ends[count - 1]; chunk += block_count()) {
-      int low = 0, high = count - 1;
-      while (low < high) {
-        int middle = (low + high) / 2;
-        if (chunk < ends[middle]) high = middle;
-        else low = middle + 1;
-      }
-      const Item& item = items[low];
-      int64_t begin = (chunk - (low ? ends[low - 1] : 0)) * kChunk;
-      item.run(begin, begin + kChunk < item.n ? begin + kChunk : item.n);
-    }
-  }
-};
-
 // A kernel's arguments may have at most 32,764 bytes (CUDA 12.1 and sm_70 or later).
 template <class Item>
 inline constexpr int kTogether = static_cast<int>(32000 / (sizeof(Item) + sizeof(int64_t)));
+
+// Items of one kind that wait. Launches as many together as fit.
+template <class Item>
+void launch_all(KernelContext& context, const std::vector<Item>& items) {
+  using All = Body<Item, kTogether<Item>>;
+  for (size_t from = 0; from < items.size(); from += kTogether<Item>) {
+    size_t count = std::min(items.size() - from, static_cast<size_t>(kTogether<Item>));
+    alignas(All) unsigned char memory[sizeof(All)];  // only the `count` items are initialised
+    All* all = reinterpret_cast<All*>(memory);
+    int64_t end = 0;
+    for (size_t i = 0; i < count; ++i) {
+      new (&all->items[i]) Item(items[from + i]);
+      all->ends[i] = end += (all->items[i].n + All::kChunk - 1) / All::kChunk;
+    }
+    all->count = static_cast<int>(count);
+    launch_now(context, std::min(end, kMostFreeBlocks), *all);
+  }
+}
 
 template <class Item>
 class WaitingMaps : public PendingLaunches {
@@ -129,49 +46,124 @@ class WaitingMaps : public PendingLaunches {
   }
   const void* kind() const override { return kind_of(); }
   void add(const Item& item) { items_.push_back(item); }
+  void launch(KernelContext& context) override { launch_all(context, items_); }
+
+ protected:
+  std::vector<Item> items_;
+};
+
+// Maps that update parameters, with those that average what they have written.
+class JoinedMaps : public PendingLaunches {
+ public:
+  // Takes over an average of a parameter that is updated here. Returns false if it has one already, or can't join.
+  virtual bool join(const void* parameter, const void* average_kind, const void* average) = 0;
+};
+
+template <class Item, class Average>
+class UpdatingMaps : public JoinedMaps {
+ public:
+  const void* kind() const override { return WaitingMaps<Item>::kind_of(); }
+  void add(const Item& item) { items_.push_back(item); }
+
+  bool join(const void* parameter, const void* average_kind, const void* average) override {
+    if (average_kind != WaitingMaps<Average>::kind_of()) return false;
+    const auto& joining = *static_cast<const Average*>(average);
+    averages_.resize(items_.size());
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (std::get<0>(items_[i].outs) != parameter || items_[i].n != joining.n || averages_[i]) continue;
+      averages_[i] = std::make_unique<Average>(joining);
+      return true;
+    }
+    return false;
+  }
 
   void launch(KernelContext& context) override {
-    using All = Body<Item, kTogether<Item>>;
-    for (size_t from = 0; from < items_.size(); from += kTogether<Item>) {
-      size_t count = std::min(items_.size() - from, static_cast<size_t>(kTogether<Item>));
-      alignas(All) unsigned char memory[sizeof(All)];  // only the `count` items are initialised
-      All* all = reinterpret_cast<All*>(memory);
-      int64_t end = 0;
-      for (size_t i = 0; i < count; ++i) {
-        new (&all->items[i]) Item(items_[from + i]);
-        all->ends[i] = end += (all->items[i].n + All::kChunk - 1) / All::kChunk;
-      }
-      all->count = static_cast<int>(count);
-      launch_now(context, std::min(end, kMostBlocks), *all);
+    if (averages_.empty()) return launch_all(context, items_);
+    averages_.resize(items_.size());
+    std::vector<Both<Item, Average>> both;
+    std::vector<Item> alone;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (averages_[i]) both.push_back({items_[i], *averages_[i], items_[i].n});
+      else alone.push_back(items_[i]);
     }
+    launch_all(context, both);
+    launch_all(context, alone);
   }
 
  private:
   std::vector<Item> items_;
+  std::vector<std::unique_ptr<Average>> averages_;  // by item; shorter if the last ones have none
 };
 
-// Functors of optimizers and averages have `static constexpr bool batchable = true`; others need no second kernel.
+// What functors declare. Those of optimizers and averages can wait in a batch; others need no second kernel.
 template <class F, class = void>
 inline constexpr bool batchable = false;
 template <class F>
 inline constexpr bool batchable<F, std::void_t<decltype(F::batchable)>> = F::batchable;
+// It reads nothing that the batch writes, and others of its operator read its result: it is launched first.
+template <class F, class = void>
+inline constexpr bool goes_ahead = false;
+template <class F>
+inline constexpr bool goes_ahead<F, std::void_t<decltype(F::goes_ahead)>> = F::goes_ahead;
+// Its first output is a parameter, so that an average of it can join.
+template <class F, class = void>
+inline constexpr bool updates_parameter = false;
+template <class F>
+inline constexpr bool updates_parameter<F, std::void_t<decltype(F::updates_parameter)>> = F::updates_parameter;
+// It averages the parameter that is its last input.
+template <class F>
+inline constexpr bool averages_parameter = false;
+template <class T>
+inline constexpr bool averages_parameter<block_average_gpu::ElementRule<T>> = true;
+
+template <class T>
+using AverageItem =
+    Item<block_average_gpu::ElementRule<T>, std::tuple<T*, T*>, std::tuple<const T*, const T*, const T*>>;
+
+template <class Item, class F, bool = updates_parameter<F>>
+struct MapsOf {
+  using type = WaitingMaps<Item>;
+};
+template <class Item, class F>
+struct MapsOf<Item, F, true> {
+  using Parameter = std::remove_pointer_t<std::tuple_element_t<0, decltype(Item::outs)>>;
+  using type = UpdatingMaps<Item, AverageItem<Parameter>>;
+};
+
+// Whether the average has joined the update of its parameter, which waits in the same batch.
+template <class Item>
+bool joins(KernelContext& context, const Item& item) {
+  const void* parameter = std::get<std::tuple_size_v<decltype(item.ins)> - 1>(item.ins);
+  for (const std::unique_ptr<PendingLaunches>& one : context.pending) {
+    auto* updates = dynamic_cast<JoinedMaps*>(one.get());
+    if (updates && updates->join(parameter, WaitingMaps<Item>::kind_of(), &item)) return true;
+  }
+  return false;
+}
 
 template <class Item, class F>
 void run(KernelContext& context, const Item& item, const F&) {
   if (item.n <= 0) return;
   if constexpr (batchable<F>) {
     if (context.in_batch) {
-      using Maps = WaitingMaps<Item>;
-      auto same = [](const std::unique_ptr<PendingLaunches>& one) { return one->kind() == Maps::kind_of(); };
+      if constexpr (averages_parameter<F>) {
+        if (joins(context, item)) return;
+      }
+      using Maps = typename MapsOf<Item, F>::type;
+      auto same = [](const std::unique_ptr<PendingLaunches>& one) {
+        return one->kind() == WaitingMaps<Item>::kind_of();
+      };
       auto found = std::find_if(context.pending.begin(), context.pending.end(), same);
-      if (found == context.pending.end()) found = context.pending.insert(found, std::make_unique<Maps>());
+      if (found == context.pending.end()) {
+        found = context.pending.insert(goes_ahead<F> ? context.pending.begin() : found, std::make_unique<Maps>());
+      }
       static_cast<Maps&>(**found).add(item);
       return;
     }
   }
   using One = Body<Item, 1>;
   int64_t chunks = (item.n + One::kChunk - 1) / One::kChunk;
-  launch(context, std::min(chunks, kMostBlocks), One{{item}, {chunks}, 1});
+  launch(context, std::min(chunks, kMostFreeBlocks), One{{item}, {chunks}, 1});
 }
 
 }  // namespace map_gpu

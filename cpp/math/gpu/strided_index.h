@@ -34,6 +34,10 @@ struct StridedIndex {
  private:
   template <class Number>
   PM_DEVICE void move_by(Number i, int64_t (&offsets)[arrays]) const {
+    if (rank == 1) {  // without the loop, whose length the compiler does not know
+      for (int array = 0; array < arrays; ++array) offsets[array] += static_cast<int64_t>(i) * step[array][0];
+      return;
+    }
 #pragma unroll 1
     for (int d = 0; d < rank; ++d) {
       Number n = static_cast<Number>(size[d]), at = d + 1 < rank ? i % n : i;

@@ -151,8 +151,10 @@ struct MatmulGradient {
   void begin(KernelContext& context) {
     if (gradient && adds) fill_n(context, gradient.data(), gradient.numel(), T(0));
   }
-  void run(KernelContext& context, const T* a, const T* b, int64_t at) {
-    if (gradient) product.run(context, a, b, gradient.data() + at);
+  // `count` products, whose operands and results are these steps apart; one at a time if they are added.
+  void run(KernelContext& context, int64_t count, const T* a, int64_t step_a, const T* b, int64_t step_b, int64_t at,
+           int64_t step) {
+    if (gradient) product.run_many(context, count, a, step_a, b, step_b, gradient.data() + at, step);
   }
   void end(KernelContext&) {}
 };
@@ -161,12 +163,14 @@ struct MatmulGradient {
 template <>
 struct MatmulGradient<BFloat16> {
   Out<BFloat16> gradient;
+  bool adds = false;
   Gemm<BFloat16> product;
   BFloat16Gemm<float> sum;
   std::optional<Scratch<float>> sums;
 
   MatmulGradient(KernelInit& init, const char* port) : gradient(init, port, optional_port) {}
   void set(KernelInit& init, GemmSizes<BFloat16> sizes, bool repeats) {
+    adds = repeats;
     product = {sizes, init.threads()};
     if (!repeats || !gradient) return;
     sizes.beta = 1;
@@ -176,9 +180,10 @@ struct MatmulGradient<BFloat16> {
   void begin(KernelContext& context) {
     if (sums) fill_n(context, sums->data(), gradient.numel(), 0.0f);
   }
-  void run(KernelContext& context, const BFloat16* a, const BFloat16* b, int64_t at) {
+  void run(KernelContext& context, int64_t count, const BFloat16* a, int64_t step_a, const BFloat16* b, int64_t step_b,
+           int64_t at, int64_t step) {
     if (sums) sum.run(context, a, b, sums->data() + at);
-    else if (gradient) product.run(context, a, b, gradient.data() + at);
+    else if (gradient) product.run_many(context, count, a, step_a, b, step_b, gradient.data() + at, step);
   }
   void end(KernelContext& context) {
     if (sums) cast_function(DType::Float32, DType::BFloat16)(context, gradient.numel(), sums->data(), gradient.data());
@@ -211,20 +216,25 @@ struct MatmulGradKernel {
     }
 
     void run(KernelContext& context) override {
-      to_x.begin(context);
-      to_y.begin(context);
-      const T* g = out_gradient.data();
-      for (auto [i, j] : products.batches) {
-        int64_t at_x = i * products.x_size(), at_y = j * products.y_size();
-        const T *a = x.data() + at_x, *b = y.data() + at_y;
-        if (products.shape.transpose_x) to_x.run(context, b, g, at_x);
-        else to_x.run(context, g, b, at_x);
-        if (products.shape.transpose_y) to_y.run(context, g, a, at_y);
-        else to_y.run(context, a, g, at_y);
-        g += products.out_size();
+      run(context, to_x, products.shape.transpose_x, y, products.y_size(), products.x_size(), true);
+      run(context, to_y, !products.shape.transpose_y, x, products.x_size(), products.y_size(), false);
+    }
+
+    // The products of Out@GRAD with the other operand, which is the left factor if `other_first`.
+    void run(KernelContext& context, MatmulGradient<T>& to, bool other_first, const In<T>& other, int64_t other_size,
+             int64_t to_size, bool is_x) {
+      to.begin(context);
+      int64_t x_step = 0, y_step = 0, all = static_cast<int64_t>(products.batches.size());
+      int64_t count = products.even_steps(x_step, y_step) && !to.adds ? all : 1;
+      const int64_t step = (is_x ? x_step : y_step) * to_size, other_step = (is_x ? y_step : x_step) * other_size;
+      for (int64_t p = 0; p < all; p += count) {
+        auto [i, j] = products.batches[static_cast<size_t>(p)];
+        const T *g = out_gradient.data() + p * products.out_size(), *o = other.data() + (is_x ? j : i) * other_size;
+        const int64_t at = (is_x ? i : j) * to_size, g_step = products.out_size();
+        if (other_first) to.run(context, count, o, other_step, g, g_step, at, step);
+        else to.run(context, count, g, g_step, o, other_step, at, step);
       }
-      to_x.end(context);
-      to_y.end(context);
+      to.end(context);
     }
   };
 };

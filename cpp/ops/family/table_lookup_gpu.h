@@ -37,9 +37,14 @@ struct SumRows {
     int64_t id = order[place.line].key;
     if (id < 0 || id == padding || (place.line > 0 && order[place.line - 1].key == id)) return;
     T total = 0;
-    for (int64_t j = place.line; j < count && order[j].key == id; ++j) {
-      total += gradient[order[j].at * width + place.at];
+    int64_t j = place.line;
+    auto value = [&](int64_t k) { return gradient[order[k].at * width + place.at]; };
+    // Four are read before the first is added: the keys are sorted, so the fourth one decides for all.
+    for (; j + 4 <= count && order[j + 3].key == id; j += 4) {
+      T values[4] = {value(j), value(j + 1), value(j + 2), value(j + 3)};
+      for (T one : values) total += one;
     }
+    for (; j < count && order[j].key == id; ++j) total += value(j);
     to[id * width + place.at] = total;
   }
 };

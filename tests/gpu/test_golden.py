@@ -1,0 +1,3 @@
+"""tests/devices/test_golden.py on a GPU."""
+
+from devices.test_golden import *  # noqa: F403
