@@ -58,7 +58,7 @@ class Bench:
         return worker
 
     def all_of(self, wanted: dict[str, tuple[list[str], str]]) -> tuple[dict[str, Worker], dict[str, str]]:
-        """Workers that are prepared and warmed up at the same time, by command and workload; and the errors of those that failed."""
+        """Workers that are prepared at the same time, by command and workload; and the errors of those that failed."""
         workers: dict[str, Worker] = {}
         failed: dict[str, str] = {}
 
@@ -89,16 +89,17 @@ def compared(workers: dict[str, Worker], seconds: float = 0.1) -> dict[str, floa
 
 
 def limits(bench: Bench) -> Iterator[Row]:
-    for name in ("copy", "float32", "tf32", "bf16"):
-        worker = bench.worker(TORCH, name)
-        seconds = compared({"torch": worker})["torch"]
-        worker.close()
+    names = ("copy", "float32", "tf32", "bf16")
+    workers, _ = bench.all_of({name: (TORCH, name) for name in names})
+    for name in names:
+        seconds = compared({name: workers[name]})[name]
         if name == "copy":
             bench.copy_rate = 8 * workloads.GPU_ELEMENTS / seconds
             yield ("copy within the device, read and written", "", f"{bench.copy_rate / 1e12:.2f} TB/s", "", "")
         else:
             rate = 2 * workloads.GPU_PRODUCT**3 / seconds
             yield (f"{name} product of {workloads.GPU_PRODUCT} rows", "", f"{rate / 1e12:.0f} TFLOP/s", "", "")
+        workers[name].close()
 
 
 def updates(bench: Bench) -> Iterator[Row]:
@@ -106,9 +107,8 @@ def updates(bench: Bench) -> Iterator[Row]:
     for name, each in BYTES.items():
         for tensors in (8, 1000):
             figure = f"{name.replace('_', ', ')}, 10^9 parameters in {tensors:,} tensors"
-            workers, failed = bench.all_of(
-                {who: (command, f"{name}:{tensors}") for who, command in (("ours", OURS), ("torch", TORCH))}
-            )
+            workload = f"{name}:{tensors}"
+            workers, _ = bench.all_of({"ours": (OURS, workload), "torch": (TORCH, workload)})
             time_of = compared(workers, 0.05)
             found, expected = (workers[who].result(0) for who in ("ours", "torch"))
             for worker in workers.values():
@@ -238,15 +238,9 @@ def main() -> None:
     arguments: Any = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     bench = Bench(arguments.package, arguments.out)
-    describe = "import paddle_mini; from paddle_mini import _core; print(_core.device_text('gpu:0')); print(_core.gpu_text())"
-    about = subprocess.run(
-        [sys.executable, "-c", describe],
-        env={**os.environ, **bench.variables},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=HERE,
-    ).stdout.split("\n")
+    describe = "from paddle_mini import _core; print(_core.device_text('gpu:0')); print(_core.gpu_text())"
+    variables = {**os.environ, **bench.variables}
+    about = subprocess.check_output([sys.executable, "-c", describe], env=variables, text=True, cwd=HERE).split("\n")
     slug = re.sub(r"[^a-z0-9]+", "-", about[0].split(",")[0].lower()).strip("-")
     lines = [f"# {about[0]}", "", about[1], "", "| figure | ours | beside | ratio | bar |", "|---|---|---|---|---|"]
     for name in arguments.only:

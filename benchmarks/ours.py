@@ -22,7 +22,7 @@ class Built:
     def steps(self, feed, result):
         """Returns a function that runs the main program, and fetches each time. On a GPU the feeds are there already, and only
         the last run fetches, as in the peer's loop."""
-        if PLACE != pm.CPUPlace():
+        if isinstance(PLACE, pm.CUDAPlace):
             return self.steps_there(feed, result)
 
         def run(steps):
