@@ -234,9 +234,23 @@ def models(bench: Bench) -> Iterator[Row]:
         yield (what, "FAILED", error[:120], "", "")
 
 
+def fed(bench: Bench) -> Iterator[Row]:
+    """Training steps that bring their batch from the host and fetch their loss."""
+    bench.variables["PM_BENCH_FED"] = "1"
+    for name in ("mlp", "lenet"):
+        workers, _ = bench.all_of({runtime: (command, name) for runtime, command in (("ours", OURS), ("eager", EAGER))})
+        times = compared(workers)
+        shown = ", ".join(f"{runtime} {seconds * 1e3:.3f} ms" for runtime, seconds in times.items())
+        yield (f"step of {name}, fed and fetched", shown, "", f"{times['eager'] / times['ours']:.2f}", "1.0")
+        for worker in workers.values():
+            worker.close()
+    del bench.variables["PM_BENCH_FED"]
+
+
 SECTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "limits": limits,
     "models": models,
+    "fed": fed,
     "executor": executor,
     "updates": updates,
     "together": together,

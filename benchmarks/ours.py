@@ -20,9 +20,9 @@ class Built:
         return pm.program_guard(self.main, self.startup)
 
     def steps(self, feed, result):
-        """Returns a function that runs the main program, and fetches each time. On a GPU the feeds are there already, and only
-        the last run fetches, as in the peer's loop."""
-        if isinstance(PLACE, pm.CUDAPlace):
+        """Returns a function that runs the main program, and fetches each time. On a GPU the feeds are there already and only
+        the last run fetches, as in the peer's loop, unless PM_BENCH_FED is set."""
+        if isinstance(PLACE, pm.CUDAPlace) and "PM_BENCH_FED" not in os.environ:
             return self.steps_there(feed, result)
 
         def run(steps):

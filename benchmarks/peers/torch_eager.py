@@ -1,5 +1,6 @@
 # PyTorch: a Module, an Optimizer, backward(); --compile: forward and backward by torch.compile; --gpu: everything on a GPU, in
-# full float32 precision.
+# full float32 precision; with PM_BENCH_FED each step brings its batch there and fetches its loss.
+import os
 import sys
 
 import torch
@@ -11,6 +12,7 @@ from worker import THREADS, serve
 torch.set_num_threads(THREADS)
 COMPILE = torch.compile if "--compile" in sys.argv else lambda module: module
 DEVICE = "cuda" if "--gpu" in sys.argv else "cpu"
+FED = "PM_BENCH_FED" in os.environ
 torch.backends.cudnn.allow_tf32 = False
 BETAS = workloads.ADAM["beta1"], workloads.ADAM["beta2"]
 
@@ -30,16 +32,18 @@ def convolution(weight, bias):
 
 
 def training(work, modules, make_optimizer):
-    x, label = torch.from_numpy(work.x).to(DEVICE), torch.from_numpy(work.label).to(DEVICE)
+    x, label = (torch.from_numpy(array).to("cpu" if FED else DEVICE) for array in (work.x, work.label))
     model = COMPILE(torch.nn.Sequential(*modules).to(DEVICE))
     optimizer = make_optimizer(model.parameters(), lr=work.rate)
 
     def run(steps):
         for _ in range(steps):
             optimizer.zero_grad()
-            loss = cross_entropy(model(x), label)
+            loss = cross_entropy(model(x.to(DEVICE)), label.to(DEVICE))
             loss.backward()
             optimizer.step()
+            if FED:
+                loss.item()
         return loss.item()
 
     return run

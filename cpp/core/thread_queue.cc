@@ -23,6 +23,24 @@ ThreadQueue::~ThreadQueue() {
 
 void ThreadQueue::submit(Work& work) { push({&work, nullptr, 0}); }
 
+void ThreadQueue::submit_short(Work& work) {
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  if (!state_->commands.empty()) {
+    lock.unlock();
+    return submit(work);
+  }
+  Command command{&work, nullptr, 0};
+  state_->commands.push_back(command);
+  ++count_;
+  state_->elsewhere = true;
+  lock.unlock();
+  execute(command);
+  lock.lock();
+  state_->elsewhere = false;
+  end_first();
+  if (!state_->commands.empty()) state_->given.notify_one();
+}
+
 void ThreadQueue::wait_for(Queue& other, Event event) {
   if (&other != this && !other.reached(event)) push({nullptr, &other, event});
 }
@@ -67,16 +85,20 @@ void ThreadQueue::delay(uint64_t seed, int microseconds) {
 void ThreadQueue::loop() {
   std::unique_lock<std::mutex> lock(state_->mutex);
   while (true) {
-    state_->given.wait(lock, [&] { return !state_->commands.empty() || state_->ends; });
+    state_->given.wait(lock, [&] { return (!state_->commands.empty() && !state_->elsewhere) || state_->ends; });
     if (state_->commands.empty()) return;
     Command command = state_->commands.front();
     lock.unlock();
     execute(command);
     lock.lock();
-    state_->commands.pop_front();
-    done_.fetch_add(1, std::memory_order_release);
-    if (state_->waiting) state_->reached.notify_all();
+    end_first();
   }
+}
+
+void ThreadQueue::end_first() {
+  state_->commands.pop_front();
+  done_.fetch_add(1, std::memory_order_release);
+  if (state_->waiting) state_->reached.notify_all();
 }
 
 void ThreadQueue::execute(const Command& command) {

@@ -18,6 +18,8 @@ class ThreadQueue : public Queue {
   ~ThreadQueue() override;  // blocks until all submitted work is done
 
   void submit(Work& work) override;
+  // Runs short work on the calling thread if the queue is idle: it would wait longer for the other thread.
+  void submit_short(Work& work);
   Event record_event() override;
   void wait_for(Queue& other, Event event) override;
   void wait(Event event) override;
@@ -36,6 +38,7 @@ class ThreadQueue : public Queue {
   };
   void push(Command command);
   void loop();
+  void end_first();  // after its execution, with the lock
   void execute(const Command& command);
   void pause();
 
@@ -45,6 +48,7 @@ class ThreadQueue : public Queue {
     std::condition_variable given, reached;
     std::deque<Command> commands;
     int waiting = 0;  // number of threads in wait()
+    bool elsewhere = false;  // submit_short() executes the first command
     bool ends = false;
     std::exception_ptr error;
     std::mt19937_64 generator;

@@ -30,7 +30,7 @@ class ScheduleMaker {
     const std::vector<Step>& steps = input_.steps.steps;
     for (size_t i = 0; i < steps.size(); ++i) {
       int lane = lane_of(steps[i].place, steps[i].lane);
-      steps_.push_back({steps[i].kernel.get(), lane, {}, steps[i].poll});
+      steps_.push_back({steps[i].kernel.get(), lane, {}, steps[i].poll, nullptr, is_short(steps[i])});
       ordered_.push_back({lane, touches_of(steps[i])});
     }
     std::vector<std::vector<int>> waits = find_waits(ordered_, static_cast<int>(lanes_.size()));
@@ -51,18 +51,29 @@ class ScheduleMaker {
     ordered_.push_back({lane, {input_.temporaries.access(v, false)}});
   }
 
+  // A transfer to a device that takes less time than waking a thread.
+  bool is_short(const Step& step) const {
+    constexpr size_t kShortBytes = 1 << 18;
+    if (step.lane != Lane::ToDevice) return false;
+    size_t bytes = 0;
+    step.each_write([&](int v) { bytes += input_.binding.variable(v)->tensor.bytes(); });
+    return bytes <= kShortBytes;
+  }
+
   int lane_of(const Place& place, Lane lane) {
     for (size_t i = 0; i < lanes_.size(); ++i) {
       if (result_.places[i] == place && result_.lanes[i] == lane) return static_cast<int>(i);
     }
     Queue* queue = input_.placement.host_queue.get();
+    ThreadQueue* thread = nullptr;
     if (!place.is_cpu()) {
       DeviceQueues& queues = input_.placement.manager.at(place);
       queue = lane == Lane::Compute  ? &queues.device->compute()
               : lane == Lane::ToHost ? &queues.to_host
                                      : &queues.to_device;
+      if (lane == Lane::ToDevice && place.kind == DeviceKind::Gpu) thread = &queues.to_device;
     }
-    lanes_.push_back({queue, lane == Lane::Compute ? input_.binding.device_at(place) : nullptr, nullptr});
+    lanes_.push_back({queue, thread, lane == Lane::Compute ? input_.binding.device_at(place) : nullptr, nullptr});
     result_.places.push_back(place);
     result_.lanes.push_back(lane);
     return static_cast<int>(lanes_.size()) - 1;

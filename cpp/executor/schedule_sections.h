@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "core/kernel.h"
+#include "core/thread_queue.h"
 
 namespace paddle_mini {
 
@@ -15,11 +16,13 @@ struct ScheduledStep {
   std::vector<int> waits;  // order.h
   bool poll = false;  // check after this step whether the user wants to stop
   bool* begun = nullptr;  // set in each run, also where a recording contains the step
+  bool is_short = false;  // runs on the submitting thread if its queue is idle
 };
 
 // A queue and the context of its kernels.
 struct ScheduleLane {
   Queue* queue = nullptr;
+  ThreadQueue* thread = nullptr;  // the same queue, if it carries values to a GPU
   Device* device = nullptr;  // the device of its kernels; nullptr for transfers and the CPU
   KernelContext* context = nullptr;  // the running executor's; nullptr for transfers
 };

@@ -28,7 +28,9 @@ inline Shares shares(int64_t results, int64_t length, bool along_fold, size_t by
   while (s.lanes < most && s.lanes * (along_fold ? 4 : 16) < length) s.lanes *= 2;
   int64_t blocks = (results + s.results() - 1) / s.results();
   auto room = static_cast<int64_t>(kWorkspace / bytes);
-  while (blocks * s.slices < kMostBlocks && s.slices * s.lanes * 8 < length && 2 * s.slices * results <= room) s.slices *= 2;
+  // Several slices need a second launch, so a thread must have had 32 elements before; then 8 are enough.
+  auto is_long = [&] { return s.slices * s.lanes * (s.slices == 1 ? 32 : 8) < length; };
+  while (blocks * s.slices < kMostBlocks && is_long() && 2 * s.slices * results <= room) s.slices *= 2;
   return s;
 }
 

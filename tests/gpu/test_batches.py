@@ -1,0 +1,3 @@
+"""tests/devices/test_batches.py on a GPU."""
+
+from devices.test_batches import *  # noqa: F403
