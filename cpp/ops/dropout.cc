@@ -1,11 +1,9 @@
 // dropout: Out = X where a random mask keeps it, else 0
-#include <optional>
-
 #include "core/op_table.h"
 #include "core/second_gradient.h"
 #include "math/arithmetic.h"
 #include "math/copy.h"
-#include "math/random.h"
+#include "math/drop_mask.h"
 
 namespace paddle_mini {
 namespace {
@@ -27,12 +25,6 @@ struct DropoutRule {
     if (test) return upscale ? T(1) : keep;
     return upscale && keep > T(0) ? T(1) / keep : T(1);
   }
-};
-
-template <class T>
-struct ApplyMask {
-  T factor;
-  PM_HD T operator()(T v, uint8_t keep) const { return keep ? v * factor : T(0); }
 };
 
 template <class T>
@@ -60,17 +52,8 @@ struct DropoutKernel : Kernel {
       return;
     }
     uint8_t* keep = mask ? mask.data() : own_mask.data();
-    fill_mask(context, keep);
+    fill_mask(context, seed_tensor, seed, rule.probability, keep, x.numel());
     map(context, x.numel(), ApplyMask<T>{factor}, out.data(), x.data(), static_cast<const uint8_t*>(keep));
-  }
-
-  void fill_mask(KernelContext& context, uint8_t* keep) const;
-
-  // Draws one number in [0, 1) for each element, which is dropped if the number is below the probability. The same seed
-  // keeps the same elements as in PaddlePaddle.
-  void draw(std::mt19937_64& generator, uint8_t* keep) const {
-    std::uniform_real_distribution<float> uniform(0, 1);
-    for (int64_t i = 0, n = x.numel(); i < n; ++i) keep[i] = !(uniform(generator) < rule.probability);
   }
 };
 
@@ -103,11 +86,6 @@ void infer_dropout_grad(InferContext& c) {
 }
 
 }  // namespace
-}  // namespace paddle_mini
-
-#include PM_KERNELS(dropout)
-
-namespace paddle_mini {
 
 void define_dropout(OpTable& ops) {
   ops.add(OpSchema("dropout")

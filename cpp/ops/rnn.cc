@@ -1,6 +1,6 @@
 // rnn: layers of LSTM, GRU or simple recurrent cells over sequences padded to a common length
 #include "core/op_table.h"
-#include "math/random.h"
+#include "math/copy.h"
 #include "ops/rnn_ports.h"
 
 namespace paddle_mini {
@@ -29,33 +29,23 @@ struct RnnKernel : Kernel {
 
   void run(KernelContext& context) override {
     const RnnStack& s = p.stack;
-    p.read_lengths();
-    for (size_t i = 0; i < last.size(); ++i) std::copy_n(p.first[i].data(), last[i].numel(), last[i].data());
-    if (s.drops) draw(context);
-    else if (mask) std::fill_n(mask.data(), out.numel(), uint8_t{1});
+    // The same elements are dropped between all layers, as in PaddlePaddle.
+    if (s.drops) fill_mask(context, std::nullopt, seed, s.dropout, kept(), out.numel());
+    else if (mask) fill_n(context, mask.data(), out.numel(), uint8_t{1});
     for (int64_t layer = 0; layer < s.layers; ++layer) {
       bool top = layer + 1 == s.layers;
       T* to = top ? out.data() : p.layer_out(reserve.data(), layer);
       for (int64_t d = 0; d < s.directions; ++d) {
-        int64_t at = p.state_at(layer * s.directions + d);
-        T *state = last[0].data() + at, *cell = last[s.states() - 1].data() + at;
+        int64_t run = layer * s.directions + d;
         p.layer(reserve.data(), layer, d)
-            .run(context, products[layer * s.directions + d], state, cell, to + d * s.size.hidden, s.width(),
+            .run(context, products[run], p.template states_of<T>(last, run), to + d * s.size.hidden, s.width(),
                  scratch.data());
       }
-      if (s.drops && !top) p.drop(out.numel(), kept(), to, p.dropped(reserve.data(), layer));
+      if (s.drops && !top) p.drop(context, out.numel(), kept(), to, p.dropped(reserve.data(), layer));
     }
   }
 
   uint8_t* kept() const { return mask ? mask.data() : own_mask.data(); }
-
-  // The same elements are dropped between all layers, as in PaddlePaddle.
-  void draw(KernelContext& context) const {
-    with_generator(context, seed, [this](std::mt19937_64& generator) {
-      std::uniform_real_distribution<float> uniform(0, 1);
-      for (int64_t i = 0, n = out.numel(); i < n; ++i) kept()[i] = !(uniform(generator) < p.stack.dropout);
-    });
-  }
 };
 
 template <class T>
@@ -66,14 +56,13 @@ struct RnnGradKernel : Kernel {
   std::vector<In<T>> last_gradients;
   Out<T> x_gradient;
   std::vector<Variable*> first_gradients, weight_gradients;
-  Scratch<T> between[2], states, scratch;
+  Scratch<T> between[2], scratch;
 
   explicit RnnGradKernel(KernelInit& init)
       : p(init), out(init, "Out"), reserve(init, "Reserve"), out_gradient(init, "Out@GRAD"),
         mask(init, "DropoutState", optional_port), last_gradients(in_list<T>(init, "State@GRAD")),
         x_gradient(init, "Input@GRAD", optional_port), between{Scratch<T>(init, p.stack.layers > 1 ? out.numel() : 0),
                                                                Scratch<T>(init, p.stack.layers > 2 ? out.numel() : 0)},
-        states(init, 2 * p.stack.size.batch * p.stack.size.hidden),
         scratch(init, RnnLayer<T>::scratch_size(p.stack.size, true)) {
     for (size_t i = 0; i < p.first.size(); ++i) first_gradients.push_back(init.output("PreState@GRAD", i));
     for (size_t i = 0; i < p.weights.size(); ++i) weight_gradients.push_back(init.output("WeightList@GRAD", i));
@@ -81,13 +70,12 @@ struct RnnGradKernel : Kernel {
 
   void run(KernelContext& context) override {
     const RnnStack& s = p.stack;
-    p.read_lengths();
     const T* gradient = out_gradient.data();
     for (int64_t layer = s.layers; layer-- > 0;) {
       T* to = x_gradient ? x_gradient.data() : nullptr;
       if (layer > 0) to = between[layer % 2 == 0 ? 1 : 0].data();
       for (int64_t d = 0; d < s.directions; ++d) run_layer(context, layer, d, gradient, to);
-      if (layer > 0 && s.drops) p.drop(out.numel(), mask.data(), to, to);
+      if (layer > 0 && s.drops) p.drop(context, out.numel(), mask.data(), to, to);
       gradient = to;
     }
   }
@@ -96,25 +84,20 @@ struct RnnGradKernel : Kernel {
 
   void run_layer(KernelContext& context, int64_t layer, int64_t d, const T* gradient, T* to) {
     const RnnStack& s = p.stack;
-    int64_t run = layer * s.directions + d, count = s.size.batch * s.size.hidden, biases = 2 * s.runs();
-    for (int64_t i = 0; i < s.states(); ++i) {
-      T* state = states.data() + i * count;
-      if (last_gradients.empty()) std::fill_n(state, count, T(0));
-      else std::copy_n(last_gradients[i].data() + p.state_at(run), count, state);
-    }
-    RnnWeights<T, T> weights{data_of(weight_gradients[2 * run]), data_of(weight_gradients[2 * run + 1]),
-                             data_of(weight_gradients[biases + 2 * run]),
-                             data_of(weight_gradients[biases + 2 * run + 1])};
+    int64_t run = layer * s.directions + d, biases = 2 * s.runs();
+    auto first = [&](size_t i) {
+      T* states = i < first_gradients.size() ? data_of(first_gradients[i]) : nullptr;
+      return states ? states + p.state_at(run) : nullptr;
+    };
+    RnnWeights<T> weights{data_of(weight_gradients[2 * run]), data_of(weight_gradients[2 * run + 1]),
+                          data_of(weight_gradients[biases + 2 * run]), data_of(weight_gradients[biases + 2 * run + 1])};
     T* forward = const_cast<T*>(reserve.data());  // only read here
     const T* values = layer + 1 == s.layers ? out.data() : p.layer_out(forward, layer);
     int64_t shift = d * s.size.hidden;
     p.layer(forward, layer, d)
-        .run_gradient(context, values + shift, gradient + shift, s.width(), states.data(), states.data() + count, to,
-                      d > 0, weights, scratch.data());
-    for (int64_t i = 0; i < s.states(); ++i) {
-      T* first = data_of(first_gradients[i]);
-      if (first) std::copy_n(states.data() + i * count, count, first + p.state_at(run));
-    }
+        .run_gradient(context, values + shift, gradient + shift, s.width(),
+                      p.template states_of<const T>(last_gradients, run), {first(0), first(1)}, to, d > 0, weights,
+                      scratch.data());
   }
 };
 
@@ -227,7 +210,7 @@ void define_rnn(OpTable& ops) {
                     {"DropoutState", "Input", "Out", "PreState", "Reserve", "SequenceLength", "WeightList", "Out@GRAD",
                      "State@GRAD"},
                     {"Input@GRAD", "PreState@GRAD", "WeightList@GRAD"})
-          .cpu_only("processes sequences one step at a time, with matrices that are packed for the CPU")
+          .on_gpu()
           .kernels<RnnKernel, float, double>());
   ops.add(ops.gradient_of("rnn")
               .doc("Gradients of rnn by backpropagation through time.")

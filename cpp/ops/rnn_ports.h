@@ -1,11 +1,11 @@
 // The inputs of rnn and rnn_grad, and the layout of Reserve.
 #pragma once
 
-#include <algorithm>
-#include <memory>
+#include <optional>
 
 #include "core/op_schema.h"
-#include "math/cpu/rnn_layer.h"
+#include "math/drop_mask.h"
+#include "math/rnn_layer.h"
 
 namespace paddle_mini {
 
@@ -37,21 +37,12 @@ struct RnnPorts {
   RnnStack stack;
   In<T> x;
   std::vector<In<T>> first, weights;
-  bool has_lengths;
-  std::unique_ptr<IndexIn> given_lengths;
-  Scratch<int64_t> lengths;
+  std::optional<IndexIn> lengths;
 
   explicit RnnPorts(KernelInit& init)
       : stack(init.op(), init.input("Input")->tensor.shape), x(init, "Input"), first(in_list<T>(init, "PreState")),
-        weights(in_list<T>(init, "WeightList")), has_lengths(init.input("SequenceLength") != nullptr),
-        given_lengths(has_lengths ? new IndexIn(init, "SequenceLength") : nullptr),
-        lengths(init, has_lengths ? stack.size.batch : 0) {}
-
-  void read_lengths() const {
-    if (!has_lengths) return;
-    for (int64_t b = 0; b < stack.size.batch; ++b) {
-      lengths[b] = std::clamp<int64_t>((*given_lengths)[b], 0, stack.size.steps);
-    }
+        weights(in_list<T>(init, "WeightList")) {
+    if (init.input("SequenceLength")) lengths.emplace(init, "SequenceLength");
   }
 
   int64_t state_at(int64_t run) const { return run * stack.size.batch * stack.size.hidden; }
@@ -65,23 +56,28 @@ struct RnnPorts {
   }
 
   RnnLayer<T> layer(T* reserve, int64_t layer, int64_t direction) const {
-    int64_t run = layer * stack.directions + direction, biases = 2 * stack.runs();
-    const T* cell = first[stack.states() - 1].data() + state_at(run);
-    return {stack.size,
-            stack.input_of(layer),
-            direction == 1,
-            has_lengths ? lengths.data() : nullptr,
-            {weights[2 * run].data(), weights[2 * run + 1].data(), weights[biases + 2 * run].data(),
-             weights[biases + 2 * run + 1].data()},
-            layer == 0 ? x.data() : dropped(reserve, layer - 1),
-            layer_kept(reserve, layer) + direction * stack.size.kept() * stack.size.rows(),
-            first[0].data() + state_at(run),
-            cell};
+    int64_t run = layer * stack.directions + direction, biases = 2 * stack.runs(), steps = stack.size.steps;
+    return {{stack.size,
+             stack.input_of(layer),
+             direction == 1,
+             lengths ? RnnLengths{steps, lengths->data(), lengths->wide()} : RnnLengths{steps},
+             {weights[2 * run].data(), weights[2 * run + 1].data(), weights[biases + 2 * run].data(),
+              weights[biases + 2 * run + 1].data()},
+             layer == 0 ? x.data() : dropped(reserve, layer - 1),
+             layer_kept(reserve, layer) + direction * stack.size.kept() * stack.size.rows(),
+             states_of<const T>(first, run)}};
   }
 
-  void drop(int64_t n, const uint8_t* mask, const T* from, T* to) const {
+  // The states of a run among all of a list of In or Out; nullptr if the list is empty.
+  template <class V, class List>
+  RnnStates<V> states_of(const List& list, int64_t run) const {
+    auto at = [&](size_t i) { return i < list.size() ? list[i].data() + state_at(run) : nullptr; };
+    return {at(0), at(1)};
+  }
+
+  void drop(KernelContext& context, int64_t n, const uint8_t* mask, const T* from, T* to) const {
     T factor = stack.dropout < 1 ? T(1) / (T(1) - static_cast<T>(stack.dropout)) : T(0);
-    for (int64_t i = 0; i < n; ++i) to[i] = mask[i] ? from[i] * factor : T(0);
+    map(context, n, ApplyMask<T>{factor}, to, from, mask);
   }
 };
 

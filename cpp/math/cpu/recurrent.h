@@ -4,42 +4,9 @@
 #include "core/infer.h"
 #include "math/cpu/each_item.h"
 #include "math/map.h"
+#include "math/rnn_cells.h"
 
 namespace paddle_mini {
-
-struct Sigmoid {
-  template <class V>
-  V operator()(V x) const {
-    return V(1) / (V(1) + exp(-x));
-  }
-  // The derivative, computed from the value y.
-  template <class V>
-  V slope(V y) const {
-    return y * (V(1) - y);
-  }
-};
-
-struct Tanh {
-  template <class V>
-  V operator()(V x) const {
-    return tanh(x);
-  }
-  template <class V>
-  V slope(V y) const {
-    return V(1) - y * y;
-  }
-};
-
-struct Relu {
-  template <class V>
-  V operator()(V x) const {
-    return maximum(x, V(0));
-  }
-  template <class V>
-  V slope(V y) const {
-    return select(y > V(0), V(1), V(0));
-  }
-};
 
 // The activation that an attribute names.
 struct AnyActivation {

@@ -1,20 +1,11 @@
 // Layers of rnn on a CPU. One product with the input covers all steps; each step adds a product with the state.
-//   LSTM (Hochreiter and Schmidhuber 1997): c = f c' + i c~, h = o tanh(c)
-//   GRU (Cho et al. 2014, the reset gate after the product): c~ = tanh(x + r (W_h h' + b_h)), h = (1 - z) c~ + z h'
-#include "math/cpu/rnn_layer.h"
+#include "math/rnn_layer.h"
 
 #include "core/parallel.h"
-#include "math/gemm.h"
 #include "math/cpu/packed_gemm.h"
 #include "math/cpu/recurrent.h"
 
 namespace paddle_mini {
-
-RnnMode rnn_mode(const std::string& name) {
-  if (name == "LSTM") return RnnMode::Lstm;
-  if (name == "GRU") return RnnMode::Gru;
-  return name == "RNN_RELU" ? RnnMode::Relu : RnnMode::Tanh;
-}
 
 namespace {
 
@@ -25,45 +16,12 @@ PackedGemm<T> product(int64_t k, int64_t n) {
   return gemm;
 }
 
-struct LstmCell {
-  template <class V>
-  auto operator()(V i, V f, V g, V o, V bi, V bf, V bg, V bo, V last) const {
-    V input = Sigmoid{}(i + bi), forget = Sigmoid{}(f + bf), candidate = tanh(g + bg), output = Sigmoid{}(o + bo);
-    V cell = forget * last + input * candidate;
-    V squashed = tanh(cell), hidden = output * squashed;
-    return std::make_tuple(input, forget, candidate, output, cell, squashed, cell, hidden, hidden);
-  }
-};
-
-struct LstmCellGradient {
-  template <class V>
-  auto operator()(V i, V f, V g, V o, V squashed, V last, V to_out, V to_state, V to_cell) const {
-    V to_hidden = to_out + to_state;
-    V cell = to_cell + to_hidden * o * Tanh{}.slope(squashed);
-    return std::make_tuple(cell * g * Sigmoid{}.slope(i), cell * last * Sigmoid{}.slope(f), cell * i * Tanh{}.slope(g),
-                           to_hidden * squashed * Sigmoid{}.slope(o), cell * f, V(0));
-  }
-};
-
-struct GruCell {
-  template <class V>
-  auto operator()(V r, V z, V c, V hr, V hz, V hc, V br, V bz, V bc, V bh, V last) const {
-    V reset = Sigmoid{}(r + hr + br), update = Sigmoid{}(z + hz + bz), share = hc + bh;
-    V candidate = tanh(c + bc + reset * share);
-    V hidden = candidate + update * (last - candidate);
-    return std::make_tuple(reset, update, candidate, share, hidden, hidden);
-  }
-};
-
-struct GruCellGradient {
-  template <class V>
-  auto operator()(V reset, V update, V candidate, V share, V last, V to_out, V to_state) const {
-    V to_hidden = to_out + to_state;
-    V c = to_hidden * (V(1) - update) * Tanh{}.slope(candidate), r = c * share * Sigmoid{}.slope(reset);
-    V z = to_hidden * (last - candidate) * Sigmoid{}.slope(update);
-    return std::make_tuple(r, z, c, r, z, c * reset, to_hidden * update);
-  }
-};
+// The gradient of the last states, with which backpropagation begins.
+template <class T>
+void begin_states(int64_t n, const T* from, T* to) {
+  if (from) std::copy_n(from, n, to);
+  else std::fill_n(to, n, T(0));
+}
 
 }  // namespace
 
@@ -84,7 +42,7 @@ int64_t RnnLayer<T>::scratch_size(const RnnSizes& size, bool gradient) {
   int64_t gates = size.gate_width(), rows = size.rows();
   if (!gradient) return size.batch * gates + 4 * size.hidden;
   return product<T>(gates, size.hidden).packed_size() + gates + rows * (size.mode == RnnMode::Gru ? 2 : 1) * gates +
-         rows * size.hidden;
+         (rows + 2 * size.batch) * size.hidden;
 }
 
 template <class T>
@@ -95,9 +53,12 @@ RnnProducts<T>::RnnProducts(KernelInit& init, const RnnSizes& size, int64_t inpu
                     product<T>(size.hidden, size.gate_width()).packed_size(), hidden) {}
 
 template <class T>
-void RnnLayer<T>::run(KernelContext& context, const RnnProducts<T>& products, T* state, T* cell, T* out,
+void RnnLayer<T>::run(KernelContext& context, const RnnProducts<T>& products, const RnnStates<T>& last, T* out,
                       int64_t out_step, T* scratch) const {
   int64_t h = size.hidden, gates = size.gate_width();
+  T *state = last.hidden, *cell = last.cell;
+  std::copy_n(first.hidden, size.batch * h, state);
+  if (size.mode == RnnMode::Lstm) std::copy_n(first.cell, size.batch * h, cell);
   bool gru = size.mode == RnnMode::Gru;
   T *bias = scratch, *share = bias + 4 * h;
   // Both biases are added together, except for the candidate of GRU.
@@ -151,19 +112,23 @@ void RnnLayer<T>::run_row(KernelContext& context, T* v, T* cells, const T* bias,
 
 template <class T>
 void RnnLayer<T>::run_gradient(KernelContext& context, const T* out, const T* out_gradient, int64_t out_step,
-                               T* state_gradient, T* cell_gradient, T* x_gradient, bool add_to_x,
-                               const RnnWeights<T, T>& to, T* scratch) const {
-  int64_t h = size.hidden, gates = size.gate_width(), rows = size.rows();
+                               const RnnStates<const T>& last_gradient, const RnnStates<T>& first_gradient,
+                               T* x_gradient, bool add_to_x, const RnnWeights<T>& to, T* scratch) const {
+  int64_t h = size.hidden, gates = size.gate_width(), rows = size.rows(), states = size.batch * h;
   bool gru = size.mode == RnnMode::Gru;
+  PackedGemm<T> to_state = product<T>(gates, h);
   T *part = scratch, *to_input = part + gates;
   T *to_hidden = gru ? to_input + rows * gates : to_input, *last = to_hidden + rows * gates, *packed = last + rows * h;
-  PackedGemm<T> to_state = product<T>(gates, h);
+  T* state_gradient = first_gradient.hidden ? first_gradient.hidden : packed + to_state.packed_size();
+  T* cell_gradient = first_gradient.cell ? first_gradient.cell : packed + to_state.packed_size() + states;
+  begin_states(states, last_gradient.hidden, state_gradient);
+  if (size.mode == RnnMode::Lstm) begin_states(states, last_gradient.cell, cell_gradient);
   to_state.pack(weights.hidden, h, false, packed);
   each_batch_range(context, [&](int64_t begin, int64_t end) {
     for (int64_t i = size.steps; i-- > 0;) {
       int64_t t = step(i), row = t * size.batch + begin;
       for (int64_t b = begin; b < end; ++b, ++row) {
-        const T* from = is_padding(t, b) || is_first(t, b) ? first_state + b * h : out + before(t, b) * out_step;
+        const T* from = is_padding(t, b) || is_first(t, b) ? first.hidden + b * h : out + before(t, b) * out_step;
         std::copy_n(from, h, last + row * h);
         T *x_row = to_input + row * gates, *h_row = to_hidden + row * gates;
         if (is_padding(t, b)) {
@@ -194,7 +159,7 @@ void RnnLayer<T>::run_row_gradient(KernelContext& context, int64_t t, int64_t b,
   int64_t h = size.hidden, row = t * size.batch + b;
   const T *v = line(row), *state = state_gradient, *cell = cell_gradient;
   if (size.mode == RnnMode::Lstm) {
-    const T* last_cell = is_first(t, b) ? first_cell + b * h : cell_line(before(t, b));
+    const T* last_cell = is_first(t, b) ? first.cell + b * h : cell_line(before(t, b));
     const T* squashed = cell_line(row) + h;
     map(context, h, LstmCellGradient{},
         std::make_tuple(gx, gx + h, gx + 2 * h, gx + 3 * h, cell_gradient, state_gradient), v, v + h, v + 2 * h,

@@ -1,4 +1,4 @@
-// BernoulliMask: random masks computed on a GPU, each element from a key and the element's index.
+// Masks of dropout on a GPU. BernoulliMask computes each element from a key and the element's index.
 #pragma once
 
 #include <optional>
@@ -35,28 +35,19 @@ struct BernoulliMask {
   }
 };
 
-inline void bernoulli_mask(KernelContext& context, const std::optional<IndexIn>& seed, float probability, uint8_t* keep,
-                           int64_t n) {
-  require_not_recorded(context);
-  ScalarArg<int64_t> own = seed ? ScalarArg<int64_t>(*seed) : ScalarArg<int64_t>(0);
-  for_each_index(context, (n + 3) / 4, BernoulliMask{own, context.generator(), probability, keep, n});
-}
-
-namespace {
-
-// With the attribute's seed, the mask is the same as on a CPU. If each run draws another mask, or the host can't read
+// With a seed that the host knows, the mask is the same as on a CPU. If each run draws another mask, or the host can't read
 // the seed, the GPU computes the mask, which takes no host time.
-template <class T>
-void DropoutKernel<T>::fill_mask(KernelContext& context, uint8_t* keep) const {
+inline void fill_mask(KernelContext& context, const std::optional<IndexIn>& seed_tensor, int64_t seed,
+                      float probability, uint8_t* keep, int64_t n) {
   if (seed_tensor || seed == 0) {
-    bernoulli_mask(context, seed_tensor, rule.probability, keep, x.numel());
+    require_not_recorded(context);
+    ScalarArg<int64_t> own = seed_tensor ? ScalarArg<int64_t>(*seed_tensor) : ScalarArg<int64_t>(0);
+    for_each_index(context, (n + 3) / 4, BernoulliMask{own, context.generator(), probability, keep, n});
     return;
   }
   with_generator(context, seed, [&](std::mt19937_64& generator) {
-    make_on_host(context, x.numel(), keep, [&](uint8_t* to) { draw(generator, to); });
+    make_on_host(context, n, keep, [&](uint8_t* to) { draw_mask(generator, probability, to, n); });
   });
 }
-
-}  // namespace
 
 }  // namespace paddle_mini
