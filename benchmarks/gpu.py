@@ -1,10 +1,9 @@
 # paddle_mini on a GPU beside PyTorch and beside the limits of that GPU, in one table.
-"""python benchmarks/gpu.py [--build] [--package DIR] [--out DIR] [--only WORD ...]
+"""python benchmarks/gpu.py [--package DIR] [--out DIR] [--only SECTION ...]
 
-Needs PyTorch with CUDA 13 in the environment that runs it, and an installed paddle_mini with kernels for GPUs (make cuda).
---package: a directory to import paddle_mini from instead; --build: compiles one there with nvcc first. Ours and the peer take
-turns, each in a process of its own; a time is the median of rounds, and ratios above 1 mean that ours is faster. Results go to
-benchmarks/results/gpu-NAME.md.
+Needs nvcc, PyTorch with CUDA 13 in the environment that runs it, and an installed paddle_mini with kernels for GPUs (make cuda).
+--package: a directory to import paddle_mini from instead. Ours and the peer take turns, each in a process of its own; a time is
+the median of rounds, and ratios above 1 mean that ours is faster. Results go to benchmarks/results/gpu-NAME.md.
 """
 
 from __future__ import annotations
@@ -20,12 +19,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
-sys.path.insert(0, str(ROOT / "tests"))
-import workloads  # noqa: E402
-from measuring import in_turn  # noqa: E402
-from worker import Worker, WorkerError  # noqa: E402
+import workloads
+from measuring import HERE, in_turn
+from worker import Worker, WorkerError
 
 CORES = len(os.sched_getaffinity(0))
 OURS, TORCH = [str(HERE / "ours_gpu.py")], [str(HERE / "peers/torch_gpu.py")]
