@@ -44,7 +44,7 @@ def test_operator(place, op_type):
     tolerances = TOLERANCES[kind]
     for name, inputs, attrs, counts, checked in cases_of(op_type):
         if kind == "gpu" and op_type == "dropout" and "Seed" in inputs:
-            continue  # the seed is in the GPU's memory, whose kernel then draws other numbers (cpp/ops/dropout.cc)
+            continue  # the seed is in the GPU's memory, whose kernel then draws other numbers (cpp/math/gpu/drop_mask.h)
         pm.seed(5)
         here = OneOp(op_type, inputs, attrs, counts, aliased=False).run()
         for temporaries in (False, True):

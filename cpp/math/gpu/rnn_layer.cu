@@ -6,7 +6,8 @@
 #include "math/copy.h"
 #include "math/for_each_index.h"
 #include "math/gpu/fold.h"
-#include "math/gpu/rnn_steps.h"
+#include "math/gpu/rnn_fused_step.h"
+#include "math/transpose.h"
 
 namespace paddle_mini {
 namespace {
@@ -25,16 +26,22 @@ void with_mode(RnnMode mode, F f) {
   }
 }
 
-// The product of a step's values with a matrix, and the step itself.
+// Whether a step is one kernel: cuBLAS multiplies larger matrices faster.
+bool is_fused(const RnnSizes& size) { return size.batch * size.hidden <= 16384; }
+
+// A step with the product that it needs, of its values [batch, depth] and the matrix [sums * hidden, depth] or, for `gemm`,
+// the matrix that the Gemm reads.
 template <class T>
 struct StepProduct {
   Gemm<T> gemm;
   const T* matrix;
-  T* sums;  // scratch memory
+  int64_t depth;  // columns of the values
+  T* sums;  // scratch memory; nullptr: in one kernel
 
   // values: nullptr stands for 0
   template <class Step>
   void run(KernelContext& context, const T* values, const Step& step) const {
+    if (!sums) return run_fused_step(context, values, matrix, depth, step);
     if (values) gemm.run(context, values, matrix, sums);
     const RnnSizes& size = step.pass.size;
     for_each_index(context, size.batch * size.hidden, RnnStepOfSums<T, Step>{step, values ? sums : nullptr});
@@ -73,7 +80,7 @@ void multiply(KernelContext& context, const GemmSizes<T>& sizes, const T* a, con
 
 template <class T>
 void begin_states(KernelContext& context, int64_t n, const T* from, T* to) {
-  if (!to) return;
+  if (!to || from == to) return;
   if (from) copy_n(context, from, n, to);
   else fill_n(context, to, n, T(0));
 }
@@ -83,7 +90,8 @@ template <class T>
 struct BackMemory {
   T *to_input, *to_hidden, *last;  // RnnStepBack's
   T *state, *cell;  // the gradients of the states before the step
-  T* sums;
+  T* sums;  // for a step that is not fused
+  T* transposed;  // W_h, for one that is
 
   BackMemory(const RnnSizes& size, const RnnStates<T>& wanted, T* scratch) {
     auto take = [&](int64_t count) {
@@ -97,7 +105,8 @@ struct BackMemory {
     last = take(size.rows() * size.hidden);
     state = wanted.hidden ? wanted.hidden : take(states);
     cell = wanted.cell ? wanted.cell : take(states);
-    sums = take(states);
+    sums = is_fused(size) ? nullptr : take(states);
+    transposed = is_fused(size) ? take(size.gate_width() * size.hidden) : nullptr;
   }
 };
 
@@ -111,8 +120,10 @@ RnnProducts<T>::RnnProducts(const KernelInit& init, const RnnSizes& size, int64_
 template <class T>
 int64_t RnnLayer<T>::scratch_size(const RnnSizes& size, bool gradient) {
   int64_t states = size.batch * size.hidden, gates = size.gate_width();
-  if (!gradient) return 2 * states + size.batch * gates;
-  return size.rows() * ((size.mode == RnnMode::Gru ? 2 : 1) * gates + size.hidden) + 3 * states;
+  bool fused = is_fused(size);
+  if (!gradient) return 2 * states + (fused ? 0 : size.batch * gates);
+  int64_t rows = size.rows() * ((size.mode == RnnMode::Gru ? 2 : 1) * gates + size.hidden);
+  return rows + 2 * states + (fused ? gates * size.hidden : states);
 }
 
 template <class T>
@@ -124,17 +135,20 @@ void RnnLayer<T>::run(KernelContext& context, const RnnProducts<T>& products, co
     begin_states(context, states, this->first.hidden, last.hidden);
     begin_states(context, states, this->first.cell, last.cell);
   }
+  bool in_place = size.steps > 0 && last.hidden == this->first.hidden;  // State is in PreState's variable
   products.of_input.run(context, this->x, this->weights.input, this->kept);
-  StepProduct<T> product{products.of_state, this->weights.hidden, scratch + 2 * states};
+  StepProduct<T> product{products.of_state, this->weights.hidden, size.hidden,
+                         is_fused(size) ? nullptr : scratch + 2 * states};
   with_mode(size.mode, [&](auto mode) {
     RnnStep<T, decltype(mode)::value> step{*this, 0, this->first, {}, out, out_step};
     for (int64_t i = 0; i < size.steps; ++i) {
       step.t = this->step(i);
-      // Other blocks may still read the states before the step.
-      step.after = {i + 1 == size.steps ? last.hidden : scratch + i % 2 * states, last.cell};
+      // Not over the states before the step, which other blocks may still read.
+      step.after = {i + 1 == size.steps && !in_place ? last.hidden : scratch + i % 2 * states, last.cell};
       product.run(context, step.before.hidden, step);
       step.before = {step.after.hidden, step.after.cell};
     }
+    if (in_place) copy_n(context, step.before.hidden, states, last.hidden);
   });
 }
 
@@ -149,7 +163,12 @@ void RnnLayer<T>::run_gradient(KernelContext& context, const T* out, const T* ou
     begin_states(context, states, last_gradient.hidden, first_gradient.hidden);
     begin_states(context, states, last_gradient.cell, first_gradient.cell);
   }
-  StepProduct<T> product{{{false, false, size.batch, h, gates}, context.threads}, this->weights.hidden, memory.sums};
+  const T* matrix = this->weights.hidden;
+  if (memory.transposed) {
+    Transpose(Shape{gates, h}, {1, 0}, sizeof(T)).run(context, matrix, memory.transposed);
+    matrix = memory.transposed;
+  }
+  StepProduct<T> product{{{false, false, size.batch, h, gates}, context.threads}, matrix, gates, memory.sums};
   const T* following = nullptr;
   with_mode(size.mode, [&](auto mode) {
     RnnStepBack<T, decltype(mode)::value> step{*this,

@@ -1,0 +1,3 @@
+"""tests/devices/test_recurrence.py on a GPU."""
+
+from devices.test_recurrence import *  # noqa: F403
