@@ -51,8 +51,8 @@ struct RnnStates {
 // The number of steps of each sequence, between 0 and `steps`.
 struct RnnLengths {
   int64_t steps;
-  const void* data = nullptr;  // int32, or int64 if `wide`; nullptr: all have `steps`
-  bool wide = false;
+  const void* data;  // int32, or int64 if `wide`; nullptr: all have `steps`
+  bool wide;
 
   PM_HD int64_t operator[](int64_t b) const {
     if (!data) return steps;

@@ -57,15 +57,15 @@ struct RnnPorts {
 
   RnnLayer<T> layer(T* reserve, int64_t layer, int64_t direction) const {
     int64_t run = layer * stack.directions + direction, biases = 2 * stack.runs(), steps = stack.size.steps;
-    return {{stack.size,
-             stack.input_of(layer),
-             direction == 1,
-             lengths ? RnnLengths{steps, lengths->data(), lengths->wide()} : RnnLengths{steps},
-             {weights[2 * run].data(), weights[2 * run + 1].data(), weights[biases + 2 * run].data(),
-              weights[biases + 2 * run + 1].data()},
-             layer == 0 ? x.data() : dropped(reserve, layer - 1),
-             layer_kept(reserve, layer) + direction * stack.size.kept() * stack.size.rows(),
-             states_of<const T>(first, run)}};
+    return RnnLayer<T>({stack.size,
+                        stack.input_of(layer),
+                        direction == 1,
+                        {steps, lengths ? lengths->data() : nullptr, lengths && lengths->wide()},
+                        {weights[2 * run].data(), weights[2 * run + 1].data(), weights[biases + 2 * run].data(),
+                         weights[biases + 2 * run + 1].data()},
+                        layer == 0 ? x.data() : dropped(reserve, layer - 1),
+                        layer_kept(reserve, layer) + direction * stack.size.kept() * stack.size.rows(),
+                        states_of<const T>(first, run)});
   }
 
   // The states of a run among all of a list of In or Out; nullptr if the list is empty.

@@ -80,7 +80,7 @@ void multiply(KernelContext& context, const GemmSizes<T>& sizes, const T* a, con
 
 template <class T>
 void begin_states(KernelContext& context, int64_t n, const T* from, T* to) {
-  if (!to || from == to) return;
+  if (!to) return;
   if (from) copy_n(context, from, n, to);
   else fill_n(context, to, n, T(0));
 }
@@ -135,7 +135,6 @@ void RnnLayer<T>::run(KernelContext& context, const RnnProducts<T>& products, co
     begin_states(context, states, this->first.hidden, last.hidden);
     begin_states(context, states, this->first.cell, last.cell);
   }
-  bool in_place = size.steps > 0 && last.hidden == this->first.hidden;  // State is in PreState's variable
   products.of_input.run(context, this->x, this->weights.input, this->kept);
   StepProduct<T> product{products.of_state, this->weights.hidden, size.hidden,
                          is_fused(size) ? nullptr : scratch + 2 * states};
@@ -144,11 +143,10 @@ void RnnLayer<T>::run(KernelContext& context, const RnnProducts<T>& products, co
     for (int64_t i = 0; i < size.steps; ++i) {
       step.t = this->step(i);
       // Not over the states before the step, which other blocks may still read.
-      step.after = {i + 1 == size.steps && !in_place ? last.hidden : scratch + i % 2 * states, last.cell};
+      step.after = {i + 1 == size.steps ? last.hidden : scratch + i % 2 * states, last.cell};
       product.run(context, step.before.hidden, step);
       step.before = {step.after.hidden, step.after.cell};
     }
-    if (in_place) copy_n(context, step.before.hidden, states, last.hidden);
   });
 }
 

@@ -15,6 +15,8 @@ struct RnnProducts {
 
 template <class T>
 struct RnnLayer : RnnPass<T> {
+  explicit RnnLayer(const RnnPass<T>& pass) : RnnPass<T>(pass) {}
+
   static int64_t scratch_size(const RnnSizes& size, bool gradient);
 
   void run(KernelContext& context, const RnnProducts<T>& products, const RnnStates<T>& last, T* out, int64_t out_step,
