@@ -72,7 +72,8 @@ size_t AsyncSchedule::submit_from(size_t step) {
 void AsyncSchedule::submit(Work& work, size_t first, size_t last) {
   Queue& queue = *lanes_[steps_[first].lane].queue;
   for (int other : steps_[first].waits) queue.wait_for(*lanes_[steps_[other].lane].queue, events_[other]);
-  if (steps_[first].is_short && lanes_[steps_[first].lane].thread) lanes_[steps_[first].lane].thread->submit_short(work);
+  if (steps_[first].is_short && lanes_[steps_[first].lane].thread)
+    lanes_[steps_[first].lane].thread->submit_short(work);
   else queue.submit(work);
   if (marked_[last]) events_[last] = queue.record_event();
 }

@@ -103,7 +103,8 @@ class StepMaker {
   bool may_join_batch(const RunOp& op) {
     if (op.place.is_cpu() || steps().empty() || binding_.device_at(op.place)->gains_from_tiles()) return false;
     const Step& step = steps().back();
-    const bool of_batch = (step.last() - 1)->op->schema == op.op->schema, joins = op.schema().type() == "parameter_average";
+    const bool of_batch = (step.last() - 1)->op->schema == op.op->schema,
+               joins = op.schema().type() == "parameter_average";
     bool alike = step.place == op.place && step.lane == Lane::Compute && step.op->schema().is_tiled();
     if (!alike || !(of_batch || joins)) return false;
     if (!op.schema().is_tiled() || !op.copies_after.empty() || !step.op->copies_after.empty()) return false;

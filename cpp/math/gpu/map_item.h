@@ -34,10 +34,6 @@ template <int n, class T>
 PM_DEVICE Pack<T, n> load(const T* from) {
   return Pack<T, n>::load(from);
 }
-template <int n, class T>
-PM_DEVICE Pack<T, n> empty(T*) {
-  return {};
-}
 
 template <class>
 inline constexpr bool is_tuple = false;
@@ -74,18 +70,27 @@ struct Item<F, std::tuple<Outs*...>, std::tuple<const Ins*...>> {
     aligned = std::apply(fits, outs) && std::apply(fits, ins);
   }
 
-  PM_DEVICE void run(int64_t begin, int64_t end) const {
+  // Calls use(run), where run(begin, end) computes these elements; the scalars are read once.
+  template <int packs, class Use>
+  PM_DEVICE void bound(const Use& use) const {
     auto g = bind_scalars(f);
     constexpr std::index_sequence_for<Outs...> all_outs;
     constexpr std::index_sequence_for<Ins...> all_ins;
     if constexpr (has_short<decltype(g)>) {
       constexpr size_t out = decltype(g)::short_output;
-      if (g.is_short() && stays_in_place(std::index_sequence_for<Outs...>())) {
+      if (g.is_short() && stays_in_place(all_outs)) {
         auto only = [&](int64_t at, auto... values) { return g.run_short(at, values...); };
-        return loop(begin, end, only, std::index_sequence<out>(), std::index_sequence<out, sizeof...(Ins) - 1>());
+        constexpr std::index_sequence<out> its_out;
+        constexpr std::index_sequence<out, sizeof...(Ins) - 1> its_ins;
+        return use([&](int64_t begin, int64_t end) { loop<packs>(begin, end, only, its_out, its_ins); });
       }
     }
-    loop(begin, end, [&](int64_t, auto... values) { return g(values...); }, all_outs, all_ins);
+    auto all = [&](int64_t, auto... values) { return g(values...); };
+    use([&](int64_t begin, int64_t end) { loop<packs>(begin, end, all, all_outs, all_ins); });
+  }
+  template <int packs>
+  PM_DEVICE void run(int64_t begin, int64_t end) const {
+    bound<packs>([&](const auto& one) { one(begin, end); });
   }
 
  private:
@@ -101,30 +106,51 @@ struct Item<F, std::tuple<Outs*...>, std::tuple<const Ins*...>> {
     else ((to = values), ...);
   }
 
-  // Stores call(i, its inputs) in these outputs, for all elements.
-  template <class Call, size_t... O, size_t... I>
-  PM_DEVICE void loop(int64_t begin, int64_t end, const Call& call, std::index_sequence<O...>,
-                      std::index_sequence<I...>) const {
-    constexpr std::make_index_sequence<sizeof...(O)> numbers;
-    int64_t i = begin + thread_index();
+  // Stores call(i, its inputs) in these outputs, for all elements. `packs` of each input are read before the first is used.
+  template <int packs, class Call, size_t... O, size_t... I>
+  PM_DEVICE void loop(int64_t begin, int64_t end, const Call& call, std::index_sequence<O...> o,
+                      std::index_sequence<I...> i) const {
+    int64_t at = begin + thread_index();
     if (aligned) {
-      int64_t packs = (end - begin) / lanes;
+      const int64_t all = (end - begin) / lanes;
+      int64_t p = thread_index();
+      if constexpr (packs > 1) {
+        constexpr std::make_index_sequence<packs> together;
 #pragma unroll 1
-      for (int64_t p = thread_index(); p < packs; p += kThreads) {
-        int64_t at = begin + p * lanes;
-        [[maybe_unused]] auto from = std::make_tuple(load<lanes>(std::get<I>(ins) + at)...);
-        auto to = std::make_tuple(empty<lanes>(std::get<O>(outs))...);
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) {
-          auto values = std::apply([&](const auto&... in) { return call(at + lane, in.at[lane]...); }, from);
-          std::apply([&](auto&... out) { store(values, numbers, out.at[lane]...); }, to);
-        }
-        std::apply([&](const auto&... out) { (out.store(std::get<O>(outs) + at), ...); }, to);
+        for (; p + (packs - 1) * kThreads < all; p += packs * kThreads)
+          run_packs(together, begin + p * lanes, call, o, i);
       }
-      i = begin + packs * lanes + thread_index();
+#pragma unroll 1
+      for (; p < all; p += kThreads) run_packs(std::index_sequence<0>(), begin + p * lanes, call, o, i);
+      at = begin + all * lanes + thread_index();
     }
 #pragma unroll 1
-    for (; i < end; i += kThreads) store(call(i, std::get<I>(ins)[i]...), numbers, std::get<O>(outs)[i]...);
+    for (; at < end; at += kThreads) {
+      store(call(at, std::get<I>(ins)[at]...), std::make_index_sequence<sizeof...(O)>(), std::get<O>(outs)[at]...);
+    }
+  }
+
+  template <size_t... K, class Call, size_t... O, size_t... I>
+  PM_DEVICE void run_packs(std::index_sequence<K...>, int64_t begin, const Call& call, std::index_sequence<O...>,
+                           std::index_sequence<I...>) const {
+    constexpr int64_t kApart = kThreads * lanes;
+    constexpr std::make_index_sequence<sizeof...(O)> numbers;
+    auto read = [&](int64_t at) {
+      (void)at;  // without inputs
+      return std::make_tuple(load<lanes>(std::get<I>(ins) + at)...);
+    };
+    const decltype(read(0)) from[] = {read(begin + static_cast<int64_t>(K) * kApart)...};
+#pragma unroll
+    for (int k = 0; k < static_cast<int>(sizeof...(K)); ++k) {
+      const int64_t at = begin + k * kApart;
+      std::tuple<Pack<std::tuple_element_t<O, std::tuple<Outs...>>, lanes>...> to;
+#pragma unroll
+      for (int lane = 0; lane < lanes; ++lane) {
+        auto values = std::apply([&](const auto&... in) { return call(at + lane, in.at[lane]...); }, from[k]);
+        std::apply([&](auto&... out) { store(values, numbers, out.at[lane]...); }, to);
+      }
+      std::apply([&](const auto&... out) { (out.store(std::get<O>(outs) + at), ...); }, to);
+    }
   }
 };
 
@@ -139,32 +165,42 @@ struct Both {
   Second second;
   int64_t n;
 
+  template <int packs>
   PM_DEVICE void run(int64_t begin, int64_t end) const {
-    first.run(begin, end);
-    if (second.n > 0) second.run(begin, end);
+    first.template bound<packs>([&](const auto& one) {
+      if (second.n == 0) return one(begin, end);
+      second.template bound<packs>([&](const auto& other) {
+        constexpr int64_t kPart = kThreads * lanes * packs;
+        for (int64_t at = begin; at < end; at += kPart) {
+          const int64_t stop = at + kPart < end ? at + kPart : end;
+          one(at, stop);
+          other(at, stop);
+        }
+      });
+    });
   }
 };
 
 // Several maps as one sequence of chunks.
-template <class Item, int most>
+template <class Item, int most, int packs>
 struct Body {
-  static constexpr int64_t kChunk = kThreads * Item::lanes * (most == 1 ? 1 : 4);
+  static constexpr int64_t kChunk = kThreads * Item::lanes * packs;
 
   Item items[most];
   int64_t ends[most];  // by map: index after its last chunk
   int count;
 
   PM_DEVICE void operator()() const {
-    for (int64_t chunk = block_index(); chunk < ends[count - 1]; chunk += block_count()) {
+    for (int64_t number = block_index(); number < ends[count - 1]; number += block_count()) {
       int low = 0, high = count - 1;
       while (low < high) {
         int middle = (low + high) / 2;
-        if (chunk < ends[middle]) high = middle;
+        if (number < ends[middle]) high = middle;
         else low = middle + 1;
       }
       const Item& item = items[low];
-      int64_t begin = (chunk - (low ? ends[low - 1] : 0)) * kChunk;
-      item.run(begin, begin + kChunk < item.n ? begin + kChunk : item.n);
+      int64_t begin = (number - (low ? ends[low - 1] : 0)) * kChunk;
+      item.template run<packs>(begin, begin + kChunk < item.n ? begin + kChunk : item.n);
     }
   }
 };
