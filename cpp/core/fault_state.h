@@ -1,4 +1,4 @@
-// What Fault::step holds besides 0 and the number of a step.
+// A value of Fault::step besides 0 and the number of a step.
 #pragma once
 
 namespace paddle_mini {

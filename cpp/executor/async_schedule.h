@@ -18,6 +18,7 @@ struct ScheduleWaits {
   std::vector<int> refusing, needed;
 };
 
+// It has many methods because submission, waiting and failures of a run concern the same events.
 class AsyncSchedule {
  public:
   AsyncSchedule(std::vector<ScheduledStep> steps, std::vector<ScheduleLane> lanes, ScheduleWaits waits);

@@ -1,4 +1,4 @@
-"""What only a real driver shows: memory that runs out, a kernel that faults, and a process that ends at work."""
+"""Failures that only a real driver shows: memory that is exhausted, and a kernel that faults."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import pytest
 import paddle_mini as pm
 from own_operators.children import printed
 
-FAULT = """// fault: writes to an address that no one has
+FAULT = """// fault: writes to an address that is not allocated
 #include "ops/family/unary.h"
 
 namespace paddle_mini {
@@ -81,7 +81,7 @@ def test_memory_runs_out(real_gpu):
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="compiles an operator for the GPU")
 def test_a_kernel_faults(tmp_path):
-    """The driver gives up the process's GPU: each run says so, the CPU goes on, and the process ends in order."""
+    """The process loses its GPU: each run there says so, programs on the CPU still run, and the process ends normally."""
     (tmp_path / "fault.cc").write_text(FAULT)
     before, fault, after, on_cpu = printed(RUN, tmp_path)
     assert before == on_cpu == "[[4.0, -6.0]]"

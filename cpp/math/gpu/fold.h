@@ -37,7 +37,8 @@ inline Shares shares(int64_t results, int64_t length, bool along_fold, size_t by
 // Returns the fold over all lanes of a result to each of them. All threads of the block must call it.
 template <class A, class Join>
 PM_DEVICE A fold_lanes(A* shared, const Shares& s, A value, Join join) {
-  const int t = thread_index(), lane = s.lane(), apart = s.along_fold ? 1 : s.results();  // of two lanes of a result
+  const int t = thread_index(), lane = s.lane();
+  const int apart = s.along_fold ? 1 : s.results();  // the distance between two lanes of a result
   shared[t] = value;
   for (int half = s.lanes / 2; half > 0; half /= 2) {
     sync_block();

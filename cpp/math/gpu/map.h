@@ -105,7 +105,7 @@ class UpdatingMaps : public JoinedMaps {
   std::vector<std::unique_ptr<Average>> averages_;  // by item; shorter if the last ones have none
 };
 
-// What functors declare. Those of optimizers and averages can wait in a batch; others need no second kernel.
+// Declarations of functors. Those of optimizers and averages can wait in a batch; others need no second kernel.
 template <class F, class = void>
 inline constexpr bool batchable = false;
 template <class F>

@@ -78,7 +78,8 @@ struct Axis {
   template <class Load, class Store>
   void each(KernelContext& context, Load load, Store store) {
     const auto n = static_cast<double>(length);
-    each_item(context, {lines, n * (4 + 2 * std::log2(n + 1))}, [&](int64_t line, int lane) {
+    const LoopSize size{lines, n * (4 + 2 * std::log2(n + 1)), 1, static_cast<int>(transforms.size())};
+    each_item(context, size, [&](int64_t line, int lane) {
       FourierLine<T>& transform = transforms[static_cast<size_t>(lane)];
       load(line, transform.line());
       transform.run();
