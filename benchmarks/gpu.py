@@ -15,12 +15,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import workloads
-from measuring import HERE, in_turn
+from measuring import HERE, in_turn, prepared
 from worker import Worker, WorkerError
 
 CORES = len(os.sched_getaffinity(0))
@@ -44,13 +44,7 @@ class Bench:
 
     def worker(self, command: list[str], workload: str) -> Worker:
         log = self.out / f"log_{Path(command[0]).stem}_{workload.replace(':', '_')}.txt"
-        worker = Worker([sys.executable, *command], f"0-{CORES - 1}", log, CORES, self.variables)
-        try:
-            worker.prepare(workload)
-        except WorkerError:
-            worker.close()
-            raise
-        return worker
+        return prepared(Worker([sys.executable, *command], f"0-{CORES - 1}", log, CORES, self.variables), workload)
 
     def all_of(self, wanted: dict[str, tuple[list[str], str]]) -> tuple[dict[str, Worker], dict[str, str]]:
         """Workers that are prepared at the same time, by command and workload; and the errors of those that failed."""
@@ -63,12 +57,16 @@ class Bench:
             except WorkerError as error:
                 failed[name] = str(error)
 
-        threads = [threading.Thread(target=begin, args=(name,)) for name in wanted]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(begin, wanted)
         return {name: workers[name] for name in wanted if name in workers}, failed
+
+
+def at_once(call: Callable[[str], None], names: Iterable[str]) -> None:
+    threads = [threading.Thread(target=call, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def steps_of(worker: Worker, seconds: float = 0.1) -> int:
@@ -212,11 +210,7 @@ def models(bench: Bench) -> Iterator[Row]:
         except WorkerError as error:
             failed[name] = str(error)
 
-    warming = [threading.Thread(target=warm, args=(name,)) for name in workers]
-    for thread in warming:
-        thread.start()
-    for thread in warming:
-        thread.join()
+    at_once(warm, workers)
     for name in names:
         here = {runtime: workers[f"{runtime} {name}"] for runtime in runtimes if f"{runtime} {name}" in losses}
         times = compared(here)

@@ -56,7 +56,11 @@ def start_ours(workload: str, settings: Settings) -> Worker:
 
 def start(name: str, command: list[str], workload: str, settings: Settings) -> Worker:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    worker = Worker(command, settings.cpus, FOLDER / f"{name.replace(' ', '_')}.log", settings.threads)
+    return prepared(Worker(command, settings.cpus, FOLDER / f"{name.replace(' ', '_')}.log", settings.threads), workload)
+
+
+def prepared(worker: Worker, workload: str) -> Worker:
+    """The worker, which is closed if it can't do this."""
     try:
         worker.prepare(workload)
     except WorkerError:

@@ -9,22 +9,10 @@ import numpy as np
 import ours
 import paddle_mini as pm
 import workloads
+from ours_averaging import Unchanging
 from worker import serve
 
 AVERAGE = pm.averaging.Exponential(workloads.DECAY)
-
-
-class Unchanging:
-    """An optimizer without operators, so that its average runs alone."""
-
-    def __init__(self, rate):
-        pass
-
-    def backward(self, *_):
-        return []
-
-    def apply_gradients(self, pairs):
-        return []
 
 
 def averaged(optimizer):
