@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .engine import Envelope, Link
 from .errors import ClusterError, StorageError, Timeout
-from .messages import R, Request, Wait, decode_reply, encode
+from .messages import R, Reply, Request, Wait, decode_reply, encode
 from .process_log import ProcessLogger
 
 OnWait = Callable[[int, Wait], None]
@@ -79,9 +79,8 @@ class Client:
         again, too: one that restarted since has lost them, and what this client waits for may depend on that."""
         now = self._clock()
         every = [_Open(index, call, self._job, now, self._patience) for index, call in enumerate(calls)]
-        open_ones = list(every)
         results: list[Any] = [None] * len(calls)
-        while open_ones:
+        while open_ones := [one for one in every if results[one.index] is None]:
             now = self._clock()
             due = [one for one in open_ones if one.next <= now]
             if not due:
@@ -89,16 +88,13 @@ class Client:
                 continue
             answers = self._link.send([one.message for one in due], self._attempt)
             for one, answer in zip(due, answers):
-                result = self._result(one, answer, on_wait)
-                if result is not None:
-                    results[one.index] = result
-                    open_ones.remove(one)
-            if asks_again and any(one.waits and one in open_ones for one in due):
+                results[one.index] = self._result(one, answer, on_wait)
+            if asks_again and any(one.waits and results[one.index] is None for one in due):
                 now = self._clock()
                 for one in every:
-                    if one not in open_ones and not isinstance(results[one.index], ClusterError):
+                    if isinstance(results[one.index], Reply):
+                        results[one.index] = None
                         one.again(now, False, 0.0, 0.0)
-                        open_ones.append(one)
         return results
 
     def notify_all(self, calls: Sequence[Call], timeout: float = 1.0) -> None:

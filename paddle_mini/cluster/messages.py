@@ -28,7 +28,7 @@ from .dataclass_json import decoded, decoded_list, other_names, repeated_fields
 from .errors import ERRORS, ClusterError, Malformed, WrongJob, WrongVersion
 from .wire import Arrays, Encoder, Header, check_arrays, pack, unpack, unpack_list, within_limit
 
-PROTOCOL = 5
+PROTOCOL = 6
 _TEXT_LIMIT = 2000
 _KEPT = 128
 """Repeated parts of headers that are kept."""
@@ -75,7 +75,10 @@ class ServerReply(Reply):
 
 @dataclass
 class Wait(ServerReply):
-    """The result is not available yet: the sender repeats the request later. May replace any reply."""
+    """The result is not available yet: the sender repeats the request later. May replace any reply. initialised: whether the
+    server has parameters."""
+
+    initialised: bool = True
 
 
 @dataclass

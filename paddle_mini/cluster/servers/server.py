@@ -153,8 +153,9 @@ class ParameterServer(Answering):
             self._token, self._shards, self.initialised = token, {}, False
             self._plans.clear()
 
-    def _push(self, request: Push) -> Pushed | Later:
-        self._require_initialised()
+    def _push(self, request: Push) -> Pushed | Wait | Later:
+        if not self.initialised:
+            return Wait(initialised=False)
         plan = self._plans.of(self._shards, request) if self.settings.mode == "async" else None
         if plan is not None and plan.fits(request.arrays):
             return self._push_as_planned(request, plan)
@@ -184,7 +185,7 @@ class ParameterServer(Answering):
 
     def _pull(self, request: Pull) -> Pulled | Wait | Later:
         if not self.initialised:
-            return Wait()  # at once: a trainer that is told so initialises the server
+            return Wait(initialised=False)
         if self._updates.version < request.min_version:
             return Later(partial(self._pull, request))
         self._in_use = True

@@ -77,25 +77,23 @@ class TrainerProcess:
 
     def pull(self, names: Sequence[str], average: int | None = None) -> dict[str, np.ndarray]:
         """As for RemoteParameters."""
-        return self.parameters.pull(names, average, self._watcher())
+        return self.parameters.pull(names, average, self._on_wait)
 
     def pieces(self, wanted: Sequence[tuple[str, int | None]]) -> Iterator[InPieces]:
         """As RemoteParameters.in_pieces()."""
-        return self.parameters.in_pieces(wanted, self._watcher())
+        return self.parameters.in_pieces(wanted, self._on_wait)
 
-    def _watcher(self) -> Callable[[int, Wait], None]:
-        """The function to call for a server's "wait": a server that restarted without parameters needs some."""
-        begun = list(self.parameters.lives)
+    def _on_wait(self, index: int, reply: Wait) -> None:
+        """For a server's "wait" to a pull."""
+        if self.membership.is_lost:
+            self.membership.join()
+        self._supply(index, reply)
 
-        def on_wait(index: int, reply: Wait) -> None:
-            if self.membership.is_lost:
-                self.membership.join()
-            if reply.life != begun[index]:
-                begun[index] = reply.life
-                self.parameters.note_reply(index, reply)
-                self._initialise()
-
-        return on_wait
+    def _supply(self, index: int, reply: Wait) -> None:
+        """Returns when a server that restarted without parameters has some."""
+        if not reply.initialised:
+            self.parameters.note_reply(index, reply)
+            self._initialise()
 
     def stage(
         self, gradients: Mapping[str, Gradient], step: int, pass_number: int, versions: Sequence[int] | None = None
@@ -136,10 +134,13 @@ class TrainerProcess:
         calls = self._calls(selected, staged)
         found: dict[int, Arrays] = {}
         errors: list[ClusterError] = []
-        while calls:
-            calls = self._noted(calls, self._asked(calls), found, errors)
-            if calls:
-                self._initialise()
+        for index, result in self._asked(calls).items():
+            if isinstance(result, ClusterError):
+                errors.append(result)
+            else:
+                self.parameters.note_reply(index, result)
+                found[index] = result.arrays
+                self._count("applied", isinstance(calls[index], Push))
         self._raise_unless_dropped(errors)
         missing = [index for index in range(self.settings.servers) if selected.touches(index) and index not in found]
         if missing:
@@ -168,33 +169,17 @@ class TrainerProcess:
 
     def _asked(self, calls: Mapping[int, Push | Pull]) -> dict[int, Any]:
         """The result of each request, by server."""
-        servers, watch = list(calls), self._watcher()
+        servers = list(calls)
 
         def on_wait(number: int, reply: Wait) -> None:
-            if isinstance(calls[servers[number]], Pull):  # a push to a server without parameters has an error in its reply
-                watch(servers[number], reply)
+            index = servers[number]
+            # The sender of a push joins again after its reply, which says that the push was dropped.
+            (self._on_wait if isinstance(calls[index], Pull) else self._supply)(index, reply)
 
         # Trainers that wait for each other, each at another server, would wait for ever if the servers lost what the others
         # have sent: those that have answered are asked again.
         asked = [Call(f"server {index}", calls[index]) for index in servers]
         return dict(zip(servers, self.client.request_all(asked, on_wait, asks_again=self._sync)))
-
-    def _noted(
-        self, calls: Mapping[int, Push | Pull], results: Mapping[int, Any], found: dict[int, Arrays], errors: list[ClusterError]
-    ) -> dict[int, Push | Pull]:
-        """Adds the replies to `found` and `errors`; returns the pushes to servers that had no parameters."""
-        left = {}
-        for index, result in results.items():
-            is_push = isinstance(calls[index], Push)
-            if is_push and isinstance(result, NotInitialised):
-                left[index] = calls[index]
-            elif isinstance(result, ClusterError):
-                errors.append(result)
-            else:
-                self.parameters.note_reply(index, result)
-                found[index] = result.arrays
-                self._count("applied", is_push)
-        return left
 
     def _raise_unless_dropped(self, errors: Sequence[ClusterError]) -> None:
         """Raises an error that does not say that a push was dropped; joins the job again if this trainer was lost."""
@@ -209,7 +194,7 @@ class TrainerProcess:
             self.membership.join()
 
     def _read(self, selected: Selection, servers: Sequence[int]) -> dict[int, Arrays]:
-        return self.parameters.read(selected, servers, on_wait=self._watcher())
+        return self.parameters.read(selected, servers, on_wait=self._on_wait)
 
     def _count(self, became: str, pushes: int) -> None:
         self.counts["sent"] += pushes
