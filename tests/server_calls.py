@@ -89,7 +89,7 @@ class Group:
     def blocks(self, index):
         return [block for block in self.plan if block.server == index]
 
-    def init(self, values, token=1, finish=True):
+    def init(self, values, token=1, finish=True, version=0):
         for index, server in enumerate(self.servers):
             mine = self.blocks(index)
             described = [new_block(self.infos[block.parameter], block, self.configs[block.parameter]) for block in mine]
@@ -97,7 +97,7 @@ class Group:
             call(server, "init", arrays, token=token, blocks=described)
         if finish:
             for index, server in enumerate(self.servers):
-                call(server, "finish_init", token=token, count=len(self.blocks(index)))
+                call(server, "finish_init", token=token, count=len(self.blocks(index)), version=version)
 
     def push(self, gradients, trainer=0, step=0, incarnation=0, only=None, name="push", **fields):
         """gradients: {name: array, or (rows, values)}. Returns the replies' headers."""

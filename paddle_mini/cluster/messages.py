@@ -67,18 +67,17 @@ REQUESTS: dict[str, dict[str, type[Request[Any]]]] = {}
 
 @dataclass
 class ServerReply(Reply):
-    """life: an id that changes when the server restarts, which may lose earlier pushes. version: of its parameters."""
+    """life: an id that changes when the server restarts, which may lose earlier pushes. token: of the initialisation of its
+    parameters; None: it has none. version: of its parameters."""
 
     life: str = field(default="", kw_only=True)
+    token: int | None = field(default=None, kw_only=True)
     version: int = field(default=0, kw_only=True)
 
 
 @dataclass
 class Wait(ServerReply):
-    """The result is not available yet: the sender repeats the request later. May replace any reply. initialised: whether the
-    server has parameters."""
-
-    initialised: bool = True
+    """The result is not available yet: the sender repeats the request later. May replace any reply."""
 
 
 @dataclass

@@ -163,15 +163,16 @@ class Init(Request[replies.Done], service="server"):
 
 @dataclass
 class FinishInit(Request[replies.Done], service="server"):
-    """The initialiser has sent all blocks, so many."""
+    """The initialiser has sent all blocks, so many. version: of these parameters."""
 
     token: int
     count: int
+    version: int = 0
 
 
 @dataclass
 class Push(FromTrainer, Request[replies.Pushed], service="server"):
-    """Gradients of one trainer's step: an array for a dense block; rows and values for a table. version: of the
+    """Gradients of one trainer's step: an array for a dense block; rows and values for a table. token, version: of the
     parameters that they were computed from; pass_number: over the data. NotFinite if a value is not finite.
     wanted, rows: what the reply has of the parameters for the next step, as in a pull; the last arrays are the indices
     of rows. It then waits for min_version."""
@@ -180,6 +181,7 @@ class Push(FromTrainer, Request[replies.Pushed], service="server"):
     step: int
     blocks: list[BlockKey]
     membership: int = 0
+    token: int | None = None
     version: int | None = None
     pass_number: int = 0
     wanted: list[BlockKey] = field(default_factory=list)

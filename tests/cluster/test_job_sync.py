@@ -1,8 +1,6 @@
 """Sync mode: the same bits as one machine, the mean of all trainers, two optimizers and a table."""
 
-import threading
 import time
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,9 +9,6 @@ import paddle_mini as pm
 from cluster_jobs import WORDS, alone, begun, train, values
 from cluster_moments import note, notes, ticket
 from live_threads import threads
-from paddle_mini.cluster import Timeout
-from paddle_mini.cluster.thread_engine import ThreadEngine
-from raw_messages import fields_of
 from small_model import assert_same_bits
 
 OPTIMIZERS = {
@@ -184,86 +179,3 @@ def test_a_job_leaves_no_thread():
     for _ in range(3):
         pm.cluster.run(nothing, 2, 2, "sync")
         assert threads() <= before
-
-
-class LosesAStep(ThreadEngine):
-    """The replies to the pushes of STEP arrive when both servers have restarted from an older checkpoint; and only trainer 0
-    gets that of server 0, only trainer 1 that of server 1."""
-
-    STEP = 3
-
-    def __init__(self, directory, servers=("server 0", "server 1")):
-        super().__init__()
-        self.directory, self.servers, self.held, self.restarts = directory, servers, [], None
-
-    def post(self, request, respond, timeout):
-        fields = fields_of(request.header)
-        if self.restarts is None and is_push(fields, self.STEP) and request.service in self.servers:
-            respond = partial(self._hold, int(request.service[-1]) == fields["trainer"], respond)
-        super().post(request, respond, timeout)
-
-    def _hold(self, arrives, respond, answer):
-        self.held.append((respond, answer if arrives else Timeout("the reply was lost")))
-        if len(self.held) == 2 * len(self.servers):
-            self.restarts = threading.Thread(target=self._restart)
-            self.restarts.start()
-
-    def _restart(self):
-        for name in self.servers:
-            self.kill(name)
-        for name in self.servers:
-            self.restart(name)
-        for respond, answer in self.held:
-            respond(answer)
-
-    def stop(self):
-        self.restarts.join()
-        super().stop()
-
-
-class LosesAServer(LosesAStep):
-    """Server 0 restarts without a checkpoint before the pushes of STEP arrive there. The replies of server 1 to these arrive
-    when it has restarted from an older checkpoint, and only trainer 1 gets one."""
-
-    def __init__(self, directory):
-        super().__init__(directory, ["server 1"])
-        self.losing, self.lost = threading.Lock(), False
-
-    def post(self, request, respond, timeout):
-        if is_push(fields_of(request.header), self.STEP):
-            with self.losing:
-                if not self.lost:
-                    self._lose()
-        super().post(request, respond, timeout)
-
-    def _lose(self):
-        self.lost = True
-        self.kill("server 0")
-        for file in self.directory.rglob("server-0*"):
-            file.unlink()
-        self.restart("server 0")
-
-
-def is_push(fields, step):
-    return fields["request"] == "push" and fields["step"] == step
-
-
-@pytest.mark.parametrize("engine, expected", [(LosesAStep, [-3.0, -3.0]), (LosesAServer, [-6.0, -3.0])])
-def test_servers_that_lost_a_step_get_it_from_trainers_that_wait_for_each_other(engine, expected, tmp_path):
-    """A trainer waits, at a server whose reply it did not get, for the push that another trainer was told is applied. Server
-    1 lost steps 0 to 2, as has server 0, unless it got its parameters from a trainer."""
-
-    def train():
-        zeros = pm.initializer.Constant(0.0)
-        a, b = (pm.layers.create_parameter([3], "float32", name=name, default_initializer=zeros) for name in "ab")
-        pm.optimizer.SGD(1.0).minimize(pm.layers.reduce_sum(a + b))
-        trainer = begun()
-        for _ in range(6):
-            trainer.run()
-        trainer.pull()
-        return [pm.global_scope().get(name)[0] for name in "ab"]
-
-    directory = tmp_path / "job"
-    patient = {"checkpoint_seconds": 1000.0, "wait_timeout": 8.0, "timeout": 30.0}
-    result = pm.cluster.run(train, 2, 2, "sync", engine(directory), directory, **patient)
-    assert result.returned == [expected, expected]

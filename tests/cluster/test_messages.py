@@ -246,16 +246,16 @@ def test_kinds_of_errors():
     assert type(raised.value) is ERRORS["gone"] and len(ERRORS) == 17
 
 
-PUSH = Push(1, 2, 3, [BlockKey("w", 0)], 4, version=5, rows=[BlockKey("t", 1)], arrays=[np.zeros(2, "int64")])
+PUSH = Push(1, 2, 3, [BlockKey("w", 0)], 4, token=8, version=5, rows=[BlockKey("t", 1)], arrays=[np.zeros(2, "int64")])
 SAME = b'{"protocol":6,"job":"j","request":"push","blocks":[["w",0]],"wanted":[],"rows":[["t",1]]}'
 
 
 def test_a_request_with_fields_that_repeat_has_two_parts():
     header, arrays = encode("j", PUSH)
-    assert header == b"[1,2,3,4,5,0,0]\n" + SAME
+    assert header == b"[1,2,3,4,8,5,0,0]\n" + SAME
     for form in (
         header,
-        wire.pack({**wire.unpack(SAME), "trainer": 1, "incarnation": 2, "step": 3, "membership": 4, "version": 5}),
+        wire.pack({**wire.unpack(SAME), "trainer": 1, "incarnation": 2, "step": 3, "membership": 4, "token": 8, "version": 5}),
     ):
         assert vars(decode("j", REQUESTS["server"], form, arrays)) == vars(PUSH)
 
@@ -263,21 +263,21 @@ def test_a_request_with_fields_that_repeat_has_two_parts():
 @pytest.mark.parametrize(
     "header, text",
     [
-        (b"[1,2,3,4,5,0]\n" + SAME, "Push has the fields trainer, .*, and 6 values come with it"),
-        (b"[1,2,3,4,5,0,-1]\n" + SAME, "'min_version' is -1, it must be an integer"),
+        (b"[1,2,3,4,8,5,0]\n" + SAME, "Push has the fields trainer, .*, and 7 values come with it"),
+        (b"[1,2,3,4,8,5,0,-1]\n" + SAME, "'min_version' is -1, it must be an integer"),
         (b'{"trainer":1}\n' + SAME, "the first part of the header is dict, it must be a list"),
         (b"\n" + SAME, "the header is not JSON"),
-        (b"[1,2,3,4,5,0,0]\n", "the header is not JSON"),
-        (b"[1,2,3,4,5,0,0]\n[]", "the header is list"),
+        (b"[1,2,3,4,8,5,0,0]\n", "the header is not JSON"),
+        (b"[1,2,3,4,8,5,0,0]\n[]", "the header is list"),
         (
-            b"[1,2,3,4,5,0,0]\n" + SAME.replace(b"rows", b"lines"),
+            b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b"rows", b"lines"),
             r"the repeated fields of Push are \['blocks', 'lines', 'wanted'\]",
         ),
-        (b"[1,2,3,4,5,0,0]\n" + SAME.replace(b'["w",0]', b'["w"]'), "'blocks' is"),
+        (b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b'["w",0]', b'["w"]'), "'blocks' is"),
         (b"[]\n" + SAME.replace(b"push", b"finish_init"), "the repeated fields of FinishInit are"),
-        (b"[1,2,3,4,5,0,0]\n" + SAME.replace(b'"j"', b'"k"'), "the request is for job 'k'"),
-        (b"[1,2,3,4,5,0,0]\n" + SAME.replace(b"6", b"3", 1), "the request has protocol 3"),
-        (b"[1,2,3,4,5,0,0]\n" + SAME + b" " * wire.HEADER_LIMIT, "are the most"),
+        (b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b'"j"', b'"k"'), "the request is for job 'k'"),
+        (b"[1,2,3,4,8,5,0,0]\n" + SAME.replace(b"6", b"3", 1), "the request has protocol 3"),
+        (b"[1,2,3,4,8,5,0,0]\n" + SAME + b" " * wire.HEADER_LIMIT, "are the most"),
     ],
 )
 def test_two_parts_that_do_not_fit(header, text):

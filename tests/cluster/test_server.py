@@ -24,7 +24,7 @@ def random(shape, seed, dtype="float32"):
 def waits_for_parameters(server):
     push = {"trainer": 0, "incarnation": 1, "step": 0, "blocks": [["w", 0]], "membership": 0}
     replies = [call(server, "pull", blocks=[["w", 0]])[0], call(server, "push", [OTHER], **push)[0]]
-    return all(reply["wait"] and not reply["initialised"] for reply in replies)
+    return all(reply["wait"] and reply["token"] is None for reply in replies)
 
 
 def test_life_of_a_server():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from one_parameter import KINDS
-from paddle_mini.cluster import ClusterError, WrongJob, WrongVersion
+from paddle_mini.cluster import ClusterError, Stale, WrongJob, WrongVersion
 from paddle_mini.cluster.servers.checkpoint_file import verified
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
@@ -58,6 +58,23 @@ def test_pushes_count_once_across_a_restart(tmp_path):
     assert not group.push(gradients(4), step=4)[0]["repeated"]
     assert bits(group) == expected(5)
     assert group.status()["pushes"] == {"sent": 5, "applied": 5, "dropped": 0, "repeated": 1, "waiting": 0}
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_a_push_that_is_in_the_parameters_of_an_initialiser_is_not_applied_again(mode):
+    """A server restarts without a checkpoint, and gets the parameters of a trainer that knew this push."""
+    group = Group(1, BOTH, mode=mode)
+    replies = [group.push(gradients(step), step=step, token=1, version=step)[0] for step in (0, 1)]
+    assert [(reply["token"], reply["version"]) for reply in replies] == [(1, 1), (1, 2)]
+    values = group.pull()
+    group.restart(0)
+    group.init(values, token=2, version=2)
+    with pytest.raises(Stale, match="step 1"):
+        group.push(gradients(1), step=1, token=1, version=1)
+    for name, value in group.pull().items():
+        assert value.tobytes() == values[name].tobytes()
+    assert group.push(gradients(2), step=2, token=2, version=2)[0]["version"] == 3
+    assert group.status()["pushes"] == {"sent": 2, "applied": 1, "dropped": 1, "repeated": 0, "waiting": 0}
 
 
 def test_a_step_that_waits_is_not_in_a_checkpoint(tmp_path):

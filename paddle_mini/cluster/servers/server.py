@@ -48,7 +48,6 @@ class ParameterServer(Answering):
         self.initialised = False
         self.missed = 0  # a membership of which it was told that can't be reached from the one that it knows
         self._in_use = False  # whether a trainer has pulled or changed the parameters
-        self._token = 0
         self._shards: dict[BlockKey, ParameterShard] = {}
         self._updates = Updates(settings)
         self._plans = PushPlans()
@@ -79,7 +78,7 @@ class ParameterServer(Answering):
 
     def _answered(self, request: Request[Any], reply: Reply) -> None:
         if isinstance(reply, ServerReply):
-            reply.life, reply.version = self.life, self._updates.version
+            reply.life, reply.token, reply.version = self.life, self.token, self._updates.version
         for array in getattr(request, "arrays", ()):
             self._received += array.nbytes
         for array in getattr(reply, "arrays", ()):
@@ -88,13 +87,13 @@ class ParameterServer(Answering):
     @property
     def token(self) -> int | None:
         """The token of the trainer that initialised the parameters; None before all of them have arrived."""
-        return self._token if self.initialised else None
+        return self._updates.token if self.initialised else None
 
     def tick(self) -> None:
         """Begins a checkpoint when another period of checkpoint_seconds has begun: at the same time on all servers, so
         that their versions are close. Disk errors are logged and counted, and training continues. Without changes since,
         a requested checkpoint stays the newest: it belongs to a set of all servers."""
-        changed = (self._token, self._updates.version) != self._asked_for
+        changed = (self._updates.token, self._updates.version) != self._asked_for
         if self.initialised and self._writer and not self._writer.writes and self._period() != self._tried and changed:
             self._begin_checkpoint(self._writer)
         self.release()
@@ -128,34 +127,34 @@ class ParameterServer(Answering):
 
     def _finish_init(self, request: FinishInit) -> Done | Wait:
         """Ends the initialisation and writes the first checkpoint, for which the initialiser waits. Can be repeated."""
-        if self.initialised and request.token == self._token:
+        if self.initialised and request.token == self._updates.token:
             return Wait() if self._writer and self._writer.writes else Done(repeated=True)
         self._require_token(request.token)
-        have = len(self._shards) if request.token == self._token else 0
+        have = len(self._shards) if request.token == self._updates.token else 0
         if request.count != have:
             raise NotInitialised(f"{have} blocks have arrived, the initialiser sent {request.count}")
         if self._writer and self._writer.writes:  # blocks of an initialiser that died
             return Wait()
         self._reset(request.token)
-        self.initialised = True
+        self.initialised, self._updates.version = True, request.version
         if self._writer:
             self._begin_checkpoint(self._writer)
         return Wait() if self._writer and self._writer.writes else Done()
 
     def _require_token(self, token: int) -> None:
-        if self.initialised and (self._in_use or token <= self._token):
+        if self.initialised and (self._in_use or token <= self._updates.token):
             raise AlreadyInitialised("the server has its parameters")
-        if token < self._token:
-            raise StaleToken(f"token {token} has expired: the initialiser has {self._token}")
+        if token < self._updates.token:
+            raise StaleToken(f"token {token} has expired: the initialiser has {self._updates.token}")
 
     def _reset(self, token: int) -> None:
-        if token > self._token:
-            self._token, self._shards, self.initialised = token, {}, False
+        if token > self._updates.token:
+            self._updates.token, self._shards, self.initialised = token, {}, False
             self._plans.clear()
 
     def _push(self, request: Push) -> Pushed | Wait | Later:
         if not self.initialised:
-            return Wait(initialised=False)
+            return Wait()
         plan = self._plans.of(self._shards, request) if self.settings.mode == "async" else None
         if plan is not None and plan.fits(request.arrays):
             return self._push_as_planned(request, plan)
@@ -185,7 +184,7 @@ class ParameterServer(Answering):
 
     def _pull(self, request: Pull) -> Pulled | Wait | Later:
         if not self.initialised:
-            return Wait(initialised=False)
+            return Wait()
         if self._updates.version < request.min_version:
             return Later(partial(self._pull, request))
         self._in_use = True
@@ -234,7 +233,7 @@ class ParameterServer(Answering):
             return Wait()
         if request != self._asked:
             self._begin_checkpoint(self._writer, request)
-            self._asked, self._asked_for = request, (self._token, self._updates.version)
+            self._asked, self._asked_for = request, (self._updates.token, self._updates.version)
             if self._writer.writes:
                 return Wait()
         self._asked = None
@@ -243,7 +242,7 @@ class ParameterServer(Answering):
     def _begin_checkpoint(self, writer: CheckpointWriter, request: Checkpoint | None = None) -> None:
         state = {
             "mode": self.settings.mode,
-            "token": self._token,
+            "token": self._updates.token,
             "version": self._updates.version,
             "ledger": self._updates.push_log.state(len(self._updates.barrier)),
         }
@@ -255,7 +254,7 @@ class ParameterServer(Answering):
         if self._writer is None or found is None:
             return
         facts, shards = found
-        self._token, self._updates.version = field(facts, "token", int), field(facts, "version", int)
+        self._updates.token, self._updates.version = field(facts, "token", int), field(facts, "version", int)
         self._updates.push_log.restore(field(facts, "ledger", dict))
         self._in_use = self._updates.version > 0
         self._shards = {shard.key: shard for shard in shards}

@@ -21,12 +21,13 @@ _log = ProcessLogger(__name__)
 
 
 class Updates:
-    """version: number of steps in sync mode, of applied pushes in the others. behind: sum over the pushes, since the
+    """token: of the initialisation of the parameters. version: number of steps in sync mode, of applied pushes in the
+    others, and of those that the initialiser knew. behind: sum over the pushes, since the
     server started, of the versions by which their parameters were outdated; worst_behind: the maximum. A push is
     validated first, then applied as a whole."""
 
     def __init__(self, settings: ServerSettings):
-        self.settings, self.version = settings, 0
+        self.settings, self.token, self.version = settings, 0, 0
         self.behind = self.worst_behind = 0
         self.push_log, self.barrier = DeduplicationLog(settings.trainers), SyncBarrier()
 
@@ -40,7 +41,7 @@ class Updates:
             return Pushed(repeated=True)
         if self.settings.mode != "sync":
             push = self._accepted(shards, sender, request, arrays)
-            self._require_fresh(sender, self.version if request.version is None else request.version)
+            self._require_fresh(sender, request)
             self._apply([push], self.version + 1)
             return Pushed()
         waiting = self._waiting(sender)
@@ -67,7 +68,7 @@ class Updates:
         if self.push_log.is_repeat(sender):
             return Pushed(repeated=True)
         self.push_log.sent += 1
-        self._require_fresh(sender, self.version if request.version is None else request.version)
+        self._require_fresh(sender, request)
         became, self.version = ClusterError.kind, self.version + 1
         try:
             plan.apply(request.arrays, request.pass_number)
@@ -76,9 +77,13 @@ class Updates:
             self.push_log.settle(sender, became)
         return Pushed()
 
-    def _require_fresh(self, sender: Sender, version: int) -> None:
-        """Stale for a push whose parameters are too many versions old."""
-        behind = self.version - version
+    def _require_fresh(self, sender: Sender, request: Push) -> None:
+        """Stale for a push whose parameters are too many versions old, or were lost in a restart: those of their initialiser
+        may have this push."""
+        if request.token not in (None, self.token):
+            self.push_log.settle(sender, Stale.kind)
+            raise Stale(f"the parameters of step {sender.step} of trainer {sender.trainer} were lost when the server restarted")
+        behind = 0 if request.version is None else self.version - request.version
         self.behind += max(0, behind)  # below 0: its version was lost in a restart
         self.worst_behind = max(self.worst_behind, behind)
         limit, trainers = self.settings.stale_limit, len(self.push_log.members)

@@ -14,7 +14,7 @@ from ...program import Program
 from ...scope import LoDTensor, SelectedRows
 from ...variable import name_of
 from ..shards import ParameterInfo
-from .remote_parameters import Gradient, Pulled, RemoteParameter
+from .remote_parameters import Gradient, Pulled, RemoteParameter, Version
 from .steps_ahead import StepsAhead
 from .table_rows import TableRows, rows_of_all
 from .trainer_process import TrainerProcess
@@ -78,7 +78,7 @@ class GradientStep:
         return self._process.pass_number
 
     @property
-    def versions(self) -> Sequence[int]:
+    def versions(self) -> Sequence[Version]:
         """The version of the parameters that the last exchange got, for each server."""
         return self._process.parameters.versions
 
@@ -105,11 +105,11 @@ class GradientStep:
         found = {one.name: _gradient(one, result) for one, result in zip(self._trained, results[len(fetches) :])}
         return results[: len(fetches)], found
 
-    def stage(self, gradients: Mapping[str, Gradient], pass_number: int, versions: Sequence[int] | None = None) -> None:
+    def stage(self, gradients: Mapping[str, Gradient], pass_number: int, versions: Sequence[Version] | None = None) -> None:
         """Leaves gradients to the next exchange. versions: of the parameters that they were computed from; None: those of
         the last exchange."""
         # Restarted servers may be behind; all trainers make the step of the most advanced server.
-        step = max(self.versions) if self._sync else self._step
+        step = max(version.number for version in self.versions) if self._sync else self._step
         self._process.stage(gradients, step, pass_number, versions)
         self._step = step + 1
 

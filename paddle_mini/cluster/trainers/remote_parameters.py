@@ -97,9 +97,16 @@ class Selection(NamedTuple):
         )
 
 
+class Version(NamedTuple):
+    """A version of a server's parameters. number: of their updates; token: of their initialisation, None if it is not known."""
+
+    number: int = 0
+    token: int | None = None
+
+
 class RemoteParameters:
-    """versions: of each server in its last reply. lives: the server's life in its last reply; a new one means that the
-    server restarted and lost the updates after its newest checkpoint. restarts counts them."""
+    """versions: of each server's parameters in its last reply. lives: the server's life in its last reply; a new one
+    means that the server restarted and lost the updates after its newest checkpoint. restarts counts them."""
 
     def __init__(self, client: Client, parameters: Sequence[RemoteParameter], servers: int):
         self._client, self.by_name = client, {one.info.name: one for one in parameters}
@@ -110,7 +117,7 @@ class RemoteParameters:
             self._of[block.parameter].append(block)
         self._edges = {name: np.array([0, *(block.end for block in blocks)]) for name, blocks in self._of.items()}
         self._kept: dict[frozenset[str], list[list[Block]]] = {}
-        self.versions, self.lives, self.restarts = [0] * servers, [""] * servers, 0
+        self.versions, self.lives, self.restarts = [Version()] * servers, [""] * servers, 0
 
     def initialise(self, servers: Sequence[int], token: int, values: Mapping[str, np.ndarray]) -> None:
         """Sends all their parameters to these servers, as the initialiser."""
@@ -122,7 +129,7 @@ class RemoteParameters:
                 arrays = [block_values(self._info(block), block, values[block.parameter]) for block in some]
                 new = [NewBlock(self._info(block), block, self.by_name[block.parameter].config) for block in some]
                 calls.append(Call(f"server {index}", Init(token, new, [np.ascontiguousarray(one) for one in arrays])))
-            calls.append(Call(f"server {index}", FinishInit(token, len(blocks))))
+            calls.append(Call(f"server {index}", FinishInit(token, len(blocks), self.versions[index].number)))
             for call in calls:
                 self._initialise_one(call)
 
@@ -240,11 +247,14 @@ class RemoteParameters:
         return found
 
     def note_reply(self, index: int, reply: ServerReply) -> None:
-        """Records the life and the version of a server that has replied, and detects restarts."""
+        """Records the life and the version of a server that has replied, and detects restarts. A server that has lost its
+        parameters may get this trainer's, of the version before."""
         if self.lives[index] and reply.life != self.lives[index]:
             self.restarts += 1
             _log.warning("server %d restarted; it is at version %d now", index, reply.version)
-        self.lives[index], self.versions[index] = reply.life, reply.version
+        self.lives[index] = reply.life
+        if reply.token is not None:
+            self.versions[index] = Version(reply.version, reply.token)
 
     def _info(self, block: Block) -> ParameterInfo:
         return self.by_name[block.parameter].info

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .remote_parameters import Gradient, Pulled
+from .remote_parameters import Gradient, Pulled, Version
 
 if TYPE_CHECKING:
     from .gradient_step import GradientStep
@@ -91,7 +91,7 @@ class StepsAhead:
         if ready.batches:
             self._step.take(pulled)
 
-    def _compute(self, batches: Sequence[tuple[Feed, int]], versions: Sequence[int]) -> None:
+    def _compute(self, batches: Sequence[tuple[Feed, int]], versions: Sequence[Version]) -> None:
         """Also where one of the batches is refused, the gradients of those before it are staged."""
         found = []
         try:

@@ -18,7 +18,7 @@ from ..values import MemberId
 from ..wire import Arrays
 from .membership import Membership
 from .pace import Pace
-from .remote_parameters import Gradient, Pulled, RemoteParameter, RemoteParameters, Selection
+from .remote_parameters import Gradient, Pulled, RemoteParameter, RemoteParameters, Selection, Version
 
 _log = ProcessLogger(__name__)
 
@@ -91,12 +91,12 @@ class TrainerProcess:
 
     def _supply(self, index: int, reply: Wait) -> None:
         """Returns when a server that restarted without parameters has some."""
-        if not reply.initialised:
+        if reply.token is None:
             self.parameters.note_reply(index, reply)
             self._initialise()
 
     def stage(
-        self, gradients: Mapping[str, Gradient], step: int, pass_number: int, versions: Sequence[int] | None = None
+        self, gradients: Mapping[str, Gradient], step: int, pass_number: int, versions: Sequence[Version] | None = None
     ) -> None:
         """Keeps the gradients of a step for the next exchange(), which sends them. versions: of each server's parameters,
         from which they were computed; None: the last ones that this trainer got."""
@@ -111,7 +111,8 @@ class TrainerProcess:
                     step,
                     blocks,
                     self.membership.membership,
-                    versions[index],
+                    versions[index].token,
+                    versions[index].number,
                     pass_number,
                     min_version=step + 1 if self._sync else 0,
                     arrays=arrays,
