@@ -44,10 +44,13 @@ SINGULAR = {
 
 
 def bits(outputs: dict[str, Any]) -> dict[str, Any]:
-    """The values of each output: dtype, shape and bytes, rows, sequences."""
+    """The values of each output: dtype, shape and bytes, rows, sequences. NaNs are alike: their signs depend on the order in
+    which a compiler puts operands."""
 
     def one(value: Any) -> tuple[Any, ...]:
         numbers = array_of(value)
+        if numbers.dtype.kind == "f":
+            numbers = np.where(np.isnan(numbers), numbers.dtype.type(np.nan), numbers)
         more = list(value.rows) if isinstance(value, Rows) else value.lod if isinstance(value, pm.LoDTensor) else []
         return str(numbers.dtype), numbers.shape, numbers.tobytes(), more
 

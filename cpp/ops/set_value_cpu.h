@@ -5,7 +5,7 @@ namespace paddle_mini {
 namespace {
 
 template <class T>
-const T* SetValueKernel<T>::listed_on(KernelContext& context) const {
+const T* SetValueKernel<T>::listed_on(KernelContext&) const {
   return listed.get();
 }
 

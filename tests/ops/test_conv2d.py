@@ -6,6 +6,7 @@ import pytest
 import paddle_mini as pm
 from families.windows import convolution, convolution_cases, convolution_tests, filtered
 from harness import array, run_op
+from paddle_mini import _core
 from split_loops import MANY, with_each
 
 PLAIN = filtered(2, 2, 4, 4, filters=(3, 2, 3, 3))
@@ -152,6 +153,8 @@ def test_one_tap_of_many_channels_with_infinities_and_threads():
 
 
 # Images, channels, height, width, filters, attributes of 3x3 windows with stride 1 that take Winograd's algorithm.
+NARROW = ["v2", "baseline"]
+"""Levels with registers of four float32."""
 WINOGRAD = {
     "even": (1, 32, 14, 14, 32, {"paddings": [1, 1]}),
     "odd": (3, 33, 7, 7, 65, {"paddings": [1, 1]}),
@@ -177,6 +180,7 @@ def test_winograd(case):
 
     (kept, fed), *others = with_each(MANY, both)
     assert np.abs(kept - expected).max() <= 2e-6 * np.abs(expected).max()
-    assert (kept != fed).any()
+    if _core.kernel_library()["level"] not in NARROW:  # which sum directly
+        assert (kept != fed).any()
     assert all(kept.tobytes() == other.tobytes() for other, _ in others)
     np.testing.assert_array_equal(with_kept_filters(inputs, attrs)(inputs["Input"][-1:])[0], kept[-1:])
