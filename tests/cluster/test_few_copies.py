@@ -14,6 +14,7 @@ from paddle_mini.cluster.frames import Kind, pack_frames, unpack_frames
 from paddle_mini.cluster.messages import decode_reply, encode
 from paddle_mini.cluster.protocol import Push
 from paddle_mini.cluster.replies import Pushed
+from paddle_mini.cluster.servers.parameter_shard import ShardUpdate, mean
 from paddle_mini.cluster.servers.push_plan import PushPlan
 from paddle_mini.cluster.shards import ParameterInfo
 from paddle_mini.cluster.trainers.remote_parameters import RemoteParameter, RemoteParameters
@@ -206,3 +207,15 @@ def test_tables_with_other_rows_get_their_own():
             numbers, gradient = gradients[block.parameter]
             inside = (numbers >= block.begin) & (numbers < block.end)
             same([rows, some], [numbers[inside], gradient[inside]])
+
+
+@pytest.mark.parametrize("copied", [(), (0,), (1,), (0, 1, 2)])
+def test_the_mean_of_pushes_is_in_the_memory_of_a_copy(copied):
+    """The pushes whose arrays belong to their senders stay as they are; the bits are the same."""
+    values = [np.random.RandomState(number).randn(1000).astype("float32") for number in range(3)]
+    given = [ShardUpdate(None, value.copy(), None, index in copied) for index, value in enumerate(values)]
+    total = mean(given, 3).values
+    assert total.tobytes() == ((values[0] + values[1] + values[2]) / np.float32(3)).tobytes()
+    assert any(np.shares_memory(total, update.values) for update in given) == bool(copied)
+    for update, value in zip(given, values):
+        assert update.is_copy or update.values.tobytes() == value.tobytes()

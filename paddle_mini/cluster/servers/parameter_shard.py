@@ -167,15 +167,17 @@ class ParameterShard:
 
 
 class ShardUpdate(NamedTuple):
-    """The update of one block by a push. rows: of a table, relative to the block's begin."""
+    """The update of one block by a push. rows: of a table, relative to the block's begin. is_copy: the values are in memory
+    that the sender of the push does not use."""
 
     shard: ParameterShard
     values: np.ndarray
     rows: np.ndarray | None
+    is_copy: bool = False
 
     def copied(self) -> ShardUpdate:
         """With a copy of the values."""
-        return self._replace(values=self.values.copy())
+        return self._replace(values=self.values.copy(), is_copy=True)
 
 
 def digest(config: bytes) -> str:
@@ -213,13 +215,15 @@ def reads_of(
 
 def mean(updates: list[ShardUpdate], count: int) -> ShardUpdate:
     """The sum of the updates of one block, in their order, divided by count: the gradient of one batch of count equal
-    ones. Repeated rows are summed in the same order, so that a table gets the bits of a dense gradient."""
+    ones. Repeated rows are summed in the same order, so that a table gets the bits of a dense gradient. The memory of a copy
+    may become that of the sum."""
     if count == 1:
         return updates[0]
-    shard, first, rows = updates[0]
+    shard, first, rows, _ = updates[0]
     if rows is None:
-        total = first.copy()
-        for update in updates[1:]:
+        memory = next((update.values for update in updates[:2] if update.is_copy), None)
+        total = np.add(first, updates[1].values, out=memory) if len(updates) > 1 else first.copy()
+        for update in updates[2:]:
             total += update.values
     else:
         rows, places = np.unique(np.concatenate([update.rows for update in updates]), return_inverse=True)

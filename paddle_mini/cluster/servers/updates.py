@@ -138,7 +138,7 @@ class Updates:
         became, done, self.version = ClusterError.kind, 0, version
         try:
             for updates in steps:
-                shard, values, rows = mean(updates, len(pushes))
+                shard, values, rows, _ = mean(updates, len(pushes))
                 shard.apply(values, rows, pass_number) if scale is None else shard.add(values, scale)
                 done += 1
             became = APPLIED
