@@ -51,7 +51,7 @@ struct ThreadPool::Running {
   std::atomic<int64_t> next{0};
   std::atomic<int> helpers{0};  // workers inside
   int lanes = 1;  // lanes given out; guarded by the mutex
-  std::mutex failure;
+  std::mutex failure{};
   int64_t failed_chunk = -1;
   std::exception_ptr error{};
 };

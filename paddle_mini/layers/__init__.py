@@ -21,7 +21,8 @@ from .arrays import array_length, array_read, array_write, create_array, tensor_
 from .control_flow import ConditionalBlock, While, case, cond, switch_case, while_loop
 from .conv import adaptive_pool2d, conv2d, conv2d_transpose, max_pool2d_with_index, pool2d
 from .decode import BeamSearchDecoder, dynamic_decode
-from .detection import anchor_generator, bipartite_match, matrix_nms, multiclass_nms, prior_box, yolo_box, yolov3_loss
+from .detection import anchor_generator, prior_box, yolo_box, yolov3_loss
+from .suppression import bipartite_match, matrix_nms, multiclass_nms
 from .embedding import embedding
 from .fill import (
     arange, eye, fill_constant, fill_constant_batch_size_like, full_like, ones, ones_like, zeros, zeros_like,
@@ -58,9 +59,10 @@ from .reduce import (
     argmax, argmin, cumsum, logcumsumexp, logsumexp, norm, reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min,
     reduce_prod, reduce_sum,
 )
+from .order import argsort, cummax, cummin, kthvalue, mode
 from .select import (
-    allclose, argsort, cummax, cummin, gather, index_add, index_select, kthvalue, mode, multiplex, one_hot, put_along_axis,
-    repeat_interleave, take_along_axis, tril, triu, unique_consecutive, where,
+    allclose, gather, index_add, index_select, multiplex, one_hot, put_along_axis, repeat_interleave, take_along_axis,
+    tril, triu, unique_consecutive, where,
 )
 from .tensor import assign, cast, concat, create_global_var, create_parameter, data, increment, sums
 from .transformer import (

@@ -119,6 +119,14 @@ def emit_all(
     }
 
 
+def emit_ports(
+    op_type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any] | None, name: str | None, *ports: str
+) -> list[Variable]:
+    """As emit_all(); new variables at these output ports, in their order."""
+    made = emit_all(op_type, inputs, attrs, name, dict.fromkeys(ports, 1))
+    return [one for port in ports if isinstance(one := made[port], Variable)]
+
+
 def schema_of(op_type: str) -> dict[str, Any]:
     with at_users_line():
         return op_schema(op_type)

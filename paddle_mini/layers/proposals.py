@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..variable import Variable
-from .emit import emit_all, whole
+from .emit import emit_all, emit_ports, whole
 
 
 def generate_proposals(
@@ -54,9 +54,8 @@ def generate_proposals(
         "eta": eta,
         "pixel_offset": pixel_offset,
     }
-    made = emit_all("generate_proposals_v2", inputs, attrs, name, {"RpnRoisNum": 1})
-    boxes, probs, counts = made["RpnRois"], made["RpnRoiProbs"], made["RpnRoisNum"]
-    assert isinstance(boxes, Variable) and isinstance(probs, Variable) and isinstance(counts, Variable)
+    ports = "RpnRois", "RpnRoiProbs", "RpnRoisNum"
+    boxes, probs, counts = emit_ports("generate_proposals_v2", inputs, attrs, name, *ports)
     return boxes, probs, counts
 
 
@@ -131,7 +130,6 @@ def collect_fpn_proposals(
         "MultiLevelScores": list(multi_scores),
         "MultiLevelRoIsNum": list(rois_num_per_level or ()),
     }
-    made = emit_all("collect_fpn_proposals", inputs, {"post_nms_topN": post_nms_top_n}, name, {"RoisNum": 1})
-    boxes, counts = made["FpnRois"], made["RoisNum"]
-    assert isinstance(boxes, Variable) and isinstance(counts, Variable)
+    attrs = {"post_nms_topN": post_nms_top_n}
+    boxes, counts = emit_ports("collect_fpn_proposals", inputs, attrs, name, "FpnRois", "RoisNum")
     return boxes, counts
