@@ -7,7 +7,7 @@
 #include <Eigen/Core>
 
 #include "core/stored_parts.h"
-#include "math/cpu/gemm_panels.h"
+#include "math/cpu/gemm_rows.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/product_tiles.h"
 
@@ -51,16 +51,9 @@ void run_by_eigen(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   else multiply(left, right, g.alpha, g.beta, result);
 }
 
+using gemm_block::Ahead;
 using gemm_block::Fetch;
-using gemm_block::kRows;
 using namespace gemm_panels;
-
-template <Fetch fetch>
-using Constant = std::integral_constant<Fetch, fetch>;
-template <class T>
-constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // depth stride in packed A
-template <class T>
-constexpr int64_t kTogether = 8 * kRows<T>;  // rows of a transposed A that are packed together, in full cache lines
 
 // Adds rows of C that are complete.
 template <class T>
@@ -73,7 +66,7 @@ void add_rows(StoredParts<T>& stored, const T* c, int64_t ldc, int64_t rows, int
 template <class T>
 struct Workspace {
   alignas(64) T b[kBlock<T>];
-  alignas(64) T a[kTogether<T> / kRows<T> * kDepth<T> * kStep<T>];
+  alignas(64) T a[kRowsMemory<T>];
 };
 
 template <class T>
@@ -82,82 +75,86 @@ Workspace<T>& workspace() {
   return *here;
 }
 
-// Packs rows of an op(A) that is stored transposed into blocks of kRows; the factors of one depth are adjacent.
-template <class T>
-void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
-  constexpr int64_t lanes = Vec<T>::size;
-  for (int64_t l = 0; l < depth; ++l, a += lda, to += kStep<T>) {
-    T* at = to;
-    for (int64_t i = 0; i < rows; i += kRows<T>, at += depth * kStep<T>) {
-      for (int64_t part = 0; part < kStep<T> && i + part < rows; part += lanes) {
-        if (i + part + lanes <= rows) Vec<T>::load(a + i + part).store(at + part);
-        else map_loop::load_part(a + i + part, rows - i - part).store(at + part);
-      }
-    }
-  }
-}
-
-// Rows of A where they lie, or packed by pack_rows.
-template <class T>
-struct Rows {
-  const T* at;
-  int64_t count, lda;
-  bool are_packed;
-};
-
 template <class T>
 struct Sums {
   bool add, are_complete;
   T alpha;
 };
 
-// Rows of C times the panels of a block of B. Of few rows all are multiplied with a panel while the next one arrives, because
-// B may come from slow memory.
+// Rows of C times the panels of a block of B.
 template <class T>
-void multiply_rows(StoredParts<T>& stored, const Rows<T>& rows, int64_t depth, const T* panels, int64_t columns,
-                   const Sums<T>& sums, T* c, int64_t ldc) {
-  // Blocks of nearly equal height: 16 rows as 8 and 8, because 14 and 2 read as much of B for two rows.
-  const int64_t blocks = (rows.count + kRows<T> - 1) / kRows<T>;
-  const int64_t height = rows.are_packed ? kRows<T> : (rows.count + blocks - 1) / blocks;
-  auto multiply = [&](auto fetch, int64_t i, int64_t j) {
-    const T* from = rows.at + (rows.are_packed ? i / height * depth * kStep<T> : i * rows.lda);
-    gemm_block::multiply_rows<kRows<T>, T, decltype(fetch)::value>(
-        std::min(height, rows.count - i), depth, from, int64_t{rows.are_packed ? 1 : rows.lda},
-        int64_t{rows.are_packed ? kStep<T> : 1}, panels + j * depth, c + i * ldc + j, ldc,
-        std::min(kWidth<T>, columns - j), sums.add, sums.alpha);
-  };
-  if (rows.count <= 2 * kRows<T>) {
+struct BlockOfB {
+  StoredParts<T>& stored;
+  const T* panels;
+  int64_t columns, depth;
+  Sums<T> sums;
+  int64_t ldc;
+
+  template <Fetch fetch>
+  void multiply(const Rows<T>& rows, int64_t i, int64_t j, T* c, Ahead ahead) const {
+    gemm_block::multiply_rows<kRows<T>, T, fetch>(std::min(rows.height, rows.count - i), depth,
+                                                  rows.at + i / rows.height * rows.block_step, int64_t{rows.row_step},
+                                                  int64_t{rows.depth_step}, panels + j * depth, c + i * ldc + j,
+                                                  int64_t{ldc}, std::min(kWidth<T>, columns - j), bool{sums.add},
+                                                  T{sums.alpha}, ahead);
+  }
+
+  // All rows are multiplied with a panel while the next one, which may come from slow memory, is prefetched.
+  void by_panel(const Rows<T>& rows, T* c) const {
+    const int64_t blocks = (rows.count + rows.height - 1) / rows.height, line = kWidth<T> * sizeof(T);
+    if (rows.count <= gemm_block::kFewRows) {
+      gemm_block::multiply_few_rows<T, Fetch::Panel>(rows.count, depth, rows.at, rows.row_step, rows.depth_step, panels,
+                                                     kWidth<T> * depth, c, ldc, columns, sums.add, sums.alpha);
+      if (sums.are_complete) add_rows(stored, c, ldc, rows.count, columns);
+      return;
+    }
     for (int64_t j = 0; j < columns; j += kWidth<T>) {
-      for (int64_t i = 0; i < rows.count; i += height) multiply(Constant<Fetch::Panel>(), i, j);
+      const char* next = reinterpret_cast<const char*>(panels + depth * (j + kWidth<T>));
+      for (int64_t i = 0; i < rows.count; i += rows.height) {
+        if (blocks == 1) multiply<Fetch::Panel>(rows, i, j, c, {});
+        else
+          multiply<Fetch::Ahead>(rows, i, j, c,
+                                 {next + i / rows.height * depth * line / blocks, (line + blocks - 1) / blocks});
+      }
     }
     if (sums.are_complete) add_rows(stored, c, ldc, rows.count, columns);
-    return;
   }
-  for (int64_t i = 0; i < rows.count; i += height) {
-    for (int64_t j = 0; j < columns; j += kWidth<T>) multiply(Constant<Fetch::Rows>(), i, j);
-    if (sums.are_complete) add_rows(stored, c + i * ldc, ldc, std::min(height, rows.count - i), columns);
+
+  // The panels are in the L2 cache. A block of rows stays in the L1 cache, while the next one is prefetched, a row for
+  // each panel.
+  void by_rows(const Rows<T>& rows, T* c) const {
+    for (int64_t i = 0; i < rows.count; i += rows.height) {
+      const T* next = rows.at + (i / rows.height + 1) * rows.block_step;
+      for (int64_t j = 0; j < columns; j += kWidth<T>) {
+        const int64_t row = j / kWidth<T> % rows.height * rows.block_step / rows.height;
+        multiply<Fetch::Ahead>(rows, i, j, c, {next + row, sizeof(T)});
+      }
+      if (sums.are_complete) add_rows(stored, c + i * ldc, ldc, std::min(rows.height, rows.count - i), columns);
+    }
   }
-}
+};
 
 template <class T>
 void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b,
                    const PackedB<T>& packed, T* c) {
-  int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k, ldc = g.ldc ? g.ldc : g.n;
+  const int64_t ldc = g.ldc ? g.ldc : g.n;
+  const bool by_panel = g.m <= (packed.panels ? kByPanel<T> : 2 * kRows<T>);
+  const int64_t together = by_panel ? g.m : kTogether<T>;
   Workspace<T>& w = workspace<T>();
   StoredParts<T> stored(context);
   each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
-    bool add = from > 0 || g.beta != T(0);
+    const Sums<T> sums{from > 0 || g.beta != T(0), from + depth == g.k, g.alpha};
     int64_t wide = columns_of_block<T>(g.n, depth);
     for (int64_t left = 0; left < g.n; left += wide) {
       int64_t right = std::min(g.n, left + wide);
-      const T* panels = packed.panels ? packed.at(from, depth, left) : w.b;
+      const BlockOfB<T> block{stored, packed.panels ? packed.at(from, depth, left) : w.b, right - left, depth, sums,
+                              ldc};
       if (!packed.panels) pack_panels(g, b, from, depth, left, right, w.b);
-      for (int64_t top = 0; top < g.m; top += kTogether<T>) {
-        int64_t bottom = std::min(g.m, top + kTogether<T>);
-        if (g.transpose_a) pack_rows(a + from * lda + top, lda, bottom - top, depth, w.a);
-        const Rows<T> rows{g.transpose_a ? w.a : a + top * lda + from, bottom - top, lda, g.transpose_a};
-        multiply_rows(stored, rows, depth, panels, right - left, {add, from + depth == g.k, g.alpha},
-                      c + top * ldc + left, ldc);
+      for (int64_t top = 0; top < g.m; top += together) {
+        const int64_t count = std::min(g.m - top, together);
+        const Rows<T> rows = rows_of(g, a, top, count, from, depth, right - left, w.a);
+        if (by_panel) block.by_panel(rows, c + top * ldc + left);
+        else block.by_rows(rows, c + top * ldc + left);
       }
     }
   });

@@ -18,44 +18,67 @@ constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
                       : sizeof(Vec<T>) == 32 ? 6
                                              : 4;
 
-// The data that a block prefetches besides the panel: none, the data after its rows of A, a cache line per
-// depth (the next rows, if rows are contiguous), or more of a panel in slow memory: its row 32 ahead, not 8.
-enum class Fetch { Nothing, Rows, Panel };
+// The data that a block prefetches besides the next 8 rows of its panel: none; what Ahead names, while the sums are
+// computed; or more of a panel in slow memory, its row 32 ahead. The last two also prefetch the block of C, since the
+// sums of the next segment of k find it in slow memory again.
+enum class Fetch { Nothing, Ahead, Panel };
+
+// Where a block of Fetch::Ahead prefetches at the first depth, and how many bytes further at each next one.
+struct Ahead {
+  const void* from = nullptr;
+  int64_t step = 0;
+};
+
+template <int rows, int registers, class T>
+void prefetch_block(const T* c, int64_t ldc) {
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int i = 0; i < registers; ++i) __builtin_prefetch(c + r * ldc + i * Vec<T>::size, 1);
+  }
+}
 
 // c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C. Row r and depth l have the factor
-// a[r * row_step + l * depth_step].
-template <int rows, class T, Fetch fetch>
+// a[r * row_step + l * depth_step]. `panels` of them, panel_step apart, are multiplied together.
+template <int rows, class T, Fetch fetch, int panels = 1>
 void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel, T* c, int64_t ldc,
-                    int64_t columns, bool add, T alpha) {
+                    int64_t columns, bool add, T alpha, Ahead ahead = {}, int64_t panel_step = 0) {
   using V = Vec<T>;
-  V sums[rows][2];
+  constexpr int registers = 2 * panels;
+  V sums[rows][registers];
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) sums[r][0] = sums[r][1] = V(T(0));
-  const T* behind = a + rows * row_step;
-  for (int64_t l = 0; l < depth; ++l, panel += kWidth<T>, a += depth_step, behind += V::size) {
-    V left = V::load(panel), right = V::load(panel + V::size);
-    if constexpr (fetch == Fetch::Rows) __builtin_prefetch(behind, 0, 2);
-    const T* ahead = panel + (fetch == Fetch::Panel ? 32 : 8) * kWidth<T>;
-    __builtin_prefetch(ahead);
-    __builtin_prefetch(ahead + V::size);
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int i = 0; i < registers; ++i) sums[r][i] = V(T(0));
+  }
+  if constexpr (fetch != Fetch::Nothing) prefetch_block<rows, registers>(c, ldc);
+  const char* behind = static_cast<const char*>(ahead.from);
+  for (int64_t l = 0; l < depth; ++l, panel += kWidth<T>, a += depth_step, behind += ahead.step) {
+    V row[registers];
+#pragma GCC unroll 8
+    for (int i = 0; i < registers; ++i) row[i] = V::load(panel + i / 2 * panel_step + i % 2 * V::size);
+    if constexpr (fetch == Fetch::Ahead) __builtin_prefetch(behind, 0, 2);
+#pragma GCC unroll 8
+    for (int i = 0; i < registers; ++i) {
+      constexpr int64_t below = (fetch == Fetch::Panel ? 32 : 8) * kWidth<T>;
+      __builtin_prefetch(panel + below + i / 2 * panel_step + i % 2 * V::size);
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
       V factor(a[r * row_step]);
-      sums[r][0] = multiply_add(factor, left, sums[r][0]);
-      sums[r][1] = multiply_add(factor, right, sums[r][1]);
+#pragma GCC unroll 8
+      for (int i = 0; i < registers; ++i) sums[r][i] = multiply_add(factor, row[i], sums[r][i]);
     }
   }
-  int64_t parts[2] = {std::min<int64_t>(columns, V::size), std::max<int64_t>(columns - V::size, 0)};
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-      T* to = c + r * ldc + half * V::size;
-      V sum = alpha == T(1) ? sums[r][half] : V(alpha) * sums[r][half];
-      if (parts[half] == V::size) (add ? V::load(to) + sum : sum).store(to);
-      else if (parts[half] > 0) {
-        map_loop::store_part(add ? map_loop::load_part(to, parts[half]) + sum : sum, to, parts[half]);
-      }
+#pragma GCC unroll 8
+    for (int i = 0; i < registers; ++i) {
+      T* to = c + r * ldc + i * V::size;
+      const int64_t part = columns - i * V::size;
+      V sum = alpha == T(1) ? sums[r][i] : V(alpha) * sums[r][i];
+      if (part >= V::size) (add ? V::load(to) + sum : sum).store(to);
+      else if (part > 0) map_loop::store_part(add ? map_loop::load_part(to, part) + sum : sum, to, part);
     }
   }
 }
@@ -65,6 +88,28 @@ template <int rows, class T, Fetch fetch, class... Arguments>
 void multiply_rows(int64_t count, Arguments... arguments) {
   if (count == rows) multiply_block<rows, T, fetch>(arguments...);
   else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetch>(count, arguments...);
+}
+
+// So few rows that the sums of one panel would wait for each other: of several panels there are eight.
+constexpr int64_t kFewRows = 2;
+
+// At most kFewRows rows times all panels of `columns` columns, which are panel_step apart.
+template <class T, Fetch fetch>
+void multiply_few_rows(int64_t count, int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel,
+                       int64_t panel_step, T* c, int64_t ldc, int64_t columns, bool add, T alpha) {
+  auto run = [&](auto rows) {
+    constexpr int panels = 4 / rows;
+    constexpr int64_t wide = panels * kWidth<T>;
+    for (; columns >= wide; columns -= wide, c += wide, panel += panels * panel_step) {
+      multiply_block<rows, T, fetch, panels>(depth, a, row_step, depth_step, panel, c, ldc, wide, add, alpha, {},
+                                             panel_step);
+    }
+    for (; columns > 0; columns -= kWidth<T>, c += kWidth<T>, panel += panel_step) {
+      multiply_block<rows, T, fetch>(depth, a, row_step, depth_step, panel, c, ldc, columns, add, alpha);
+    }
+  };
+  if (count == 1) run(std::integral_constant<int, 1>());
+  else run(std::integral_constant<int, kFewRows>());
 }
 
 // Packs one panel of `columns` columns and `depth` rows. B[l][i] is b[l * ldb + i], or b[i * ldb + l] if transposed.

@@ -41,12 +41,18 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
     int64_t bottom = std::min(m, top + kRowsAtOnce);
     for (int64_t from = 0; from < k; from += kDepth) {
       int64_t depth = std::min(kDepth, k - from);
+      if (bottom - top <= gemm_block::kFewRows) {
+        gemm_block::multiply_few_rows<T, Fetch::Panel>(bottom - top, depth, a + top * lda + from, lda, 1,
+                                                       packed + from * kWidth<T>, kWidth<T> * k, c + top * ldc, ldc, n,
+                                                       add || from > 0, T(1));
+        continue;
+      }
       for (int64_t j = 0; j < n; j += kWidth<T>) {
         const T* panel = packed + j * k + from * kWidth<T>;
         for (int64_t i = top; i < bottom; i += kRows<T>) {
-          multiply_rows<kRows<T>, T, Fetch::Nothing>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from,
-                                                     lda, int64_t{1}, panel, c + i * ldc + j, ldc,
-                                                     std::min(kWidth<T>, n - j), add || from > 0, T(1));
+          multiply_rows<kRows<T>, T, Fetch::Panel>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from,
+                                                   lda, int64_t{1}, panel, c + i * ldc + j, ldc,
+                                                   std::min(kWidth<T>, n - j), add || from > 0, T(1));
         }
       }
     }

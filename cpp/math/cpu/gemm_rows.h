@@ -1,0 +1,75 @@
+// The left operand of a product: where it lies, copied, or packed.
+#pragma once
+
+#include "math/cpu/gemm_panels.h"
+
+namespace paddle_mini {
+namespace gemm_panels {
+
+using gemm_block::kRows;
+
+template <class T>
+constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // depth stride in packed A
+template <class T>
+constexpr int64_t kTogether = 8 * kRows<T>;  // rows of A that are packed together: of a transposed A, full cache lines
+// Rows whose part of A stays in the L2 cache while they are multiplied with one panel after another.
+template <class T>
+constexpr int64_t kByPanel = 20 * kRows<T>;
+template <class T>
+constexpr int64_t kLine = 64 / sizeof(T);
+template <class T>  // elements of `memory` of rows_of
+constexpr int64_t kRowsMemory =
+    std::max(kByPanel<T> / kRows<T> * kDepth<T> * kStep<T>, (kDepth<T> + kLine<T>)*kByPanel<T>);
+
+// Packs rows of an op(A) that is stored transposed into blocks of kRows; the factors of one depth are adjacent.
+template <class T>
+void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
+  constexpr int64_t lanes = Vec<T>::size;
+  for (int64_t l = 0; l < depth; ++l, a += lda, to += kStep<T>) {
+    T* at = to;
+    for (int64_t i = 0; i < rows; i += kRows<T>, at += depth * kStep<T>) {
+      for (int64_t part = 0; part < kStep<T> && i + part < rows; part += lanes) {
+        if (i + part + lanes <= rows) Vec<T>::load(a + i + part).store(at + part);
+        else map_loop::load_part(a + i + part, rows - i - part).store(at + part);
+      }
+    }
+  }
+}
+
+// Rows of op(A) where they lie, copied, or packed by pack_rows. Row r and depth l are at at[r * row_step + l * depth_step]
+// within a block of `height` rows; blocks are block_step apart.
+template <class T>
+struct Rows {
+  const T* at;
+  int64_t count, height, row_step, depth_step, block_step;
+};
+
+// Blocks of nearly equal height: 16 rows as 8 and 8, because 14 and 2 read as much of B for two rows.
+template <class T>
+int64_t height_of_blocks(int64_t rows) {
+  const int64_t blocks = (rows + kRows<T> - 1) / kRows<T>;
+  return (rows + blocks - 1) / blocks;
+}
+
+// The rows of op(A) from `top` on, for the depths from `from` on. Rows that are a multiple of 4 KB apart share a set of the
+// L1 cache, which has fewer places than a block has rows, so they are copied.
+template <class T>
+Rows<T> rows_of(const GemmSizes<T>& g, const T* a, int64_t top, int64_t count, int64_t from, int64_t depth,
+                int64_t columns, T* memory) {
+  const int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
+  if (g.transpose_a) {
+    pack_rows(a + from * lda + top, lda, count, depth, memory);
+    return {memory, count, kRows<T>, 1, kStep<T>, depth * kStep<T>};
+  }
+  const int64_t height = height_of_blocks<T>(count);
+  const T* rows = a + top * lda + from;
+  if (lda % (4096 / static_cast<int64_t>(sizeof(T))) != 0 || height == 1 || columns < 4 * kWidth<T>) {
+    return {rows, count, height, lda, 1, height * lda};
+  }
+  const int64_t step = (depth + kLine<T> - 1) / kLine<T> * kLine<T> + kLine<T>;
+  for (int64_t i = 0; i < count; ++i) std::copy_n(rows + i * lda, depth, memory + i * step);
+  return {memory, count, height, step, 1, height * step};
+}
+
+}  // namespace gemm_panels
+}  // namespace paddle_mini

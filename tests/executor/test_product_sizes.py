@@ -1,0 +1,66 @@
+"""Products around the sizes at which their loops change, with a right operand that is kept packed and with one that is packed by
+the product, beside NumPy in float64."""
+
+import numpy as np
+import pytest
+
+import paddle_mini as pm
+
+# Blocks have up to 14 rows; up to 20 blocks are multiplied with a panel before the next one. A segment of k has at most 512
+# elements; rows of 4 KB are copied. Panels have 8 to 32 columns.
+ROWS = (1, 2, 3, 4, 14, 15, 28, 29, 127, 280, 281)
+SIZES = ((40, 33), (130, 1024), (1500, 40), (33, 1500), (260, 2048), (129, 3072))
+
+
+@pytest.fixture(scope="module", params=("float32", "float64"))
+def dtype(request):
+    return request.param
+
+
+def product(m, n, k, dtype, written):
+    """The product of random matrices by a program, and their product in float64."""
+    program, exe, scope = pm.Program(), pm.Executor(), pm.Scope()
+    block, draw = program.global_block(), np.random.default_rng(m + n + k)
+    x, y = (draw.standard_normal(shape).astype(dtype) for shape in ((m, k), (k, n)))
+    for name, value in (("x", x), ("y", y), ("out", np.zeros((m, n), dtype))):
+        block.create_var(name, dtype=dtype, shape=list(value.shape), persistable=True)
+        scope.set(name, value)
+    if written:
+        block.append_op("assign", {"X": "y"}, {"Out": "y"})
+    block.append_op("mul", {"X": "x", "Y": "y"}, {"Out": "out"})
+    for _ in range(2):  # the second run finds the copy
+        exe.run(program, fetch_list=[], scope=scope)
+    return scope.get("out"), x.astype("float64") @ y.astype("float64")
+
+
+@pytest.mark.parametrize("m", ROWS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_every_row_and_column_is_right(m, sizes, dtype):
+    n, k = sizes
+    found, expected = product(m, n, k, dtype, written=False)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=40 * np.finfo(dtype).eps * np.sqrt(k))
+
+
+@pytest.mark.parametrize("m", ROWS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_a_kept_copy_gives_the_same_bits(m, sizes, dtype):
+    kept, _ = product(m, *sizes, dtype, written=False)
+    packed, _ = product(m, *sizes, dtype, written=True)
+    assert kept.tobytes() == packed.tobytes()
+
+
+@pytest.mark.parametrize("texts", (1, 2, 3, 8, 9))
+@pytest.mark.parametrize("mode", ("LSTM", "GRU"))
+def test_recurrent_layers_of_few_texts_give_each_text_its_own_result(texts, mode):
+    """72 elements of state: panels of the weights in groups of four, of two, and a part of one."""
+    main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
+    startup.random_seed = 1
+    with pm.program_guard(main, startup), pm.unique_name.guard():
+        x = pm.layers.data("x", [3, -1, 24])
+        out = pm.layers.stacked_rnn(x, 72, 1, mode, is_test=True)[0]
+    exe = pm.Executor()
+    exe.run(startup, scope=scope)
+    values = np.random.default_rng(1).standard_normal((3, 9, 24)).astype("float32")
+    (all_texts,) = exe.run(main, {"x": values}, [out], scope)
+    (few,) = exe.run(main, {"x": values[:, :texts]}, [out], scope)
+    np.testing.assert_allclose(few, all_texts[:, :texts], rtol=0, atol=1e-6)
