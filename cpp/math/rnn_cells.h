@@ -9,10 +9,15 @@
 
 namespace paddle_mini {
 
+template <class V>
+PM_HD V logistic(V x) {
+  return V(1) / (V(1) + exp(-x));
+}
+
 struct Sigmoid {
   template <class V>
   PM_HD V operator()(V x) const {
-    return V(1) / (V(1) + exp(-x));
+    return logistic(x);
   }
   // The derivative, computed from the value y.
   template <class V>

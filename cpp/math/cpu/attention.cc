@@ -2,6 +2,8 @@
 // memory", 2021).
 #include "math/cpu/attention.h"
 
+#include <limits>
+
 #include "math/cpu/exp_rows.h"
 #include "math/cpu/gemm_block.h"
 
@@ -24,13 +26,14 @@ void each_segment(int64_t keys, F f) {
   for (int64_t begin = 0; begin < keys; begin += kSegment) f(begin, std::min(kSegment, keys - begin));
 }
 
-// Rows [0, rows) of C = (or += if `add`) alpha A B, for a B of packed panels of this depth.
+// Rows [0, rows) of C = (or += if `add`) alpha A B, for a B of packed panels of this depth; in blocks of nearly equal height.
 template <class T>
 void multiply(int64_t rows, int64_t depth, const T* a, int64_t lda, const T* panels, int64_t columns, T* c, int64_t ldc,
               bool add, T alpha) {
+  const int64_t blocks = (rows + kRows<T> - 1) / kRows<T>, height = (rows + blocks - 1) / blocks;
   for (int64_t j = 0; j < columns; j += kWidth<T>) {
-    for (int64_t i = 0; i < rows; i += kRows<T>) {
-      gemm_block::multiply_rows<kRows<T>, T, gemm_block::Fetch::Nothing>(std::min<int64_t>(kRows<T>, rows - i), depth,
+    for (int64_t i = 0; i < rows; i += height) {
+      gemm_block::multiply_rows<kRows<T>, T, gemm_block::Fetch::Nothing>(std::min<int64_t>(height, rows - i), depth,
                                                                          a + i * lda, lda, int64_t{1},
                                                                          panels + j * depth, c + i * ldc + j, ldc,
                                                                          std::min(kWidth<T>, columns - j), add, alpha);
@@ -38,15 +41,37 @@ void multiply(int64_t rows, int64_t depth, const T* a, int64_t lda, const T* pan
   }
 }
 
+// Adds a mask to a row and returns the maximum of the sums, as row_max does.
+template <class T>
+T add_and_max(T* row, const T* mask, int64_t n) {
+  constexpr int64_t step = Vec<T>::size;
+  auto larger = [](Vec<T> a, Vec<T> b) { return Vec<T>(Eigen::internal::pmax(a.p, b.p)); };
+  Vec<T> tops[2] = {Vec<T>(-std::numeric_limits<T>::infinity()), Vec<T>(-std::numeric_limits<T>::infinity())};
+  int64_t i = 0;
+  for (; i + 2 * step <= n; i += 2 * step) {
+#pragma GCC unroll 2
+    for (int64_t part = 0; part < 2; ++part) {
+      const int64_t at = i + part * step;
+      const Vec<T> sum = Vec<T>::load(row + at) + Vec<T>::load(mask + at);
+      sum.store(row + at);
+      tops[part] = larger(tops[part], sum);
+    }
+  }
+  T top = max_of_lanes(larger(tops[0], tops[1]));
+  for (; i < n; ++i) top = std::max(top, row[i] += mask[i]);
+  return top;
+}
+
 }  // namespace
 
 template <class T>
 Attention<T>::Attention(KernelInit& init, const AttentionSizes& sizes, std::vector<AttentionMask> masks)
     : s_(sizes), masks_(std::move(masks)), memory_(init, 0) {
-  constexpr int64_t kScores = (int64_t{128} << 10) / sizeof(T), kMostBlocks = 4;
-  int64_t blocks = std::clamp<int64_t>(kScores / (kRows<T> * std::max<int64_t>(s_.keys, 1)), 1, kMostBlocks);
-  rows_at_once_ = blocks * kRows<T>;
-  memory_.resize(s_.width * padded<T>(s_.keys) + s_.keys * padded<T>(s_.value_width) + rows_at_once_ * s_.keys);
+  constexpr int64_t kScores = (int64_t{128} << 10) / sizeof(T), kMostBlocks = 5;
+  const int64_t blocks = std::clamp<int64_t>(kScores / (kRows<T> * std::max<int64_t>(s_.keys, 1)), 1, kMostBlocks),
+                parts = std::max<int64_t>((s_.queries + blocks * kRows<T> - 1) / (blocks * kRows<T>), 1);
+  rows_at_once_ = std::max<int64_t>((s_.queries + parts - 1) / parts, 1);
+  memory_.resize(s_.width * padded<T>(s_.keys) + s_.keys * padded<T>(s_.value_width) + rows_at_once_ * (s_.keys + 1));
 }
 
 template <class T>
@@ -69,32 +94,46 @@ void Attention<T>::pack_values(const T* v, T* panels) const {
   });
 }
 
+// Adds the masks to a row of scores, and returns its maximum.
 template <class T>
-void Attention<T>::add_mask(const AttentionMask& mask, int64_t matrix, int64_t row, const T* values, T* scores) const {
-  values += mask.offsets[static_cast<size_t>(matrix)] + row * mask.row_step;
-  auto add = [](auto a, auto b) { return a + b; };
-  if (mask.column_step == 1) return map_loop::run(s_.keys, add, scores, static_cast<const T*>(scores), values);
-  auto add_one = [one = *values](auto a) { return a + decltype(a)(one); };
-  map_loop::run(s_.keys, add_one, scores, static_cast<const T*>(scores));
+T Attention<T>::masked_max(int64_t matrix, int64_t row, const std::vector<const T*>& masks, T* scores) const {
+  bool has_max = false;
+  T top = 0;
+  for (size_t m = 0; m < masks.size(); ++m) {
+    const AttentionMask& mask = masks_[m];
+    const T* values = masks[m] + mask.offsets[static_cast<size_t>(matrix)] + row * mask.row_step;
+    has_max = mask.column_step == 1;
+    if (has_max) {
+      top = add_and_max(scores, values, s_.keys);
+    } else {
+      auto add_one = [one = *values](auto a) { return a + decltype(a)(one); };
+      map_loop::run(s_.keys, add_one, scores, static_cast<const T*>(scores));
+    }
+  }
+  return has_max ? top : row_max(scores, s_.keys);
 }
 
+// The weights of values are exponentials; the results are divided by their sums, because there are fewer of them.
 template <class T>
 void Attention<T>::run_rows(int64_t matrix, int64_t first, int64_t count, const T* q, const T* key_panels,
                             const T* value_panels, const std::vector<const T*>& masks, T* scores, T* out) const {
-  const int64_t keys = s_.keys;
+  const int64_t keys = s_.keys, columns = s_.value_width;
+  T* factors = scores + rows_at_once_ * keys;
   multiply(count, s_.width, q, s_.width, key_panels, keys, scores, keys, false, static_cast<T>(s_.scale));
   for (int64_t i = 0; i < count; ++i) {
     T* row = scores + i * keys;
-    for (size_t m = 0; m < masks.size(); ++m) add_mask(masks_[m], matrix, first + i, masks[m], row);
-    const T top = row_max(row, keys);
-    const T factor = static_cast<T>(1 / exp_sum(keys, row, row, [top](auto v) { return v - decltype(v)(top); }));
-    auto scaled = [factor](auto v) { return v * decltype(v)(factor); };
-    map_loop::run(keys, scaled, row, static_cast<const T*>(row));
+    const T top = masked_max(matrix, first + i, masks, row);
+    const double sum = exp_sum(keys, row, row, [top](auto v) { return v - decltype(v)(top); });
+    factors[i] = static_cast<T>(s_.weight_factor / sum);
   }
   each_segment(keys, [&](int64_t begin, int64_t part) {
-    multiply(count, part, scores + begin, keys, value_panels + begin * padded<T>(s_.value_width), s_.value_width, out,
-             s_.value_width, begin > 0, static_cast<T>(s_.weight_factor));
+    multiply(count, part, scores + begin, keys, value_panels + begin * padded<T>(columns), columns, out, columns,
+             begin > 0, T(1));
   });
+  for (int64_t i = 0; i < count; ++i, out += columns) {
+    auto scaled = [factor = factors[i]](auto v) { return v * decltype(v)(factor); };
+    map_loop::run(columns, scaled, out, static_cast<const T*>(out));
+  }
 }
 
 template <class T>

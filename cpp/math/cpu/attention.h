@@ -36,12 +36,12 @@ class Attention {
   void pack_values(const T* v, T* panels) const;
   void run_rows(int64_t matrix, int64_t first, int64_t count, const T* q, const T* key_panels, const T* value_panels,
                 const std::vector<const T*>& masks, T* scores, T* out) const;
-  void add_mask(const AttentionMask& mask, int64_t matrix, int64_t row, const T* values, T* scores) const;
+  T masked_max(int64_t matrix, int64_t row, const std::vector<const T*>& masks, T* scores) const;
 
   AttentionSizes s_;
   std::vector<AttentionMask> masks_;
   int64_t rows_at_once_ = 1;
-  LaneScratch<T> memory_;  // panels of K, panels of V, scores
+  LaneScratch<T> memory_;  // panels of K, panels of V, scores, a factor for each row of scores
 };
 
 extern template class Attention<float>;

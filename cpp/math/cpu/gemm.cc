@@ -1,5 +1,5 @@
-// Matrix products. They keep a block of B in the L2 cache while streaming A and C, each once; those with one row and
-// narrow ones use Eigen, whose heavy templates are instantiated only here.
+// Matrix products. They keep a block of B in the L2 cache while streaming A and C, each once; those with one row or column
+// use Eigen, whose heavy templates are instantiated only here.
 #include "math/gemm.h"
 
 #include <memory>
@@ -90,13 +90,12 @@ struct BlockOfB {
   Sums<T> sums;
   int64_t ldc;
 
-  template <Fetch fetch>
+  template <Fetch fetch, int registers = 2>
   void multiply(const Rows<T>& rows, int64_t i, int64_t j, T* c, Ahead ahead) const {
-    gemm_block::multiply_rows<kRows<T>, T, fetch>(std::min(rows.height, rows.count - i), depth,
-                                                  rows.at + i / rows.height * rows.block_step, int64_t{rows.row_step},
-                                                  int64_t{rows.depth_step}, panels + j * depth, c + i * ldc + j,
-                                                  int64_t{ldc}, std::min(kWidth<T>, columns - j), bool{sums.add},
-                                                  T{sums.alpha}, ahead);
+    gemm_block::multiply_rows<kRows<T>, T, fetch, registers>(
+        std::min(rows.height, rows.count - i), depth, rows.at + i / rows.height * rows.block_step,
+        int64_t{rows.row_step}, int64_t{rows.depth_step}, panels + j * depth, c + i * ldc + j, int64_t{ldc},
+        std::min(kWidth<T>, columns - j), bool{sums.add}, T{sums.alpha}, ahead);
   }
 
   // All rows are multiplied with a panel while the next one, which may come from slow memory, is prefetched.
@@ -120,14 +119,20 @@ struct BlockOfB {
     if (sums.are_complete) add_rows(stored, c, ldc, rows.count, columns);
   }
 
-  // The panels are in the L2 cache. A block of rows stays in the L1 cache, while the next one is prefetched, a row for
-  // each panel.
+  // The panels are in the L2 cache. A block of rows stays in the L1 cache, while what follows is prefetched, a row for each
+  // panel.
   void by_rows(const Rows<T>& rows, T* c) const {
     for (int64_t i = 0; i < rows.count; i += rows.height) {
-      const T* next = rows.at + (i / rows.height + 1) * rows.block_step;
-      for (int64_t j = 0; j < columns; j += kWidth<T>) {
-        const int64_t row = j / kWidth<T> % rows.height * rows.block_step / rows.height;
-        multiply<Fetch::Ahead>(rows, i, j, c, {next + row, sizeof(T)});
+      const T* next = rows.next + i / rows.height * rows.next_block_step;
+      if (columns <= kWidth<T> && rows.depth_step == 1) {
+        if (columns <= Vec<T>::size) multiply<Fetch::Rows, 1>(rows, i, 0, c, {next, 0});
+        else multiply<Fetch::Rows>(rows, i, 0, c, {next, 0});
+      } else {
+        for (int64_t j = 0; j < columns; j += kWidth<T>) {
+          multiply<Fetch::Ahead>(rows, i, j, c,
+                                 {next + j / kWidth<T> % rows.height * rows.next_row_step,
+                                  rows.next_depth_step * int64_t{sizeof(T)}});
+        }
       }
       if (sums.are_complete) add_rows(stored, c + i * ldc, ldc, std::min(rows.height, rows.count - i), columns);
     }
@@ -176,11 +181,11 @@ void run_tile(const GemmSizes<T>& g, const Tile& tile, const T* a, const T* b, T
       c + tile.top * part.ldc + tile.left);
 }
 
-// One row reads B once, at the speed of memory; narrow panels and short sums leave registers idle. It depends on sizes
-// alone, so that B has the same sums packed before the run and packed by it.
+// One row or column reads a matrix once, at the speed of memory; a short sum leaves registers idle. It depends on sizes alone,
+// so that B has the same sums packed before the run and packed by it.
 template <class T>
 bool is_large(const GemmSizes<T>& g) {
-  return g.m > 1 && g.n >= kWidth<T> && g.k >= 16;
+  return g.m > 1 && g.n > 1 && g.k >= 16;
 }
 
 template <class T>
@@ -198,7 +203,7 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTi
   });
 }
 
-// One row, few columns or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
+// One row, one column or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
 template <class T>
 void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   constexpr int64_t kStrip = 512;

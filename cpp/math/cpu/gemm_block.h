@@ -19,9 +19,9 @@ constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
                                              : 4;
 
 // The data that a block prefetches besides the next 8 rows of its panel: none; what Ahead names, while the sums are
-// computed; or more of a panel in slow memory, its row 32 ahead. The last two also prefetch the block of C, since the
-// sums of the next segment of k find it in slow memory again.
-enum class Fetch { Nothing, Ahead, Panel };
+// computed; as many rows as it has, a row_step apart, from Ahead::from on; or more of a panel in slow memory, its row 32
+// ahead. All but the first also prefetch the block of C, since the sums of the next segment of k find it in slow memory again.
+enum class Fetch { Nothing, Ahead, Rows, Panel };
 
 // Where a block of Fetch::Ahead prefetches at the first depth, and how many bytes further at each next one.
 struct Ahead {
@@ -38,13 +38,36 @@ void prefetch_block(const T* c, int64_t ldc) {
   }
 }
 
+template <int rows, int registers, class T>
+void store_sums(const Vec<T> (&sums)[rows][registers], T* c, int64_t ldc) {
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int i = 0; i < registers; ++i) sums[r][i].store(c + r * ldc + i * Vec<T>::size);
+  }
+}
+
+// The same for fewer columns than registers have.
+template <class T>
+[[gnu::noinline]] void store_columns(int64_t rows, const T* sums, int64_t step, T* c, int64_t ldc, int64_t columns,
+                                     bool add) {
+  for (int64_t r = 0; r < rows; ++r, sums += step, c += ldc) {
+    for (int64_t j = 0; j < columns; j += Vec<T>::size) {
+      const int64_t part = std::min<int64_t>(columns - j, Vec<T>::size);
+      const Vec<T> sum = Vec<T>::load(sums + j);
+      map_loop::store_part(add ? map_loop::load_part(c + j, part) + sum : sum, c + j, part);
+    }
+  }
+}
+
 // c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C. Row r and depth l have the factor
-// a[r * row_step + l * depth_step]. `panels` of them, panel_step apart, are multiplied together.
-template <int rows, class T, Fetch fetch, int panels = 1>
-void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel, T* c, int64_t ldc,
-                    int64_t columns, bool add, T alpha, Ahead ahead = {}, int64_t panel_step = 0) {
+// a[r * row_step + l * depth_step]. Each panel has two registers in a row; panels are
+// panel_step apart. Out of line, because it is long: each place that calls it would have its own.
+template <int rows, class T, Fetch fetch, int registers = 2>
+[[gnu::noinline]] void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel,
+                                      T* c, int64_t ldc, int64_t columns, bool add, T alpha, Ahead ahead = {},
+                                      int64_t panel_step = 0) {
   using V = Vec<T>;
-  constexpr int registers = 2 * panels;
   V sums[rows][registers];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
@@ -58,6 +81,12 @@ void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_s
 #pragma GCC unroll 8
     for (int i = 0; i < registers; ++i) row[i] = V::load(panel + i / 2 * panel_step + i % 2 * V::size);
     if constexpr (fetch == Fetch::Ahead) __builtin_prefetch(behind, 0, 2);
+    if constexpr (fetch == Fetch::Rows) {
+      if (l * sizeof(T) % 64 == 0) {
+#pragma GCC unroll 16
+        for (int r = 0; r < rows; ++r) __builtin_prefetch(static_cast<const T*>(ahead.from) + r * row_step + l, 0, 2);
+      }
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < registers; ++i) {
       constexpr int64_t below = (fetch == Fetch::Panel ? 32 : 8) * kWidth<T>;
@@ -70,24 +99,33 @@ void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_s
       for (int i = 0; i < registers; ++i) sums[r][i] = multiply_add(factor, row[i], sums[r][i]);
     }
   }
+  if (alpha != T(1)) {
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < rows; ++r) {
 #pragma GCC unroll 8
-    for (int i = 0; i < registers; ++i) {
-      T* to = c + r * ldc + i * V::size;
-      const int64_t part = columns - i * V::size;
-      V sum = alpha == T(1) ? sums[r][i] : V(alpha) * sums[r][i];
-      if (part >= V::size) (add ? V::load(to) + sum : sum).store(to);
-      else if (part > 0) map_loop::store_part(add ? map_loop::load_part(to, part) + sum : sum, to, part);
+      for (int i = 0; i < registers; ++i) sums[r][i] = V(alpha) * sums[r][i];
     }
   }
+  if (columns >= registers * V::size) {
+    if (add) {
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+        for (int i = 0; i < registers; ++i) sums[r][i] = V::load(c + r * ldc + i * V::size) + sums[r][i];
+      }
+    }
+    return store_sums<rows, registers>(sums, c, ldc);
+  }
+  T all[rows * registers * V::size];
+  store_sums<rows, registers>(sums, all, registers * V::size);
+  store_columns(rows, all, registers * V::size, c, ldc, columns, add);
 }
 
 // Dispatches to a block with `count` <= rows rows.
-template <int rows, class T, Fetch fetch, class... Arguments>
+template <int rows, class T, Fetch fetch, int registers = 2, class... Arguments>
 void multiply_rows(int64_t count, Arguments... arguments) {
-  if (count == rows) multiply_block<rows, T, fetch>(arguments...);
-  else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetch>(count, arguments...);
+  if (count == rows) multiply_block<rows, T, fetch, registers>(arguments...);
+  else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetch, registers>(count, arguments...);
 }
 
 // So few rows that the sums of one panel would wait for each other: of several panels there are eight.
@@ -98,11 +136,11 @@ template <class T, Fetch fetch>
 void multiply_few_rows(int64_t count, int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel,
                        int64_t panel_step, T* c, int64_t ldc, int64_t columns, bool add, T alpha) {
   auto run = [&](auto rows) {
-    constexpr int panels = 4 / rows;
+    constexpr int panels = 4 / rows, registers = 2 * panels;
     constexpr int64_t wide = panels * kWidth<T>;
     for (; columns >= wide; columns -= wide, c += wide, panel += panels * panel_step) {
-      multiply_block<rows, T, fetch, panels>(depth, a, row_step, depth_step, panel, c, ldc, wide, add, alpha, {},
-                                             panel_step);
+      multiply_block<rows, T, fetch, registers>(depth, a, row_step, depth_step, panel, c, ldc, wide, add, alpha, {},
+                                                panel_step);
     }
     for (; columns > 0; columns -= kWidth<T>, c += kWidth<T>, panel += panel_step) {
       multiply_block<rows, T, fetch>(depth, a, row_step, depth_step, panel, c, ldc, columns, add, alpha);

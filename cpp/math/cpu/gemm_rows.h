@@ -17,6 +17,7 @@ template <class T>
 constexpr int64_t kByPanel = 20 * kRows<T>;
 template <class T>
 constexpr int64_t kLine = 64 / sizeof(T);
+constexpr int kPlaces = 8;  // of a set of the L1 cache
 template <class T>  // elements of `memory` of rows_of
 constexpr int64_t kRowsMemory =
     std::max(kByPanel<T> / kRows<T> * kDepth<T> * kStep<T>, (kDepth<T> + kLine<T>)*kByPanel<T>);
@@ -37,38 +38,41 @@ void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
 }
 
 // Rows of op(A) where they lie, copied, or packed by pack_rows. Row r and depth l are at at[r * row_step + l * depth_step]
-// within a block of `height` rows; blocks are block_step apart.
+// within a block of `height` rows; blocks are block_step apart. `next` and its steps: what is read after each block from
+// slower memory.
 template <class T>
 struct Rows {
   const T* at;
   int64_t count, height, row_step, depth_step, block_step;
+  const T* next;
+  int64_t next_row_step, next_depth_step, next_block_step;
 };
 
 // Blocks of nearly equal height: 16 rows as 8 and 8, because 14 and 2 read as much of B for two rows.
-template <class T>
-int64_t height_of_blocks(int64_t rows) {
-  const int64_t blocks = (rows + kRows<T> - 1) / kRows<T>;
+inline int64_t height_of_blocks(int64_t rows, int64_t most) {
+  const int64_t blocks = (rows + most - 1) / most;
   return (rows + blocks - 1) / blocks;
 }
 
 // The rows of op(A) from `top` on, for the depths from `from` on. Rows that are a multiple of 4 KB apart share a set of the
-// L1 cache, which has fewer places than a block has rows, so they are copied.
+// L1 cache, which has fewer places than a block has rows, so they are copied; for few columns, blocks are lower.
 template <class T>
 Rows<T> rows_of(const GemmSizes<T>& g, const T* a, int64_t top, int64_t count, int64_t from, int64_t depth,
                 int64_t columns, T* memory) {
   const int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
+  const T* rows = a + (g.transpose_a ? from * lda + top : top * lda + from);
   if (g.transpose_a) {
-    pack_rows(a + from * lda + top, lda, count, depth, memory);
-    return {memory, count, kRows<T>, 1, kStep<T>, depth * kStep<T>};
+    pack_rows(rows, lda, count, depth, memory);
+    return {memory, count, kRows<T>, 1, kStep<T>, depth * kStep<T>, rows + count, 0, lda, kRows<T>};
   }
-  const int64_t height = height_of_blocks<T>(count);
-  const T* rows = a + top * lda + from;
-  if (lda % (4096 / static_cast<int64_t>(sizeof(T))) != 0 || height == 1 || columns < 4 * kWidth<T>) {
-    return {rows, count, height, lda, 1, height * lda};
-  }
+  const bool share_sets = lda % (4096 / static_cast<int64_t>(sizeof(T))) == 0 && count > 1;
+  const bool is_copied = share_sets && columns >= 4 * kWidth<T>;
+  const int64_t most = share_sets && !is_copied ? std::min(kRows<T>, kPlaces) : kRows<T>;
+  const int64_t height = height_of_blocks(count, most), block_step = height * lda;
+  if (!is_copied) return {rows, count, height, lda, 1, block_step, rows + block_step, lda, 1, block_step};
   const int64_t step = (depth + kLine<T> - 1) / kLine<T> * kLine<T> + kLine<T>;
   for (int64_t i = 0; i < count; ++i) std::copy_n(rows + i * lda, depth, memory + i * step);
-  return {memory, count, height, step, 1, height * step};
+  return {memory, count, height, step, 1, height * step, rows + count * lda, lda, 1, block_step};
 }
 
 }  // namespace gemm_panels
