@@ -1,7 +1,7 @@
 # Products of float32 matrices beside the machine's limits: multiply-adds in registers and reads of memory, in the same rounds.
-"""The right operand is a parameter, which a program for inference keeps packed, or copied before each product, so that it is packed
-by the product. The limit is the longer of two times: that of the multiply-adds (fma.c), and that of reading A and B from memory
-(`read` of stream.c) where B has more than 32 MB, which no cache of a core keeps.
+"""The right operand is a parameter, which a program for inference keeps packed, or the program writes it, so that each product packs
+it. The limit is the longer of two times: that of the multiply-adds (fma.c), and, where A and B have more than 32 MB, which the
+caches of a core do not hold, that of reading them (`read` of stream.c).
 
     python benchmarks/products.py [--rounds 40] [--write]
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -19,6 +18,7 @@ import paddle_mini as pm
 from environments import compiled
 from measuring import HERE, Settings, start
 from run import write_table
+from worker import Worker
 
 # m, n, k of [m, k] [k, n]: squares, the layers of a BERT of the base model's width for one text and for 16, few rows, few columns.
 SHAPES = [(1024, 1024, 1024), (512, 512, 512)]
@@ -30,26 +30,18 @@ IN_CACHE = 32 << 20
 
 
 def product(m: int, n: int, k: int, kept: bool) -> Callable[[int], float]:
-    """Seconds of so many products, of values of the scope; without the copy of B that `kept` saves."""
+    """Seconds of so many products of values of the scope; B is `kept` packed, or else written before each."""
     program, exe, scope = pm.Program(), pm.Executor(), pm.Scope()
     block, draw = program.global_block(), np.random.default_rng(1)
     for name, shape in (("x", (m, k)), ("y", (k, n))):
         block.create_var(name, dtype="float32", shape=list(shape), persistable=True)
         scope.set(name, draw.standard_normal(shape, "float32"))
     block.create_var("out", dtype="float32")
-    right = "y"
     if not kept:
-        block.create_var("copy", dtype="float32")
-        block.append_op("assign", {"X": "y"}, {"Out": "copy"})
-        right = "copy"
-    block.append_op("mul", {"X": "x", "Y": right}, {"Out": "out"})
+        block.append_op("assign", {"X": "y"}, {"Out": "y"})
+    block.append_op("mul", {"X": "x", "Y": "y"}, {"Out": "out"})
 
     def run(steps: int) -> float:
-        if kept:
-            begin = time.perf_counter()
-            for _ in range(steps):
-                exe.run(program, fetch_list=[], scope=scope)
-            return time.perf_counter() - begin
         with pm.profile(most_events=0) as profile:
             for _ in range(steps):
                 exe.run(program, fetch_list=[], scope=scope)
@@ -71,7 +63,7 @@ def main() -> None:
     fma = start("fma", compiled(HERE / "fma.c"), "fma", settings)
     stream = start("stream", compiled(HERE / "stream.c"), "read", settings)
     lines = [
-        "| m, n, k | FMA GFLOP/s | read GB/s | limit ms | B kept: ms | GFLOP/s | limit / time | B packed by it: ms | limit / time |",
+        "| m, n, k | FMA GFLOP/s | read GB/s | limit ms | B kept: ms | GFLOP/s | limit / time | B packed each time: ms | limit / time |",
         "|---" * 9 + "|",
     ]
     print("\n".join(lines))
@@ -82,7 +74,7 @@ def main() -> None:
         write_table("Products", "products", "the least times, of ", lines, settings)
 
 
-def row(m: int, n: int, k: int, rounds: int, fma, stream) -> str:
+def row(m: int, n: int, k: int, rounds: int, fma: Worker, stream: Worker) -> str:
     runs = [product(m, n, k, kept) for kept in (True, False)]
     steps = max(1, int(0.01 / runs[0](1)))
     flops, moved = 2.0 * m * n * k, 4.0 * (m * k + k * n)
@@ -91,9 +83,9 @@ def row(m: int, n: int, k: int, rounds: int, fma, stream) -> str:
         speed = max(speed, fma.result(1) / fma.seconds(1))
         if moved > IN_CACHE and i % 8 == 0:
             bandwidth = max(bandwidth, stream.result(1) / stream.seconds(1))
-        least = [min(time, run(steps) / steps) for time, run in zip(least, runs)]
+        least = [min(seconds, run(steps) / steps) for seconds, run in zip(least, runs)]
     limit = max(flops / speed, moved / 1e9 / bandwidth if bandwidth else 0.0)
-    shares = [f"{100 * limit / time:.0f} %" for time in least]
+    shares = [f"{100 * limit / seconds:.0f} %" for seconds in least]
     return (
         f"| {m}, {n}, {k} | {speed / 1e9:.0f} | {f'{bandwidth:.1f}' if bandwidth else ''} | {1e3 * limit:.3g} | {1e3 * least[0]:.3g} "
         f"| {flops / least[0] / 1e9:.0f} | {shares[0]} | {1e3 * least[1]:.3g} | {shares[1]} |"
