@@ -7,7 +7,7 @@ import pytest
 import paddle_mini as pm
 
 # Blocks have up to 14 rows; up to 20 blocks are multiplied with a panel before the next one. A segment of k has at most 512
-# elements; rows of 4 KB are copied. Panels have 8 to 32 columns.
+# elements; of rows 4 KB apart a block has at most 8. Panels have 8 to 32 columns.
 ROWS = (1, 2, 3, 4, 14, 15, 28, 29, 127, 280, 281)
 SIZES = ((40, 33), (130, 1024), (1500, 40), (33, 1500), (260, 2048), (129, 3072), (2, 33), (10, 512), (16, 1024), (31, 1024))
 

@@ -157,7 +157,7 @@ void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T*
       if (!packed.panels) pack_panels(g, b, from, depth, left, right, w.b);
       for (int64_t top = 0; top < g.m; top += together) {
         const int64_t count = std::min(g.m - top, together);
-        const Rows<T> rows = rows_of(g, a, top, count, from, depth, right - left, w.a);
+        const Rows<T> rows = rows_of(g, a, top, count, from, depth, w.a);
         if (by_panel) block.by_panel(rows, c + top * ldc + left);
         else block.by_rows(rows, c + top * ldc + left);
       }

@@ -18,9 +18,10 @@ constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
                       : sizeof(Vec<T>) == 32 ? 6
                                              : 4;
 
-// The data that a block prefetches besides the next 8 rows of its panel: none; what Ahead names, while the sums are
-// computed; as many rows as it has, a row_step apart, from Ahead::from on; or more of a panel in slow memory, its row 32
-// ahead. All but the first also prefetch the block of C, since the sums of the next segment of k find it in slow memory again.
+// The data that a block prefetches: row 8 ahead of its panel; besides, what Ahead names, while the sums are computed; or, of
+// the only panel, as many rows of A as it has, a row_step apart, from Ahead::from on; or more of a panel in slow memory, its
+// row 32 ahead. All but the first also prefetch the block of C, since the sums of the next segment of k find it in slow
+// memory again.
 enum class Fetch { Nothing, Ahead, Rows, Panel };
 
 // Where a block of Fetch::Ahead prefetches at the first depth, and how many bytes further at each next one.
@@ -87,10 +88,10 @@ template <int rows, class T, Fetch fetch, int registers = 2>
         for (int r = 0; r < rows; ++r) __builtin_prefetch(static_cast<const T*>(ahead.from) + r * row_step + l, 0, 2);
       }
     }
-#pragma GCC unroll 8
-    for (int i = 0; i < registers; ++i) {
+    if constexpr (fetch != Fetch::Rows) {
       constexpr int64_t below = (fetch == Fetch::Panel ? 32 : 8) * kWidth<T>;
-      __builtin_prefetch(panel + below + i / 2 * panel_step + i % 2 * V::size);
+#pragma GCC unroll 8
+      for (int i = 0; i < registers; ++i) { __builtin_prefetch(panel + below + i / 2 * panel_step + i % 2 * V::size); }
     }
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {

@@ -1,4 +1,4 @@
-// The left operand of a product: where it lies, copied, or packed.
+// The left operand of a product: where it lies, or packed.
 #pragma once
 
 #include "math/cpu/gemm_panels.h"
@@ -15,12 +15,9 @@ constexpr int64_t kTogether = 8 * kRows<T>;  // rows of A that are packed togeth
 // Rows whose part of A stays in the L2 cache while they are multiplied with one panel after another.
 template <class T>
 constexpr int64_t kByPanel = 20 * kRows<T>;
-template <class T>
-constexpr int64_t kLine = 64 / sizeof(T);
 constexpr int kPlaces = 8;  // of a set of the L1 cache
 template <class T>  // elements of `memory` of rows_of
-constexpr int64_t kRowsMemory =
-    std::max(kByPanel<T> / kRows<T> * kDepth<T> * kStep<T>, (kDepth<T> + kLine<T>)*kByPanel<T>);
+constexpr int64_t kRowsMemory = kByPanel<T> / kRows<T> * kDepth<T> * kStep<T>;
 
 // Packs rows of an op(A) that is stored transposed into blocks of kRows; the factors of one depth are adjacent.
 template <class T>
@@ -37,9 +34,8 @@ void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
   }
 }
 
-// Rows of op(A) where they lie, copied, or packed by pack_rows. Row r and depth l are at at[r * row_step + l * depth_step]
-// within a block of `height` rows; blocks are block_step apart. `next` and its steps: what is read after each block from
-// slower memory.
+// Rows of op(A) where they lie, or packed by pack_rows. Row r and depth l are at at[r * row_step + l * depth_step] within a
+// block of `height` rows; blocks are block_step apart. `next` and its steps: what is read after each block from slower memory.
 template <class T>
 struct Rows {
   const T* at;
@@ -55,24 +51,18 @@ inline int64_t height_of_blocks(int64_t rows, int64_t most) {
 }
 
 // The rows of op(A) from `top` on, for the depths from `from` on. Rows that are a multiple of 4 KB apart share a set of the
-// L1 cache, which has fewer places than a block has rows, so they are copied; for few columns, blocks are lower.
+// L1 cache, so their blocks have no more rows than the set has places.
 template <class T>
-Rows<T> rows_of(const GemmSizes<T>& g, const T* a, int64_t top, int64_t count, int64_t from, int64_t depth,
-                int64_t columns, T* memory) {
+Rows<T> rows_of(const GemmSizes<T>& g, const T* a, int64_t top, int64_t count, int64_t from, int64_t depth, T* memory) {
   const int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
   const T* rows = a + (g.transpose_a ? from * lda + top : top * lda + from);
   if (g.transpose_a) {
     pack_rows(rows, lda, count, depth, memory);
     return {memory, count, kRows<T>, 1, kStep<T>, depth * kStep<T>, rows + count, 0, lda, kRows<T>};
   }
-  const bool share_sets = lda % (4096 / static_cast<int64_t>(sizeof(T))) == 0 && count > 1;
-  const bool is_copied = share_sets && columns >= 4 * kWidth<T>;
-  const int64_t most = share_sets && !is_copied ? std::min(kRows<T>, kPlaces) : kRows<T>;
-  const int64_t height = height_of_blocks(count, most), block_step = height * lda;
-  if (!is_copied) return {rows, count, height, lda, 1, block_step, rows + block_step, lda, 1, block_step};
-  const int64_t step = (depth + kLine<T> - 1) / kLine<T> * kLine<T> + kLine<T>;
-  for (int64_t i = 0; i < count; ++i) std::copy_n(rows + i * lda, depth, memory + i * step);
-  return {memory, count, height, step, 1, height * step, rows + count * lda, lda, 1, block_step};
+  const bool share_sets = lda % (4096 / static_cast<int64_t>(sizeof(T))) == 0;
+  const int64_t height = height_of_blocks(count, share_sets ? std::min(kRows<T>, kPlaces) : kRows<T>);
+  return {rows, count, height, lda, 1, height * lda, rows + height * lda, lda, 1, height * lda};
 }
 
 }  // namespace gemm_panels
