@@ -1,7 +1,7 @@
 # Products of float32 matrices beside the machine's limits: multiply-adds in registers and reads of memory, in the same rounds.
-"""The right operand is a parameter, which a program for inference keeps packed, or the program writes it, so that each product packs
-it. The limit is the longer of two times: that of the multiply-adds (fma.c), and, where A and B have more than 32 MB, which the
-caches of a core do not hold, that of reading them (`read` of stream.c).
+"""The right operand is a parameter, which a program for inference keeps packed, or the program writes it, so that each product
+packs it. The limit is the longer of two times: that of the multiply-adds (fma.c), and, where A and B have more than 32 MB, which
+the caches of a core do not hold, that of reading them (`read` of stream.c). Times are the least, speeds the highest ones.
 
     python benchmarks/products.py [--rounds 40] [--write]
 """
@@ -17,10 +17,10 @@ import numpy as np
 import paddle_mini as pm
 from environments import compiled
 from measuring import HERE, Settings, start
-from run import write_table
+from run import cpu_facts, slug
 from worker import Worker
 
-# m, n, k of [m, k] [k, n]: squares, the layers of a BERT of the base model's width for one text and for 16, few rows, few columns.
+# m, n, k of [m, k] [k, n]: squares, the layers of a BERT of the base model's width for one text and for 16, few rows or columns.
 SHAPES = [(1024, 1024, 1024), (512, 512, 512)]
 SHAPES += [(rows, n, k) for rows in (128, 2048) for n, k in ((768, 768), (2304, 768), (3072, 768), (768, 3072))]
 SHAPES += [(rows, 4096, 4096) for rows in (1, 2, 4, 8, 16, 32)]
@@ -56,22 +56,29 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--write", action="store_true", help="write the table to results/")
     arguments = parser.parse_args()
-    cpu = max(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, [cpu])
+    core = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, [core])
     pm.set_num_threads(1)
-    settings = Settings(arguments.rounds, cpu)
+    settings = Settings(arguments.rounds, core)
     fma = start("fma", compiled(HERE / "fma.c"), "fma", settings)
     stream = start("stream", compiled(HERE / "stream.c"), "read", settings)
+    cpu = cpu_facts()
+    cells = ["m, n, k", "FMA GFLOP/s", "read GB/s", "limit, ms", "B kept, ms", "GFLOP/s", "limit / time"]
+    cells += ["B packed each time, ms", "limit / time"]
     lines = [
-        "| m, n, k | FMA GFLOP/s | read GB/s | limit ms | B kept: ms | GFLOP/s | limit / time | B packed each time: ms | limit / time |",
-        "|---" * 9 + "|",
+        f"# Products: {cpu.get('model name')} (family {cpu.get('cpu family')}, model {cpu.get('model')})",
+        "",
+        f"One thread; least times and highest speeds of {arguments.rounds} rounds in turn (`benchmarks/products.py`).",
+        "",
+        f"| {' | '.join(cells)} |",
+        "|---" * len(cells) + "|",
     ]
     print("\n".join(lines))
     for m, n, k in SHAPES:
         lines.append(row(m, n, k, arguments.rounds, fma, stream))
         print(lines[-1], flush=True)
     if arguments.write:
-        write_table("Products", "products", "the least times, of ", lines, settings)
+        (HERE / "results" / f"products-{slug(cpu)}.md").write_text("\n".join(lines) + "\n")
 
 
 def row(m: int, n: int, k: int, rounds: int, fma: Worker, stream: Worker) -> str:
@@ -85,11 +92,10 @@ def row(m: int, n: int, k: int, rounds: int, fma: Worker, stream: Worker) -> str
             bandwidth = max(bandwidth, stream.result(1) / stream.seconds(1))
         least = [min(seconds, run(steps) / steps) for seconds, run in zip(least, runs)]
     limit = max(flops / speed, moved / 1e9 / bandwidth if bandwidth else 0.0)
-    shares = [f"{100 * limit / seconds:.0f} %" for seconds in least]
-    return (
-        f"| {m}, {n}, {k} | {speed / 1e9:.0f} | {f'{bandwidth:.1f}' if bandwidth else ''} | {1e3 * limit:.3g} | {1e3 * least[0]:.3g} "
-        f"| {flops / least[0] / 1e9:.0f} | {shares[0]} | {1e3 * least[1]:.3g} | {shares[1]} |"
-    )
+    cells = [f"{m}, {n}, {k}", f"{speed / 1e9:.0f}", f"{bandwidth:.1f}" if bandwidth else "", f"{1e3 * limit:.3g}"]
+    cells += [f"{1e3 * least[0]:.3g}", f"{flops / least[0] / 1e9:.0f}", f"{100 * limit / least[0]:.0f} %"]
+    cells += [f"{1e3 * least[1]:.3g}", f"{100 * limit / least[1]:.0f} %"]
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
