@@ -164,6 +164,9 @@ WINOGRAD = {
     "many regions": (2, 64, 40, 37, 32, {"paddings": [1, 1]}),
     "groups": (2, 64, 8, 8, 70, {"paddings": [1, 1], "groups": 2}),
     "one pixel": (5, 32, 1, 1, 32, {"paddings": [1, 1]}),
+    "filters transformed in the run, in parts": (1, 520, 5, 5, 260, {"paddings": [1, 1]}),
+    "filters transformed before the run, and in it for one image": (4, 520, 5, 5, 260, {"paddings": [1, 1]}),
+    "rows of two blocks": (1, 40, 3, 35, 49, {"paddings": [1, 1]}),
 }
 
 

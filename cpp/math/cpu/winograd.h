@@ -4,7 +4,10 @@
 #include "core/parallel.h"
 #include "core/stored_parts.h"
 #include "math/convolution_sizes.h"
-#include "math/cpu/patches.h"
+#include "math/cpu/packed_input.h"
+#include "math/cpu/winograd_regions.h"
+
+#include <vector>
 
 namespace paddle_mini {
 
@@ -20,31 +23,44 @@ class WinogradConvolution {
   void run(KernelContext& context, const float* image, const float* filter, float* out);
 
  private:
-  using Grid = PatchGrid<float>;
-  static constexpr int kPlanes = 16, kLanes = Vec<float>::size, kWidth = 2 * kLanes;
-
+  using Region = winograd::Region;
+  // Two registers of output channels, or one; their filters, products and outputs.
+  struct Panel {
+    const float* filters;
+    int64_t channels, width;
+    float *products, *out;
+  };
+  struct Channels {
+    int64_t first, count;
+  };
   // Scratch memory of one thread.
   struct Memory {
-    float *inputs, *planes, *products;
+    float *inputs, *planes, *filters, *products;
   };
-  static bool is_faster(const ConvolutionSizes& sizes);
-  static Grid grid_of_tiles(const ConvolutionSizes& sizes);
-  int64_t tiles(const Grid::Region& region) const;
-  int64_t plane_step() const { return s_.in_channels * most_tiles_ + kLanes; }
-  int64_t panels() const { return (s_.out_channels + kWidth - 1) / kWidth; }
-  int64_t padded_outs() const { return (s_.out_channels + kLanes - 1) / kLanes * kLanes; }
+  // Which loop is the outermost in a region: that over panels, with all planes; over blocks of one panel; or over planes,
+  // with all panels, so that filters from slow memory are read for many tiles. If all tiles are one region, every filter
+  // is read once, so that of many filters the taps are kept: transformed ones have 16/9 of the bytes.
+  enum class Order { ByPanel, ByBlock, ByPlane, Taps };
+  void choose_order();
+  int64_t panels() const;
+  int64_t padded_outs() const;
+  int64_t products_of_panel() const;
+  int64_t panel_elements(int64_t channels) const;
   void pack(KernelContext& context, const float* filter, float* to) const;
-  void transform_inputs(const float* image, const Grid::Region& region, const Memory& memory) const;
-  void multiply(const Grid::Region& region, const float* panel, int64_t channels, const Memory& memory) const;
-  void transform_outputs(const Grid::Region& region, int64_t channels, const float* products, float* out) const;
-  void add_results(StoredParts<float>& stored, const Grid::Region& region, int64_t channels, const float* out) const;
+  Panel panel(const Region& region, int64_t group, int64_t i, const float* filters, float* products, float* out) const;
+  void transform_inputs(const float* image, const Region& region, const Memory& memory) const;
+  void compute_by_block(const Region& region, const Panel& panel, const Memory& memory) const;
+  void multiply_taps(const Region& region, const Panel& panel, const Memory& memory) const;
+  void compute_panels(const Region& region, const Panel* first, const Panel* end, const Memory& memory) const;
+  void multiply(const winograd::Block& block, const Panel& panel, int64_t p, const float* factors, const Channels& part,
+                const float* ahead, const Memory& memory) const;
 
   ConvolutionSizes s_;
-  Grid grid_;
-  int64_t most_tiles_ = 0;  // in the largest region
-  std::vector<int64_t> channel_offsets_;
+  winograd::WinogradRegions regions_;
+  int64_t most_tiles_ = 0, plane_step_ = 0, input_pitch_ = 0;
+  Order order_ = Order::ByPanel;
   std::shared_ptr<PackedStore::Copy> kept_;
-  LaneScratch<float> inputs_, planes_, products_;
+  LaneScratch<float> inputs_, planes_, filters_, products_;
 };
 
 }  // namespace paddle_mini
