@@ -9,7 +9,9 @@ namespace {
 
 constexpr int64_t kDepth = 256;  // channels of a segment, whose pixels stay in the L2 cache
 constexpr int64_t kLeastPixels = 512, kMostPixels = 1024;  // pixels in a part, so that a block's outputs stay in L1
-constexpr int64_t kLeastForCopy = 64;  // filters that pay for a copy of the images of a batch, which come from memory
+// Filters that pay for a copy: of the images of a batch, which come from memory, and of a small image, whose rows are in
+// cache but each in another page.
+constexpr int64_t kLeastForCopy = 64, kLeastForSmall = 128, kSmallImage = 256;
 constexpr int64_t kSliceBytes = 1 << 19;  // filters that stay in the L2 cache while planes are read
 
 template <class T>
@@ -117,7 +119,8 @@ PointwiseConvolution<T>::PointwiseConvolution(KernelInit& init, const Convolutio
   const int64_t depth = std::clamp<int64_t>(s_.in_channels, 1, kDepth);
   const int64_t most = std::clamp<int64_t>((1 << 16) / depth, kLeastPixels, kMostPixels);
   parts_ = parts_of(s_.pixels(), most);
-  copies_ = s_.images > 1 && s_.out_channels >= kLeastForCopy;
+  copies_ = s_.images > 1 ? s_.out_channels >= kLeastForCopy
+                          : s_.out_channels >= kLeastForSmall && s_.pixels() <= kSmallImage;
   if (copies_) copy_.resize(depth * (most + kTile<T>));
 }
 
@@ -178,6 +181,8 @@ void PointwiseConvolution<T>::run(KernelContext& context, const T* image, const 
   const int64_t planes = s_.images * s_.groups, count = planes * parts_, slices = this->slices(context.threads);
   const int64_t in_plane = s_.in_channels * s_.plane(), out_plane = s_.out_channels * s_.pixels();
   const T* all = filter_.get(context, [&](T* to) { pack(context, filter, to); });
+  // Every slice copies.
+  const bool copies = copies_ && (s_.images > 1 || s_.out_channels / slices >= kLeastForSmall);
   const double flops = 2.0 * static_cast<double>(out_plane) * static_cast<double>(s_.in_channels);
   const LoopSize size{slices * count, flops_cost(flops / static_cast<double>(parts_ * slices)), 1, copy_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
@@ -186,7 +191,7 @@ void PointwiseConvolution<T>::run(KernelContext& context, const T* image, const 
       const int64_t plane = i % count / parts_, group = plane % s_.groups;
       multiply(stored, part(i / count, slices, i % parts_), image + plane * in_plane,
                all + group * s_.out_channels * s_.in_channels, out + plane * out_plane,
-               copies_ ? copy_.data(lane) : nullptr);
+               copies ? copy_.data(lane) : nullptr);
     }
   });
 }
