@@ -4,7 +4,6 @@
 #include "core/parallel.h"
 #include "core/stored_parts.h"
 #include "math/convolution_sizes.h"
-#include "math/cpu/packed_input.h"
 #include "math/cpu/winograd_regions.h"
 
 #include <vector>
