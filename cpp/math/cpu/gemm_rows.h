@@ -15,7 +15,7 @@ constexpr int64_t kTogether = 8 * kRows<T>;  // rows of A that are packed togeth
 // Rows whose part of A stays in the L2 cache while they are multiplied with one panel after another.
 template <class T>
 constexpr int64_t kByPanel = 20 * kRows<T>;
-constexpr int kPlaces = 8;  // of a set of the L1 cache
+constexpr int kPlaces = 8;  // lines that a set of the L1 cache holds, at least
 template <class T>  // elements of `memory` of rows_of
 constexpr int64_t kRowsMemory = kByPanel<T> / kRows<T> * kDepth<T> * kStep<T>;
 
