@@ -37,7 +37,8 @@ class Tap:
         self.cut()
         for thread in self._threads:
             thread.join(10)
-        self._listening.close()
+        for one in (self._listening, *self._open):
+            one.close()
 
     def _accept(self):
         while True:
@@ -45,7 +46,11 @@ class Tap:
                 client, _ = self._listening.accept()
             except OSError:
                 return
-            server, heard = socket.create_connection(self._target), bytearray()
+            try:
+                server, heard = socket.create_connection(self._target), bytearray()
+            except ConnectionRefusedError:
+                client.close()
+                continue
             self.heard.append(heard)
             self._open += [client, server]
             for source, target, keep in ((client, server, heard), (server, client, bytearray())):

@@ -108,8 +108,8 @@ def try_to_send(one: zmq.Socket[bytes], frames: Sequence[Any], copy: bool) -> bo
 
 
 class ServiceSocket:
-    """host: this machine's address for the others; folder: of local sockets; name: of the service. Serves only requests
-    of processes that have the job's keys."""
+    """host: this machine's address for the others; folder: of local sockets, "" for none; name: of the service. Serves only
+    requests of processes that have the job's keys."""
 
     def __init__(self, name: str, keys: Keys, machine: str, host: str, folder: str):
         self._name, self._keys = name, keys
@@ -131,7 +131,7 @@ class ServiceSocket:
 
     def _bind_local(self, folder: str) -> str:
         path = os.path.join(folder, self._name.replace(" ", "-"))
-        if len(path) > _PATH_LIMIT:
+        if not folder or len(path) > _PATH_LIMIT:
             return ""
         self._router.bind(f"ipc://{path}")
         return f"ipc://{path}"

@@ -27,7 +27,7 @@ SERVICES = ["server 0", "server 1", "coordinator"]
 
 
 class Partitions(ray_engine.RayEngine):
-    """Trainers reach services, until these restart, through connections that a test can stop and cut."""
+    """Services are reached, until they restart, through connections that a test can stop and cut."""
 
     def __init__(self):
         super().__init__(local_sockets=False)
@@ -38,11 +38,12 @@ class Partitions(ray_engine.RayEngine):
             host, port = address.remote.removeprefix("tcp://").split(":")
             self.taps[name] = Tap(host, int(port))
             self._addresses[name] = address._replace(remote=f"tcp://{host}:{self.taps[name].port}")
-        try:
-            return super().run_trainers(*arguments)
-        finally:
-            for tap in self.taps.values():
-                tap.close()
+        return super().run_trainers(*arguments)
+
+    def stop(self):
+        super().stop()
+        for tap in self.taps.values():
+            tap.close()
 
     def hang(self, name, seconds):
         """Stops the process of a service for a while."""

@@ -111,3 +111,11 @@ def test_what_is_heard_on_the_way_is_neither_read_nor_sent_again():
             stranger.sendall(heard)
             assert ended(stranger)
     assert service.requests == [SECRET]
+
+
+def test_without_a_folder_there_is_no_local_socket(tmp_path, monkeypatch):
+    """A local socket has no keys: who may enter its folder may use it."""
+    monkeypatch.chdir(tmp_path)
+    with served(Echo()) as address, linked(address, machine="here") as ask:
+        assert address.local == "" and list(tmp_path.iterdir()) == []
+        assert ask(b"by keys") == (b"by keys!", [])

@@ -26,7 +26,7 @@ V odd_lanes(V a, V b, std::integer_sequence<int, I...>) {
 
 // planes[p * step] = a register of neighbouring tiles, transformed, whose pixels begin at `from`.
 inline void transform_tiles(const float* from, int64_t pitch, float* planes, int64_t step) {
-  V columns[4][4];  // of pixels at 0, 2, kLanes, kLanes + 2
+  V columns[4][4];  // their pixels begin at 0, 2, kLanes, kLanes + 2
 #pragma GCC unroll 4
   for (int n = 0; n < 4; ++n) {
     const float* at = from + n / 2 * kLanes + n % 2 * 2;
