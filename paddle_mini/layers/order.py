@@ -5,7 +5,7 @@ from typing import Any
 
 from ..schemas import op_schema
 from ..variable import Variable
-from .emit import emit_all, require_variable
+from .emit import emit_ports, require_variable
 
 
 def argsort(input: Variable, axis: int = -1, descending: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
@@ -19,9 +19,7 @@ def argsort(input: Variable, axis: int = -1, descending: bool = False, name: str
         >>> pm.Executor().run(fetch_list=[indices])[0]
         array([1, 2, 0])
     """
-    outputs = emit_all("argsort", {"X": input}, {"axis": axis, "descending": descending}, name=name)
-    outputs["Indices"].stop_gradient = True  # type: ignore[union-attr]
-    return outputs["Out"], outputs["Indices"]  # type: ignore[return-value]
+    return _with_positions("argsort", input, {"axis": axis, "descending": descending}, name)
 
 
 def kthvalue(x: Variable, k: int, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Variable, Variable]:
@@ -77,8 +75,6 @@ def cummin(x: Variable, axis: int = -1, dtype: Any = "int64", name: str | None =
 def _with_positions(op_type: str, x: Variable, attrs: dict[str, Any], name: str | None) -> tuple[Variable, Variable]:
     require_variable(op_type, x)
     ports = [port["name"] for side in ("inputs", "outputs") for port in op_schema(op_type)[side]]
-    made = emit_all(op_type, {ports[0]: x}, attrs, name)
-    values, positions = made[ports[1]], made[ports[2]]
-    assert isinstance(values, Variable) and isinstance(positions, Variable)
+    values, positions = emit_ports(op_type, {ports[0]: x}, attrs, name, *ports[1:])
     positions.stop_gradient = True
     return values, positions

@@ -34,6 +34,8 @@ def run(mode, engine):
 
 
 class Losing(ThreadEngine):
+    """The base of engines that lose replies. directory: of the job."""
+
     def __init__(self, directory):
         super().__init__()
         self.directory = directory

@@ -174,8 +174,10 @@ class TrainerProcess:
 
         def on_wait(number: int, reply: Wait) -> None:
             index = servers[number]
-            # The sender of a push joins again after its reply, which says that the push was dropped.
-            (self._on_wait if isinstance(calls[index], Pull) else self._supply)(index, reply)
+            if isinstance(calls[index], Pull):
+                self._on_wait(index, reply)
+            else:  # a trainer that is lost joins again after the reply, which says that its push was dropped
+                self._supply(index, reply)
 
         # Trainers that wait for each other, each at another server, would wait for ever if the servers lost what the others
         # have sent: those that have answered are asked again.
