@@ -27,7 +27,7 @@ inline Vec<float> logistic(Vec<float> x) {
 
 // (1 - e) / (1 + e) with e = exp(-2 |x|); below 0.625, where that loses digits, a polynomial in x^2 of tanh(x) / x with a
 // relative error of 5e-9.
-inline Vec<float> tanh(Vec<float> x) {
+inline Vec<float> cell_tanh(Vec<float> x) {
   static constexpr float c[] = {-0.33333282f, 0.13331442f, -0.0537397f, 0.02063903f, -0.00570493f};
   const Vec<float> z = abs(x), square = x * x, one(1), e = exp_below(Vec<float>(-2) * z);
   const Vec<float> near = multiply_add(x * square, polynomial(c, square), x), far = (one - e) * one_by(one + e);

@@ -106,7 +106,7 @@ void RnnLayer<T>::run_row(KernelContext& context, T* v, T* cells, const T* bias,
     auto all = [](auto y) { return std::make_tuple(y, y, y); };
     auto to = std::make_tuple(v, state, out);
     if (size.mode == RnnMode::Relu) map(context, h, [all](auto a, auto c) { return all(Relu{}(a + c)); }, to, in, b);
-    else map(context, h, [all](auto a, auto c) { return all(tanh(a + c)); }, to, in, b);
+    else map(context, h, [all](auto a, auto c) { return all(Tanh{}(a + c)); }, to, in, b);
   }
 }
 
