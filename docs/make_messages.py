@@ -7,7 +7,7 @@ from paddle_mini.cluster.messages import REQUESTS
 
 PAGE = pathlib.Path(__file__).parent / "cluster.md"
 BEGIN = "<!-- from protocol.py, by docs/make_messages.py -->\n"
-TITLES = {"coordinator": "the coordinator", "server": "a parameter server", "reducer": "a server of collective mode"}
+TITLES = {"coordinator": "the coordinator", "server": "a parameter server", "trainer": "a trainer of collective mode"}
 
 
 def _fields(kind):

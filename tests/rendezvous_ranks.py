@@ -32,7 +32,7 @@ class Rank:
         return reply
 
     def join_rendezvous(self, lost=None, layout="same"):
-        return self.request("join_rendezvous", has=self.step_id, lost=lost, layout=layout)
+        return self.request("join_rendezvous", has=self.step_id, lost=lost, layout=layout, address=f"of {id(self)}")
 
     def store(self, key, step=None):
         if step is not None:
@@ -47,7 +47,7 @@ class Rank:
 
 
 WAIT = {"wait": True}
-NOTHING = [("key", ""), ("contributors", [])]
+NOTHING = [("key", ""), ("holder", None), ("contributors", [])]
 """Fields of replies that their receivers do not use."""
 
 

@@ -30,7 +30,7 @@ class _Open:
 
     def __init__(self, index: int, call: Call, job: str, now: float, patience: float):
         self.index, self.call = index, call
-        self.message = Envelope(call.service, *encode(job, call.request), patience, call.request.is_kept)
+        self.message = Envelope(call.service, *encode(job, call.request), patience)
         self.since, self.next, self.pause = now, now, 0.0
         self.waits = False
 

@@ -1,55 +1,45 @@
-# The requests of a job to a server of collective mode; protocol.py has the others.
+# The requests of a job to a trainer of collective mode, from the others; protocol.py has those to other services.
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from . import replies
 from .errors import Malformed
 from .messages import Request
-from .values import FromTrainer, MemberId, State, StepId
-from .wire import Arrays
+from .values import StepId
 
 
 @dataclass
-class Add(FromTrainer, Request[replies.Done], service="reducer"):
-    """A trainer's gradient for a step. serial: increases within an incarnation."""
-
-    is_kept = True
-    serial: int
-    step_id: StepId
-    arrays: Arrays = field(default_factory=list)
+class GetMemory(Request[replies.TrainerMemory], service="trainer"):
+    """Where the trainer's gradients and means are, for trainers of its machine."""
 
 
 @dataclass
-class GetMean(Request[replies.Mean], service="reducer", name="mean"):
-    """The mean of these trainers' gradients, in their order."""
+class GetGradient(Request[replies.Share], service="trainer"):
+    """Share `share` of `shares` of the trainer's gradient for a step. copies: the sender can't read the trainer's memory."""
 
     step_id: StepId
-    of: list[MemberId]
+    share: int
+    shares: int
+    copies: bool
 
     def __post_init__(self) -> None:
-        if not self.of:
-            raise Malformed("'of' is empty, a mean needs at least one gradient")
+        if self.share >= self.shares:
+            raise Malformed(f"share {self.share} of {self.shares} does not exist")
 
 
 @dataclass
-class PutState(Request[replies.Done], service="reducer"):
-    """A share of a trainer's state, under a key."""
-
-    is_kept = True
-    key: str
-    step_id: StepId
-    state: State
-    arrays: Arrays = field(default_factory=list)
+class GetMean(GetGradient, service="trainer"):
+    """The same of the mean of all gradients; waits until the trainer has computed this share."""
 
 
 @dataclass
-class GetState(Request[replies.StoredState], service="reducer"):
-    """The share of the state with this key."""
+class GetState(Request[replies.StoredState], service="trainer"):
+    """The training state that the trainer keeps under this key."""
 
     key: str
 
 
 @dataclass
-class GetReducerStatus(Request[replies.ReducerStatus], service="reducer", name="status"):
-    """Counts of the gradients that the server has averaged."""
+class Wake(Request[replies.Done], service="trainer"):
+    """The trainer has computed its share of a mean: requests that wait for it are answered. From itself."""

@@ -14,14 +14,13 @@ Respond = Callable[[Answer], None]
 
 class Envelope(NamedTuple):
     """A request as bytes, for a service, by its name: "coordinator", "server 0", … patience: seconds for which the
-    service may keep it until its reply is known, before it replies "wait". is_kept: whether the service uses its arrays
-    after the answer, too; those of others may be overwritten then."""
+    service may keep it until its reply is known, before it replies "wait". Its arrays may be overwritten after
+    the answer."""
 
     service: str
     header: bytes
     arrays: Arrays
     patience: float = 0.0
-    is_kept: bool = False
 
 
 class Service(Protocol):
@@ -64,6 +63,14 @@ class Link(ABC):
     def send(self, requests: Sequence[Envelope], timeout: float) -> list[Answer]:
         """The result of each request, in their order: the reply; Gone: the service does not run at the moment; Timeout,
         after so many seconds. A request without a reply may or may not have been handled."""
+
+    def serve(self, name: str, service: Service) -> str:
+        """Starts a service in this process, until it ends; returns the address that others learn()."""
+        raise NotImplementedError
+
+    def learn(self, name: str, address: str) -> None:
+        """The service of this name is reached at this address, which serve() has returned in its process."""
+        raise NotImplementedError
 
 
 class Killed(BaseException):

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -21,7 +22,6 @@ from ..scope import global_scope, scope_guard
 from ..termination import sigterm_heeded
 from ..thread_state import own_state
 from .client import Call, Client, required
-from .collective_protocol import GetReducerStatus
 from .convert import write_program
 from .coordinator.coordinator import Coordinator
 from .engine import Engine, Link, Service
@@ -31,7 +31,6 @@ from .job_settings import COLLECTIVE, JobSettings
 from .object_store import ObjectStore, is_url
 from .process_log import log_context
 from .protocol import Checkpoint, GetServerStatus
-from .servers.reducer import Reducer
 from .servers.server_process import ServerProcess
 from .thread_engine import ThreadEngine
 from .trainers.collective import CollectiveTrainer
@@ -46,8 +45,8 @@ ENGINES = ("threads", "ray")
 class JobResult(NamedTuple):
     """returned: the result of each trainer's function. counts: pushes, each at each server: "sent", of which "applied"
     and "dropped"; "repeated", which were received again and not applied again; "lost", which were applied and then lost
-    when a server restarted from an older checkpoint, without those of restarted trainers. servers: the final status of
-    each server.
+    when a server restarted from an older checkpoint, without those of restarted trainers. In collective mode gradients of
+    the last lives of all trainers: applied are those in a mean. servers: the final status of each server.
 
     Example:
         >>> pm.cluster.JobResult([0.5, 0.4], {"sent": 200, "applied": 200}, []).counts["sent"]
@@ -106,9 +105,8 @@ def run(
     mode: "async", each gradient is applied when it arrives; "sync", the mean of all trainers' gradients is, step by
     step; "delta", trainers optimize, and after local_steps steps servers add 1 / trainers of the difference; "elastic",
     servers and trainers move towards each other by alpha of it (None: 0.9 / trainers); "collective", trainers optimize
-    with the mean of all trainers' gradients, of which each server computes its share. servers: None: 1, or in
-    collective mode as many as trainers. stale_limit: in async mode a gradient is dropped if its parameters are more
-    than stale_limit × trainers updates old.
+    with the mean of all trainers' gradients, which they compute together, without servers. servers: None: 1.
+    stale_limit: in async mode a gradient is dropped if its parameters are more than stale_limit × trainers updates old.
     engine: "threads", all in this process; "ray", each trainer and service a Ray actor, on the cluster at `address`
     (None: that of RAY_ADDRESS, else a local one for this job); or an Engine.
     directory: for the coordinator's file and, every checkpoint_seconds, 600, and at the end, a checkpoint of each
@@ -135,8 +133,11 @@ def run(
             f"trainer {_thread.job.number} of a job can't run() another job: a script that "
             "calls run() is started by itself, one that only calls join() by `paddle-mini launch`"
         )
-    if servers is None:
-        servers = trainers if mode == COLLECTIVE else 1
+    if mode == COLLECTIVE:
+        if servers:
+            warnings.warn(f"collective mode has no servers: servers={servers!r} is ignored", DeprecationWarning, stacklevel=2)
+        servers = 0
+    servers = 1 if servers is None else servers
     facts = JobSettings(job, trainers, servers, mode, **settings)
     if directory is not None and is_url(directory):
         if facts.is_collective:
@@ -253,7 +254,7 @@ def _coordinator(settings: JobSettings, folder: str, link: Link) -> Coordinator:
 
 
 def _server(index: int, settings: JobSettings, folder: str, link: Link) -> Service:
-    return Reducer(index, settings) if settings.is_collective else ServerProcess(index, settings, folder, link)
+    return ServerProcess(index, settings, folder, link)
 
 
 def _checkpoint(link: Link, settings: JobSettings) -> None:
@@ -265,9 +266,9 @@ def _checkpoint(link: Link, settings: JobSettings) -> None:
 
 
 def _result(client: Client, settings: JobSettings, ended: Sequence[Any]) -> JobResult:
-    kind = GetReducerStatus if settings.is_collective else GetServerStatus
-    statuses = required(client.request_all([Call(f"server {index}", kind()) for index in range(settings.servers)]))
-    counts = {word: sum(getattr(one.pushes, word) for one in statuses) for word in ("sent", "applied", "dropped", "repeated")}
+    statuses = required(client.request_all([Call(f"server {index}", GetServerStatus()) for index in range(settings.servers)]))
+    known = [counts for _, counts in ended] if settings.is_collective else [vars(one.pushes) for one in statuses]
+    counts = {word: sum(one.get(word, 0) for one in known) for word in ("sent", "applied", "dropped", "repeated")}
     lost = max(0, sum(counts_of.get("applied", 0) for _, counts_of in ended) - counts["applied"])
     return JobResult([returned for returned, _ in ended], {**counts, "lost": lost}, [asdict(one) for one in statuses])
 

@@ -64,12 +64,12 @@ class JobSettings:
 
     @property
     def is_collective(self) -> bool:
-        """Whether trainers hold the parameters, and servers only reduce gradients."""
+        """Whether trainers hold the parameters, and there are no servers."""
         return self.mode == COLLECTIVE
 
     def server_settings(self) -> ServerSettings:
-        mode = "sync" if self.is_collective else self.mode  # collective mode only uses the numbers
-        return ServerSettings(self.job, self.servers, self.trainers, mode, self.stale_limit, self.alpha, self.checkpoint_seconds)
+        mode, servers = ("sync", 1) if self.is_collective else (self.mode, self.servers)  # collective mode only uses the rest
+        return ServerSettings(self.job, servers, self.trainers, mode, self.stale_limit, self.alpha, self.checkpoint_seconds)
 
     def coordinator_settings(self) -> CoordinatorSettings:
         return CoordinatorSettings(

@@ -1,20 +1,16 @@
 # LentMemory: memory of a client that its service has too, in which the large arrays of their messages are.
 """
-A socket copies what it sends into the kernel and out of it. Processes of one machine need not: a client makes memory
-without a name (memfd_create(2)), offers it with a request, and the service maps the file that /proc shows it. It is gone
-when neither has it any more, however they end, and cannot become smaller while it is used. Where /proc does not show it,
-as between containers, the service does not accept it, and arrays stay in frames.
+A socket copies what it sends into the kernel and out of it. Processes of one machine need not: a client makes a file in memory
+(memory_file.py) and offers it with a request. Where the service can't open it, it does not accept it, and arrays stay in
+frames.
 
 A connection carries one request at a time. So the part for requests is free when the reply has come: a service must not
-use the arrays of a request after its answer, unless the request's class says that it keeps them. Each request lends the part
-for replies, unless an array of the last reply still exists.
+use the arrays of a request after its answer. Each request lends the part for replies, unless an array of the last reply still
+exists.
 """
 
 from __future__ import annotations
 
-import fcntl
-import mmap
-import os
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,59 +20,31 @@ import numpy as np
 
 from .errors import Malformed
 from .frames import ALIGNMENT, Flag, Kind, Message, Offer, offer_of, pack_frames, room_for, unpack_frames
+from .memory_file import MemoryFile, Place
 
 MOST = 72 << 20
 """Bytes of memory for the arrays of a message: larger ones go in pieces."""
-_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class _Region:
-    """Mapped memory: the mark, and the parts for requests and for replies."""
+    """Memory in common: the parts for requests and for replies."""
 
-    def __init__(self, descriptor: int, offer: Offer):
-        self.offer = offer
-        memory = memoryview(mmap.mmap(descriptor, ALIGNMENT + offer.request + offer.reply))
-        self.mark = memory[: len(offer.mark)]
-        self.request = memory[ALIGNMENT : ALIGNMENT + offer.request]
-        self._reply = memory[ALIGNMENT + offer.request :]
+    def __init__(self, file: MemoryFile, request: int):
+        process, descriptor, size, mark = file.place
+        self.offer = Offer(process, descriptor, request, size - request, mark)
+        self.request, self._reply = file.memory[:request], file.memory[request:]
 
     def reply(self) -> memoryview:
         """The part for replies, as an object that lives as long as the arrays in it."""
         return self._reply[:]
 
 
-def _made(request: int, reply: int) -> tuple[int, _Region]:
-    """New memory, and the descriptor of its file."""
-    descriptor = os.memfd_create("paddle_mini", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        os.ftruncate(descriptor, ALIGNMENT + request + reply)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
-        region = _Region(descriptor, Offer(os.getpid(), descriptor, request, reply, os.urandom(16)))
-        region.mark[:] = region.offer.mark
-        return descriptor, region
-    except BaseException:
-        os.close(descriptor)
-        raise
-
-
 def _opened(offer: Offer) -> _Region | None:
-    """The memory of another process; None if it can't be reached. Malformed if it can become smaller."""
+    """The memory of another process; None if it can't be reached. Malformed if it is too large."""
     if offer.request > MOST or offer.reply > MOST:
         raise Malformed(f"memory of {offer.request} and {offer.reply} bytes is offered, {MOST} are the most")
-    descriptor = -1
-    try:
-        descriptor = os.open(f"/proc/{offer.process}/fd/{offer.descriptor}", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
-        if fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _SEALS != _SEALS:
-            return None
-        if os.fstat(descriptor).st_size != ALIGNMENT + offer.request + offer.reply:
-            return None
-        region = _Region(descriptor, offer)
-    except (OSError, ValueError):
-        return None
-    finally:
-        if descriptor >= 0:
-            os.close(descriptor)
-    return region if bytes(region.mark) == offer.mark else None  # else another process has this number here
+    file = MemoryFile.opened(Place(offer.process, offer.descriptor, offer.request + offer.reply, offer.mark))
+    return None if file is None else _Region(file, offer.request)
 
 
 class LentMemory:
@@ -85,15 +53,15 @@ class LentMemory:
 
     def __init__(self) -> None:
         self._region: _Region | None = None
-        self._descriptor = -1  # until the service has mapped the region
+        self._file: MemoryFile | None = None  # the region's, until the service has opened it
         self._is_refused = False
         self._request_needs = self._reply_needs = 0  # the most so far
         self._replied: weakref.ref[memoryview] | None = None  # the part for replies, while arrays are in it
         self._lent: memoryview | None = None
 
-    def pack(self, header: bytes, arrays: Sequence[np.ndarray], patience: float, is_kept: bool, flags: int = 0) -> list[Any]:
-        """The frames of a request. is_kept: the service keeps its arrays, which are then not put into the memory."""
-        needs, offer = 0 if is_kept else room_for(arrays), None
+    def pack(self, header: bytes, arrays: Sequence[np.ndarray], patience: float, flags: int = 0) -> list[Any]:
+        """The frames of a request."""
+        needs, offer = room_for(arrays), None
         region, self._request_needs = self._region, max(needs, self._request_needs)
         if region is None or needs > region.offer.request or self._reply_needs > region.offer.reply:
             region = self._offered()
@@ -112,7 +80,9 @@ class LentMemory:
         if self._is_refused or max(needs) > MOST or not any(needs):
             return None
         with suppress(OSError):  # no memory, or no descriptor: frames need neither
-            self._descriptor, self._region = _made(*map(_with_reserve, needs))
+            request, reply = map(_with_reserve, needs)
+            self._file = MemoryFile.made(request + reply)
+            self._region = _Region(self._file, request)
             return self._region
         return None
 
@@ -120,8 +90,8 @@ class LentMemory:
         """The reply to the last request."""
         lent, self._lent = self._lent, None
         message = unpack_frames(head, frames, lent)
-        if self._descriptor >= 0:
-            self._close_descriptor()
+        if self._file is not None:
+            self._hide()
             if not message.flags & Flag.OFFER:
                 self._is_refused, self._region = True, None
         self._reply_needs = max(self._reply_needs, message.large)
@@ -129,14 +99,14 @@ class LentMemory:
             self._replied = weakref.ref(lent)
         return message
 
-    def _close_descriptor(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+    def _hide(self) -> None:
+        if self._file is not None:
+            self._file.hide()
+            self._file = None
 
     def close(self) -> None:
         """The memory stays for as long as arrays are in it."""
-        self._close_descriptor()
+        self._hide()
         self._region = self._lent = None
 
 

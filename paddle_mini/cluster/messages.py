@@ -28,7 +28,7 @@ from .dataclass_json import decoded, decoded_list, other_names, repeated_fields
 from .errors import ERRORS, ClusterError, Malformed, WrongJob, WrongVersion
 from .wire import Arrays, Encoder, Header, check_arrays, pack, unpack, unpack_list, within_limit
 
-PROTOCOL = 6
+PROTOCOL = 7
 _TEXT_LIMIT = 2000
 _KEPT = 128
 """Repeated parts of headers that are kept."""
@@ -45,13 +45,11 @@ R = TypeVar("R", bound=Reply)
 
 class Request(Generic[R]):
     """Base of requests; R: the class of the reply. service: the kind of service that answers it; name: in headers, by
-    default the class name in snake case. is_kept: whether the service uses the arrays after its answer. memory: at the
-    service, as in Service.take()."""
+    default the class name in snake case. memory: at the service, as in Service.take()."""
 
     name: ClassVar[str]
     reply: ClassVar[type[Reply]]
     repeats: ClassVar[tuple[str, ...]] = ()  # lists of named tuples, read-only
-    is_kept: ClassVar[bool] = False
     memory: memoryview | None = None
 
     def __init_subclass__(cls, service: str, name: str = "") -> None:

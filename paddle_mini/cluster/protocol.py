@@ -103,17 +103,19 @@ class EndTasks(FromTrainer, Request[replies.TasksEnded], service="coordinator"):
 @dataclass
 class JoinRendezvous(FromTrainer, Request[replies.RendezvousJoined], service="coordinator"):
     """Collective mode: the trainer joins and gets the common state. serial: of the request; increases. has: the state
-    that it has; lost: the key of a state that servers have lost; layout: digest of its variables."""
+    that it has; lost: the key of a state that its holder has lost; layout: digest of its variables; address: where other
+    trainers reach it."""
 
     serial: int
     layout: str
+    address: str
     has: StepId | None = None
     lost: str | None = None
 
 
 @dataclass
 class StateStored(FromTrainer, Request[replies.Done], service="coordinator"):
-    """Collective mode: the trainer has stored its state on the servers, under this key."""
+    """Collective mode: the trainer keeps its state for others, under this key."""
 
     serial: int
     step_id: StepId
@@ -122,7 +124,7 @@ class StateStored(FromTrainer, Request[replies.Done], service="coordinator"):
 
 @dataclass
 class Arrive(FromTrainer, Request[replies.Arrived], service="coordinator"):
-    """Collective mode: the trainer has arrived at a step. has_gradient: servers have its gradient."""
+    """Collective mode: the trainer has arrived at a step. has_gradient: the others can read its gradient."""
 
     serial: int
     step_id: StepId
@@ -136,6 +138,13 @@ class LeaveRendezvous(FromTrainer, Request[replies.RendezvousLeft], service="coo
     serial: int
     step_id: StepId
     done: bool
+
+
+@dataclass
+class GetAddresses(Request[replies.Addresses], service="coordinator"):
+    """Collective mode: where these trainers are reached, of which some may have left."""
+
+    of: list[MemberId]
 
 
 @dataclass

@@ -129,7 +129,8 @@ class Network(NamedTuple):
 
     def link(self, known: Mapping[str, Address], actors: Mapping[str, Any]) -> SocketLink:
         """known: addresses of services; actors: their actors. Others are looked for by their names."""
-        return SocketLink(self.keys, ray.get_runtime_context().get_node_id(), partial(self._find, dict(actors)), known)
+        machine = ray.get_runtime_context().get_node_id()
+        return SocketLink(self.keys, machine, partial(self._find, dict(actors)), known, self.socket)
 
     def socket(self, name: str) -> ServiceSocket:
         machine, host = ray.get_runtime_context().get_node_id(), ray.util.get_node_ip_address()

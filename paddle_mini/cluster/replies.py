@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .latencies import Latencies
+from .memory_file import Place
 from .messages import Reply, ServerReply
 from .process_log import Event
 from .values import (
@@ -110,11 +111,12 @@ class TasksEnded(Reply):
 
 @dataclass
 class RendezvousJoined(Reply):
-    """key: of the state to load."""
+    """key: of the state to load; holder: the trainer that keeps it."""
 
     answer: JoinAnswer
     step_id: StepId
     key: str = ""
+    holder: MemberId | None = None
 
 
 @dataclass
@@ -196,23 +198,32 @@ class ServerStatus(ServerReply):
 
 
 @dataclass
-class ReducerStatus(Reply):
-    index: int
-    mode: str
-    pushes: PushCounts
+class Addresses(Reply):
+    """Where trainers are reached, in the order of the request; "" if it is not known."""
+
+    addresses: list[str]
 
 
 @dataclass
-class Mean(Reply):
-    """missing: the server has lost some of the gradients."""
+class TrainerMemory(Reply):
+    """place: None if other processes can't read the memory."""
+
+    place: Place | None
+
+
+@dataclass
+class Share(Reply):
+    """missing: the trainer has not, or no longer, what was asked for. serial: of what it has: the share is intact if the memory
+    has the same serial after it was read. arrays: a copy of the share, if one was asked for."""
 
     missing: bool
+    serial: int = 0
     arrays: Arrays = field(default_factory=list)
 
 
 @dataclass
 class StoredState(Reply):
-    """One server's share of the state with the requested key; state: None if the server does not have it."""
+    """state: None if the trainer does not have the state with this key."""
 
     state: State | None = None
     arrays: Arrays = field(default_factory=list)

@@ -1,19 +1,23 @@
 # SocketLink: the connections of a process to the sockets of services.
 from __future__ import annotations
 
+import logging
+import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import zmq
 
+from ..errors import shown
 from .cut_messages import Collected, cut, is_large
-from .engine import Answer, Envelope, Link
-from .errors import ClusterError, Gone, Timeout
+from .engine import Answer, Envelope, Link, Service
+from .errors import ClusterError, Gone, Malformed, Timeout
 from .frames import Flag, Kind, Message, pack_frames, unpack_frames
 from .lent_memory import LentMemory
 from .messages import encode_error
-from .service_socket import Address, Keys, set_limits, try_to_send
+from .service_socket import Address, Keys, ServiceSocket, set_limits, try_to_send
 from .wire import Arrays, check_arrays
 
 CONNECT = 5.0
@@ -31,17 +35,23 @@ _ENDS = (
 
 class SocketLink(Link):
     """machine: of this process. find(service): its present address, or None while it does not run; known: addresses that
-    need not be looked for. May be used by several threads at a time.
+    need not be looked for. listen(name): a socket for a service of this process. May be used by several threads at a time.
 
     A connection carries one request at a time, and is closed when its reply does not arrive: no reply belongs to an
     earlier request, and a restarted service is looked for again. Arrays are sent from where they are: they must not
     change before send() returns."""
 
     def __init__(
-        self, keys: Keys, machine: str, find: Callable[[str], Address | None], known: Mapping[str, Address] | None = None
+        self,
+        keys: Keys,
+        machine: str,
+        find: Callable[[str], Address | None],
+        known: Mapping[str, Address] | None = None,
+        listen: Callable[[str], ServiceSocket] | None = None,
     ):
-        self._keys, self._machine, self._find = keys, machine, find
+        self._keys, self._machine, self._find, self._listen = keys, machine, find, listen
         self._known = dict(known or {})
+        self._learned: dict[str, Address] = {}
         self._context = zmq.Context()
         self._context.set(zmq.MAX_SOCKETS, self._context.get(zmq.SOCKET_LIMIT))
         self._free: dict[str, list[_Connection]] = {}
@@ -67,6 +77,20 @@ class SocketLink(Link):
                 if isinstance(one, _Connection):
                     one.close()
 
+    def serve(self, name: str, service: Service) -> str:
+        assert self._listen is not None
+        socket = self._listen(name)
+        threading.Thread(target=_serve, args=(socket, service, name), name=f"{name} requests", daemon=True).start()
+        self._learned[name] = socket.address
+        return "\t".join(socket.address)
+
+    def learn(self, name: str, address: str) -> None:
+        parts = address.split("\t")
+        if len(parts) != len(Address._fields):
+            raise Malformed(f"{shown(address)} is not the address of {name}")
+        self._forget(name)
+        self._learned[name] = Address(*parts)
+
     def close(self) -> None:
         """Closes all connections. No thread may be in send()."""
         self._context.destroy(linger=0)
@@ -84,7 +108,7 @@ class SocketLink(Link):
         except IndexError:  # another thread was faster
             connection = None
         if connection is None:
-            address = self._known.get(request.service) or self._find(request.service)
+            address = self._address_of(request.service)
             if address is None:
                 return Gone("it does not run")
             self._known[request.service] = address
@@ -99,11 +123,22 @@ class SocketLink(Link):
             raise
         return connection
 
+    def _address_of(self, service: str) -> Address | None:
+        return self._known.get(service) or self._learned.get(service) or self._find(service)
+
     def _forget(self, service: str) -> None:
         """Closes the idle connections to a service, which is looked for again."""
         self._known.pop(service, None)
         for connection in self._free.pop(service, []):
             connection.close()
+
+
+def _serve(socket: ServiceSocket, service: Service, name: str) -> None:
+    try:
+        socket.serve(service.take, service.tick, lambda: False)
+    except BaseException:  # the process is started again; without this thread it would be silent forever
+        logging.getLogger(__name__).exception("the requests to %s end", name)
+        os._exit(1)
 
 
 class _Connection:
@@ -136,7 +171,7 @@ class _Connection:
         if self._memory is None:
             frames = pack_frames(Kind.REQUEST, request.header, arrays, request.patience, flags)
         else:
-            frames = self._memory.pack(request.header, arrays, request.patience, request.is_kept, flags)
+            frames = self._memory.pack(request.header, arrays, request.patience, flags)
         self._is_sent = self._is_sent and self._pushed(frames, end if flags else 0.0)
 
     def _pushed(self, frames: list[Any], end: float) -> bool:

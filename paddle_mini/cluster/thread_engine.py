@@ -144,6 +144,11 @@ class ThreadEngine(Engine):
         else:
             self._served[name].die()
 
+    def add(self, name: str, service: Service) -> _Served:
+        """Serves a service of a trainer."""
+        served = self._served[name] = _Served(lambda: service)
+        return served
+
     def restart(self, name: str) -> None:
         """Starts a killed service again."""
         served = self._served[name]
@@ -207,10 +212,20 @@ class _ThreadLink(Link):
     def __init__(self, engine: ThreadEngine):
         self._engine, self._killed = engine, False
         self._open: set[_Replies] = set()
+        self._own: list[_Served] = []
+
+    def serve(self, name: str, service: Service) -> str:
+        self._own.append(self._engine.add(name, service))
+        return name
+
+    def learn(self, name: str, address: str) -> None:
+        """Does nothing: all services of the process are known."""
 
     def kill(self) -> None:
-        """Raises Killed in all calls of send(), from now on."""
+        """Raises Killed in all calls of send(), from now on, and ends what serve() has started."""
         self._killed = True
+        for served in self._own:
+            served.die()
         for replies in list(self._open):
             replies.done.set()
 

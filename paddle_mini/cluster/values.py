@@ -74,13 +74,13 @@ class Role(str, Enum):
 
 class JoinAnswer(str, Enum):
     """FIRST: this trainer provides the initial state. CONTINUE: it has the state of the others. LOAD: it must load the
-    state from the servers."""
+    state from another one."""
 
     FIRST, CONTINUE, LOAD = "first", "continue", "load"
 
 
 class ArriveAnswer(str, Enum):
-    """COMPLETE: the step is complete. STORE: this trainer must store its state on the servers. REJOIN: it must join the
+    """COMPLETE: the step is complete. STORE: this trainer must keep its state for others. REJOIN: it must join the
     rendezvous again."""
 
     COMPLETE, STORE, REJOIN = "complete", "store", "rejoin"

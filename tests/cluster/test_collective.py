@@ -42,22 +42,21 @@ def dpsgd():
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_one_trainer_gets_the_bits_of_one_machine(name):
     expected = alone(trained, 5, OPTIMIZERS[name], 24)
-    result = pm.cluster.run(trained, 1, 2, "collective", args=(5, OPTIMIZERS[name], 24))
+    result = pm.cluster.run(trained, 1, mode="collective", args=(5, OPTIMIZERS[name], 24))
     assert_same_bits(result.returned[0], expected)
-    assert result.counts == {"sent": 10, "applied": 10, "dropped": 0, "repeated": 0, "lost": 0}
+    assert result.counts == {"sent": 5, "applied": 5, "dropped": 0, "repeated": 0, "lost": 0}
 
 
-@pytest.mark.parametrize("trainers, servers", [(2, None), (3, 1), (3, 5)])
+@pytest.mark.parametrize("trainers", [2, 3, 4])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_trainers_together_make_one_big_batch(name, trainers, servers):
+def test_trainers_together_make_one_big_batch(name, trainers):
     expected = alone(trained, 6, OPTIMIZERS[name], 24)
-    result = pm.cluster.run(trained, trainers, servers, "collective", args=(6, OPTIMIZERS[name], 24, trainers))
+    result = pm.cluster.run(trained, trainers, mode="collective", args=(6, OPTIMIZERS[name], 24, trainers))
     for one in result.returned:
         assert_same_bits(one, result.returned[0])
     for key, value in expected.items():
         np.testing.assert_allclose(result.returned[0][key], value, rtol=2e-3, atol=2e-5)
-    assert len(result.servers) == (servers or trainers)
-    assert result.counts["sent"] == result.counts["applied"] == 6 * trainers * len(result.servers)
+    assert result.servers == [] and result.counts["sent"] == result.counts["applied"] == 6 * trainers
 
 
 def test_an_optimizer_that_draws_numbers_draws_the_same_everywhere():
@@ -286,6 +285,12 @@ def test_what_can_not_be_is_refused():
             pm.cluster.run(function, 2, mode="collective")
     with pytest.raises(Malformed, match="mode is 'together', it must be one of .*, elastic, collective"):
         pm.cluster.run(table, mode="together")
+
+
+def test_a_number_of_servers_is_ignored():
+    with pytest.warns(DeprecationWarning, match="collective mode has no servers: servers=3 is ignored"):
+        result = pm.cluster.run(trained, 2, 3, "collective", args=(1, OPTIMIZERS["SGD"], 24, 2))
+    assert result.servers == []
 
 
 def test_an_optimizer_that_reads_what_the_model_computes_is_refused():

@@ -69,7 +69,8 @@ def test_the_status_of_a_job_has_them(mode):
         time.sleep(0.5)  # for a heartbeat of each server
 
     seen = []
-    pm.cluster.run(trains, 2, 2, mode, args=(20,), on_status=seen.append, status_seconds=0.01, lease=0.4)
+    servers = 2 if mode == "async" else None
+    pm.cluster.run(trains, 2, servers, mode, args=(20,), on_status=seen.append, status_seconds=0.01, lease=0.4)
     last = seen[-1]
     assert last.coordinator["join"].answered == 2 and 0 < last.coordinator["join"].p50 <= last.coordinator["join"].p99
     if mode == "async":

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 from paddle_mini.cluster import NotFinite, protocol
+from paddle_mini.cluster.collective_protocol import GetGradient, GetMean
 from paddle_mini.cluster.coordinator.coordinator import Coordinator
 from paddle_mini.cluster.coordinator.coordinator_settings import CoordinatorSettings
-from paddle_mini.cluster.job_settings import JobSettings
 from paddle_mini.cluster.messages import REQUESTS, Reply, decode, decode_reply, encode, encode_reply
 from paddle_mini.cluster.process_log import Event
 from paddle_mini.cluster.protocol import Push
-from paddle_mini.cluster.servers.reducer import Reducer
 from paddle_mini.cluster.servers.server import ParameterServer
 from paddle_mini.cluster.servers.settings import ServerSettings
 from paddle_mini.cluster.shards import ParameterInfo
-from paddle_mini.cluster.values import BlockKey
+from paddle_mini.cluster.trainers.gradient_memory import GradientMemory
+from paddle_mini.cluster.trainers.peer import Peer
+from paddle_mini.cluster.values import BlockKey, StepId
 
 
 def example(kind):
@@ -56,8 +57,9 @@ EXAMPLES = {
     np.ndarray: np.ones(1),
     ParameterInfo: ParameterInfo("a", (3, 1), "float32", True),
     Event: Event(30, "text"),
+    **{kind: kind(StepId("epoch", 3), 1, 2, True) for kind in (GetGradient, GetMean)},
 }
-ALL = [kind for service in ("coordinator", "server", "reducer") for kind in REQUESTS[service].values()]
+ALL = [kind for service in ("coordinator", "server", "trainer") for kind in REQUESTS[service].values()]
 PUSH = Push(2, 1, 4, [BlockKey("w", 0), BlockKey("t", 1)], arrays=[np.ones(2), np.array([1]), np.ones((1, 2))])
 
 
@@ -75,7 +77,7 @@ def test_every_request_and_its_reply_come_back_as_they_were(kind):
     [
         ("coordinator", lambda folder: Coordinator(CoordinatorSettings("j", 1, 1), folder)),
         ("server", lambda folder: ParameterServer(0, ServerSettings("j", 1, 1))),
-        ("reducer", lambda folder: Reducer(0, JobSettings("j", 1, 1, "collective"))),
+        ("trainer", lambda folder: Peer("j", GradientMemory.made({}))),
     ],
 )
 def test_every_request_has_a_handler(service, made, tmp_path):

@@ -76,7 +76,7 @@ def test_the_next_gives_where_the_first_dies_before_it_has(job):
     assert c.again()["key"] == "other"
 
 
-def test_a_state_that_servers_have_lost_is_given_again(job):
+def test_a_state_that_its_holder_has_lost_is_given_again(job):
     a, b = begun(job)
     step(a, b)
     c = Rank(job, 2)
@@ -89,6 +89,22 @@ def test_a_state_that_servers_have_lost_is_given_again(job):
     a.store("once more")
     reply = c.again()
     assert (reply["answer"], reply["key"]) == ("load", "once more")
+
+
+def test_a_trainer_is_found_at_its_address_also_when_it_has_left(job):
+    a, b = begun(job)
+    job.request("leave", role="trainer", number=0, incarnation=1)
+    lives = [[1, 1], [0, 1], [0, 2], [7, 1]]
+    assert job.request("get_addresses", of=lives)["addresses"] == [f"of {id(b)}", f"of {id(a)}", "", ""]
+
+
+def test_a_state_is_loaded_from_the_one_that_keeps_it(job):
+    a, b = begun(job)
+    step(a, b)
+    c = Rank(job, 2)
+    assert c.join_rendezvous() == WAIT and b.arrive() == WAIT and a.arrive() == {"answer": "store"}
+    a.store("later")
+    assert c.again()["holder"] == [0, 1]
 
 
 def test_one_that_was_taken_for_lost_goes_on_where_the_others_have_waited(job):
@@ -114,7 +130,7 @@ def test_one_that_was_taken_for_lost_takes_the_state_where_the_others_have_not_w
     assert b.again()["answer"] == "load" and b.step_id == a.step_id
 
 
-def test_a_step_that_servers_have_lost_is_made_anew_by_those_who_do_not_have_it(job):
+def test_a_step_that_fails_is_made_anew_by_those_who_do_not_have_it(job):
     a, b = begun(job)
     step(a, b)
     old = [a.step_id[0], 0]

@@ -16,6 +16,7 @@ from ..protocol import (
     BeginInit,
     EndInit,
     EndTasks,
+    GetAddresses,
     GetJobStatus,
     GetTasks,
     Heartbeat,
@@ -102,6 +103,7 @@ class Coordinator(Answering, Batching):
             Heartbeat: self._heartbeat,
             View: self._view,
             GetJobStatus: self._status,
+            GetAddresses: self._rendezvous.addresses,
             **dict.fromkeys((JoinRendezvous, StateStored, Arrive, LeaveRendezvous), self._rendezvous_request),
         }
         super().__init__(

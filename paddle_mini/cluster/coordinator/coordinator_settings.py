@@ -35,10 +35,10 @@ class CoordinatorSettings:
     def __post_init__(self) -> None:
         if not isinstance(self.job, str) or not 1 <= len(self.job) <= 200:
             raise Malformed(f"job is {shown(self.job)}, it must be text of 1 to 200 characters")
-        for name in ("trainers", "servers", "task_failures"):
+        for name, least in (("trainers", 1), ("servers", 0), ("task_failures", 1)):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise Malformed(f"{name} is {shown(value)}, it must be an integer, at least 1")
+            if type(value) is not int or value < least:
+                raise Malformed(f"{name} is {shown(value)}, it must be an integer, at least {least}")
         for name in ("lease", "init_lease", "task_timeout"):
             value = getattr(self, name)
             if type(value) not in (int, float) or not (math.isfinite(value) and value > 0):

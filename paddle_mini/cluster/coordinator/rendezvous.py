@@ -4,32 +4,42 @@ The coordinator handles the requests join_rendezvous, state_stored, arrive and l
 pair (epoch, step): it identifies the state of a trainer and the step that begins with this state; trainers with equal
 step_ids have the same bits. Within an epoch each step is made once.
 
-A trainer joins, which gives it the state of the others. It then arrives at each step, after the servers have received
-its whole gradient; has_gradient is False for a trainer without one. When all members have arrived, the step is
+A trainer joins, which gives it the state of the others. It then arrives at each step, when the others can read its
+whole gradient; has_gradient is False for a trainer without one. When all members have arrived, the step is
 complete: its contributors are the members at this moment. The reply is the same for all of them and never changes, and
-the servers have every share that it names, so two trainers, or two servers, can't make a step of different gradients. A
-trainer that dies before this moment contributes nothing; one that dies after it contributes its whole gradient.
+each share of the mean is computed by one trainer, so two trainers can't make a step of different gradients. A trainer that
+dies before this moment contributes nothing. If one dies after it, those that have read the whole mean have made the step,
+and the others join again: they load the state of one that has made it or, if none has, all repeat the step.
 
-A trainer can't join in the middle of a step: the first member stores its state on the servers, and the step waits until
-the new member has loaded it. A trainer that arrives with another step_id than the others' gets the answer "rejoin": it
-was considered lost, or a server lost a share, or the coordinator restarted, which loses the rendezvous. After a
-restart, and when all members have left, the rendezvous waits for a request of every trainer that is present. Then a new
-epoch begins with the most advanced state, or, if no trainer has a state, with the initial values or a checkpoint; the
-other trainers load it.
+A trainer can't join in the middle of a step: the first member keeps a copy of its state, and the step waits until the new
+member has loaded it. A trainer that arrives with another step_id than the others' gets the answer "rejoin": it was
+considered lost, or could not read what it needed from another one, or the coordinator restarted, which loses the
+rendezvous. After a restart, and when all members have left, the rendezvous waits for a request of every trainer that is
+present. Then a new epoch begins with the most advanced state, or, if no trainer has a state, with the initial values or a
+checkpoint; the other trainers load it.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from ..errors import Malformed
 from ..messages import Wait
-from ..protocol import Arrive, JoinRendezvous, LeaveRendezvous, StateStored
-from ..replies import Arrived, Done, RendezvousJoined, RendezvousLeft
+from ..protocol import Arrive, GetAddresses, JoinRendezvous, LeaveRendezvous, StateStored
+from ..replies import Addresses, Arrived, Done, RendezvousJoined, RendezvousLeft
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, RendezvousStatus, StepId
 
 _Reply = RendezvousJoined | Done | Arrived | RendezvousLeft | Wait
+
+
+class _Stored(NamedTuple):
+    """A state that its holder keeps under a key."""
+
+    step_id: StepId
+    key: str
+    holder: MemberId
 
 
 class Rendezvous:
@@ -44,7 +54,8 @@ class Rendezvous:
         self._inside: dict[int, bool | None] = {}  # its members: whether each has a gradient; None: not arrived yet
         self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
         self._first: int | None = None  # the trainer that provides the first state
-        self._stored: tuple[StepId, str] | None = None  # the state on the servers, and its key
+        self._stored: _Stored | None = None
+        self._addresses: dict[int, tuple[int, str]] = {}  # incarnation and address, also of trainers that have left
         self._contributors: tuple[StepId, list[MemberId]] | None = None  # those of the previous step
         self._started_steps = False
         self._layout: str | None = None
@@ -59,6 +70,7 @@ class Rendezvous:
         if serial == last and reply is not None:
             return reply
         if isinstance(request, JoinRendezvous):
+            self._addresses[number] = request.incarnation, request.address
             if serial > last:  # a repeated request: the trainer may have been admitted since
                 self._inside.pop(number, None)
             reply = self._join(number, request)
@@ -72,6 +84,10 @@ class Rendezvous:
     def status(self) -> RendezvousStatus:
         return RendezvousStatus(self._step_id.step, sorted(self._inside), sorted(self._waiting))
 
+    def addresses(self, request: GetAddresses) -> Addresses:
+        known = [self._addresses.get(one.number, (-1, "")) for one in request.of]
+        return Addresses([address if one.incarnation == life else "" for one, (life, address) in zip(request.of, known)])
+
     def end(self, number: int) -> None:
         """Removes a trainer that left or was lost."""
         self._inside.pop(number, None)
@@ -83,7 +99,7 @@ class Rendezvous:
     def _join(self, number: int, request: JoinRendezvous) -> RendezvousJoined | Wait:
         has = request.has
         self._require_layout(number, request.layout)
-        if self._stored is not None and self._stored[1] == request.lost:
+        if self._stored is not None and self._stored.key == request.lost:
             self._stored = None
         if number not in self._inside:
             self._waiting[number] = has
@@ -96,7 +112,7 @@ class Rendezvous:
             return RendezvousJoined(JoinAnswer.FIRST, self._step_id)
         if self._stored is not None and self._is_stored:
             self._admit(number)
-            return RendezvousJoined(JoinAnswer.LOAD, self._step_id, self._stored[1])
+            return RendezvousJoined(JoinAnswer.LOAD, self._step_id, self._stored.key, self._stored.holder)
         return Wait()
 
     def _begin_epoch(self) -> None:
@@ -123,7 +139,7 @@ class Rendezvous:
             self._first, self._step_id = None, step_id
             self._admit(number)
         if number in self._inside and step_id == self._step_id:
-            self._stored = step_id, request.key
+            self._stored = _Stored(step_id, request.key, MemberId(number, request.incarnation))
         return Done()
 
     def _arrive(self, number: int, request: Arrive) -> Arrived | Wait:
@@ -154,8 +170,8 @@ class Rendezvous:
         self._inside = dict.fromkeys(self._inside)
 
     def _leave(self, number: int, request: LeaveRendezvous) -> RendezvousLeft:
-        """The last member stores its state on the servers, for trainers that join later, and then finishes its work;
-        trainers that join meanwhile wait."""
+        """The last member keeps its state, for trainers that join later, and then finishes its work; trainers that join
+        meanwhile wait."""
         if number not in self._inside or request.step_id != self._step_id:
             return RendezvousLeft(LeaveAnswer.REJOIN)
         if len(self._inside) == 1 and not self._is_stored:
@@ -167,8 +183,8 @@ class Rendezvous:
 
     @property
     def _is_stored(self) -> bool:
-        """Whether the servers have the state that the next step begins with."""
-        return self._stored is not None and self._stored[0] == self._step_id
+        """Whether a trainer keeps the state that the next step begins with."""
+        return self._stored is not None and self._stored.step_id == self._step_id
 
     def _require_layout(self, number: int, layout: str) -> None:
         self._layout = self._layout or layout

@@ -1,1 +1,1 @@
-# Parameter servers, and the reducers of collective mode.
+# Parameter servers.

@@ -17,9 +17,11 @@ from ..engine import Link
 from ..errors import NotFinite
 from ..job_settings import JobSettings
 from .exchange import Exchange, Outcome
-from .flat_buffer import FlatBuffer
+from .gradient_memory import GradientMemory
 from .membership import Membership
 from .pace import Pace
+from .peer import Peer
+from .peers import Peers
 from .reading import Reading
 from .saving import model_writer, values_of
 from .split_program import split_program
@@ -42,18 +44,20 @@ class CollectiveTrainer(Trainer):
         self._split = split_program(main)
         self._optimizing = Executor(exe.place, allow_cpu_fallback=exe.allow_cpu_fallback)
         self._state = TrainingState(main, exe, self._optimizing, scope, directory, settings.checkpoint_seconds)
-        gradients = FlatBuffer(
-            {
-                gradient.name: (np.dtype(gradient.dtype), main.global_block().var(name).shape)
-                for name, gradient in self._split.gradients.items()
-            }
-        )
+        fields = {
+            gradient.name: (np.dtype(gradient.dtype), main.global_block().var(name).shape)
+            for name, gradient in self._split.gradients.items()
+        }
         self._pace = Pace()
         self._client = Client(link, **settings.client_options())
         self._membership = Membership(number, 0, self._client, settings.heartbeat_seconds, self._report)
-        self._exchange = Exchange(self._membership, self._client, settings.servers, gradients, self._state)
+        memory = GradientMemory.made(fields)
+        own = Peer(settings.job, memory)
+        patient = Client(link, **{**settings.client_options(), "timeout": settings.lease})  # then a silent trainer is lost
+        peers = Peers(link, self._client, patient, fields)
+        address = link.serve(f"trainer {number}", own)
+        self._exchange = Exchange(self._membership, memory, own, address, peers, self._state)
         self._reading = Reading(self._client, self._membership, lambda: None, self._withdraw)
-        self.counts: dict[str, int] = {}
 
     def begin(self) -> None:
         """Joins the job; returns when this trainer has the common state."""
@@ -70,7 +74,7 @@ class CollectiveTrainer(Trainer):
             values, bad = self._compute(feed, computed, return_numpy)
             outcome = self._exchange.mean(has_gradient=bad is None)
         if outcome is Outcome.MEAN:
-            self._optimizing.run(self._split.optimizing, self._exchange.gradients.views, scope=self._scope)
+            self._optimizing.run(self._split.optimizing, self._exchange.means.views, scope=self._scope)
             if self._exchange.is_first:
                 self._state.save_if_due(self._step)
         if bad is not None:
@@ -85,11 +89,12 @@ class CollectiveTrainer(Trainer):
     def _compute(self, feed: Mapping[str, Any] | None, fetches: list[str], return_numpy: bool) -> tuple[list[Any], str | None]:
         """Runs the model and stores its gradients in the buffer. Returns the values of fetches, and the name of a
         gradient that is not finite, if one is and the program has no loss scaling that handles it."""
-        gradients = self._exchange.gradients
-        results = self._exe.run(self._split.model, feed, fetches + list(gradients.views), self._scope, return_numpy)
-        for view, result in zip(gradients.views.values(), results[len(fetches) :]):
-            value = result.array if isinstance(result, LoDTensor) else result
-            np.copyto(view, np.asarray(value).reshape(view.shape))
+        names = list(self._exchange.means.views)
+        results = self._exe.run(self._split.model, feed, fetches + names, self._scope, return_numpy)
+        with self._exchange.new_gradient() as gradients:
+            for view, result in zip(gradients.views.values(), results[len(fetches) :]):
+                value = result.array if isinstance(result, LoDTensor) else result
+                np.copyto(view, np.asarray(value).reshape(view.shape))
         return results[: len(fetches)], None if self._split.scales else next(gradients.not_finite(), None)
 
     @property
@@ -125,6 +130,12 @@ class CollectiveTrainer(Trainer):
     def kill(self) -> None:
         """Simulates a crash: sends no message."""
         self._membership.stop_heartbeat()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Gradients of this trainer, as in JobResult.counts."""
+        sent, applied = self._exchange.sent, self._exchange.applied
+        return {"sent": sent, "applied": applied, "dropped": sent - applied, "repeated": 0}
 
     def _withdraw(self) -> None:
         if self._exchange.inside:

@@ -1,22 +1,24 @@
-# Exchange: all-reduce of gradients over the servers, and transfer of the training state, in collective mode.
+# Exchange: all-reduce of gradients between trainers, and transfer of the training state, in collective mode.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from itertools import count
 
-from ..client import Call, Client, required
-from ..collective_protocol import Add, GetMean, GetState, PutState
 from ..protocol import Arrive, JoinRendezvous, LeaveRendezvous, StateStored
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, StepId
 from .flat_buffer import FlatBuffer
+from .gradient_memory import GradientMemory
 from .membership import Membership
+from .peer import Kept, Peer
+from .peers import Peers
 from .training_state import TrainingState
 
 
 class Outcome(Enum):
-    """Result of a step. MEAN: the buffer has the mean of all trainers' gradients. NOTHING: no trainer had a gradient.
+    """Result of a step. MEAN: the mean of all trainers' gradients is known. NOTHING: no trainer had a gradient.
     DONE: this trainer was behind and has loaded another one's state, to which its gradient has contributed. AGAIN: the
     same, but without its gradient, which it must compute again."""
 
@@ -25,31 +27,54 @@ class Outcome(Enum):
 
 class Exchange:
     """step_id: identifies this trainer's state and the step that begins with it; None before it has one. inside:
-    whether the others wait for this trainer at each step. gradients: its own, which mean() replaces by the mean.
+    whether the others wait for this trainer at each step. memory: of its gradient and the mean; own, address: its service and
+    where that is. sent, applied: numbers of its gradients, and of those that became part of a mean.
 
-    See Rendezvous for the protocol. Each server reduces an equal share of the gradients, so a trainer sends and
-    receives as many bytes as its gradients have.
+    See Rendezvous for the protocol. Each of the n contributors of a step computes one of n equal shares of the mean: it reads
+    this share of the others' gradients (reduce-scatter), and then the other shares of the mean (all-gather). So a trainer
+    sends and receives 2 (n - 1) / n times the bytes of its gradient. A gradient may be changed when its trainer has the
+    whole mean, because then all shares were computed. A mean may be changed when all have arrived at the next step.
     """
 
-    def __init__(self, membership: Membership, client: Client, servers: int, gradients: FlatBuffer, state: TrainingState):
-        self._membership, self._client, self._servers = membership, client, servers
-        self.gradients, self._state = gradients, state
+    def __init__(
+        self, membership: Membership, memory: GradientMemory, own: Peer, address: str, peers: Peers, state: TrainingState
+    ):
+        self._membership, self._memory, self._own, self._peers, self._state = membership, memory, own, peers, state
+        self._address = address
         self.step_id: StepId | None = None
         self.inside = False
+        self.sent = self.applied = 0
         self._serials = count()
         self._contributors: list[MemberId] = []  # those of the last step
+
+    @property
+    def means(self) -> FlatBuffer:
+        return self._memory.mean.buffer
+
+    @contextmanager
+    def new_gradient(self) -> Iterator[FlatBuffer]:
+        """Inside, this trainer writes its gradient."""
+        self._own.gradient_of = None
+        with self._memory.gradient.changing() as gradients:
+            yield gradients
 
     def join(self) -> bool:
         """Returns when this trainer has the common state. False: it had this state already."""
         lost: str | None = None
+        self._own.gradient_of = None  # who waits for this trainer's share of a mean waits in vain
         while True:
             reply = self._membership.request(
-                JoinRendezvous, serial=next(self._serials), has=self.step_id, lost=lost, layout=self._state.layout
+                JoinRendezvous,
+                serial=next(self._serials),
+                has=self.step_id,
+                lost=lost,
+                layout=self._state.layout,
+                address=self._address,
             )
             if reply.answer is JoinAnswer.FIRST:
                 self.step_id = StepId(reply.step_id.epoch, self._state.resume())
                 self._store_state()
-            elif reply.answer is JoinAnswer.LOAD and not self._load_state(reply.key):
+            elif reply.holder is not None and not self._load_state(reply.holder, reply.key):
                 lost = reply.key
                 continue
             else:
@@ -60,25 +85,27 @@ class Exchange:
     def mean(self, has_gradient: bool) -> Outcome:
         """Makes a step. has_gradient: whether this trainer has a gradient."""
         assert self.step_id is not None
-        is_sent, is_part, step = False, False, self.step_id.step
+        is_part, step = False, self.step_id.step
+        self.sent += has_gradient
         while True:
-            if has_gradient and not is_sent:
-                self._add()
-                is_sent = True
+            self._own.gradient_of = self.step_id if has_gradient else None
             me = self._membership.life
             reply = self._membership.request(Arrive, serial=next(self._serials), step_id=self.step_id, has_gradient=has_gradient)
             if reply.answer is ArriveAnswer.STORE:
                 self._store_state()
                 continue
             if reply.answer is ArriveAnswer.COMPLETE:
+                self._own.kept = None  # who waited for it has loaded it
                 is_part = me in reply.contributors
-                if not reply.contributors or self._get_mean(reply.contributors):
+                if not reply.contributors or self._average(reply.contributors, me):
                     self.step_id, self._contributors = StepId(self.step_id.epoch, step + 1), reply.contributors
+                    self.applied += is_part
                     return Outcome.MEAN if reply.contributors else Outcome.NOTHING
             if self.join():
                 is_part = is_part or (self.step_id.step == step + 1 and me in self._contributors)
-                return Outcome.DONE if is_part and self.step_id.step > step else Outcome.AGAIN
-            is_sent = False
+                is_done = is_part and self.step_id.step > step
+                self.applied += is_done
+                return Outcome.DONE if is_done else Outcome.AGAIN
 
     @property
     def is_first(self) -> bool:
@@ -103,51 +130,50 @@ class Exchange:
     def _leave_once(self, done: bool) -> LeaveAnswer:
         return self._membership.request(LeaveRendezvous, serial=next(self._serials), step_id=self.step_id, done=done).answer
 
-    def _add(self) -> None:
-        assert self.step_id is not None
-        serial = next(self._serials)
-        required(
-            self._client.request_all(
-                [
-                    Call(
-                        f"server {index}",
-                        Add(*self._membership.life, serial, self.step_id, self.gradients.share(index, self._servers)),
-                    )
-                    for index in range(self._servers)
-                ]
-            )
-        )
+    def _average(self, of: list[MemberId], me: MemberId) -> bool:
+        """Computes the mean of these trainers' gradients, in their order. False if another one does not answer, or has not what
+        this step needs; this trainer's gradient is unchanged."""
+        own = of.index(me) if me in of else None
+        return (own is None or self._compute_share(of, own)) and self._gather(of, own)
 
-    def _get_mean(self, of: list[MemberId]) -> bool:
-        """False if a server has lost a contribution; then nothing changes."""
+    def _compute_share(self, of: list[MemberId], own: int) -> bool:
         assert self.step_id is not None
-        means = required(
-            self._client.request_all([Call(f"server {index}", GetMean(self.step_id, of)) for index in range(self._servers)])
-        )
-        if any(mean.missing for mean in means):
+        self._own.mean_of = None
+        read = self._peers.gradients(of, self.step_id, own)
+        if read is None:
             return False
-        for index, mean in enumerate(means):
-            self.gradients.set_share(index, self._servers, mean.arrays)
+        parts = [one.arrays for one in read]
+        parts.insert(own, self._memory.gradient.buffer.share(own, len(of)))
+        with self._memory.mean.changing() as means:
+            means.set_mean(own, len(of), parts)
+        if not all(one.is_intact() for one in read):
+            return False
+        self._own.mean_of = self.step_id
+        if read:
+            self._peers.wake(of[own])
         return True
+
+    def _gather(self, of: list[MemberId], own: int | None) -> bool:
+        """Reads the shares of the mean that others compute."""
+        assert self.step_id is not None
+        read = self._peers.means(of, self.step_id, own)
+        if read is None:
+            return False
+        for number, one in zip([number for number in range(len(of)) if number != own], read):
+            self.means.set_share(number, len(of), one.arrays)
+        return all(one.is_intact() for one in read)
 
     def _store_state(self) -> None:
         assert self.step_id is not None
-        key, about, step_id = uuid.uuid4().hex, self._state.about(self._contributors), self.step_id
-        required(
-            self._client.request_all(
-                [
-                    Call(f"server {index}", PutState(key, step_id, about, arrays))
-                    for index, arrays in enumerate(self._state.shares(self._servers))
-                ]
-            )
-        )
-        self._membership.request(StateStored, serial=next(self._serials), step_id=step_id, key=key)
+        key = uuid.uuid4().hex
+        self._own.kept = Kept(key, self._state.about(self._contributors), self._state.arrays())
+        self._membership.request(StateStored, serial=next(self._serials), step_id=self.step_id, key=key)
 
-    def _load_state(self, key: str) -> bool:
-        """False if a server has lost its share."""
-        shares = required(self._client.request_all([Call(f"server {index}", GetState(key)) for index in range(self._servers)]))
-        if any(share.state is None for share in shares):
+    def _load_state(self, holder: MemberId, key: str) -> bool:
+        """False if it is not there any more."""
+        found = self._peers.state(holder, key)
+        if found is None or found.state is None:
             return False
-        self._state.take([share.arrays for share in shares], shares[0].state)
-        self._contributors = shares[0].state.contributors
+        self._state.take(found.arrays, found.state)
+        self._contributors = found.state.contributors
         return True

@@ -49,23 +49,22 @@ class TrainingState:
         fields = sorted((name, str(dtype), shape) for name, (dtype, shape) in self._fields.items())
         return hashlib.sha256(repr(fields).encode()).hexdigest()
 
-    def shares(self, servers: int) -> list[Arrays]:
-        """A share for each server, which is sent with about()."""
+    def arrays(self) -> Arrays:
+        """A copy of the values, which is sent with about()."""
         held_names(self._main, self._scope)  # raises while averages are swapped in for parameters
         flat = FlatBuffer(self._fields)
         for name, value in self._values(self._fields).items():
             np.copyto(flat.views[name], value)
-        return [flat.share(index, servers) for index in range(servers)]
+        return flat.share(0, 1)
 
     def about(self, contributors: list[MemberId]) -> State:
         """contributors: of the last step."""
         return State(schedule_states(self._main), self._optimizing.random_state(), contributors)
 
-    def take(self, parts: list[Arrays], about: State) -> None:
-        """Loads the shares() and about() of another trainer."""
+    def take(self, arrays: Arrays, about: State) -> None:
+        """Loads the arrays() and about() of another trainer."""
         flat = FlatBuffer(self._fields)
-        for index, arrays in enumerate(parts):
-            flat.set_share(index, len(parts), arrays)
+        flat.set_share(0, 1, arrays)
         schedules: Mapping[str, Any] = self._main.schedules
         if about.schedules.keys() != schedules.keys():
             raise Malformed("the state of another trainer has other learning-rate schedules")
