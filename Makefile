@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test lint format fuzz test-paddle test-onnx test-ray build cuda cuda-on-host stub docs test-gpu-on-host tsan asan bench wheel release clean check-tools
+.PHONY: demo experiments test lint format fuzz test-paddle test-onnx test-ray build cuda cuda-on-host stub docs test-gpu-on-host test-gpu-sanitized tsan asan bench wheel release clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -95,6 +95,12 @@ stub: build $(VENV)/.lint
 test-gpu-on-host: cuda-on-host $(VENV)/.test
 	$(call say,running the tests of GPUs on the emulation)
 	@PM_CUDA_LIBRARY="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/paddle_mini/libpaddle_mini_cuda_on_host.so" $(PY) -m pytest tests/gpu --numprocesses auto --maxprocesses 8 --dist worksteal
+
+# Kernels on a GPU under compute-sanitizer: accesses outside of memory, and races in the memory that threads of a block share.
+test-gpu-sanitized: cuda $(VENV)/.test
+	$(call say,running the tests of operators on a GPU under compute-sanitizer)
+	@$(PY) tests/gpu/sanitized.py memcheck
+	@$(PY) tests/gpu/sanitized.py racecheck
 
 # Races between threads, under ThreadSanitizer: every kernel with split loops, fused operators, the pool, executors in
 # several threads, devices, replicas, and every function of the C interface. CONTRIBUTING.md says how long it takes.

@@ -28,8 +28,9 @@ OURS, TORCH = [str(HERE / "ours_gpu.py")], [str(HERE / "peers/torch_gpu.py")]
 EAGER = [str(HERE / "peers/torch_eager.py"), "--gpu"]
 COMPILE = [*EAGER, "--compile"]
 ROUNDS, STEPS_BEFORE = 5, 20
-# Bytes that a step must read and write for each parameter.
-BYTES = {"sgd": 12, "momentum": 20, "adam": 28, "adam_averaged": 36}
+# Bytes that a step must read and write for each parameter, on average: an average with this decay is summed up in blocks of 16
+# steps, at whose end it is read and written too (math/average_blocks.h).
+BYTES = {"sgd": 12, "momentum": 20, "adam": 28, "adam_averaged": 36 + 8 / 16}
 MODELS = ("tiny_mlp", "mlp", "lenet", "resnet", "lstm", "gpt")
 Row = tuple[str, str, str, str, str]  # figure, ours, beside, ratio, bar
 

@@ -149,8 +149,6 @@ class Exchange:
         if not all(one.is_intact() for one in read):
             return False
         self._own.mean_of = self.step_id
-        if read:
-            self._peers.wake(of[own])
         return True
 
     def _gather(self, of: list[MemberId], own: int | None) -> bool:

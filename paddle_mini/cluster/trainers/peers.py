@@ -42,9 +42,11 @@ class Peers:
         return self._read(GetGradient, asked, step_id, len(of))
 
     def means(self, of: Sequence[MemberId], step_id: StepId, own: int | None) -> list[Read] | None:
-        """The share of the mean that each contributor computes, but the own one; None if one is missing."""
+        """The share of the mean that each contributor computes, but the own one, which is known now: the own service answers
+        those that wait for it. None if one is missing."""
         asked = [(life, number) for number, life in enumerate(of) if number != own]
-        return self._read(GetMean, asked, step_id, len(of))
+        wakes = [] if own is None or not asked else [Call(_name(of[own]), Wake())]
+        return self._read(GetMean, asked, step_id, len(of), wakes)
 
     def state(self, holder: MemberId, key: str) -> StoredState | None:
         """The state that a trainer keeps; None if it has not, or no longer."""
@@ -53,23 +55,27 @@ class Peers:
         (found,) = self._replies([Call(_name(holder), GetState(key))]) or [None]
         return found if found is not None and found.state is not None else None
 
-    def wake(self, me: MemberId) -> None:
-        """The own service answers those that wait for a mean."""
-        self._patient.notify_all([Call(_name(me), Wake())])
-
     def _read(
-        self, kind: type[GetGradient], asked: Sequence[tuple[MemberId, int]], step_id: StepId, shares: int
+        self,
+        kind: type[GetGradient],
+        asked: Sequence[tuple[MemberId, int]],
+        step_id: StepId,
+        shares: int,
+        others: Sequence[Call] = (),
     ) -> list[Read] | None:
+        """others: requests that go first."""
         if not self._meet([life for life, _ in asked]):
             return None
         memories = [self._memories[life] for life, _ in asked]
-        replies = self._replies(
-            [
-                Call(_name(life), kind(step_id, share, shares, copies=memory is None))
-                for (life, share), memory in zip(asked, memories)
-            ]
-        )
-        if replies is None or any(reply.missing for reply in replies):
+        calls = [
+            Call(_name(life), kind(step_id, share, shares, copies=memory is None))
+            for (life, share), memory in zip(asked, memories)
+        ]
+        replies = self._replies([*others, *calls])
+        if replies is None:
+            return None
+        replies = replies[len(others) :]
+        if any(reply.missing for reply in replies):
             return None
         found = []
         for (_, share), memory, reply in zip(asked, memories, replies):
