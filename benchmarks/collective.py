@@ -22,7 +22,7 @@ from worker import ONE_THREAD
 SIZES = (1, 10, 100)
 """Megabytes of a gradient."""
 BAR, BAR_SIZE = 0.9, 100
-STEPS = {1: 200, 10: 60, 100: 12}
+STEPS = {1: 300, 10: 60, 100: 12}
 WARM = 3
 
 

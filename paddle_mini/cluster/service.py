@@ -98,11 +98,13 @@ class Answering:
         for one in held:
             found = self._again(one) if changed else Later(one.again)
             if not isinstance(found, Later):
-                one.respond(found)
+                self.deliver(one.respond, found)
             elif now >= one.until:
-                one.respond(self._encoded(Wait(), one.request))
+                self.deliver(one.respond, self._encoded(Wait(), one.request))
             else:
                 self._held.append(one._replace(again=found.again))
+        if self._held and self.progress() != state:  # an answer has changed what others wait for
+            self.release()
 
     def dismiss(self, answer: Answer) -> None:
         """Gives all held requests this answer."""

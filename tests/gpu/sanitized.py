@@ -17,7 +17,9 @@ MOST = 16
 
 def collected(words):
     """The ids of these tests."""
-    listed = subprocess.run([*PYTEST, "-o", "addopts=--import-mode=importlib", "--collect-only", *words], cwd=ROOT, capture_output=True, text=True)
+    listed = subprocess.run(
+        [*PYTEST, "-o", "addopts=--import-mode=importlib", "--collect-only", *words], cwd=ROOT, capture_output=True, text=True
+    )
     ids = [line for line in listed.stdout.splitlines() if "::" in line]
     if not ids:
         sys.exit(listed.stdout + listed.stderr)

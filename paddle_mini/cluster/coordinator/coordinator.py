@@ -70,7 +70,7 @@ class Coordinator(Answering, Batching):
         self._trainers = Members("trainer", instant, settings.lease, None, self._trainer_ends)
         self._servers = Members("server", instant, settings.lease, settings.servers, lambda number, lost: None)
         self._initialisation = Initialisation(settings, self._leases, self._servers, self._renew)
-        self._rendezvous = Rendezvous(self._incarnations, lambda: self._job_facts.started)
+        self._rendezvous = Rendezvous(self._incarnations, lambda: self._job_facts.started, self._trainers.require)
         self._durable = DurableState(
             directory,
             settings.job,
@@ -147,6 +147,7 @@ class Coordinator(Answering, Batching):
         """Removes trainers and servers whose leases have expired; called regularly, also without requests."""
         with log_context("coordinator"):
             self._pass_time()
+            self.release()
             self._durable.sync()
 
     def rest(self) -> None:
@@ -277,7 +278,10 @@ class Coordinator(Answering, Batching):
 
     def _rendezvous_request(self, request: JoinRendezvous | StateStored | Arrive | LeaveRendezvous) -> Any:
         self._renew(request)
-        return self._rendezvous.handle(request)
+        return self._rendezvous.reply(request)
+
+    def progress(self) -> object:
+        return self._rendezvous.version, self._trainers.version
 
     # Status
 

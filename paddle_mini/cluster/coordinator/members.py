@@ -95,6 +95,11 @@ class Members(Part):
 
     def renew(self, number: int, incarnation: int) -> None:
         """Renews the lease of a member. Gone when it is no longer in the job."""
+        self.require(number, incarnation)
+        self._deadlines[number] = self._clock() + self._lease
+
+    def require(self, number: int, incarnation: int) -> None:
+        """Gone when this member is no longer in the job."""
         if not self.has(number, incarnation):
             past = self._past.get(number)
             why = (
@@ -105,7 +110,6 @@ class Members(Part):
                 else "it left, or sent nothing for too long"
             )
             raise Gone(f"{self.what} {number}, incarnation {incarnation}, is not in this job: {why}")
-        self._deadlines[number] = self._clock() + self._lease
 
     def has(self, number: int, incarnation: int) -> bool:
         """Whether this incarnation of a member is present."""

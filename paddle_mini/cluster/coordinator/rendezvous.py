@@ -23,15 +23,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from ..errors import Malformed
 from ..messages import Wait
 from ..protocol import Arrive, GetAddresses, JoinRendezvous, LeaveRendezvous, StateStored
 from ..replies import Addresses, Arrived, Done, RendezvousJoined, RendezvousLeft
+from ..service import Later
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, RendezvousStatus, StepId
 
-_Reply = RendezvousJoined | Done | Arrived | RendezvousLeft | Wait
+_Request = JoinRendezvous | StateStored | Arrive | LeaveRendezvous
+_Reply = RendezvousJoined | Done | Arrived | RendezvousLeft
 
 
 class _Stored(NamedTuple):
@@ -44,12 +47,16 @@ class _Stored(NamedTuple):
 
 class Rendezvous:
     """present(): the incarnation of each trainer of the job, by number; started(): whether all trainers have joined the
-    job once. The serial numbers of a trainer's requests increase: a repeated request gets the same reply, an outdated
-    one has no effect.
+    job once; require(number, incarnation): raises Gone unless this trainer is present. The serial numbers of a
+    trainer's requests increase: a repeated request gets the same reply, an outdated one has no effect. version
+    increases when the replies to requests that wait may have changed.
     """
 
-    def __init__(self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool]):
-        self._present, self._started = present, started
+    def __init__(
+        self, present: Callable[[], Mapping[int, int]], started: Callable[[], bool], require: Callable[[int, int], None]
+    ):
+        self._present, self._started, self._require = present, started, require
+        self.version = 0
         self._step_id = StepId("", 0)  # the next step
         self._inside: dict[int, bool | None] = {}  # its members: whether each has a gradient; None: not arrived yet
         self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
@@ -61,14 +68,22 @@ class Rendezvous:
         self._layout: str | None = None
         self._last: dict[int, tuple[int, _Reply | None]] = {}
 
-    def handle(self, request: JoinRendezvous | StateStored | Arrive | LeaveRendezvous) -> _Reply:
-        """Handles a request of a trainer that is present."""
+    def reply(self, request: _Request) -> _Reply | Later:
+        """Waits for other trainers where the reply depends on them. Gone if the trainer is lost meanwhile: a request that waits
+        does not renew its lease."""
+        self._require(request.trainer, request.incarnation)
+        reply = self._handle(request)
+        return Later(partial(self.reply, request)) if isinstance(reply, Wait) else reply
+
+    def _handle(self, request: _Request) -> _Reply | Wait:
         number, serial = request.trainer, request.serial
-        last, reply = self._last.get(number, (-1, None))
+        last, known = self._last.get(number, (-1, None))
         if serial < last:
             return Wait()
-        if serial == last and reply is not None:
-            return reply
+        if serial == last and known is not None:
+            return known
+        reply: _Reply | Wait
+        self.version += serial > last and not isinstance(request, Arrive)
         if isinstance(request, JoinRendezvous):
             self._addresses[number] = request.incarnation, request.address
             if serial > last:  # a repeated request: the trainer may have been admitted since
@@ -90,6 +105,7 @@ class Rendezvous:
 
     def end(self, number: int) -> None:
         """Removes a trainer that left or was lost."""
+        self.version += 1
         self._inside.pop(number, None)
         self._waiting.pop(number, None)
         self._last.pop(number, None)
@@ -120,6 +136,7 @@ class Rendezvous:
         does."""
         if self._first is not None or self._waiting.keys() != self._present().keys():
             return
+        self.version += 1
         epoch, states = uuid.uuid4().hex, [has for has in self._waiting.values() if has is not None]
         if not states:
             self._first, self._step_id = min(self._waiting), StepId(epoch, 0)
@@ -145,9 +162,10 @@ class Rendezvous:
     def _arrive(self, number: int, request: Arrive) -> Arrived | Wait:
         step_id = request.step_id
         if number in self._inside and step_id == self._step_id:
-            self._inside[number] = request.has_gradient
+            is_last, self._inside[number] = self._inside[number] is None, request.has_gradient
             if not self._is_complete:
                 return Wait()
+            self.version += is_last
             if self._waiting:
                 must_store = number == min(self._inside) and not self._is_stored
                 return Arrived(ArriveAnswer.STORE) if must_store else Wait()
