@@ -20,6 +20,9 @@ from paddle_mini.cluster.frames import Kind, offer_of, pack_frames, room_for, un
 from paddle_mini.cluster.messages import PROTOCOL, REQUESTS, Wait, decode_reply
 from paddle_mini.cluster.replies import Pushed
 from paddle_mini.cluster.shards import Block, ParameterInfo
+from paddle_mini.cluster.trainers.gradient_memory import GradientMemory
+from paddle_mini.cluster.trainers.peer import Kept, Peer
+from paddle_mini.cluster.values import State, StepId
 from server_calls import JOB, SMALL, Group, config, new_block
 
 F6, F22 = np.ones(6, "float32"), np.ones((2, 2), "float32")
@@ -61,13 +64,23 @@ COORDINATOR = [
         "incarnation": 1,
         "serial": 1,
         "layout": "x",
+        "address": "trainer 0",
         "has": ["epoch", 1],
         "lost": "key",
     },
     {"request": "state_stored", "trainer": 0, "incarnation": 1, "serial": 2, "step_id": ["epoch", 1], "key": "key"},
     {"request": "arrive", "trainer": 0, "incarnation": 1, "serial": 3, "step_id": ["epoch", 1], "has_gradient": True},
     {"request": "leave_rendezvous", "trainer": 0, "incarnation": 1, "serial": 4, "step_id": ["epoch", 1], "done": False},
+    {"request": "get_addresses", "of": [[0, 1], [1, 1]]},
     {"request": "end_tasks", "trainer": 0, "incarnation": 1, "tasks": [[0, 0]], "failed": True},
+]
+STEP = {"step_id": ["epoch", 1], "share": 1, "shares": 2}
+TRAINER = [
+    {"request": "get_memory"},
+    {"request": "get_gradient", **STEP, "copies": True},
+    {"request": "get_mean", **STEP, "copies": False},
+    {"request": "get_state", "key": "key"},
+    {"request": "wake"},
 ]
 REPLIES = [
     {"wait": True, "life": "x", "version": 3},
@@ -103,6 +116,14 @@ class Mutants:
         self.group = Group(1, SMALL)
         self.coordinator = Asked(Path(tempfile.mkdtemp(dir=self.folder)))
         self.coordinator.trainer("a")
+        memory = GradientMemory.made({"w": (F6.dtype, F6.shape)})
+        with memory.gradient.changing(), memory.mean.changing():
+            peer = Peer(JOB, memory)
+        peer.gradient_of = peer.mean_of = StepId("epoch", 1)
+        peer.kept = Kept("key", State({}, "7", []), [F6])
+        without = [[(header, []) for header in headers] for headers in (COORDINATOR, TRAINER)]
+        servers = [(self.group.servers[0], SERVER)] * 3
+        self.services = [*servers, (self.coordinator.service, without[0]), (peer, without[1])]
         self.done = 0
 
     def run(self, rng):
@@ -113,8 +134,8 @@ class Mutants:
             return self.reply(rng)
         if rng.random() < 0.1:
             return self.frames(rng)
-        to_server = rng.random() < 0.6
-        header, arrays = rng.choice(SERVER) if to_server else (rng.choice(COORDINATOR), [])
+        service, examples = rng.choice(self.services)
+        header, arrays = rng.choice(examples)
         header = json.loads(json.dumps({"protocol": PROTOCOL, "job": JOB, **header}))
         if rng.random() < 0.75:
             for _ in range(rng.choice((1, 1, 2))):
@@ -132,7 +153,6 @@ class Mutants:
             data = json.dumps(values).encode() + b"\n" + json.dumps(same).encode()
         if rng.random() < 0.15:
             data = mutations.damaged(rng, data)
-        service = self.group.servers[0] if to_server else self.coordinator.service
         answer, results = service.handle(data, arrays)
         reply = wire.unpack(answer)
         if "error" not in reply:
