@@ -187,14 +187,40 @@ def test_two_states_of_the_same_step_are_not_taken_for_one_where_all_were_lost(j
 def test_the_last_one_leaves_its_state(job):
     a, b = begun(job)
     step(a, b)
+    for rank in (b, a):
+        assert rank.leave() == {"answer": "store"}
+        rank.store("end")
     assert b.leave() == {"answer": "left"} == b.again()
-    assert a.leave() == {"answer": "store"}
-    a.store("end")
     assert a.leave() == {"answer": "last"}
     assert b.join_rendezvous() == {"answer": "continue", "step_id": a.step_id}  # it returns, while a writes a checkpoint
     assert a.leave(done=True) == {"answer": "left"}
     assert b.arrive() == complete([1, 1])
     assert a.join_rendezvous() == WAIT
+
+
+def test_one_that_could_not_make_the_last_step_takes_the_state_of_one_that_has_left(job):
+    a, b = begun(job)
+    before = b.step_id
+    step(a, b)
+    assert a.leave() == {"answer": "store"}
+    a.store("end")
+    assert a.leave() == {"answer": "left"}
+    b.step_id = before
+    reply = b.join_rendezvous()
+    assert (reply["answer"], reply["key"], reply["holder"], b.step_id) == ("load", "end", [0, 1], a.step_id)
+
+
+def test_a_state_of_several_is_given_by_another_one_when_it_is_lost(job):
+    a, b = begun(job)
+    step(a, b)
+    for rank, key in ((a, "one"), (b, "two")):
+        assert rank.leave() == {"answer": "store"}
+        rank.store(key)
+        rank.leave(done=True)
+    c = Rank(job, 2)
+    assert c.join_rendezvous()["key"] == "two"
+    c.step_id = None
+    assert c.join_rendezvous(lost="two")["key"] == "one"
 
 
 def test_one_that_comes_when_all_have_left_takes_the_state_that_they_left(job):

@@ -61,7 +61,7 @@ class Rendezvous:
         self._inside: dict[int, bool | None] = {}  # its members: whether each has a gradient; None: not arrived yet
         self._waiting: dict[int, StepId | None] = {}  # trainers that wait for a state, with the one that they have
         self._first: int | None = None  # the trainer that provides the first state
-        self._stored: _Stored | None = None
+        self._stored: dict[int, _Stored] = {}  # by holder
         self._addresses: dict[int, tuple[int, str]] = {}  # incarnation and address, also of trainers that have left
         self._contributors: tuple[StepId, list[MemberId]] | None = None  # those of the previous step
         self._started_steps = False
@@ -115,20 +115,20 @@ class Rendezvous:
     def _join(self, number: int, request: JoinRendezvous) -> RendezvousJoined | Wait:
         has = request.has
         self._require_layout(number, request.layout)
-        if self._stored is not None and self._stored.key == request.lost:
-            self._stored = None
+        self._stored = {holder: one for holder, one in self._stored.items() if one.key != request.lost}
         if number not in self._inside:
             self._waiting[number] = has
-            if not self._inside and not self._is_stored:
+            if not self._inside and self._kept is None:
                 self._begin_epoch()
-        if number in self._inside or (has == self._step_id and (self._inside or self._is_stored)):
+        if number in self._inside or (has == self._step_id and (self._inside or self._kept is not None)):
             self._admit(number)
             return RendezvousJoined(JoinAnswer.CONTINUE, self._step_id)
         if number == self._first:
             return RendezvousJoined(JoinAnswer.FIRST, self._step_id)
-        if self._stored is not None and self._is_stored:
+        kept = self._kept
+        if kept is not None:
             self._admit(number)
-            return RendezvousJoined(JoinAnswer.LOAD, self._step_id, self._stored.key, self._stored.holder)
+            return RendezvousJoined(JoinAnswer.LOAD, self._step_id, kept.key, kept.holder)
         return Wait()
 
     def _begin_epoch(self) -> None:
@@ -156,7 +156,8 @@ class Rendezvous:
             self._first, self._step_id = None, step_id
             self._admit(number)
         if number in self._inside and step_id == self._step_id:
-            self._stored = _Stored(step_id, request.key, MemberId(number, request.incarnation))
+            self._stored = {holder: one for holder, one in self._stored.items() if one.step_id == step_id}
+            self._stored[number] = _Stored(step_id, request.key, MemberId(number, request.incarnation))
         return Done()
 
     def _arrive(self, number: int, request: Arrive) -> Arrived | Wait:
@@ -167,7 +168,7 @@ class Rendezvous:
                 return Wait()
             self.version += is_last
             if self._waiting:
-                must_store = number == min(self._inside) and not self._is_stored
+                must_store = number == min(self._inside) and self._kept is None
                 return Arrived(ArriveAnswer.STORE) if must_store else Wait()
             self._complete()
         if number in self._inside and self._contributors is not None and self._contributors[0] == step_id:
@@ -188,11 +189,11 @@ class Rendezvous:
         self._inside = dict.fromkeys(self._inside)
 
     def _leave(self, number: int, request: LeaveRendezvous) -> RendezvousLeft:
-        """The last member keeps its state, for trainers that join later, and then finishes its work; trainers that join
-        meanwhile wait."""
+        """Each keeps its state for trainers that join later, as the others may have died, or not made the last step. The last
+        member finishes its work; trainers that join meanwhile wait."""
         if number not in self._inside or request.step_id != self._step_id:
             return RendezvousLeft(LeaveAnswer.REJOIN)
-        if len(self._inside) == 1 and not self._is_stored:
+        if number not in self._stored or self._stored[number].step_id != self._step_id:
             return RendezvousLeft(LeaveAnswer.STORE)
         if len(self._inside) == 1 and not request.done:
             return RendezvousLeft(LeaveAnswer.LAST)
@@ -200,9 +201,10 @@ class Rendezvous:
         return RendezvousLeft(LeaveAnswer.LEFT)
 
     @property
-    def _is_stored(self) -> bool:
-        """Whether a trainer keeps the state that the next step begins with."""
-        return self._stored is not None and self._stored.step_id == self._step_id
+    def _kept(self) -> _Stored | None:
+        """The state that the next step begins with, if a trainer keeps it."""
+        kept = [one for one in self._stored.values() if one.step_id == self._step_id]
+        return kept[-1] if kept else None
 
     def _require_layout(self, number: int, layout: str) -> None:
         self._layout = self._layout or layout
