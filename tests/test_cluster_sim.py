@@ -210,23 +210,24 @@ def test_checkpoints_take_a_core_and_no_turn(sim, model, costs):
     model = replace(model, rows=10)  # copies of pages are few
 
     def steps(cores, **facts):
-        return sim.Job(model, sim.Cluster(1, 1, cores=cores, disk=1e9, together=True, **facts), costs).run(500.0)
+        return sim.Job(model, sim.Cluster(1, 1, cores=cores, disk=1e9, together=True, **facts), costs).run(200.0)
 
     bytes_written = (model.dense + model.table) * sim.Cluster(1, 1).state
     every = 1.5 * bytes_written * (costs.checkpoint_byte + 1e-9)
     for cores in (8, 1):
         plain, written = steps(cores), steps(cores, checkpoint_seconds=every)
-        writes = 500.0 / every * bytes_written * costs.checkpoint_byte
+        writes = 200.0 / every * bytes_written * costs.checkpoint_byte
         assert written.servers[0].machine.cores.busy - plain.servers[0].machine.cores.busy == pytest.approx(writes, rel=0.15)
-        assert written.servers[0].disk.busy == pytest.approx(500.0 / every * bytes_written / 1e9, rel=0.02)
+        assert written.servers[0].disk.busy == pytest.approx(200.0 / every * bytes_written / 1e9, rel=0.02)
         assert (0.97 if cores == 8 else 0.7) < written.steps / plain.steps < (1.0 if cores == 8 else 0.97)
         assert written.lost == 0
 
 
 def test_failures_take_what_they_take(sim, model, costs):
     """A server that is away for half of the time halves the steps; pushes that were not in a checkpoint are lost."""
-    plain = sim.Job(model, sim.Cluster(1, 1), costs).run(500.0)
-    failing = sim.Job(model, sim.Cluster(1, 1, mean_life=40.0, restart=20.0), costs, seed=2).run(6000.0)
+    slow = replace(model, compute=10 * model.compute)
+    plain = sim.Job(slow, sim.Cluster(1, 1), costs).run(500.0)
+    failing = sim.Job(slow, sim.Cluster(1, 1, mean_life=40.0, restart=20.0), costs, seed=2).run(6000.0)
     assert 0.35 < failing.steps / plain.steps / 12 < 0.8 and failing.lost > 0
 
 
@@ -244,7 +245,7 @@ def test_a_step_asks_the_servers_that_it_touches(sim, model, costs):
 
 def test_a_seed_has_one_result(sim, model, costs):
     def run(seed):
-        cluster = sim.Cluster(20, 12, checkpoint_seconds=2.0, mean_life=30.0, save_seconds=3.0)
+        cluster = sim.Cluster(8, 5, checkpoint_seconds=2.0, mean_life=30.0, save_seconds=3.0)
         job = sim.Job(replace(model, spread=0.5), cluster, costs, seed).run(8.0)
         return job.steps, job.lost, job.saves, tuple(job.staleness), job.busy()
 
