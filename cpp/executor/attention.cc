@@ -51,13 +51,6 @@ class AttentionFusion {
   const VarInfo& info(int v) const { return segment_.variables[v].info; }
   const Shape& shape(int v) const { return info(v).shape; }
 
-  // Whether the variable has one value in the whole segment, so that it may be read later.
-  bool is_stable(int v) const {
-    const RunVariable& variable = segment_.variables[v];
-    const int writes = variable.origin == Origin::Temporary || variable.origin == Origin::Derived ? 1 : 0;
-    return variable.info.kind == VarKind::Tensor && uses_[v].writes == writes;
-  }
-
   std::optional<Found> around(int at) {
     const RunOp& softmax = op(at);
     const int x = softmax.input("X"), out = softmax.output("Out");
@@ -71,7 +64,7 @@ class AttentionFusion {
     found.ops.push_back(at);
     if (!find_values(out, found)) return std::nullopt;
     for (int v : {found.q, found.k, found.v})
-      if (!is_stable(v) || shape(v).rank() != rank) return std::nullopt;
+      if (!is_stable(segment_, uses_, v) || shape(v).rank() != rank) return std::nullopt;
     for (int i = 0; i < rank - 2; ++i)
       if (shape(found.q)[i] != shape(found.k)[i] || shape(found.q)[i] != shape(found.v)[i]) return std::nullopt;
     return found;
@@ -150,7 +143,7 @@ class AttentionFusion {
 
   bool adds_mask(const RunOp& add, Found& found) const {
     const int x = add.input("X"), mask = add.input("Y"), axis = attr<int32_t>(add, "axis");
-    if (x < 0 || mask < 0 || !is_stable(mask) || shape(mask).rank() > shape(x).rank()) return false;
+    if (x < 0 || mask < 0 || !is_stable(segment_, uses_, mask) || shape(mask).rank() > shape(x).rank()) return false;
     if (axis != -1 && axis != shape(x).rank() - shape(mask).rank()) return false;
     found.masks.insert(found.masks.begin(), mask);
     return true;

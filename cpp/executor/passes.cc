@@ -7,6 +7,7 @@
 
 #include "core/throwing_stream.h"
 #include "executor/attention.h"
+#include "executor/attention_heads.h"
 #include "executor/constants.h"
 #include "executor/epilogues.h"
 #include "executor/fold.h"
@@ -26,6 +27,7 @@ const std::vector<Pass>& passes() {
       {"constants", compute_constants, true},      // operators with constant inputs are computed once
       {"fold", fold, true},         // normalizations become part of the product before them
       {"attention", fuse_attention, true},  // products, softmax and masks become one operator
+      {"heads", read_heads_in_place, true},  // attention without the transposes around it
       {"place", place_operators},   // device and kernel of each operator
       {"transfer", add_transfers},  // values cross between devices
       {"fuse", fuse, true},         // operators that run tile by tile with the one before them

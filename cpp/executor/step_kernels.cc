@@ -103,6 +103,7 @@ void EpilogueKernel::add(std::unique_ptr<Kernel> kernel) {
     elementwise_.push_back(dynamic_cast<ElementwiseKernel*>(kernel.get()));
     require<ProgramError>(elementwise_.back(),
                           "the operator's schema is elementwise, but its kernel is not an ElementwiseKernel");
+    register_steps_.push_back(dynamic_cast<RegisterStepKernel*>(kernel.get()));
   }
   SeveralKernels::add(std::move(kernel));
 }
@@ -125,17 +126,22 @@ void EpilogueKernel::run(KernelContext& context) {
   parallel_for(context, {elements_, cost, 256}, [&](int64_t begin, int64_t end) { run_range(begin, end); });
 }
 
-void EpilogueKernel::run(const void* part, size_t bytes) const {
+RegisterStep EpilogueKernel::step(size_t kernel) const {
+  const RegisterStepKernel* step = register_steps_[kernel];
+  return step ? step->register_step(output_.data) : RegisterStep{};
+}
+
+void EpilogueKernel::run(const void* part, size_t bytes, size_t first) const {
   const size_t size = size_of(output_.dtype);
   const auto offset = static_cast<const char*>(part) - static_cast<const char*>(output_.data);
   const auto begin = static_cast<int64_t>(static_cast<size_t>(offset) / size);
-  run_range(begin, begin + static_cast<int64_t>(bytes / size));
+  run_range(begin, begin + static_cast<int64_t>(bytes / size), first);
 }
 
-void EpilogueKernel::run_range(int64_t begin, int64_t end) const {
+void EpilogueKernel::run_range(int64_t begin, int64_t end, size_t first) const {
   const int64_t tile = epilogue_tile.load(std::memory_order_relaxed);
   for (int64_t at = begin; at < end; at += tile) {
-    for (ElementwiseKernel* kernel : elementwise_) kernel->run_range(at, std::min(at + tile, end));
+    for (size_t i = first; i < elementwise_.size(); ++i) elementwise_[i]->run_range(at, std::min(at + tile, end));
   }
 }
 

@@ -85,12 +85,16 @@ class EpilogueKernel : public SeveralKernels, private Epilogue {
   void run_one(KernelContext& context, size_t kernel) { kernels_[at_ = kernel]->run(context); }
 
  private:
-  void run(const void* part, size_t bytes) const override;
-  void run_range(int64_t begin, int64_t end) const;
+  const void* output() const override { return output_.data; }
+  size_t count() const override { return elementwise_.size(); }
+  RegisterStep step(size_t kernel) const override;
+  void run(const void* part, size_t bytes, size_t first) const override;
+  void run_range(int64_t begin, int64_t end, size_t first = 0) const;
   const Tensor& output_;  // the first kernel's
   int64_t elements_;
   bool in_parts_;
-  std::vector<ElementwiseKernel*> elementwise_;  // without the first kernel if in_parts_
+  std::vector<ElementwiseKernel*> elementwise_;         // without the first kernel if in_parts_
+  std::vector<const RegisterStepKernel*> register_steps_;  // the same kernels; nullptr: never such a step
 };
 
 // How many elements one kernel of an epilogue computes before the next one: so many that they stay in the first-level

@@ -34,4 +34,10 @@ bool is_link(const Segment& segment, const std::vector<VariableUse>& uses, int v
          use.reads == 1 && !use.is_needed;
 }
 
+bool is_stable(const Segment& segment, const std::vector<VariableUse>& uses, int v) {
+  const RunVariable& variable = segment.variables[v];
+  const int writes = variable.origin == Origin::Temporary || variable.origin == Origin::Derived ? 1 : 0;
+  return variable.info.kind == VarKind::Tensor && uses[v].writes == writes;
+}
+
 }  // namespace paddle_mini

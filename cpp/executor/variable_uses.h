@@ -20,4 +20,7 @@ bool may_replace_operators(const Segment& segment, const Placement& placement);
 // Whether the variable is a temporary tensor that one operator writes, one operator reads, and that is not needed after the segment.
 bool is_link(const Segment& segment, const std::vector<VariableUse>& uses, int v);
 
+// Whether the tensor has one value in the whole segment, so that it may be read later.
+bool is_stable(const Segment& segment, const std::vector<VariableUse>& uses, int v);
+
 }  // namespace paddle_mini

@@ -73,4 +73,18 @@ Broadcast::Broadcast(const Shape& x, const Shape& y, int axis)
   }
 }
 
+std::optional<Broadcast::Repeats> Broadcast::repeats_of_y() const {
+  std::optional<Repeats> found;
+  int64_t inner = 1;
+  auto add = [&](const Dim& dim) {
+    const bool fits = dim.x_step != 0 && (dim.y_step == 0 || !found);
+    if (dim.y_step != 0) found = Repeats{inner, dim.size};
+    inner *= dim.size;
+    return fits;
+  };
+  bool fits = add(inner_);
+  for (auto dim = outer_.rbegin(); dim != outer_.rend(); ++dim) fits &= add(*dim);
+  return fits ? found : std::nullopt;
+}
+
 }  // namespace paddle_mini

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/infer.h"
@@ -41,6 +42,13 @@ class Broadcast {
   void sum_to_y(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to_y) const {
     sum_to<T, false>(context, f, x, y, gradient, to_y, y_numel_);
   }
+
+  // How the elements of Y repeat in the result: element i uses y[i / inner % count]. None if X is broadcast too, or Y along
+  // axes on both sides of one that it has.
+  struct Repeats {
+    int64_t inner, count;
+  };
+  std::optional<Repeats> repeats_of_y() const;
 
   bool same_shape() const { return same_shape_; }
   int64_t numel() const { return numel_; }

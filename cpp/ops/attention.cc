@@ -11,12 +11,32 @@ struct AttentionShape {
   int64_t width, value_width;
 };
 
+// The same for operands [batch, words, heads, width], of whose third axis `heads` are used.
+template <class Context>
+AttentionShape heads_shape(const Context& c, const Shape& q, const Shape& k, const Shape& v) {
+  const int32_t heads = c.template attr<int32_t>("heads");
+  require<ProgramError>(!c.template attr<bool>("keys_by_column"), "heads is ", heads,
+                        ", but keys_by_column is for K [batch..., width, keys]");
+  bool fits = q.rank() == 4 && dims_agree(q[0], k[0]) && dims_agree(q[0], v[0]) && dims_agree(k[0], v[0]) &&
+              dims_agree(k[1], v[1]) && dims_agree(q[3], k[3]);
+  auto has_heads = [&](const Shape& shape, const char* first) {
+    return shape[2] < 0 || c.template attr<int32_t>(first) + heads <= shape[2];
+  };
+  fits = fits && has_heads(q, "first_query") && has_heads(k, "first_key") && has_heads(v, "first_value");
+  require<ShapeError>(fits, "Q ", q.str(), ", K ", k.str(), " and V ", v.str(),
+                      ": with heads they must be [batch, queries, any, width], [batch, keys, any, width] and [batch, "
+                      "keys, any, any], and have ",
+                      heads, " heads from first_query, first_key and first_value on");
+  return {Shape{std::max({q[0], k[0], v[0]}), heads, q[1], std::max(k[1], v[1])}, std::max(q[3], k[3]), v[3]};
+}
+
 template <class Context>
 AttentionShape attention_shape(const Context& c, const Shape& q, const Shape& k, const Shape& v) {
-  const int rank = q.rank();
+  const int rank = q.rank(), heads = c.template attr<int32_t>("heads");
   require<ShapeError>(rank >= 2 && k.rank() == rank && v.rank() == rank, "Q ", q.str(), ", K ", k.str(), " and V ",
                       v.str(), ": they must have the same rank, at least 2");
   const bool by_column = c.template attr<bool>("keys_by_column");
+  if (heads > 0) return heads_shape(c, q, k, v);
   const int64_t k_keys = k[by_column ? rank - 1 : rank - 2], k_width = k[by_column ? rank - 2 : rank - 1];
   bool fits = dims_agree(q[rank - 1], k_width) && dims_agree(v[rank - 2], k_keys);
   AttentionShape shape{{}, std::max(q[rank - 1], k_width), v[rank - 1]};
@@ -82,10 +102,36 @@ struct AttentionKernel : Kernel {
     const int rank = scores.rank();
     std::vector<AttentionMask> positions;
     for (const In<T>& mask : masks) positions.push_back(mask_of(mask.shape(), scores));
-    return {init,
-            {scores.numel(0, rank - 2), scores[rank - 2], scores[rank - 1], shape.width, shape.value_width,
-             init.attr<bool>("keys_by_column"), init.attr<float>("scale"), init.attr<float>("weight_factor")},
-            std::move(positions)};
+    AttentionSizes sizes;
+    sizes.matrices = scores.numel(0, rank - 2), sizes.queries = scores[rank - 2], sizes.keys = scores[rank - 1];
+    sizes.width = shape.width, sizes.value_width = shape.value_width;
+    sizes.keys_by_column = init.attr<bool>("keys_by_column");
+    sizes.scale = init.attr<float>("scale"), sizes.weight_factor = init.attr<float>("weight_factor");
+    place_operands(init, sizes);
+    return {init, sizes, std::move(positions)};
+  }
+
+  static void place_operands(KernelInit& init, AttentionSizes& s) {
+    const int64_t heads = init.attr<int32_t>("heads");
+    if (heads == 0) {
+      auto rows = [](int64_t count, int64_t columns) { return AttentionOperand{0, count * columns, 0, columns}; };
+      s.q = rows(s.queries, s.width);
+      s.k = s.keys_by_column ? rows(s.width, s.keys) : rows(s.keys, s.width);
+      s.v = rows(s.keys, s.value_width);
+      s.out = rows(s.queries, s.value_width);
+      return;
+    }
+    s.heads = heads;
+    auto words = [&](int64_t first, int64_t count, int64_t all, int64_t columns) {
+      return AttentionOperand{first * columns, count * all * columns, columns, all * columns};
+    };
+    auto of = [&](const char* port, const char* first, int64_t count, int64_t columns) {
+      return words(init.attr<int32_t>(first), count, init.input(port)->tensor.shape[2], columns);
+    };
+    s.q = of("Q", "first_query", s.queries, s.width);
+    s.k = of("K", "first_key", s.keys, s.width);
+    s.v = of("V", "first_value", s.keys, s.value_width);
+    s.out = words(0, s.queries, heads, s.value_width);
   }
 };
 
@@ -106,6 +152,7 @@ void infer_attention(InferContext& c) {
                         ", to which it must be broadcast");
   }
   Shape out = shape.scores;
+  if (c.attr<int32_t>("heads") > 0) std::swap(out[1], out[2]);
   out[out.rank() - 1] = shape.value_width;
   c.set_output("Out", c.input("Q").dtype, out);
 }
@@ -122,6 +169,13 @@ void define_attention(OpTable& ops) {
               .optional_input_list("Mask", "added to the scores [batch..., queries, keys], to which they are broadcast")
               .output("Out", "[batch..., queries, columns of V]")
               .attr("keys_by_column", false, "whether the columns of K are the keys")
+              .attr("heads", 0,
+                    "if positive, Q and K are [batch, words, any, width], V [batch, words, any, any] and Out [batch, "
+                    "queries, heads, columns of V]; so many heads of their third axes are the matrices",
+                    at_least(0))
+              .attr("first_query", 0, "with heads: the first head of Q that is used", at_least(0))
+              .attr("first_key", 0, "with heads: the first head of K", at_least(0))
+              .attr("first_value", 0, "with heads: the first head of V", at_least(0))
               .attr("scale", 1.0f, "factor of the scores, before the masks")
               .attr("weight_factor", 1.0f, "factor of the weights that softmax gives")
               .infer(infer_attention)

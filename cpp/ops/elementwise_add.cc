@@ -1,4 +1,5 @@
 // elementwise_add: Out = X + Y, with Y broadcast over X; grad_add: the same for sums of gradients
+#include "core/stored_parts.h"
 #include "core/widening.h"
 #include "ops/family/elementwise.h"
 #include "ops/family/narrow_kernels.h"
@@ -15,6 +16,21 @@ struct Add {
   }
 };
 
+// It adds in the registers of the operator before it, too, if that one's output is one addend and Out shares its memory.
+template <class T>
+struct AddKernel : BinaryKernel<Add>::For<T>, RegisterStepKernel {
+  using BinaryKernel<Add>::For<T>::For;
+
+  RegisterStep register_step(const void* array) const override {
+    const void *x = this->x.data(), *y = this->y.data();
+    if (this->out.data() != array || (x == array) == (y == array)) return {};
+    if (this->broadcast.same_shape()) return {RegisterStep::Kind::AddByElement, x == array ? y : x};
+    const auto repeats = this->broadcast.repeats_of_y();
+    if (x != array || !repeats) return {};
+    return {RegisterStep::Kind::AddByIndex, y, repeats->inner, repeats->count};
+  }
+};
+
 }  // namespace
 
 void define_elementwise_add(OpTable& ops) {
@@ -23,7 +39,7 @@ void define_elementwise_add(OpTable& ops) {
           .infer(infer_promoting_broadcast)
           .doc("Out = X + Y. Y's dimensions are aligned with X's from `axis` on; dimensions of 1 are broadcast.")
           .gradient("elementwise_add_grad", {"X", "Y", "Out@GRAD"}, {"X@GRAD", "Y@GRAD"})
-          .kernels<BinaryKernel<Add>::For, float, double, int32_t, int64_t>()))));
+          .kernels<AddKernel, float, double, int32_t, int64_t>()))));
   ops.add(also(
       {DType::Int16},
       promotes_complex(with_complex<BinaryGradKernel<PassGradient, PassGradient>::For>(

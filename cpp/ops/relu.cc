@@ -2,6 +2,8 @@
 #include "ops/family/narrow_kernels.h"
 #include "ops/family/unary.h"
 
+#include <limits>
+
 namespace paddle_mini {
 namespace {
 
@@ -10,6 +12,8 @@ struct Relu {
   PM_HD V operator()(V x) const {
     return maximum(x, V(0));
   }
+  double lower() const { return 0; }
+  double upper() const { return std::numeric_limits<double>::infinity(); }
 
   // X > 0 exactly where Out > 0, so the gradient needs only the output.
   template <class V>
@@ -24,7 +28,7 @@ void define_relu(OpTable& ops) {
   ops.add(with_halves<UnaryKernel<Relu>::For>(unary("relu")
                                                   .doc("Out = max(X, 0), element by element; NaN stays NaN.")
                                                   .gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"})
-                                                  .kernels<UnaryKernel<Relu>::For, float, double>()));
+                                                  .kernels<ClampKernel<Relu>::For, float, double>()));
   ops.add(with_halves<UnaryGradKernel<Relu, Saved::Out>::For>(
       unary_gradient(ops, "relu")
           .doc("X@GRAD = Out@GRAD where Out > 0, else 0.")

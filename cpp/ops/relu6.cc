@@ -13,6 +13,8 @@ struct Relu6 {
   PM_HD V operator()(V x) const {
     return minimum(maximum(x, V(0)), V(threshold));
   }
+  double lower() const { return 0; }
+  double upper() const { return threshold; }
   template <class V>
   PM_HD V operator()(V out, V gradient) const {
     return select(out > V(0), select(out < V(threshold), gradient, V(0)), V(0));

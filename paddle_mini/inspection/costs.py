@@ -91,7 +91,8 @@ def flops(call: Call) -> int | None:
 
 
 def moved_bytes(call: Call) -> int | None:
-    """Bytes of all inputs and outputs. Of a table from or in which an operator takes rows: of these rows."""
+    """Bytes of all inputs and outputs. Of a table from or in which an operator takes rows: of these rows. Of heads beside
+    others: of those that attention reads."""
     rows = next((one for values in call.inputs.values() for one in values if one and one.table is not None), None)
     total = 0
     for side in (call.inputs, call.outputs):
@@ -101,6 +102,8 @@ def moved_bytes(call: Call) -> int | None:
                     value = Value(value.dtype, rows.shape)
                 if port == _TABLES.get(call.type):
                     value = Value(value.dtype, call.shape("Out", "Out@GRAD"))
+                if call.type == "attention" and port in ("Q", "K", "V") and call.attrs.get("heads"):
+                    value = Value(value.dtype, (*value.shape[:2], call.attrs["heads"], *value.shape[3:]))
                 if value.bytes is None:
                     return None
                 total += value.bytes
@@ -137,7 +140,9 @@ def _matmul(call: Call) -> int:
 
 def _attention(call: Call) -> int:
     """Both products; softmax is small beside them."""
-    q, v = call.shape("Q"), call.shape("V")
+    q, v, heads = call.shape("Q"), call.shape("V"), call.attrs.get("heads", 0)
+    if heads:  # [batch, words, any, width]
+        return 2 * heads * _extent(q[:2]) * _extent(v[1:2]) * (_extent(q[3:]) + _extent(v[3:]))
     return 2 * _extent(q[:-1]) * _extent(v[-2:-1]) * (_extent(q[-1:]) + _extent(v[-1:]))
 
 

@@ -79,24 +79,72 @@ def test_bias_activation_and_sum_run_on_parts_of_a_convolution(name, threads, mo
     assert_same_bits(results(build, images(channels, size), monkeypatch), 3)
 
 
-@pytest.mark.parametrize("sizes", [(3, 5, 7), (70, 33, 20), (40, 600, 1100), (200, 700, 3)], ids=str)
+def bias_of(shape):
+    return layers.create_parameter(shape, "float32", default_initializer=pm.initializer.Uniform(-1, 1, seed=5))
+
+
+# Operators after a convolution whose output is 2 x 8 x 6 x 8, in the registers of its kernel or not; and their number.
+FOLLOWERS = {
+    "limits": (lambda out, other: layers.relu6(out), 1),
+    "limits that are infinite": (lambda out, other: layers.relu(out), 1),
+    "limits before a bias": (lambda out, other: biased(layers.relu6(out), "channels"), 2),
+    "two limits": (lambda out, other: layers.relu6(layers.relu(out)), 2),
+    "two biases": (lambda out, other: biased(biased(out, "channels"), "channels"), 2),
+    "a bias along the last axis": (lambda out, other: layers.relu(biased(out, "columns")), 2),
+    "a bias of images": (lambda out, other: layers.elementwise_add(out, bias_of([2, 1, 1, 1])), 1),
+    "a bias of one number": (lambda out, other: layers.elementwise_add(out, bias_of([1])), 1),
+    "a bias of channels and rows": (lambda out, other: layers.elementwise_add(out, bias_of([8, 6, 1])), 1),
+    "the output twice": (lambda out, other: layers.relu(layers.elementwise_add(out, out)), 2),
+    "the output second": (lambda out, other: layers.relu(layers.elementwise_add(other, out)), 2),
+    "two sums": (lambda out, other: layers.elementwise_add(layers.elementwise_add(out, other), other), 2),
+    "a sum before a bias": (lambda out, other: biased(layers.elementwise_add(out, other), "channels"), 2),
+    "limits before a sum": (lambda out, other: layers.relu(layers.elementwise_add(layers.relu6(out), other)), 3),
+    "a product with the output": (lambda out, other: layers.elementwise_mul(layers.relu6(out), out), 2),
+}
+
+
+@pytest.mark.parametrize("name", FOLLOWERS)
+@pytest.mark.parametrize("window", [1, 3])
+def test_steps_in_any_order_have_the_same_bits(name, window, threads, monkeypatch):
+    """With NaN, infinities and zeros with a sign in the images."""
+    follow, operators = FOLLOWERS[name]
+    feed = images(5, 8)[:, :, :6]
+    feed[0, :, 1, :5] = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0])
+    feed[1] = -0.0
+
+    def build(x):
+        other = layers.softmax(convolution(x, 8, window, padding=window // 2))
+        out = convolution(x, 8, window, padding=window // 2)
+        return out, follow(out, other)
+
+    found = results(build, feed, monkeypatch)
+    assert_same_bits(found, operators)
+    (_, (value,)), (_, (expected,)) = found
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(value[numbers]), np.signbit(expected[numbers]))
+
+
+@pytest.mark.parametrize(
+    "sizes", [(3, 5, 7), (2, 40, 300), (16, 64, 90), (70, 33, 20), (40, 600, 1100), (200, 700, 3), (300, 20, 45)], ids=str
+)
 def test_they_run_on_parts_of_a_product(sizes, threads, monkeypatch):
     rows, depth, columns = sizes
     feed = np.random.default_rng(0).normal(size=(rows, depth)).astype("float32")
 
     def build(x):
+        other = layers.softmax(layers.fc(x, columns, bias_attr=False))
         out = biased(layers.fc(x, columns, bias_attr=False), "columns")
-        return out, layers.gelu(out)
+        return out, layers.gelu(layers.relu6(layers.elementwise_add(out, other)))
 
-    assert_same_bits(results(build, feed, monkeypatch), 2)
+    assert_same_bits(results(build, feed, monkeypatch), 4)
 
 
 def test_they_run_on_parts_of_a_batch_of_products(threads, monkeypatch):
     def build(x):
         product = layers.matmul(x, x, transpose_y=True)
-        return product, layers.tanh(layers.scale(product, scale=0.5, bias=1.0))
+        return product, layers.tanh(layers.scale(biased(product, "columns"), scale=0.5, bias=1.0))
 
-    assert_same_bits(results(build, images(5, 37), monkeypatch), 2)
+    assert_same_bits(results(build, images(5, 37), monkeypatch), 3)
 
 
 def test_a_value_inside_is_fetched_as_it_was(monkeypatch):

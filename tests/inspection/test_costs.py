@@ -37,6 +37,11 @@ def call(op_type, inputs, outputs, **attrs):
             call("attention", {"Q": (5, 8, 4), "K": (5, 7, 4), "V": (5, 7, 3)}, {"Out": (5, 8, 3)}),
             2 * 5 * 8 * 7 * 4 + 2 * 5 * 8 * 7 * 3,
         ),
+        # 2 of 6 heads.
+        (
+            call("attention", {"Q": (5, 8, 6, 4), "K": (5, 7, 6, 4), "V": (5, 7, 2, 3)}, {"Out": (5, 8, 2, 3)}, heads=2),
+            2 * (2 * 5 * 8 * 7 * 4 + 2 * 5 * 8 * 7 * 3),
+        ),
         # A 3x3 filter on 4 of 8 input channels (2 groups) for each of 2 * 16 * 10 * 10 outputs.
         (
             call("conv2d", {"Input": (2, 8, 12, 12), "Filter": (16, 4, 3, 3)}, {"Output": (2, 16, 10, 10)}, groups=2),

@@ -77,7 +77,7 @@ Attention<T>::Attention(KernelInit& init, const AttentionSizes& sizes, std::vect
 template <class T>
 void Attention<T>::pack_keys(const T* k, T* panels) const {
   for (int64_t j = 0; j < s_.keys; j += kWidth<T>) {
-    const int64_t step = s_.keys_by_column ? s_.keys : s_.width;
+    const int64_t step = s_.k.row_step;
     gemm_block::pack_panel(s_.keys_by_column ? k + j : k + j * step, step, !s_.keys_by_column, s_.width,
                            std::min(kWidth<T>, s_.keys - j), panels + j * s_.width);
   }
@@ -87,7 +87,7 @@ template <class T>
 void Attention<T>::pack_values(const T* v, T* panels) const {
   each_segment(s_.keys, [&](int64_t begin, int64_t count) {
     for (int64_t j = 0; j < s_.value_width; j += kWidth<T>) {
-      gemm_block::pack_panel(v + begin * s_.value_width + j, s_.value_width, false, count,
+      gemm_block::pack_panel(v + begin * s_.v.row_step + j, s_.v.row_step, false, count,
                              std::min(kWidth<T>, s_.value_width - j),
                              panels + begin * padded<T>(s_.value_width) + j * count);
     }
@@ -119,7 +119,7 @@ void Attention<T>::run_rows(int64_t matrix, int64_t first, int64_t count, const 
                             const T* value_panels, const std::vector<const T*>& masks, T* scores, T* out) const {
   const int64_t keys = s_.keys, columns = s_.value_width;
   T* factors = scores + rows_at_once_ * keys;
-  multiply(count, s_.width, q, s_.width, key_panels, keys, scores, keys, false, static_cast<T>(s_.scale));
+  multiply(count, s_.width, q, s_.q.row_step, key_panels, keys, scores, keys, false, static_cast<T>(s_.scale));
   for (int64_t i = 0; i < count; ++i) {
     T* row = scores + i * keys;
     const T top = masked_max(matrix, first + i, masks, row);
@@ -127,10 +127,10 @@ void Attention<T>::run_rows(int64_t matrix, int64_t first, int64_t count, const 
     factors[i] = static_cast<T>(s_.weight_factor / sum);
   }
   each_segment(keys, [&](int64_t begin, int64_t part) {
-    multiply(count, part, scores + begin, keys, value_panels + begin * padded<T>(columns), columns, out, columns,
-             begin > 0, T(1));
+    multiply(count, part, scores + begin, keys, value_panels + begin * padded<T>(columns), columns, out,
+             s_.out.row_step, begin > 0, T(1));
   });
-  for (int64_t i = 0; i < count; ++i, out += columns) {
+  for (int64_t i = 0; i < count; ++i, out += s_.out.row_step) {
     auto scaled = [factor = factors[i]](auto v) { return v * decltype(v)(factor); };
     map_loop::run(columns, scaled, out, static_cast<const T*>(out));
   }
@@ -154,13 +154,12 @@ void Attention<T>::run(KernelContext& context, const T* q, const T* k, const T* 
       *scores = value_panels + s_.keys * padded<T>(s_.value_width);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t matrix = i / slices, slice = i % slices;
-      pack_keys(k + matrix * s_.keys * s_.width, key_panels);
-      pack_values(v + matrix * s_.keys * s_.value_width, value_panels);
+      pack_keys(k + s_.k.at(matrix, s_.heads), key_panels);
+      pack_values(v + s_.v.at(matrix, s_.heads), value_panels);
       const int64_t last = std::min(blocks * (slice + 1) / slices * rows_at_once_, s_.queries);
       for (int64_t row = blocks * slice / slices * rows_at_once_; row < last; row += rows_at_once_) {
-        const int64_t at = matrix * s_.queries + row;
-        run_rows(matrix, row, std::min(rows_at_once_, last - row), q + at * s_.width, key_panels, value_panels, masks,
-                 scores, out + at * s_.value_width);
+        run_rows(matrix, row, std::min(rows_at_once_, last - row), q + s_.q.at(matrix, s_.heads) + row * s_.q.row_step,
+                 key_panels, value_panels, masks, scores, out + s_.out.at(matrix, s_.heads) + row * s_.out.row_step);
       }
     }
   });

@@ -7,11 +7,21 @@
 
 namespace paddle_mini {
 
+// Where the matrices of an operand lie: those of each of `heads` adjacent matrices are head_step apart, and batches of them
+// batch_step; rows of a matrix are row_step apart.
+struct AttentionOperand {
+  int64_t first = 0, batch_step = 0, head_step = 0, row_step = 0;
+  int64_t at(int64_t matrix, int64_t heads) const {
+    return first + matrix / heads * batch_step + matrix % heads * head_step;
+  }
+};
+
 struct AttentionSizes {
-  int64_t matrices = 0, queries = 0, keys = 0;
+  int64_t matrices = 0, heads = 1, queries = 0, keys = 0;
   int64_t width = 0, value_width = 0;  // columns of Q and K, and of V
   bool keys_by_column = false;         // whether K is stored [width, keys]
   float scale = 1, weight_factor = 1;  // multiply the scores before masks are added, and the weights
+  AttentionOperand q, k, v, out;
 };
 
 // Scores to add: those of query i and key j of a matrix are at offsets[matrix] + i row_step + j column_step.

@@ -1,7 +1,6 @@
 // ChannelPanels: the loops that multiply the pixels of a region with panels of filters.
 #include "math/cpu/channel_panels.h"
 
-#include "core/stored_parts.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/pixel_products.h"
 #include "math/map.h"
@@ -9,19 +8,25 @@
 namespace paddle_mini {
 namespace {
 
-// Stores the sums [registers, pixels] of `channels` channels: `count` pixels at `to`, as many at `then` if rows is 2.
+// Stores the sums [registers, pixels] of `channels` channels from the one of that number on: `count` pixels at `to`, as many
+// at `then` if rows is 2.
 template <class T>
-void store_pixels(const T* sums, int count, int rows, int64_t channels, int64_t plane, T* to, T* then) {
+void store_pixels(const T* sums, int count, int rows, int64_t channels, int64_t plane, const LastSteps<T>& steps,
+                  int64_t number, T* to, T* then) {
   constexpr int lanes = Vec<T>::size;
+  auto load = [count](const T* from, int) { return map_loop::load_part(from, count); };
+  auto store = [&](const T* from, int64_t channel, T* at) {
+    Vec<T> row[1][1] = {{map_loop::load_part(from, count)}};
+    if (steps.taken()) steps.apply(row, number + channel, 0, at, 0, load);
+    map_loop::store_part(row[0][0], at, count);
+  };
   alignas(64) T turned[lanes * lanes];
   for (int64_t first = 0; first < channels; first += lanes, sums += lanes * lanes) {
     transpose_square(sums, lanes, turned, lanes);
     const int64_t end = std::min<int64_t>(channels - first, lanes);
     for (int64_t c = 0; c < end; ++c) {
-      const int64_t at = (first + c) * plane;
-      if (count == lanes) Vec<T>::load(turned + c * lanes).store(to + at);
-      else map_loop::store_part(Vec<T>::load(turned + c * lanes), to + at, count);
-      if (rows == 2) map_loop::store_part(map_loop::load_part(turned + c * lanes + count, count), then + at, count);
+      store(turned + c * lanes, first + c, to + (first + c) * plane);
+      if (rows == 2) store(turned + c * lanes + count, first + c, then + (first + c) * plane);
     }
   }
 }
@@ -86,17 +91,18 @@ void ChannelPanels<T>::each_block_of(const Region& region, F f) const {
 }
 
 template <class T>
-void ChannelPanels<T>::multiply_block(const Block& block, const T* inputs, const T* panel, int64_t channels,
-                                      T* out) const {
+void ChannelPanels<T>::multiply_block(const Block& block, const T* inputs, const T* panel,
+                                      const Outputs& outputs) const {
   constexpr int lanes = Vec<T>::size;
   const T *left = inputs + block.left, *right = inputs + block.right;
   const int64_t* offsets = (in_place_ ? channel_offsets_ : grid_.offsets()).data();
-  const int64_t taps = s_.taps();
+  const int64_t taps = s_.taps(), channels = outputs.channels;
+  T* const out = outputs.first;
   for (int64_t c = 0; c < channels; ++c) {  // outputs arrive in the L2 cache while they are computed
     __builtin_prefetch(out + block.to + c * s_.pixels(), 1, 2);
     if (block.rows == 2) __builtin_prefetch(out + block.right_to + c * s_.pixels(), 1, 2);
   }
-  alignas(64) T sums[2 * lanes * lanes];
+  alignas(64) T sums[2 * lanes * std::max(lanes, kMostPixels<T>)];
   constexpr int64_t register_step = lanes * lanes;
   with_constant<kMostPixels<T>>(block.count, [&](auto constant) {
     constexpr int count = decltype(constant)::value;
@@ -111,7 +117,8 @@ void ChannelPanels<T>::multiply_block(const Block& block, const T* inputs, const
     if (channels > lanes) multiply_pixels<count, 0, 2>(taps, panel, offsets, left, left, sums, lanes, register_step);
     else multiply_pixels<count, 0, 1>(taps, panel, offsets, left, left, sums, lanes, register_step);
   });
-  store_pixels(sums, block.count, block.rows, channels, s_.pixels(), out + block.to, out + block.right_to);
+  store_pixels(sums, block.count, block.rows, channels, s_.pixels(), outputs.steps, outputs.number, out + block.to,
+               out + block.right_to);
 }
 
 template <class T>
@@ -122,8 +129,9 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
   const double flops = 2.0 * static_cast<double>(s_.images * s_.out_size() * s_.taps());
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, inputs_.lanes()};
+  const LastSteps<T> steps(context, s_.pixels(), s_.groups * s_.out_channels);
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
-    StoredParts<T> stored(context);
+    StoredParts<T> stored(context, steps.taken());
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slice = i % slices, group = i / slices / regions;
       const Region region = grid_.region(i / slices % regions);
@@ -138,7 +146,8 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
         const int64_t first = p * kWidth, channels = std::min<int64_t>(s_.out_channels - first, kWidth);
         const T* panel = all + (group * padded_outs() + first) * s_.taps();
         T* to = out + region.to + (group * s_.out_channels + first) * s_.pixels();
-        each_block_of(region, [&](const Block& block) { multiply_block(block, inputs, panel, channels, to); });
+        const Outputs outputs{to, channels, group * s_.out_channels + first, steps};
+        each_block_of(region, [&](const Block& block) { multiply_block(block, inputs, panel, outputs); });
         grid_.add_results(stored, region, channels, s_.pixels(), to - region.to);
       }
     }

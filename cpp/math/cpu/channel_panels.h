@@ -3,6 +3,7 @@
 
 #include "core/parallel.h"
 #include "math/convolution_sizes.h"
+#include "math/cpu/last_steps.h"
 #include "math/cpu/patches.h"
 
 namespace paddle_mini {
@@ -35,7 +36,13 @@ class ChannelPanels {
   void pack(KernelContext& context, const T* filter, T* to) const;
   template <class F>
   void each_block_of(const Region& region, F f) const;
-  void multiply_block(const Block& block, const T* inputs, const T* panel, int64_t channels, T* out) const;
+  // Outputs of a region: some channels, the first of which has that number.
+  struct Outputs {
+    T* first;
+    int64_t channels, number;
+    const LastSteps<T>& steps;
+  };
+  void multiply_block(const Block& block, const T* inputs, const T* panel, const Outputs& outputs) const;
 
   ConvolutionSizes s_;
   const PatchGrid<T>& grid_;

@@ -11,9 +11,10 @@ namespace {
 // As PatchProducts::kForwardCopy, for input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
 constexpr int64_t kInputCopy = 14, kFilterCopy = 8;
 
-// result [rows, 2 registers] = factors' patches; factors [count, rows]
+// result [rows, 2 registers] = factors' patches, then the steps of rows from that number on; factors [count, rows]
 template <int rows, class T>
-void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* left, const T* right, T* result) {
+void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* left, const T* right,
+                    const LastSteps<T>& steps, int64_t number, T* result) {
   constexpr int lanes = Vec<T>::size;
   Vec<T> sums[rows][2];
 #pragma GCC unroll 12
@@ -27,6 +28,7 @@ void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, con
       sums[i][1] = multiply_add(factor, b, sums[i][1]);
     }
   }
+  if (steps.taken()) steps.apply(sums, number, 1, result, 0, [](const T* from, int) { return Vec<T>::load(from); });
 #pragma GCC unroll 12
   for (int i = 0; i < rows; ++i) {
     sums[i][0].store(result + i * lanes);
@@ -213,24 +215,25 @@ void Convolution<T>::multiply(KernelContext& context, const Product& product, co
   const double flops = 2.0 * static_cast<double>(s_.groups * product.grid.lanes()) * static_cast<double>(factors);
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, patches_.lanes()};
+  const LastSteps<T> steps(context, product.out_plane, s_.groups * product.rows, false);
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
-    StoredParts<T> stored(context);
+    StoredParts<T> stored(context, steps.taken());
     for (int64_t i = begin; i < end; ++i) {
       int64_t slice = i % slices, group = i / slices / std::max<int64_t>(regions, 1);
       typename Grid::Region region = product.grid.region(i / slices % regions);
       product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
                         patches_.data(lane));
-      multiply_region(stored, product, region, packed + group * factors, patches_.data(lane), slice, slices,
-                      out + group * product.rows * product.out_plane);
+      multiply_region(stored, steps, group, product, region, packed + group * factors, patches_.data(lane), slice,
+                      slices, out + group * product.rows * product.out_plane);
     }
   });
 }
 
 // Only the blocks of rows that belong to a slice.
 template <class T>
-void Convolution<T>::multiply_region(StoredParts<T>& stored, const Product& product,
-                                     const typename Grid::Region& region, const T* factors, const T* patches,
-                                     int64_t slice, int64_t slices, T* out) const {
+void Convolution<T>::multiply_region(StoredParts<T>& stored, const LastSteps<T>& steps, int64_t group,
+                                     const Product& product, const typename Grid::Region& region, const T* factors,
+                                     const T* patches, int64_t slice, int64_t slices, T* out) const {
   constexpr int lanes = Vec<T>::size;
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
@@ -250,7 +253,7 @@ void Convolution<T>::multiply_region(StoredParts<T>& stored, const Product& prod
           }
         }
         multiply_slots<rows>(count, factors + first * count, offsets.data(), patches + slots.slots[slot].in,
-                             patches + slots.slots[next].in, result);
+                             patches + slots.slots[next].in, steps, group * product.rows + first, result);
         for (int i = 0; i < rows; ++i) {
           T* to = out + product.first + region.to + (first + i) * product.out_plane;
           if (next < slots.full && product.pixel_step == 1) {

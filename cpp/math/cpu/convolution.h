@@ -45,8 +45,9 @@ class Convolution {
   bool choose_own_class(KernelInit& init);
   void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
   void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
-  void multiply_region(StoredParts<T>& stored, const Product& product, const typename Grid::Region& region,
-                       const T* factors, const T* patches, int64_t slice, int64_t slices, T* out) const;
+  void multiply_region(StoredParts<T>& stored, const LastSteps<T>& steps, int64_t group, const Product& product,
+                       const typename Grid::Region& region, const T* factors, const T* patches, int64_t slice,
+                       int64_t slices, T* out) const;
   void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
   void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
   void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, const T* patches,

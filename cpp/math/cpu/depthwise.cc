@@ -19,19 +19,24 @@ inline Vec<T> load_tap(const T* from) {
 }
 
 template <class T>
+inline Vec<T> load_row(const T* from, int64_t count) {
+  return count >= Vec<T>::size ? Vec<T>::load(from) : map_loop::load_part(from, count);
+}
+
+template <class T>
 inline void store_row(Vec<T> values, int64_t count, T* to) {
   if (count >= Vec<T>::size) values.store(to);
   else map_loop::store_part(values, to, count);
 }
 
-// Stores outputs of `rows` rows, `count` of each; their first input is at `from`.
-template <int window, int stride, int rows, class T>
+// Stores outputs of `rows` rows, `count` of each; their first input is at `from`. finish(sums) applies what follows the sums.
+template <int window, int stride, int rows, class T, class Finish>
 inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[window * window], int64_t count,
-                         int64_t out_pitch, T* out) {
-  Vec<T> sums[rows];
+                         int64_t out_pitch, T* out, Finish finish) {
+  Vec<T> sums[rows][1];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; ++r) {
-    sums[r] = Vec<T>(T(0));
+    sums[r][0] = Vec<T>(T(0));
     __builtin_prefetch(out + (rows + r) * out_pitch, 1);
   }
 #pragma GCC unroll 12
@@ -42,12 +47,13 @@ inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[wind
 #pragma GCC unroll 4
       for (int r = 0; r < rows; ++r) {
         const int i = y - r * stride;
-        if (i >= 0 && i < window) sums[r] = multiply_add(taps[i * window + j], inputs, sums[r]);
+        if (i >= 0 && i < window) sums[r][0] = multiply_add(taps[i * window + j], inputs, sums[r][0]);
       }
     }
   }
+  finish(sums);
 #pragma GCC unroll 4
-  for (int r = 0; r < rows; ++r) store_row(sums[r], count, out + r * out_pitch);
+  for (int r = 0; r < rows; ++r) store_row(sums[r][0], count, out + r * out_pitch);
 }
 
 // At least one register, as compilers make a call of a loop.
@@ -105,7 +111,8 @@ void DepthwiseConvolution<T>::copy_padded(const T* plane, int64_t y, int64_t row
 // The last rows, or columns, of a block are computed twice if their number is not a multiple of the block's.
 template <class T>
 template <int window, int stride>
-void DepthwiseConvolution<T>::filter_rows(const T* padded, int64_t rows, const T* filter, T* out) const {
+void DepthwiseConvolution<T>::filter_rows(const T* padded, int64_t rows, const T* filter,
+                                          const Outputs& outputs) const {
   constexpr int64_t lanes = Vec<T>::size;
   const int64_t width = s_.width.out, pitch = pitch_;
   Vec<T> taps[window * window];
@@ -116,22 +123,27 @@ void DepthwiseConvolution<T>::filter_rows(const T* padded, int64_t rows, const T
     for (int64_t x = 0; x < width; x += lanes) {
       const int64_t left = std::max<int64_t>(std::min(x, width - lanes), 0);
       const T* from = padded + top * stride * pitch + left * stride;
-      T* to = out + top * width + left;
-      if (rows < kRowsTogether) filter_block<window, stride, 1>(from, pitch, taps, width, width, to);
-      else filter_block<window, stride, kRowsTogether>(from, pitch, taps, width, width, to);
+      T* to = outputs.first + top * width + left;
+      auto finish = [&](auto& sums) {
+        if (!outputs.steps.taken()) return;
+        outputs.steps.apply(sums, outputs.channel, 0, to, width, [&](const T* at, int) { return load_row(at, width); });
+      };
+      if (rows < kRowsTogether) filter_block<window, stride, 1>(from, pitch, taps, width, width, to, finish);
+      else filter_block<window, stride, kRowsTogether>(from, pitch, taps, width, width, to, finish);
     }
   }
 }
 
 template <class T>
-void DepthwiseConvolution<T>::filter_part(const T* padded, int64_t rows, const T* filter, T* out) const {
+void DepthwiseConvolution<T>::filter_part(const T* padded, int64_t rows, const T* filter,
+                                          const Outputs& outputs) const {
   const bool by_one = s_.height.stride == 1;
   if (s_.height.window == 3) {
-    if (by_one) filter_rows<3, 1>(padded, rows, filter, out);
-    else filter_rows<3, 2>(padded, rows, filter, out);
+    if (by_one) filter_rows<3, 1>(padded, rows, filter, outputs);
+    else filter_rows<3, 2>(padded, rows, filter, outputs);
   } else {
-    if (by_one) filter_rows<5, 1>(padded, rows, filter, out);
-    else filter_rows<5, 2>(padded, rows, filter, out);
+    if (by_one) filter_rows<5, 1>(padded, rows, filter, outputs);
+    else filter_rows<5, 2>(padded, rows, filter, outputs);
   }
 }
 
@@ -140,16 +152,18 @@ void DepthwiseConvolution<T>::run(KernelContext& context, const T* image, const 
   const int64_t parts = (s_.height.out + rows_at_once_ - 1) / rows_at_once_, planes = s_.images * s_.groups;
   const double bytes = 4.0 * sizeof(T) * static_cast<double>(rows_at_once_ * pitch_ * s_.height.stride);
   const LoopSize size{planes * parts, bytes_cost(bytes), 1, padded_.lanes()};
+  const LastSteps<T> steps(context, s_.pixels(), s_.groups * s_.out_channels);
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
     T* padded = padded_.data(lane);
-    StoredParts<T> stored(context);
+    StoredParts<T> stored(context, steps.taken());
     for (int64_t i = begin; i < end; ++i) {
       const int64_t plane = i / parts, y = i % parts * rows_at_once_, group = plane % s_.groups;
       const int64_t rows = std::min(rows_at_once_, s_.height.out - y);
       copy_padded(image + plane * s_.plane(), y, rows, padded);
       for (int64_t o = 0; o < s_.out_channels; ++o) {
+        const int64_t channel = group * s_.out_channels + o;
         T* to = out + (plane * s_.out_channels + o) * s_.pixels() + y * s_.width.out;
-        filter_part(padded, rows, filter + (group * s_.out_channels + o) * s_.taps(), to);
+        filter_part(padded, rows, filter + channel * s_.taps(), {to, channel, steps});
         stored.add(to, rows * s_.width.out);
       }
     }

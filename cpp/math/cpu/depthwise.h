@@ -3,7 +3,7 @@
 
 #include "core/parallel.h"
 #include "math/convolution_sizes.h"
-#include "math/vec.h"
+#include "math/cpu/last_steps.h"
 
 namespace paddle_mini {
 
@@ -20,9 +20,15 @@ class DepthwiseConvolution {
 
  private:
   void copy_padded(const T* plane, int64_t y, int64_t rows, T* to) const;
+  // The outputs of a channel of that number, from a row on.
+  struct Outputs {
+    T* first;
+    int64_t channel;
+    const LastSteps<T>& steps;
+  };
   template <int window, int stride>
-  void filter_rows(const T* padded, int64_t rows, const T* filter, T* out) const;
-  void filter_part(const T* padded, int64_t rows, const T* filter, T* out) const;
+  void filter_rows(const T* padded, int64_t rows, const T* filter, const Outputs& outputs) const;
+  void filter_part(const T* padded, int64_t rows, const T* filter, const Outputs& outputs) const;
 
   ConvolutionSizes s_;
   int64_t pitch_, rows_at_once_;

@@ -17,16 +17,30 @@ constexpr int64_t kSliceBytes = 1 << 19;  // filters that stay in the L2 cache w
 template <class T>
 constexpr int64_t kTile = 2 * Vec<T>::size;
 
-// out = (or += if `add`) factors' pixels, where the factors are [count, rows]. If `partial`, the last register has only
-// `last` pixels. Prefetches the next tile's pixels and outputs, and the factors `ahead`, those of the next block.
+// The outputs of a block of filters: rows `plane` apart. add: whether they have the sums of earlier channels. steps: what
+// follows the sums, unless those of other channels do; `channel` is the number of the first row.
+template <class T>
+struct Outputs {
+  T* first;
+  int64_t plane;
+  bool add;
+  const LastSteps<T>* steps;
+  int64_t channel;
+};
+
+// out = factors' pixels, where the factors are [count, rows], from pixel x of the outputs on. If `partial`, the last register
+// has only `last` pixels. Prefetches the next tile's pixels and outputs, and the factors `ahead`, those of the next block.
 template <int rows, int registers, bool partial, class T>
 inline void multiply_tile(int64_t count, const T* factors, int64_t ahead, const T* image, int64_t step, int64_t last,
-                          bool add, T* out, int64_t plane) {
+                          const Outputs<T>& outputs, int64_t x) {
   constexpr int lanes = Vec<T>::size;
   auto load = [last](const T* from, int n) {
     if (partial && n == registers - 1) return map_loop::load_part(from, last);
     return Vec<T>::load(from);
   };
+  T* const out = outputs.first + x;
+  const int64_t plane = outputs.plane;
+  const bool add = outputs.add;
   Vec<T> sums[rows][registers];
 #pragma GCC unroll 12
   for (int i = 0; i < rows; ++i) {
@@ -48,6 +62,7 @@ inline void multiply_tile(int64_t count, const T* factors, int64_t ahead, const 
       for (int n = 0; n < registers; ++n) sums[i][n] = multiply_add(factor, pixels[n], sums[i][n]);
     }
   }
+  if (outputs.steps) outputs.steps->apply(sums, outputs.channel, 1, out, plane, load);
 #pragma GCC unroll 12
   for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 2
@@ -69,16 +84,16 @@ struct Pixels {
 
 // `count` pixels of a block of filters.
 template <int rows, class T>
-void multiply_block(int64_t depth, const T* factors, int64_t ahead, const Pixels<T>& pixels, int64_t count, bool add,
-                    T* out, int64_t plane) {
+void multiply_block(int64_t depth, const T* factors, int64_t ahead, const Pixels<T>& pixels, int64_t count,
+                    const Outputs<T>& outputs) {
   constexpr int lanes = Vec<T>::size;
   const T* from = pixels.first;
   for (int64_t x = 0; x < count; x += kTile<T>, from += pixels.tile) {
     const int64_t left = count - x, step = pixels.channel;
-    if (left >= kTile<T>) multiply_tile<rows, 2, false>(depth, factors, ahead, from, step, 0, add, out + x, plane);
+    if (left >= kTile<T>) multiply_tile<rows, 2, false>(depth, factors, ahead, from, step, 0, outputs, x);
     else if (left > lanes) {
-      multiply_tile<rows, 2, true>(depth, factors, ahead, from, step, left - lanes, add, out + x, plane);
-    } else multiply_tile<rows, 1, true>(depth, factors, ahead, from, step, left, add, out + x, plane);
+      multiply_tile<rows, 2, true>(depth, factors, ahead, from, step, left - lanes, outputs, x);
+    } else multiply_tile<rows, 1, true>(depth, factors, ahead, from, step, left, outputs, x);
   }
 }
 
@@ -154,8 +169,8 @@ void PointwiseConvolution<T>::pack(KernelContext& context, const T* filter, T* t
 
 // The image and `out` begin at the plane, the filters at the group.
 template <class T>
-void PointwiseConvolution<T>::multiply(StoredParts<T>& stored, const Part& part, const T* image, const T* filter,
-                                       T* out, T* copy) const {
+void PointwiseConvolution<T>::multiply(StoredParts<T>& stored, const LastSteps<T>& steps, const Part& part,
+                                       const T* image, const T* filter, const Plane& to, T* copy) const {
   const int64_t depth = s_.in_channels, plane = s_.pixels(), segments = parts_of(depth, kDepth);
   const int64_t each = s_.out_channels / blocks_, longer = s_.out_channels % blocks_, pixels = part.end - part.first;
   for (int64_t s = 0; s < segments; ++s) {
@@ -165,13 +180,15 @@ void PointwiseConvolution<T>::multiply(StoredParts<T>& stored, const Part& part,
     for (int64_t b = part.first_block; b < part.end_block; ++b) {
       const int64_t row = b * each + std::min(b, longer);
       const int rows = static_cast<int>(each + (b < longer));
-      T* to = out + row * plane + part.first;
+      const bool last = s + 1 == segments;
+      const Outputs<T> outputs{to.out + row * plane + part.first, plane, s > 0,
+                               last && steps.taken() ? &steps : nullptr, to.channel + row};
       with_constant<kMostRows<T>>(rows, [&](auto constant) {
         multiply_block<decltype(constant)::value>(count, filter + row * depth + from * rows, rows * depth, read, pixels,
-                                                  s > 0, to, plane);
+                                                  outputs);
       });
-      if (s + 1 < segments || !stored.are_wanted()) continue;
-      for (int r = 0; r < rows; ++r) stored.add(to + r * plane, pixels);
+      if (!last || !stored.are_wanted()) continue;
+      for (int r = 0; r < rows; ++r) stored.add(outputs.first + r * plane, pixels);
     }
   }
 }
@@ -183,14 +200,15 @@ void PointwiseConvolution<T>::run(KernelContext& context, const T* image, const 
   const T* all = filter_.get(context, [&](T* to) { pack(context, filter, to); });
   // Every slice copies.
   const bool copies = copies_ && (s_.images > 1 || s_.out_channels / slices >= kLeastForSmall);
+  const LastSteps<T> steps(context, s_.pixels(), s_.groups * s_.out_channels);
   const double flops = 2.0 * static_cast<double>(out_plane) * static_cast<double>(s_.in_channels);
   const LoopSize size{slices * count, flops_cost(flops / static_cast<double>(parts_ * slices)), 1, copy_.lanes()};
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
-    StoredParts<T> stored(context);
+    StoredParts<T> stored(context, steps.taken());
     for (int64_t i = begin; i < end; ++i) {
       const int64_t plane = i % count / parts_, group = plane % s_.groups;
-      multiply(stored, part(i / count, slices, i % parts_), image + plane * in_plane,
-               all + group * s_.out_channels * s_.in_channels, out + plane * out_plane,
+      multiply(stored, steps, part(i / count, slices, i % parts_), image + plane * in_plane,
+               all + group * s_.out_channels * s_.in_channels, {out + plane * out_plane, group * s_.out_channels},
                copies ? copy_.data(lane) : nullptr);
     }
   });

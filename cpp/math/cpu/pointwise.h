@@ -4,6 +4,7 @@
 #include "core/parallel.h"
 #include "core/stored_parts.h"
 #include "math/convolution_sizes.h"
+#include "math/cpu/last_steps.h"
 #include "math/cpu/packed_input.h"
 
 namespace paddle_mini {
@@ -28,7 +29,13 @@ class PointwiseConvolution {
   int64_t slices(int threads) const;
   Part part(int64_t slice, int64_t slices, int64_t i) const;
   void pack(KernelContext& context, const T* filter, T* to) const;
-  void multiply(StoredParts<T>& stored, const Part& part, const T* image, const T* filter, T* out, T* copy) const;
+  // The outputs of a group of an image, whose first channel has that number in the image.
+  struct Plane {
+    T* out;
+    int64_t channel;
+  };
+  void multiply(StoredParts<T>& stored, const LastSteps<T>& steps, const Part& part, const T* image, const T* filter,
+                const Plane& plane, T* copy) const;
 
   ConvolutionSizes s_;
   int64_t blocks_, parts_;  // blocks of filters; parts of a plane's pixels

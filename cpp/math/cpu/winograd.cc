@@ -71,17 +71,17 @@ void prefetch_outputs(const ConvolutionSizes& s, const Region& region, const Blo
 }
 
 // A register's worth of pixels of two rows at a time.
-void transform_outputs(const ConvolutionSizes& s, const Region& region, const Block& block, int64_t channels,
-                       const float* products, float* out) {
+void transform_outputs(const ConvolutionSizes& s, const Region& region, const Block& block, const float* products,
+                       const Outputs& outputs) {
   const int64_t step = block.tiles() * kWidth;
   alignas(64) float pixels[2][kLanes * kLanes] = {};
   for (int64_t r = 0; r < block.rows; ++r) {
     const int64_t row = block.row + r, y = 2 * (region.y + row % region.rows), left = 2 * (region.x + block.x);
-    float* to = out + row / region.rows * s.out_size() + y * s.width.out + left;
+    float* to = outputs.first + row / region.rows * s.out_size() + y * s.width.out + left;
     for (int64_t x = 0; x < block.columns; x += kLanes / 2) {
       const int64_t here = std::min<int64_t>(kLanes / 2, block.columns - x);
       const int64_t count = std::min(2 * here, s.width.out - left - 2 * x);
-      for (int64_t first = 0; first < channels; first += kLanes) {
+      for (int64_t first = 0; first < outputs.channels; first += kLanes) {
         const float* from = products + (r * block.columns + x) * kWidth + first;
         for (int64_t t = 0; t < here; ++t, from += kWidth) {
           V tile[2][2];
@@ -90,27 +90,14 @@ void transform_outputs(const ConvolutionSizes& s, const Region& region, const Bl
             for (int j = 0; j < 2; ++j) tile[i][j].store(pixels[i] + (2 * t + j) * kLanes);
           }
         }
-        const int64_t end = std::min<int64_t>(channels - first, kLanes);
+        const int64_t end = std::min<int64_t>(outputs.channels - first, kLanes);
         float* at = to + first * s.pixels() + 2 * x;
-        store_turned(pixels[0], count, end, s.pixels(), at);
-        if (y + 1 < s.height.out) store_turned(pixels[1], count, end, s.pixels(), at + s.width.out);
+        const int64_t number = outputs.number + first;
+        store_turned(pixels[0], count, end, s.pixels(), outputs.steps, number, at);
+        if (y + 1 < s.height.out) {
+          store_turned(pixels[1], count, end, s.pixels(), outputs.steps, number, at + s.width.out);
+        }
       }
-    }
-  }
-}
-
-// Adds the pixels of the region's tiles, which are complete.
-void add_results(const ConvolutionSizes& s, const Region& region, int64_t channels, const float* out,
-                 StoredParts<float>& stored) {
-  if (!stored.are_wanted()) return;
-  const int64_t rows = std::min(2 * region.rows, s.height.out - 2 * region.y);
-  const int64_t columns = std::min(2 * region.columns, s.width.out - 2 * region.x);
-  for (int64_t image = 0; image < region.images; ++image) {
-    for (int64_t c = 0; c < channels; ++c) {
-      const float* at = out + image * s.out_size() + c * s.pixels() + 2 * region.y * s.width.out + 2 * region.x;
-      if (columns == s.width.out) stored.add(at, rows * columns);
-      else
-        for (int64_t y = 0; y < rows; ++y) stored.add(at + y * s.width.out, columns);
     }
   }
 }
@@ -201,22 +188,24 @@ void WinogradConvolution::multiply(const Block& block, const Panel& panel, int64
 }
 
 WinogradConvolution::Panel WinogradConvolution::panel(const Region& region, int64_t group, int64_t i,
-                                                      const float* filters, float* products, float* out) const {
+                                                      const float* filters, float* products, float* out,
+                                                      const LastSteps<float>& steps) const {
   const int64_t first = i * kWidth, channels = std::min<int64_t>(s_.out_channels - first, kWidth);
-  return {filters + panel_elements(group * padded_outs() + first), channels, channels > kLanes ? kWidth : kLanes,
-          products, out + region.image * s_.out_size() + (group * s_.out_channels + first) * s_.pixels()};
+  const int64_t number = group * s_.out_channels + first;
+  return {filters + panel_elements(group * padded_outs() + first), channels > kLanes ? kWidth : kLanes, products,
+          Outputs{out + region.image * s_.out_size() + number * s_.pixels(), channels, number, steps}};
 }
 
 // The products of a block stay in the L1 cache until they are transformed.
 void WinogradConvolution::compute_by_block(const Region& region, const Panel& panel, const Memory& memory) const {
   WinogradRegions::each_block(region, [&](Block block) {
-    prefetch_outputs(s_, region, block, panel.channels, panel.out);
+    prefetch_outputs(s_, region, block, panel.outputs.channels, panel.outputs.first);
     block.first = 0;
     const float* factors = panel.filters;
     for (int64_t p = 0; p < kPlanes; ++p, factors += s_.in_channels * panel.width) {
       multiply(block, panel, p, factors, {0, s_.in_channels}, factors, memory);
     }
-    transform_outputs(s_, region, block, panel.channels, panel.products, panel.out);
+    transform_outputs(s_, region, block, panel.products, panel.outputs);
   });
 }
 
@@ -259,7 +248,7 @@ void WinogradConvolution::compute_panels(const Region& region, const Panel* firs
   for (; first < end; ++first) {
     WinogradRegions::each_block(region, [&](const Block& block) {
       const float* products = first->products + block.first * kPlanes * kWidth;
-      transform_outputs(s_, region, block, first->channels, products, first->out);
+      transform_outputs(s_, region, block, products, first->outputs);
     });
   }
 }
@@ -271,10 +260,11 @@ void WinogradConvolution::run(KernelContext& context, const float* image, const 
   const double flops = 2.0 * static_cast<double>(s_.images * s_.out_size()) * static_cast<double>(s_.in_channels) * 5;
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
                       1, inputs_.lanes()};
+  const LastSteps<float> steps(context, s_.pixels(), s_.groups * s_.out_channels);
   parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
     const Memory memory{inputs_.data(lane), planes_.data(lane), filters_.data(lane), products_.data(lane)};
     int64_t transformed = -1;
-    StoredParts<float> stored(context);
+    StoredParts<float> stored(context, steps.taken());
     std::vector<Panel> together;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t slice = i % slices, group = i / slices / regions, end_panel = panels() * (slice + 1) / slices;
@@ -285,10 +275,10 @@ void WinogradConvolution::run(KernelContext& context, const float* image, const 
         together.clear();
         do {
           float* products = memory.products + static_cast<int64_t>(together.size()) * products_of_panel();
-          together.push_back(panel(region, group, p++, all, products, out));
+          together.push_back(panel(region, group, p++, all, products, out, steps));
         } while (order_ == Order::ByPlane && p < end_panel);
         compute_panels(region, together.data(), together.data() + together.size(), memory);
-        for (const Panel& each : together) add_results(s_, region, each.channels, each.out, stored);
+        for (const Panel& each : together) add_results(s_, region, each.outputs, stored);
       }
     }
   });

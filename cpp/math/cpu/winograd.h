@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/parallel.h"
-#include "core/stored_parts.h"
 #include "math/convolution_sizes.h"
 #include "math/cpu/winograd_regions.h"
 
@@ -26,8 +25,9 @@ class WinogradConvolution {
   // Two registers of output channels, or one; their filters, products and outputs.
   struct Panel {
     const float* filters;
-    int64_t channels, width;
-    float *products, *out;
+    int64_t width;
+    float* products;
+    winograd::Outputs outputs;
   };
   struct Channels {
     int64_t first, count;
@@ -46,7 +46,8 @@ class WinogradConvolution {
   int64_t products_of_panel() const;
   int64_t panel_elements(int64_t channels) const;
   void pack(KernelContext& context, const float* filter, float* to) const;
-  Panel panel(const Region& region, int64_t group, int64_t i, const float* filters, float* products, float* out) const;
+  Panel panel(const Region& region, int64_t group, int64_t i, const float* filters, float* products, float* out,
+              const LastSteps<float>& steps) const;
   void transform_inputs(const float* image, const Region& region, const Memory& memory) const;
   void compute_by_block(const Region& region, const Panel& panel, const Memory& memory) const;
   void multiply_taps(const Region& region, const Panel& panel, const Memory& memory) const;

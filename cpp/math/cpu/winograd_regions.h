@@ -1,6 +1,7 @@
 // WinogradRegions: which tiles of 2x2 outputs are transformed and multiplied together.
 #pragma once
 
+#include "core/stored_parts.h"
 #include "math/convolution_sizes.h"
 #include "math/cpu/winograd_tiles.h"
 
@@ -74,5 +75,29 @@ class WinogradRegions {
  private:
   int64_t all_images_ = 0, all_rows_ = 0, all_columns_ = 0, images_ = 1, rows_ = 1, columns_ = 1;
 };
+
+// The outputs of a region: some channels, the first of which has that number.
+struct Outputs {
+  float* first;
+  int64_t channels, number;
+  const LastSteps<float>& steps;
+};
+
+// Adds the pixels of the region's tiles, which are complete.
+inline void add_results(const ConvolutionSizes& s, const Region& region, const Outputs& outputs,
+                        StoredParts<float>& stored) {
+  if (!stored.are_wanted()) return;
+  const int64_t rows = std::min(2 * region.rows, s.height.out - 2 * region.y);
+  const int64_t columns = std::min(2 * region.columns, s.width.out - 2 * region.x);
+  for (int64_t image = 0; image < region.images; ++image) {
+    for (int64_t c = 0; c < outputs.channels; ++c) {
+      const float* at =
+          outputs.first + image * s.out_size() + c * s.pixels() + 2 * region.y * s.width.out + 2 * region.x;
+      if (columns == s.width.out) stored.add(at, rows * columns);
+      else
+        for (int64_t y = 0; y < rows; ++y) stored.add(at + y * s.width.out, columns);
+    }
+  }
+}
 
 }  // namespace paddle_mini::winograd

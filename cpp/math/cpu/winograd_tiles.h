@@ -1,6 +1,7 @@
 // The parts of Winograd's F(2x2, 3x3) that compute a few tiles: transforms in registers, and products of channels.
 #pragma once
 
+#include "math/cpu/last_steps.h"
 #include "math/cpu/pixel_products.h"
 #include "math/map.h"
 
@@ -121,13 +122,17 @@ inline void transform_products(const float* products, int64_t step, V (&out)[2][
   }
 }
 
-// Stores a row of `count` pixels, [pixels, channels], of `channels` channels.
-inline void store_turned(const float* pixels, int64_t count, int64_t channels, int64_t plane, float* to) {
+// Stores a row of `count` pixels, [pixels, channels], of `channels` channels from the one of that number on.
+inline void store_turned(const float* pixels, int64_t count, int64_t channels, int64_t plane,
+                         const LastSteps<float>& steps, int64_t number, float* to) {
   alignas(64) float turned[kLanes * kLanes];
   transpose_square(pixels, kLanes, turned, kLanes);
+  auto load = [count](const float* from, int) { return map_loop::load_part(from, count); };
   for (int64_t c = 0; c < channels; ++c, to += plane) {
-    if (count == kLanes) V::load(turned + c * kLanes).store(to);
-    else map_loop::store_part(V::load(turned + c * kLanes), to, count);
+    V row[1][1] = {{V::load(turned + c * kLanes)}};
+    if (steps.taken()) steps.apply(row, number + c, 0, to, 0, load);
+    if (count == kLanes) row[0][0].store(to);
+    else map_loop::store_part(row[0][0], to, count);
   }
 }
 

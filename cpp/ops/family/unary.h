@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op_table.h"
+#include "core/stored_parts.h"
 #include "math/dual.h"
 #include "math/elementwise.h"
 #include "ops/family/of_complex.h"
@@ -51,6 +52,26 @@ struct UnaryKernel {
     }
   };
 };
+
+// The same for F that is min(max(X, lower()), upper()): in the registers of the operator before it, too, if X and Out share
+// the memory of that one's output.
+template <class F>
+struct ClampKernel {
+  template <class T>
+  struct For : UnaryKernel<F>::template For<T>, RegisterStepKernel {
+    using UnaryKernel<F>::template For<T>::For;
+
+    RegisterStep register_step(const void* array) const override {
+      if (this->x.data() != array || this->out.data() != array) return {};
+      return {RegisterStep::Kind::Clamp, nullptr, 1, 1, this->f.lower(), this->f.upper()};
+    }
+  };
+};
+
+template <class F, class = void>
+struct ForwardKernel : UnaryKernel<F> {};
+template <class F>
+struct ForwardKernel<F, std::void_t<decltype(&F::upper)>> : ClampKernel<F> {};
 
 // The forward variable that is saved for the gradient.
 enum class Saved { X, Out };
@@ -178,7 +199,7 @@ void add_unary(OpTable& ops, OpSchema forward, const char* gradient_doc) {
   std::string type = forward.type();
   ops.add(with_analytic<F, UnaryKernel<F>::template For>(
       forward.gradient(type + "_grad", {port_of(kept), "Out@GRAD"}, {"X@GRAD"})
-          .template kernels<UnaryKernel<F>::template For, float, double, Integers...>()));
+          .template kernels<ForwardKernel<F>::template For, float, double, Integers...>()));
   ops.add(with_analytic<F, UnaryGradKernel<F, kept>::template For>(
       unary_gradient(ops, type)
           .doc(gradient_doc)
