@@ -1,6 +1,7 @@
 // Resolves the ports of a kernel.
 #include "core/kernel.h"
 
+#include "core/packed_store.h"
 #include "core/parallel.h"
 
 namespace paddle_mini {
@@ -19,6 +20,22 @@ Variable* element(const std::vector<Variable*>* slot, size_t i) {
 }
 
 }  // namespace
+
+void KernelContext::launch_pending() {
+  std::vector<std::unique_ptr<PendingLaunches>> now;
+  now.swap(pending);
+  for (auto& kind : now) kind->launch(*this);
+}
+
+KernelInit::KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
+                       std::vector<std::vector<Variable*>> outputs, int threads, const ConstantInputs* constants)
+    : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
+      scratches_(std::make_shared<std::deque<Variable>>()), threads_(threads), constants_(constants) {}
+
+KernelInit::KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs,
+                       std::vector<std::vector<Variable*>> outputs, const KernelInit& outer)
+    : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_),
+      threads_(outer.threads_), constants_(outer.constants_) {}
 
 void ElementwiseKernel::run_range(int64_t, int64_t) { fail<ProgramError>("a kernel of a GPU has no ranges"); }
 
@@ -51,8 +68,8 @@ Variable* KernelInit::scratch(DType dtype, int64_t count) {
   return &scratches_->back();
 }
 
-std::shared_ptr<PackedStore::Copy> KernelInit::packed(const char* port, const char* order, std::vector<int64_t> sizes,
-                                                      size_t bytes, size_t i) const {
+std::shared_ptr<PackedCopy> KernelInit::packed(const char* port, const char* order, std::vector<int64_t> sizes,
+                                               size_t bytes, size_t i) const {
   const Variable* variable = input(port, i);
   if (!constants_ || !constants_->variables.count(variable)) return nullptr;
   return constants_->store->at({variable, order, std::move(sizes)}, bytes);

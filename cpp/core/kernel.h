@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/infer.h"
-#include "core/packed_store.h"
 #include "core/place.h"
 #include "core/target.h"
 
@@ -24,6 +23,8 @@ struct Fault {
 };
 
 class Communicator;  // core/communicator.h
+class PackedStore;   // core/packed_store.h
+struct PackedCopy;
 struct KernelContext;
 
 // Expected nanoseconds below which a loop is not split: other threads begin only microseconds later.
@@ -65,11 +66,7 @@ struct KernelContext {
     in_batch = false;
     launch_pending();
   }
-  void launch_pending() {
-    std::vector<std::unique_ptr<PendingLaunches>> now;
-    now.swap(pending);
-    for (auto& kind : now) kind->launch(*this);
-  }
+  void launch_pending();
 };
 
 // Inputs that the program never writes, and the store of their packed copies.
@@ -121,14 +118,11 @@ class KernelInit {
  public:
   // `inputs` and `outputs` hold one list for each slot of the operator, with nullptr for holes.
   KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
-             int threads = 1, const ConstantInputs* constants = nullptr)
-      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), threads_(threads), constants_(constants) {}
+             int threads = 1, const ConstantInputs* constants = nullptr);
 
   // For a kernel inside a kernel, which shares the scratch memory of the outer one.
   KernelInit(const OpDesc& op, std::vector<std::vector<Variable*>> inputs, std::vector<std::vector<Variable*>> outputs,
-             const KernelInit& outer)
-      : op_(op), inputs_(std::move(inputs)), outputs_(std::move(outputs)), scratches_(outer.scratches_),
-        threads_(outer.threads_), constants_(outer.constants_) {}
+             const KernelInit& outer);
 
   size_t input_count(const char* port) const;
   size_t output_count(const char* port) const;
@@ -143,8 +137,8 @@ class KernelInit {
   // Memory of this kernel during run(); its content is lost afterwards.
   Variable* scratch(DType dtype, int64_t count);
   // Memory for a copy of an input that the program never writes (math/cpu/packed_input.h); nullptr for others.
-  std::shared_ptr<PackedStore::Copy> packed(const char* port, const char* order, std::vector<int64_t> sizes,
-                                            size_t bytes, size_t i = 0) const;
+  std::shared_ptr<PackedCopy> packed(const char* port, const char* order, std::vector<int64_t> sizes, size_t bytes,
+                                     size_t i = 0) const;
   std::deque<Variable>& scratches() { return *scratches_; }
   std::shared_ptr<std::deque<Variable>> share_scratches() { return scratches_; }
 
@@ -154,7 +148,7 @@ class KernelInit {
  private:
   const OpDesc& op_;
   std::vector<std::vector<Variable*>> inputs_, outputs_;
-  std::shared_ptr<std::deque<Variable>> scratches_ = std::make_shared<std::deque<Variable>>();
+  std::shared_ptr<std::deque<Variable>> scratches_;
   int threads_;
   const ConstantInputs* constants_ = nullptr;
 };

@@ -181,10 +181,11 @@ class OpSchema {
 
  private:
   // Not a lambda: GCC gives its function the same name in all files, so kernels of the same name in unnamed namespaces
-  // of two files would be merged.
+  // of two files would be merged. For each Made, unique_ptr<Made> would take longer to compile than most kernels do.
+  // Cold, as it runs once for a plan: g++ compiles it for size.
   template <class Made>
-  static std::unique_ptr<Kernel> make_kernel(KernelInit& init) {
-    return std::make_unique<Made>(init);
+  [[gnu::cold]] static std::unique_ptr<Kernel> make_kernel(KernelInit& init) {
+    return std::unique_ptr<Kernel>(new Made(init));
   }
 
   void set_kernel(DType dtype, KernelFactory factory);

@@ -12,12 +12,12 @@ std::atomic<size_t> bytes_of_all{0};
 
 }  // namespace
 
-std::shared_ptr<PackedStore::Copy> PackedStore::at(const Key& key, size_t bytes) {
+std::shared_ptr<PackedCopy> PackedStore::at(const Key& key, size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (auto it = copies_.begin(); it != copies_.end();) it = it->second.expired() ? copies_.erase(it) : std::next(it);
   auto held = copies_.find(key);
   if (held != copies_.end()) {
-    if (std::shared_ptr<Copy> copy = held->second.lock()) return copy;
+    if (std::shared_ptr<PackedCopy> copy = held->second.lock()) return copy;
   }
   if (!has_room_for_copy(bytes, bytes_of_all)) return nullptr;
   std::shared_ptr<void> memory;
@@ -25,7 +25,7 @@ std::shared_ptr<PackedStore::Copy> PackedStore::at(const Key& key, size_t bytes)
     memory = allocate(bytes);
   } catch (const DeviceError&) { return nullptr; }
   bytes_of_all += bytes;
-  std::shared_ptr<Copy> copy(new Copy, [bytes](Copy* gone) {
+  std::shared_ptr<PackedCopy> copy(new PackedCopy, [bytes](PackedCopy* gone) {
     bytes_of_all -= bytes;
     delete gone;
   });

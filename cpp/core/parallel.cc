@@ -36,6 +36,10 @@ int64_t ranges_of(double least_loop, int threads, int64_t units, double time) {
 
 void run_ranges(KernelContext& context, const LoopSize& size,
                 void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body) {
+  if (is_short(context, size)) {
+    if (size.items > 0) run(body, 0, size.items, 0);
+    return;
+  }
   const double time = static_cast<double>(size.items) * size.cost;
   const int threads = ThreadPool::inside_loop() ? 1 : std::min(context.threads, size.lanes);
   const int64_t units = (size.items + size.unit - 1) / size.unit,

@@ -46,7 +46,7 @@ inline int64_t slices_per_item(int64_t items, int64_t wanted, int64_t most) {
 // split.
 int64_t ranges_of(double least_loop, int threads, int64_t units, double time);
 
-// Implements parallel_for for a loop that may be split: run(body, begin, end, lane).
+// Implements parallel_for: run(body, begin, end, lane).
 void run_ranges(KernelContext& context, const LoopSize& size,
                 void (*run)(void* body, int64_t begin, int64_t end, int lane), void* body);
 
@@ -66,19 +66,16 @@ inline bool is_short(const KernelContext& context, const LoopSize& size) {
 // interruption between ranges. A loop inside of another one is not split again.
 template <class F>
 void parallel_for(KernelContext& context, const LoopSize& size, F f) {
-  auto call = [&f](int64_t begin, int64_t end, int lane) {
-    if constexpr (std::is_invocable_v<F&, int64_t, int64_t, int>) f(begin, end, lane);
-    else f(begin, end);
+  // One function for short loops and for ranges of long ones: the code of a kernel is compiled once.
+  auto run = [](void* body, int64_t begin, int64_t end, [[maybe_unused]] int lane) {
+    if constexpr (std::is_invocable_v<F&, int64_t, int64_t, int>) (*static_cast<F*>(body))(begin, end, lane);
+    else (*static_cast<F*>(body))(begin, end);
   };
-  if (is_short(context, size)) {
-    if (size.items > 0) call(0, size.items, 0);
-    return;
-  }
-#ifndef PM_ONE_THREAD
-  auto run = [](void* body, int64_t begin, int64_t end, int lane) {
-    (*static_cast<decltype(call)*>(body))(begin, end, lane);
-  };
-  run_ranges(context, size, run, &call);
+#ifdef PM_ONE_THREAD
+  static_cast<void>(context);
+  if (size.items > 0) run(&f, 0, size.items, 0);
+#else
+  run_ranges(context, size, run, &f);
 #endif
 }
 

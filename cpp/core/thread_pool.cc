@@ -9,9 +9,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "core/interruption.h"
 

@@ -3,11 +3,7 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <vector>
 
 namespace paddle_mini {
 

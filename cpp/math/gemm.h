@@ -41,7 +41,7 @@ class Gemm {
  private:
   GemmSizes<T> sizes_;
   int64_t high_ = 1, wide_ = 1;  // on a CPU: the rows and columns of tiles into which C is split
-  std::shared_ptr<PackedStore::Copy> packed_b_;  // on a CPU
+  std::shared_ptr<PackedCopy> packed_b_;  // on a CPU
 };
 
 extern template class Gemm<float>;
@@ -70,7 +70,7 @@ class BFloat16Gemm {
  private:
   GemmSizes<BFloat16> sizes_;
   int64_t high_ = 1, wide_ = 1;
-  std::shared_ptr<PackedStore::Copy> packed_b_;
+  std::shared_ptr<PackedCopy> packed_b_;
 };
 
 template <>

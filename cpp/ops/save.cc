@@ -15,7 +15,7 @@ void run_save(ControlRun& run) {
   run.write_tensors(run.attr<std::string>("file_path"), tensors);
 }
 
-OpSchema with_attributes(OpSchema schema) {
+OpSchema with_file_attributes(OpSchema schema) {
   return schema.required_attr("file_path", AttrType::String, "the file; its folder must exist")
       .attr("overwrite", true, "not used: an existing file is always replaced, atomically")
       .attr("save_as_fp16", false, "must be false")
@@ -26,11 +26,11 @@ OpSchema with_attributes(OpSchema schema) {
 }  // namespace
 
 void define_save(OpTable& ops) {
-  ops.add(with_attributes(
+  ops.add(with_file_attributes(
       OpSchema("save")
           .doc("Writes X to a file in PaddlePaddle's format. Only executors with files=True run this operator.")
           .input("X", "a tensor")));
-  ops.add(with_attributes(
+  ops.add(with_file_attributes(
       OpSchema("save_combine")
           .doc("Writes tensors to one file, one after the other. Only executors with files=True run this operator.")
           .input_list("X", "tensors")

@@ -48,7 +48,7 @@ class ChannelPanels {
   const PatchGrid<T>& grid_;
   bool in_place_;  // whether the image is read where it lies
   std::vector<int64_t> channel_offsets_;  // if so, those of its channels
-  std::shared_ptr<PackedStore::Copy> kept_;
+  std::shared_ptr<PackedCopy> kept_;
   LaneScratch<T> inputs_;
 };
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "core/kernel.h"
+#include "core/packed_store.h"
 
 namespace paddle_mini {
 
 // The copy, made by pack(T*) if values of the scope may have changed since it was made.
 template <class T, class F>
-const T* packed(PackedStore::Copy& copy, const KernelContext& context, F pack) {
+const T* packed(PackedCopy& copy, const KernelContext& context, F pack) {
   T* data = static_cast<T*>(copy.memory.get());
   const uint64_t version = context.values_version;
   if (version != 0 && copy.version.load(std::memory_order_acquire) == version) return data;
@@ -40,7 +41,7 @@ class PackedInput {
   }
 
  private:
-  std::shared_ptr<PackedStore::Copy> kept_;
+  std::shared_ptr<PackedCopy> kept_;
   Scratch<T> scratch_;
 };
 

@@ -59,7 +59,7 @@ class WinogradConvolution {
   winograd::WinogradRegions regions_;
   int64_t most_tiles_ = 0, plane_step_ = 0, input_pitch_ = 0;
   Order order_ = Order::ByPanel;
-  std::shared_ptr<PackedStore::Copy> kept_;
+  std::shared_ptr<PackedCopy> kept_;
   LaneScratch<float> inputs_, planes_, filters_, products_;
 };
 
