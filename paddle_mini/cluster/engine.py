@@ -64,13 +64,17 @@ class Link(ABC):
         """The result of each request, in their order: the reply; Gone: the service does not run at the moment; Timeout,
         after so many seconds. A request without a reply may or may not have been handled."""
 
+
+class TrainerLink(Link):
+    """The link of a trainer, on which it may have a service for other trainers."""
+
+    @abstractmethod
     def serve(self, name: str, service: Service) -> str:
         """Starts a service in this process, until it ends; returns the address that others learn()."""
-        raise NotImplementedError
 
+    @abstractmethod
     def learn(self, name: str, address: str) -> None:
         """The service of this name is reached at this address, which serve() has returned in its process."""
-        raise NotImplementedError
 
 
 class Killed(BaseException):
@@ -90,7 +94,7 @@ class Engine(ABC):
         """A link for the process that started the job."""
 
     @abstractmethod
-    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
+    def run_trainers(self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int) -> list[Any]:
         """Runs work(number, link) for all trainers concurrently; returns their results, in order. A trainer that dies
         is restarted, at most `restarts` times; when one raises, the others are stopped, and TrainerFailed is raised
         from it."""

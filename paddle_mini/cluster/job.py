@@ -24,7 +24,7 @@ from ..thread_state import own_state
 from .client import Call, Client, required
 from .convert import write_program
 from .coordinator.coordinator import Coordinator
-from .engine import Engine, Link, Service
+from .engine import Engine, Link, Service, TrainerLink
 from .errors import Malformed, NotInitialised, storage_errors
 from .job_directory import job_directory
 from .job_settings import COLLECTIVE, JobSettings
@@ -61,7 +61,7 @@ class JobResult(NamedTuple):
 class _TrainerContext:
     """The trainer that a thread or process runs, and its Trainer after join()."""
 
-    def __init__(self, number: int, link: Link, settings: JobSettings, folder: str):
+    def __init__(self, number: int, link: TrainerLink, settings: JobSettings, folder: str):
         self.number, self.link, self.settings, self.folder = number, link, settings, folder
         self.trainer: JobTrainer | CollectiveTrainer | None = None
 
@@ -227,7 +227,7 @@ def save_model(directory: Path, feed_vars: Vars, fetch_vars: Vars, seconds: floa
 
 
 def _train(
-    train_fn: Callable[..., Any], args: tuple[Any, ...], settings: JobSettings, folder: str, number: int, link: Link
+    train_fn: Callable[..., Any], args: tuple[Any, ...], settings: JobSettings, folder: str, number: int, link: TrainerLink
 ) -> Any:
     """Runs one incarnation of a trainer; returns the result of its function, and its counts."""
     context = _TrainerContext(number, link, settings, folder)

@@ -12,7 +12,7 @@ import ray
 
 from ..environment import value_of
 from ..threads import num_threads, set_num_threads
-from .engine import Batching, Link, Respond, Service
+from .engine import Batching, Link, Respond, Service, TrainerLink
 from .errors import ClusterError, Gone
 from .process_log import ProcessLogger, forward_log
 from .service_socket import Address, Keys, ServiceSocket, local_folder
@@ -114,7 +114,7 @@ class TrainerActor:
         return _this_process()
 
     def run(
-        self, work: Callable[[int, Link], Any], network: Network, known: Mapping[str, Address], actors: Mapping[str, Any]
+        self, work: Callable[[int, TrainerLink], Any], network: Network, known: Mapping[str, Address], actors: Mapping[str, Any]
     ) -> Any:
         return work(self._number, network.link(known, actors))
 

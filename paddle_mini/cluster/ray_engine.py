@@ -13,7 +13,7 @@ from typing import Any
 
 from ..environment import value_of
 from ..termination import in_main_thread
-from .engine import Engine, Link, Service
+from .engine import Engine, Link, Service, TrainerLink
 from .errors import Timeout, TrainerFailed
 from .process_log import ProcessLogger
 from .ray_head import HeadWatch, connect, use_token
@@ -99,7 +99,7 @@ class RayEngine(Engine):
         self._links.append(self._network.link(self._addresses, self._services))
         return self._links[-1]
 
-    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
+    def run_trainers(self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int) -> list[Any]:
         results: list[Any] = [None] * count
         lives = [0] * count
         running: dict[Any, int] = {}

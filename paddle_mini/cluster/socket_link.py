@@ -12,7 +12,7 @@ import zmq
 
 from ..errors import shown
 from .cut_messages import Collected, cut, is_large
-from .engine import Answer, Envelope, Link, Service
+from .engine import Answer, Envelope, Service, TrainerLink
 from .errors import ClusterError, Gone, Malformed, Timeout
 from .frames import Flag, Kind, Message, pack_frames, unpack_frames
 from .lent_memory import LentMemory
@@ -33,7 +33,7 @@ _ENDS = (
 )
 
 
-class SocketLink(Link):
+class SocketLink(TrainerLink):
     """machine: of this process. find(service): its present address, or None while it does not run; known: addresses that
     need not be looked for. listen(name): a socket for a service of this process. May be used by several threads at a time.
 

@@ -10,7 +10,7 @@ from itertools import count as counting
 from queue import SimpleQueue
 from typing import Any
 
-from .engine import Answer, Batching, Engine, Envelope, Killed, Link, Respond, Service
+from .engine import Answer, Batching, Engine, Envelope, Killed, Link, Respond, Service, TrainerLink
 from .errors import ClusterError, Gone, Timeout, TrainerFailed
 
 TICK = 0.1
@@ -85,7 +85,7 @@ class ThreadEngine(Engine):
     def link(self) -> Link:
         return _ThreadLink(self)
 
-    def run_trainers(self, work: Callable[[int, Link], Any], count: int, restarts: int) -> list[Any]:
+    def run_trainers(self, work: Callable[[int, TrainerLink], Any], count: int, restarts: int) -> list[Any]:
         ended: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
         results: list[Any] = [None] * count
         lives, threads = [0] * count, set()
@@ -208,7 +208,7 @@ class _Replies:
                 self.done.set()
 
 
-class _ThreadLink(Link):
+class _ThreadLink(TrainerLink):
     def __init__(self, engine: ThreadEngine):
         self._engine, self._killed = engine, False
         self._open: set[_Replies] = set()
@@ -255,7 +255,10 @@ def _made(make: Callable[[Link], Service], engine: ThreadEngine) -> Service:
 
 
 def _live(
-    work: Callable[[int, Link], Any], number: int, link: Link, ended: SimpleQueue[tuple[int, Any, BaseException | None]]
+    work: Callable[[int, TrainerLink], Any],
+    number: int,
+    link: TrainerLink,
+    ended: SimpleQueue[tuple[int, Any, BaseException | None]],
 ) -> None:
     try:
         ended.put((number, work(number, link), None))

@@ -1,10 +1,8 @@
 """Collective mode on threads: the bits of all trainers are the same, and those of one big batch; rejected settings."""
 
 import os
-import re
 import threading
 import time
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import paddle_mini as pm
 from cluster_jobs import INPUTS, alone, batch, begun, classifier, everything, train
 from paddle_mini.cluster import Malformed, TrainerFailed
 from paddle_mini.cluster.protocol import GetJobStatus
-from paddle_mini.cluster.thread_engine import ThreadEngine
 from small_model import assert_same_bits
 
 OPTIMIZERS = {
@@ -184,36 +181,6 @@ def test_loss_scaling_sees_what_is_not_finite_on_all_trainers():
     assert told == not_told == []
     scale = next(value for name, value in one.items() if name.startswith("loss_scaling"))
     assert scale < 8.0 and all(np.isfinite(value).all() for value in one.values())
-
-
-class Counting(ThreadEngine):
-    """Counts the requests of steps, by their names."""
-
-    def __init__(self):
-        super().__init__()
-        self.counts = Counter()
-
-    def post(self, request, respond, timeout):
-        (name,) = re.search(rb'"request":"(\w+)"', request.header).groups()
-        self.counts[name.decode()] += 1
-        super().post(request, respond, timeout)
-
-
-def test_trainers_that_wait_for_a_slow_one_do_not_ask_again():
-    """A step of n trainers costs each of them one request to the coordinator and two to each of the others."""
-
-    def slow(steps):
-        _, _, loss = classifier(lambda loss: pm.optimizer.SGD(0.1).minimize(loss))
-        trainer = begun()
-        for step in range(steps):
-            if trainer.number == 1:
-                time.sleep(0.1)
-            trainer.run(batch(8 * step, 8 * step + 8), [loss])
-
-    engine = Counting()
-    pm.cluster.run(slow, 3, None, "collective", engine, args=(6,))
-    expected = {"arrive": 3 * 6, "get_gradient": 3 * 2 * 6, "get_mean": 3 * 2 * 6, "wake": 3 * 6}
-    assert {name: engine.counts[name] for name in expected} == expected
 
 
 def test_chunks_go_to_one_trainer_each_and_all_end_with_the_same_bits():

@@ -88,7 +88,7 @@ def test_a_state_that_its_holder_has_lost_is_given_again(job):
     assert a.arrive() == {"answer": "store"}
     a.store("once more")
     reply = c.again()
-    assert (reply["answer"], reply["key"]) == ("load", "once more")
+    assert (reply["answer"], reply["key"], reply["holder"]) == ("load", "once more", [0, 1])
 
 
 def test_a_trainer_is_found_at_its_address_also_when_it_has_left(job):
@@ -96,15 +96,6 @@ def test_a_trainer_is_found_at_its_address_also_when_it_has_left(job):
     job.request("leave", role="trainer", number=0, incarnation=1)
     lives = [[1, 1], [0, 1], [0, 2], [7, 1]]
     assert job.request("get_addresses", of=lives)["addresses"] == [f"of {id(b)}", f"of {id(a)}", "", ""]
-
-
-def test_a_state_is_loaded_from_the_one_that_keeps_it(job):
-    a, b = begun(job)
-    step(a, b)
-    c = Rank(job, 2)
-    assert c.join_rendezvous() == WAIT and b.arrive() == WAIT and a.arrive() == {"answer": "store"}
-    a.store("later")
-    assert c.again()["holder"] == [0, 1]
 
 
 def test_one_that_was_taken_for_lost_goes_on_where_the_others_have_waited(job):

@@ -5,13 +5,12 @@ import posixpath
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from ..engine import Answer, Batching, Respond
 from ..errors import Malformed, WrongJob
 from ..process_log import EventBuffer, events_sent, log_context, pending_events
 from ..protocol import (
-    Arrive,
     AskSave,
     BeginInit,
     EndInit,
@@ -21,12 +20,9 @@ from ..protocol import (
     GetTasks,
     Heartbeat,
     Join,
-    JoinRendezvous,
     Leave,
-    LeaveRendezvous,
     Register,
     SetData,
-    StateStored,
     View,
 )
 from ..replies import Done, HeartbeatReply, JobMembers, JobStatus, Left, Saver, Tasks, TasksEnded, Welcome
@@ -41,7 +37,7 @@ from .job_facts import JobFacts
 from .leases import LONGEST, Leases
 from .members import Members
 from .membership_changes import MembershipChanges
-from .rendezvous import Rendezvous
+from .rendezvous import Rendezvous, RendezvousRequest
 from .tasks import Tasks as DataTasks
 
 _SAVE = "save "
@@ -104,7 +100,7 @@ class Coordinator(Answering, Batching):
             View: self._view,
             GetJobStatus: self._status,
             GetAddresses: self._rendezvous.addresses,
-            **dict.fromkeys((JoinRendezvous, StateStored, Arrive, LeaveRendezvous), self._rendezvous_request),
+            **dict.fromkeys(get_args(RendezvousRequest), self._rendezvous_request),
         }
         super().__init__(
             settings.job,
@@ -276,7 +272,7 @@ class Coordinator(Answering, Batching):
         self._renew(request)
         return TasksEnded([self._tasks.end(one, request.failed) for one in request.tasks])
 
-    def _rendezvous_request(self, request: JoinRendezvous | StateStored | Arrive | LeaveRendezvous) -> Any:
+    def _rendezvous_request(self, request: RendezvousRequest) -> Any:
         self._renew(request)
         return self._rendezvous.reply(request)
 

@@ -33,7 +33,7 @@ from ..replies import Addresses, Arrived, Done, RendezvousJoined, RendezvousLeft
 from ..service import Later
 from ..values import ArriveAnswer, JoinAnswer, LeaveAnswer, MemberId, RendezvousStatus, StepId
 
-_Request = JoinRendezvous | StateStored | Arrive | LeaveRendezvous
+RendezvousRequest = JoinRendezvous | StateStored | Arrive | LeaveRendezvous
 _Reply = RendezvousJoined | Done | Arrived | RendezvousLeft
 
 
@@ -68,14 +68,14 @@ class Rendezvous:
         self._layout: str | None = None
         self._last: dict[int, tuple[int, _Reply | None]] = {}
 
-    def reply(self, request: _Request) -> _Reply | Later:
+    def reply(self, request: RendezvousRequest) -> _Reply | Later:
         """Waits for other trainers where the reply depends on them. Gone if the trainer is lost meanwhile: a request that waits
         does not renew its lease."""
         self._require(request.trainer, request.incarnation)
         reply = self._handle(request)
         return Later(partial(self.reply, request)) if isinstance(reply, Wait) else reply
 
-    def _handle(self, request: _Request) -> _Reply | Wait:
+    def _handle(self, request: RendezvousRequest) -> _Reply | Wait:
         number, serial = request.trainer, request.serial
         last, known = self._last.get(number, (-1, None))
         if serial < last:

@@ -13,7 +13,7 @@ from ...program import Program
 from ...scope import LoDTensor
 from ...variable import name_of
 from ..client import Client
-from ..engine import Link
+from ..engine import TrainerLink
 from ..errors import NotFinite
 from ..job_settings import JobSettings
 from .exchange import Exchange, Outcome
@@ -37,7 +37,7 @@ class CollectiveTrainer(Trainer):
     """
 
     def __init__(
-        self, number: int, link: Link, settings: JobSettings, directory: str, main: Program, exe: Executor, scope: Scope
+        self, number: int, link: TrainerLink, settings: JobSettings, directory: str, main: Program, exe: Executor, scope: Scope
     ):
         super().__init__(main, exe, scope)
         self.number, self.trainers = number, settings.trainers

@@ -62,6 +62,7 @@ class FlatBuffer:
                 np.divide(total, len(parts), out=total)
 
     def checked(self, index: int, count: int, arrays: Arrays) -> Arrays:
+        """The arrays; Malformed if they have not the shapes and dtypes of this share."""
         own = self.share(index, count)
         if [(array.dtype, array.shape) for array in arrays] != [(array.dtype, array.shape) for array in own]:
             raise Malformed(f"share {index} of {count} has other sizes here")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..client import Call, Client
 from ..collective_protocol import GetGradient, GetMean, GetMemory, GetState, Wake
-from ..engine import Link
+from ..engine import TrainerLink
 from ..errors import ClusterError, Gone, Timeout
 from ..protocol import GetAddresses
 from ..replies import StoredState
@@ -32,7 +32,7 @@ class Peers:
     """link: on which they are found; client: for requests to the coordinator; patient: to trainers, which gives up after the time
     in which a silent one is lost. fields: of the gradients, which are the same everywhere."""
 
-    def __init__(self, link: Link, client: Client, patient: Client, fields: Fields):
+    def __init__(self, link: TrainerLink, client: Client, patient: Client, fields: Fields):
         self._link, self._client, self._patient, self._fields = link, client, patient, fields
         self._memories: dict[MemberId, GradientMemory | None] = {}  # known trainers; None: it can't be read here
 
