@@ -75,11 +75,12 @@ std::vector<std::string> gradient_names(const std::vector<std::string>& names) {
   return gradients;
 }
 
-OpSchema& OpSchema::gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+OpSchema& OpSchema::gradient(std::string_view type, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& outputs) {
   gradient_type_ = type;
   gradient_inputs_ = inputs;
   gradient_outputs_ = outputs;
-  return gradient([=](const OpDesc& forward) {
+  return set_gradient([type = gradient_type_, inputs, outputs](const OpDesc& forward) {
     auto slots = [&](const std::vector<std::string>& ports) {
       std::vector<Slot> result;
       for (const std::string& port : ports) {

@@ -141,7 +141,7 @@ AttrCheck one_of(std::vector<std::string> choices) {
   };
 }
 
-OpSchema::OpSchema(std::string type) : type_(std::move(type)) {}
+OpSchema::OpSchema(std::string_view type) : type_(type) {}
 OpSchema::OpSchema(const OpSchema&) = default;
 OpSchema::OpSchema(OpSchema&&) noexcept = default;
 OpSchema& OpSchema::operator=(const OpSchema&) = default;
@@ -149,7 +149,7 @@ OpSchema& OpSchema::operator=(OpSchema&&) noexcept = default;
 OpSchema::~OpSchema() = default;
 
 // clang-format off: a table of setters
-OpSchema& OpSchema::doc(std::string text) { doc_ = std::move(text); return *this; }
+OpSchema& OpSchema::doc(std::string_view text) { doc_ = text; return *this; }
 OpSchema& OpSchema::input(const char* name, const char* doc) { set_named(inputs_, {name, doc, false, false}); return *this; }
 OpSchema& OpSchema::shape_input(const char* name, const char* doc) { return input(name, doc).shape_only(name); }
 OpSchema& OpSchema::optional_input(const char* name, const char* doc) { set_named(inputs_, {name, doc, true, false}); return *this; }
@@ -160,20 +160,41 @@ OpSchema& OpSchema::optional_output(const char* name, const char* doc) { set_nam
 OpSchema& OpSchema::output_list(const char* name, const char* doc) { set_named(outputs_, {name, doc, false, true}); return *this; }
 OpSchema& OpSchema::optional_output_list(const char* name, const char* doc) { set_named(outputs_, {name, doc, true, true}); return *this; }
 
-OpSchema& OpSchema::attr(const char* name, AttrValue default_value, const char* doc, AttrCheck check) {
+OpSchema& OpSchema::set_attr(const char* name, AttrValue default_value, const char* doc, const AttrCheck& check) {
   AttrType type = type_of(default_value);
-  set_named(attrs_, {name, type, std::move(default_value), doc, std::move(check)});
+  set_named(attrs_, {name, type, std::move(default_value), doc, check});
   return *this;
 }
 
-OpSchema& OpSchema::required_attr(const char* name, AttrType type, const char* doc, AttrCheck check) {
-  set_named(attrs_, {name, type, std::nullopt, doc, std::move(check)});
+template <class Value>
+OpSchema& OpSchema::attr(const char* name, Value default_value, const char* doc) { return attr(name, std::move(default_value), doc, nullptr); }
+template <class Value>
+OpSchema& OpSchema::attr(const char* name, Value default_value, const char* doc, const AttrCheck& check) {
+  if constexpr (std::is_same_v<Value, const char*>) return set_attr(name, std::string(default_value), doc, check);
+  else return set_attr(name, std::move(default_value), doc, check);
+}
+#define PM_ATTR(...)                                                               \
+  template OpSchema& OpSchema::attr(const char*, __VA_ARGS__, const char*);        \
+  template OpSchema& OpSchema::attr(const char*, __VA_ARGS__, const char*, const AttrCheck&);
+PM_ATTR(bool) PM_ATTR(int32_t) PM_ATTR(int64_t) PM_ATTR(float) PM_ATTR(double) PM_ATTR(const char*) PM_ATTR(std::string)
+PM_ATTR(std::vector<int32_t>) PM_ATTR(std::vector<int64_t>) PM_ATTR(std::vector<float>) PM_ATTR(std::vector<double>)
+PM_ATTR(std::vector<std::string>) PM_ATTR(std::vector<bool>) PM_ATTR(std::vector<ScalarValue>) PM_ATTR(AttrValue)
+#undef PM_ATTR
+
+OpSchema& OpSchema::required_attr(const char* name, AttrType type, const char* doc) { return required_attr(name, type, doc, nullptr); }
+OpSchema& OpSchema::required_attr(const char* name, AttrType type, const char* doc, const AttrCheck& check) {
+  set_named(attrs_, {name, type, std::nullopt, doc, check});
   return *this;
 }
 
-OpSchema& OpSchema::infer(InferFunction function) { infer_ = std::move(function); return *this; }
+OpSchema& OpSchema::set_infer(void (*function)(InferContext&)) { infer_ = function; return *this; }
+OpSchema& OpSchema::set_infer(InferFunction function) { infer_ = std::move(function); return *this; }
 
-OpSchema& OpSchema::gradient(GradientRule rule) { gradient_ = std::move(rule); return *this; }
+OpSchema& OpSchema::set_gradient(std::vector<OpDesc> (*rule)(const OpDesc&)) { gradient_ = rule; return *this; }
+OpSchema& OpSchema::set_gradient(GradientRule rule) { gradient_ = std::move(rule); return *this; }
+OpSchema& OpSchema::gradient(std::string_view type, Texts inputs, Texts outputs) {
+  return gradient(type, std::vector<std::string>(inputs.begin(), inputs.end()), std::vector<std::string>(outputs.begin(), outputs.end()));
+}
 OpSchema& OpSchema::no_gradient(const char* reason) { no_gradient_reason_ = reason; return *this; }
 OpSchema& OpSchema::dtype_from_input(const char* port) { dtype_port_ = port; dtype_port_is_output_ = false; return *this; }
 OpSchema& OpSchema::dtype_from_output(const char* port) { dtype_port_ = port; dtype_port_is_output_ = true; return *this; }

@@ -2,8 +2,10 @@
 // kernels; Python's checks, signatures and docs derive from it alone.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "core/control.h"
 #include "core/kernel.h"
@@ -47,11 +49,14 @@ enum class OpRole { Compute, Feed, Fetch };
 
 class OpTable;
 
+using Texts = std::initializer_list<std::string_view>;
+
 // It has many methods because each fact about an operator has one that states it, in the chained sentence, and one that
-// reads it.
+// reads it. They take texts as views and functions without captures as pointers: a std::string or a std::function at each
+// call takes longer to compile than the rest of the call.
 class OpSchema {
  public:
-  explicit OpSchema(std::string type);
+  explicit OpSchema(std::string_view type);
   // Defined in op_schema.cc, because each operator's file would otherwise compile a copy of each.
   OpSchema(const OpSchema&);
   OpSchema(OpSchema&&) noexcept;
@@ -59,7 +64,7 @@ class OpSchema {
   OpSchema& operator=(OpSchema&&) noexcept;
   ~OpSchema();
 
-  OpSchema& doc(std::string text);
+  OpSchema& doc(std::string_view text);
   OpSchema& input(const char* name, const char* doc);
   OpSchema& optional_input(const char* name, const char* doc);
   OpSchema& shape_input(const char* name, const char* doc);  // only the input's shape is read
@@ -70,21 +75,32 @@ class OpSchema {
   OpSchema& output_list(const char* name, const char* doc);
   OpSchema& optional_output_list(const char* name, const char* doc);
 
-  // The type of `preset` is the attribute's type: 1.0f is FLOAT, 1 is INT, int64_t{1} is LONG.
-  OpSchema& attr(const char* name, AttrValue default_value, const char* doc, AttrCheck check = nullptr);
-  template <size_t N>  // an array, so that a literal 0 does not match as a null string
-  OpSchema& attr(const char* name, const char (&default_value)[N], const char* doc, AttrCheck check = nullptr) {
-    return attr(name, AttrValue(std::string(default_value)), doc, std::move(check));
-  }
-  OpSchema& required_attr(const char* name, AttrType type, const char* doc, AttrCheck check = nullptr);
+  // The type of the default value, one of AttrValue's or a literal text, is the attribute's: 1.0f is FLOAT, 1 is INT,
+  // int64_t{1} is LONG. Defined in op_schema.cc for each of these types.
+  template <class Value>
+  OpSchema& attr(const char* name, Value default_value, const char* doc);
+  template <class Value>
+  OpSchema& attr(const char* name, Value default_value, const char* doc, const AttrCheck& check);
+  OpSchema& required_attr(const char* name, AttrType type, const char* doc);
+  OpSchema& required_attr(const char* name, AttrType type, const char* doc, const AttrCheck& check);
 
-  OpSchema& infer(InferFunction function);
+  template <class Function>
+  OpSchema& infer(Function function) {
+    if constexpr (std::is_convertible_v<Function, void (*)(InferContext&)>) return set_infer(+function);
+    else return set_infer(InferFunction(std::move(function)));
+  }
 
   // gradient("relu_grad", {"Out", "Out@GRAD"}, {"X@GRAD"}): the gradient is one operator whose inputs are these ports
   // of the forward operator and their gradients, and whose outputs are these gradients. Attributes are copied. It must
   // accept all data that the forward operator accepts.
-  OpSchema& gradient(std::string type, std::vector<std::string> inputs, std::vector<std::string> outputs);
-  OpSchema& gradient(GradientRule rule);
+  OpSchema& gradient(std::string_view type, Texts inputs, Texts outputs);
+  OpSchema& gradient(std::string_view type, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& outputs);
+  template <class Rule>
+  OpSchema& gradient(Rule rule) {
+    if constexpr (std::is_convertible_v<Rule, std::vector<OpDesc> (*)(const OpDesc&)>) return set_gradient(+rule);
+    else return set_gradient(GradientRule(std::move(rule)));
+  }
   OpSchema& no_gradient(const char* reason);
 
   // Registers one kernel per element type. The dtype of the first input, or of the port named by dtype_from_input or
@@ -189,6 +205,11 @@ class OpSchema {
   }
 
   void set_kernel(DType dtype, KernelFactory factory);
+  OpSchema& set_attr(const char* name, AttrValue default_value, const char* doc, const AttrCheck& check);
+  OpSchema& set_infer(void (*function)(InferContext&));
+  OpSchema& set_infer(InferFunction function);
+  OpSchema& set_gradient(std::vector<OpDesc> (*rule)(const OpDesc&));
+  OpSchema& set_gradient(GradientRule rule);
   void complete_ports(OpDesc& op) const;
   template <class F>
   void located(F check) const;  // adds the schema's name to a ProgramError

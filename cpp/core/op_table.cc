@@ -36,11 +36,11 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-void OpTable::add(OpSchema schema) {
+void OpTable::add(const OpSchema& schema) {
   schema.check_record();
-  std::string type = schema.type();
+  const std::string& type = schema.type();
   std::unique_lock<std::shared_mutex> changing(tables_changing());
-  require<ProgramError>(schemas_.emplace(type, std::move(schema)).second, "operator '", type, "' is defined twice");
+  require<ProgramError>(schemas_.emplace(type, schema).second, "operator '", type, "' is defined twice");
 }
 
 void OpTable::check_gradients() const {

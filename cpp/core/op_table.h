@@ -9,7 +9,7 @@ class OpTable {
  public:
   // Throws if check_record() does, or if the type exists. Cold, so that g++ compiles for size, and in less time, what calls
   // it: the functions that define operators, which run once.
-  [[gnu::cold]] void add(OpSchema schema);
+  [[gnu::cold]] void add(const OpSchema& schema);
   void check_gradients() const;  // after all are added: checks that gradients exist and have the ports they are given
   // Begins the schema of the gradient of `type`, an operator of the table that names the ports of its gradient. It inherits
   // docs of ports, attributes and devices. Outputs of the operator are required inputs; P@GRAD is an optional output if P

@@ -21,7 +21,7 @@ constexpr double flops_cost(double flops) { return flops / 64; }  // vectorized 
 
 struct LoopSize {
   int64_t items;
-  double cost;  // for one item
+  double cost;  // for one item; 0: the loop is not split, and loops inside it may be
   int64_t unit = 1;  // ranges begin at multiples of it
   int lanes = ThreadPool::kMostThreads;  // at most this many threads take part
 };
@@ -82,23 +82,21 @@ void parallel_for(KernelContext& context, const LoopSize& size, F f) {
 // The same for rows whose loops parallel_for can split too: long rows are split themselves, one after another.
 template <class F>
 void parallel_rows(KernelContext& context, int64_t rows, double cost_of_row, F f) {
-  if (cost_of_row > context.least_loop * context.threads) f(int64_t{0}, rows);
-  else parallel_for(context, {rows, cost_of_row}, f);
+  const bool long_rows = cost_of_row > context.least_loop * context.threads;
+  parallel_for(context, {rows, long_rows ? 0 : cost_of_row}, f);
 }
 
 // The sum of f(item) over all items, added in order.
 template <class F>
 double sum_in_order(KernelContext& context, const LoopSize& size, F f) {
-  double total = 0;
-  if (is_short(context, size)) {
-    for (int64_t i = 0; i < size.items; ++i) total += f(i);
-    return total;
-  }
-  std::vector<double> sums(static_cast<size_t>(size.items));
+  constexpr int64_t kFew = 64;
+  double few[kFew], total = 0;
+  std::vector<double> many(static_cast<size_t>(size.items > kFew ? size.items : 0));
+  double* sums = size.items > kFew ? many.data() : few;
   parallel_for(context, size, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) sums[static_cast<size_t>(i)] = f(i);
+    for (int64_t i = begin; i < end; ++i) sums[i] = f(i);
   });
-  for (double sum : sums) total += sum;
+  for (int64_t i = 0; i < size.items; ++i) total += sums[i];
   return total;
 }
 

@@ -18,6 +18,14 @@ Shape broadcast_shape(const Shape& x, const Shape& y, int axis);
 // with inputs X, Y, Out@GRAD.
 void infer_broadcast(InferContext& c);
 
+// The gradient of an addend: the result's gradient unchanged.
+struct PassGradient {
+  template <class V>
+  PM_HD V operator()(V, V, V gradient) const {
+    return gradient;
+  }
+};
+
 // Loops over the result. Adjacent dimensions are merged if X and Y step through both alike. A step of 0 means that the
 // operand is broadcast along that dimension.
 class Broadcast {
@@ -58,20 +66,28 @@ class Broadcast {
     int64_t size, x_step, y_step;
     std::array<int64_t, 2> steps() const { return {x_step, y_step}; }
   };
-  // Pointers to the first elements of a row of the gradient.
-  template <class T, class To>
-  struct GradientRow {
-    const T *x, *y, *gradient;
-    To* to;
+  // Elements of one row of the result: `count` from `at` on, which use X and Y from x_at and y_at on.
+  struct Part {
+    int64_t count, x_at, y_at, at;
+  };
+  // f(x, y, out_gradient) for a part, in `buffer` or where such an array is already.
+  template <class C>
+  struct PartGradient {
+    const void* loop;
+    const C* (*compute)(const void* loop, const Part& part, C* buffer);
   };
 
-  int64_t rows() const { return inner_.size ? numel_ / inner_.size : 0; }
   template <class T, bool ToX, class F, class To>
   void sum_to(KernelContext& context, F f, const T* x, const T* y, const T* gradient, To* to, int64_t to_numel) const;
-  template <class T, class F>
-  void map_row(int64_t n, F f, const T* x, const T* y, T* out) const;
-  template <class T, bool ToX, class F, class To>
-  void add_row(KernelContext& context, F f, bool adds, const GradientRow<T, To>& row, int64_t begin, int64_t end) const;
+  // On a CPU.
+  template <class F>
+  void each_part(int64_t begin, int64_t end, F f) const;
+  template <class T, class F, class To>
+  void map_part(const Part& part, F f, const T* x, const T* y, To* out) const;
+  template <class T, class F, class To>
+  void map_part(const Part& part, F f, const T* x, const T* y, const T* gradient, To* to) const;
+  template <class C>
+  void add_parts(KernelContext& context, bool to_x, const PartGradient<C>& gradient, C* to) const;
 
   std::vector<Dim> outer_;  // slowest first
   Dim inner_{1, 1, 1};

@@ -1,6 +1,6 @@
 // eig, eigvals: the eigenvalues of square matrices, which are complex, and their eigenvectors
 #include "core/op_table.h"
-#include "math/cpu/general_eigen.h"
+#include "math/cpu/eigenvalues.h"
 #include "ops/family/matrices.h"
 #include "ops/family/of_complex.h"
 

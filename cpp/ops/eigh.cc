@@ -1,4 +1,5 @@
 // eigh: the eigenvalues and eigenvectors of symmetric matrices
+#include "math/cpu/matrix_functions.h"
 #include "ops/family/symmetric_eigen.h"
 
 namespace paddle_mini {

@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "math/broadcast.h"
-#include "math/cpu/matrix_functions.h"
+#include "math/cpu/eigenvalues.h"
 #include "math/cpu/singular_values.h"
 #include "ops/family/matrices.h"
 

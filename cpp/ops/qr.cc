@@ -2,7 +2,6 @@
 #include <limits>
 
 #include "math/cpu/matrix_functions.h"
-#include "math/cpu/orthogonal_factors.h"
 #include "ops/family/matrices.h"
 
 namespace paddle_mini {

@@ -18,12 +18,9 @@ void each_item(KernelContext& context, const LoopSize& size, F f) {
 
 // The same for items whose own loops parallel_for can split: fewer long items than threads run one after another.
 template <class F>
-void each_long_item(KernelContext& context, const LoopSize& size, F f) {
-  if (size.items >= context.threads || size.cost < context.least_loop) return each_item(context, size, f);
-  for (int64_t i = 0; i < size.items; ++i) {
-    if constexpr (std::is_invocable_v<F&, int64_t, int>) f(i, 0);
-    else f(i);
-  }
+void each_long_item(KernelContext& context, LoopSize size, F f) {
+  if (size.items < context.threads && size.cost >= context.least_loop) size.cost = 0;
+  each_item(context, size, f);
 }
 
 }  // namespace paddle_mini

@@ -139,25 +139,41 @@ void map(KernelContext& context, int64_t n, F functor, std::tuple<Outputs*...> o
   else map_loop::split(context, n, f, out, first, in...);
 }
 
+namespace map_loop {
+
+// Elements whose sum is of type T.
+template <class T>
+constexpr int64_t sum_block = 128 * Vec<Computed<T>>::size;
+
+// Sum over i of f(in[i]...) for at most sum_block<T> elements.
+template <class T, class F, class... Inputs>
+[[gnu::noinline]] double sum(int64_t n, F f, const T* first, const Inputs*... in) {
+  using V = Vec<Computed<T>>;
+  constexpr int64_t step = V::size;
+  int64_t i = 0;
+  V sums[2] = {V(0), V(0)};
+  for (; i + 2 * step <= n; i += 2 * step) {
+    sums[0] = sums[0] + f(load(first + i), load(in + i)...);
+    sums[1] = sums[1] + f(load(first + i + step), load(in + i + step)...);
+  }
+  double part = sum_of_lanes(sums[0] + sums[1]);
+  for (; i < n; ++i) part += f(computed(first[i]), computed(in[i])...);
+  return part;
+}
+
+}  // namespace map_loop
+
 // Sum over i of f(in[i]...): 64 additions per lane of two registers, then the sums of these blocks in double, so that
 // the error does not grow with n and does not depend on the register size.
 template <class T, class F, class... Inputs>
 double map_sum(KernelContext& context, int64_t n, F f, const T* first, const Inputs*... in) {
-  constexpr int64_t step = Vec<Computed<T>>::size, block = 128 * step;
-  auto sum_block = [&](int64_t begin) {
-    int64_t end = std::min(begin + block, n), i = begin;
-    using V = Vec<Computed<T>>;
-    V sums[2] = {V(0), V(0)};
-    for (; i + 2 * step <= end; i += 2 * step) {
-      sums[0] = sums[0] + f(map_loop::load(first + i), map_loop::load(in + i)...);
-      sums[1] = sums[1] + f(map_loop::load(first + i + step), map_loop::load(in + i + step)...);
-    }
-    double part = sum_of_lanes(sums[0] + sums[1]);
-    for (; i < end; ++i) part += f(computed(first[i]), computed(in[i])...);
-    return part;
-  };
+  constexpr int64_t block = map_loop::sum_block<T>;
+  if (n <= block) return map_loop::sum(n, f, first, in...);
   return sum_in_order(context, {(n + block - 1) / block, bytes_cost(sizeof(T) * (1.0 + sizeof...(in))) * block},
-                      [&](int64_t i) { return sum_block(i * block); });
+                      [&](int64_t i) {
+                        const int64_t begin = i * block;
+                        return map_loop::sum(std::min(block, n - begin), f, first + begin, (in + begin)...);
+                      });
 }
 
 }  // namespace paddle_mini

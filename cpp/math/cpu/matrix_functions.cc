@@ -2,19 +2,18 @@
 #include "math/cpu/matrix_functions.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <vector>
 
 namespace paddle_mini {
 namespace {
 
 // Results are computed in Eigen's own memory, which is aligned: in other memory the order of its sums depends on the address.
-// Eigen's templates take most of the time in which this file compiles, so each is instantiated for as few types as
-// possible: transposed matrices are copies, and complex numbers are of double parts.
+// Eigen's templates take most of the time in which this file compiles, so each is instantiated as seldom as possible:
+// transposed matrices are copies.
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class T>
@@ -82,22 +81,6 @@ void multiply_parts(const Complex<T>* a, const Complex<T>* b, int64_t rows, int6
     }
   }
   for (int64_t at = 0; at < rows * columns; ++at) out[at] = out[at] * scale;
-}
-
-// Eigen's numbers for ours.
-template <class T>
-Matrix<T> standard(const T* a, int64_t n) {
-  return Read<T>(a, n, n);
-}
-template <class T>
-Matrix<std::complex<double>> standard(const Complex<T>* a, int64_t n) {
-  return Read<std::complex<T>>(reinterpret_cast<const std::complex<T>*>(a), n, n).template cast<std::complex<double>>();
-}
-template <class T>
-void store(const Matrix<std::complex<double>>& from, Complex<T>* to) {
-  for (Eigen::Index i = 0; i < from.size(); ++i) {
-    to[i] = Complex<T>(static_cast<T>(from.data()[i].real()), static_cast<T>(from.data()[i].imag()));
-  }
 }
 
 }  // namespace
@@ -182,34 +165,33 @@ void multiply(const T* a, const T* b, int64_t rows, int64_t inner, int64_t colum
 }
 
 template <class T>
-bool symmetric_eigen(const T* a, int64_t n, bool upper, real_part_of<T>* values, T* vectors) {
-  if (n == 0) return true;
-  auto matrix = standard(a, n);
-  if (upper) matrix.adjointInPlace();
-  Eigen::SelfAdjointEigenSolver<decltype(matrix)> solver(matrix);  // reads the lower triangle
-  if (solver.info() != Eigen::Success) return false;
-  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<real_part_of<T>>(solver.eigenvalues()(i));
-  matrix = solver.eigenvectors();
-  store(matrix, vectors);
-  return true;
+void qr_factors(const T* a, int64_t rows, int64_t columns, int64_t q_columns, T* q, int64_t r_rows, T* r) {
+  if (rows == 0 || columns == 0) {
+    if (q) Eigen::Map<Matrix<T>>(q, rows, q_columns).setIdentity();
+    return;
+  }
+  Eigen::HouseholderQR<Matrix<T>> qr(copy_of(a, rows, columns, false));
+  Eigen::Map<Matrix<T>>(r, r_rows, columns) = qr.matrixQR().topRows(r_rows).template triangularView<Eigen::Upper>();
+  if (!q) return;
+  Matrix<T> factor = Matrix<T>::Identity(rows, q_columns);
+  factor.applyOnTheLeft(qr.householderQ());
+  store(factor, q);
 }
 
-#define PM_MATRIX_FUNCTIONS(T)                                                      \
-  template struct Determinant<T>;                                                   \
-  template Determinant<T> determinant_of(const T*, int64_t);                        \
-  template bool invert(const T*, int64_t, T*);                                      \
-  template bool solve_system(const T*, int64_t, const T*, int64_t, bool, T*);       \
-  template bool solve_triangle(const T*, int64_t, const T*, int64_t, Triangle, T*); \
-  template bool cholesky_factor(const T*, int64_t, bool, T*);                       \
-  template void cholesky_gradient(const T*, const T*, int64_t, bool, T*);           \
-  PM_COMPLEX_MATRIX_FUNCTIONS(T)                                                    \
-  PM_COMPLEX_MATRIX_FUNCTIONS(Complex<T>)
-#define PM_COMPLEX_MATRIX_FUNCTIONS(T)                                                      \
-  template void multiply(const T*, const T*, int64_t, int64_t, int64_t, Transposed, T, T*); \
-  template bool symmetric_eigen(const T*, int64_t, bool, real_part_of<T>*, T*);
+#define PM_MATRIX_FUNCTIONS(T)                                                                                    \
+  template struct Determinant<T>;                                                                                 \
+  template Determinant<T> determinant_of(const T*, int64_t);                                                      \
+  template bool invert(const T*, int64_t, T*);                                                                    \
+  template bool solve_system(const T*, int64_t, const T*, int64_t, bool, T*);                                     \
+  template bool solve_triangle(const T*, int64_t, const T*, int64_t, Triangle, T*);                               \
+  template bool cholesky_factor(const T*, int64_t, bool, T*);                                                     \
+  template void cholesky_gradient(const T*, const T*, int64_t, bool, T*);                                         \
+  template void qr_factors(const T*, int64_t, int64_t, int64_t, T*, int64_t, T*);                                 \
+  template void multiply(const T*, const T*, int64_t, int64_t, int64_t, Transposed, T, T*);                       \
+  template void multiply(const Complex<T>*, const Complex<T>*, int64_t, int64_t, int64_t, Transposed, Complex<T>, \
+                         Complex<T>*);
 PM_MATRIX_FUNCTIONS(float)
 PM_MATRIX_FUNCTIONS(double)
 #undef PM_MATRIX_FUNCTIONS
-#undef PM_COMPLEX_MATRIX_FUNCTIONS
 
 }  // namespace paddle_mini

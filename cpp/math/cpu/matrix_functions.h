@@ -48,9 +48,9 @@ template <class T>
 void multiply(const T* a, const T* b, int64_t rows, int64_t inner, int64_t columns, Transposed transposed, T scale,
               T* out);
 
-// Eigenvalues in ascending order and, in columns, eigenvectors of a symmetric, or complex Hermitian, matrix, of which only
-// one triangle is read. False if the iteration does not converge, which happens for NaN and infinities.
+// a [rows, columns] = Q R by Householder reflections, with LAPACK's signs: Q has the first q_columns columns, R the first
+// r_rows rows. q may be nullptr.
 template <class T>
-bool symmetric_eigen(const T* a, int64_t n, bool upper, real_part_of<T>* values, T* vectors);
+void qr_factors(const T* a, int64_t rows, int64_t columns, int64_t q_columns, T* q, int64_t r_rows, T* r);
 
 }  // namespace paddle_mini

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "math/cpu/orthogonal_factors.h"
+#include "math/cpu/matrix_functions.h"
 
 namespace paddle_mini {
 namespace {

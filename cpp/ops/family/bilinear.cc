@@ -1,4 +1,4 @@
-// Schemas of the gradients of gradients of products and convolutions.
+// Gradients of gradients of products and convolutions.
 #include "ops/family/bilinear.h"
 
 #include <map>
@@ -58,6 +58,48 @@ BilinearPorts::BilinearPorts(const std::string& the_type)
 
 BilinearPorts BilinearPorts::of_second(const std::string& second_type) {
   return BilinearPorts(second_type.substr(0, second_type.size() - std::string("_grad_grad").size()));
+}
+
+BilinearSecond::BilinearSecond(KernelInit& init, KernelFactory forward, KernelFactory gradient, DType dtype) {
+  const BilinearPorts p = BilinearPorts::of_second(init.op().type);
+  Variable *x = init.input(p.x.c_str()), *y = init.input(p.y.c_str()), *given = init.input(p.given.c_str());
+  Variable *xx = init.input(p.second_x.c_str()), *yy = init.input(p.second_y.c_str());
+  x_gradient_ = init.output(p.x_gradient.c_str());
+  y_gradient_ = init.output(p.y_gradient.c_str());
+  given_gradient_ = init.output(p.given_gradient.c_str());
+  has_x_ = xx != nullptr;
+  has_y_ = yy != nullptr;
+  auto differentiate = [&](Variable* at_x, Variable* at_y, const std::string& port, Variable* to) {
+    OpDesc& desc =
+        descs_.emplace_back(make_op(p.type + "_grad", {{p.x, {"x"}}, {p.y, {"y"}}, {p.out + kGradSuffix, {"g"}}},
+                                    {{port + kGradSuffix, {"to"}}}, init.op().attrs));
+    KernelInit inner(desc, {{at_x}, {at_y}, {given}}, {{to}}, init);
+    parts_.push_back(gradient(inner));
+  };
+  auto apply = [&](Variable* at_x, Variable* at_y, Variable* to) {
+    OpDesc& desc =
+        descs_.emplace_back(make_op(p.type, {{p.x, {"x"}}, {p.y, {"y"}}}, {{p.out, {"to"}}}, init.op().attrs));
+    KernelInit inner(desc, {{at_x}, {at_y}}, {{to}}, init);
+    parts_.push_back(forward(inner));
+  };
+  if (x_gradient_ && yy) differentiate(x, yy, p.x, x_gradient_);
+  if (y_gradient_ && xx) differentiate(xx, y, p.y, y_gradient_);
+  if (given_gradient_ && xx) apply(xx, y, given_gradient_);
+  if (given_gradient_ && yy) {
+    if (xx) {
+      sum_ = init.scratch(dtype, given_gradient_->tensor.shape.numel());
+      sum_->tensor.shape = given_gradient_->tensor.shape;
+    }
+    apply(x, yy, xx ? sum_ : given_gradient_);
+  }
+}
+
+void BilinearSecond::run(KernelContext& context) {
+  if (x_gradient_ && !has_y_) clear(context, x_gradient_);
+  if (y_gradient_ && !has_x_) clear(context, y_gradient_);
+  if (given_gradient_ && !has_x_ && !has_y_) clear(context, given_gradient_);
+  for (auto& part : parts_) part->run(context);
+  if (sum_) add(context, *sum_, given_gradient_);
 }
 
 OpSchema bilinear_gradient_of(const OpTable& ops, const std::string& type) {

@@ -28,63 +28,43 @@ struct AddElements {
 
 // With Out = F(X, Y), X@GRAD = G(Y, Out@GRAD) and Y@GRAD = H(X, Out@GRAD), and the gradients XX and YY of these two:
 // the gradient of X is G(YY, Out@GRAD), that of Y is H(XX, Out@GRAD), that of Out@GRAD is F(XX, Y) + F(X, YY).
+class BilinearSecond : public Kernel {
+ public:
+  // `forward` makes kernels of F, `gradient` those of G and H.
+  BilinearSecond(KernelInit& init, KernelFactory forward, KernelFactory gradient, DType dtype);
+  void run(KernelContext& context) override;
+
+ protected:
+  virtual void clear(KernelContext& context, Variable* to) const = 0;
+  virtual void add(KernelContext& context, const Variable& more, Variable* to) const = 0;  // to += more
+
+ private:
+  std::deque<OpDesc> descs_;
+  std::vector<std::unique_ptr<Kernel>> parts_;
+  Variable *x_gradient_, *y_gradient_, *given_gradient_, *sum_ = nullptr;
+  bool has_x_, has_y_;  // whether XX and YY are given
+};
+
+template <class Made>
+std::unique_ptr<Kernel> part_of_bilinear(KernelInit& init) {
+  return std::unique_ptr<Kernel>(new Made(init));
+}
+
 template <template <class> class Forward, template <class> class Gradient>
 struct BilinearSecondKernel {
   template <class T>
-  struct For : Kernel {
-    std::deque<OpDesc> descs;
-    std::vector<std::unique_ptr<Kernel>> parts;
-    Variable *x_gradient, *y_gradient, *given_gradient, *sum = nullptr;
-    bool has_x, has_y;  // whether XX and YY are given
+  struct For : BilinearSecond {
+    explicit For(KernelInit& init)
+        : BilinearSecond(init, &part_of_bilinear<Forward<T>>, &part_of_bilinear<Gradient<T>>, dtype_of<T>::value) {}
 
-    explicit For(KernelInit& init) {
-      BilinearPorts p = BilinearPorts::of_second(init.op().type);
-      Variable *x = init.input(p.x.c_str()), *y = init.input(p.y.c_str()), *given = init.input(p.given.c_str());
-      Variable *xx = init.input(p.second_x.c_str()), *yy = init.input(p.second_y.c_str());
-      x_gradient = init.output(p.x_gradient.c_str());
-      y_gradient = init.output(p.y_gradient.c_str());
-      given_gradient = init.output(p.given_gradient.c_str());
-      has_x = xx != nullptr;
-      has_y = yy != nullptr;
-      auto differentiate = [&](Variable* at_x, Variable* at_y, const std::string& port, Variable* to) {
-        OpDesc& desc =
-            descs.emplace_back(make_op(p.type + "_grad", {{p.x, {"x"}}, {p.y, {"y"}}, {p.out + "@GRAD", {"g"}}},
-                                       {{port + "@GRAD", {"to"}}}, init.op().attrs));
-        KernelInit inner(desc, {{at_x}, {at_y}, {given}}, {{to}}, init);
-        parts.push_back(std::make_unique<Gradient<T>>(inner));
-      };
-      auto apply = [&](Variable* at_x, Variable* at_y, Variable* to) {
-        OpDesc& desc =
-            descs.emplace_back(make_op(p.type, {{p.x, {"x"}}, {p.y, {"y"}}}, {{p.out, {"to"}}}, init.op().attrs));
-        KernelInit inner(desc, {{at_x}, {at_y}}, {{to}}, init);
-        parts.push_back(std::make_unique<Forward<T>>(inner));
-      };
-      if (x_gradient && yy) differentiate(x, yy, p.x, x_gradient);
-      if (y_gradient && xx) differentiate(xx, y, p.y, y_gradient);
-      if (given_gradient && xx) apply(xx, y, given_gradient);
-      if (given_gradient && yy) {
-        if (xx) {
-          sum = init.scratch(dtype_of<T>::value, given_gradient->tensor.shape.numel());
-          sum->tensor.shape = given_gradient->tensor.shape;
-        }
-        apply(x, yy, xx ? sum : given_gradient);
-      }
+   protected:
+    void clear(KernelContext& context, Variable* to) const override {
+      fill_n(context, static_cast<T*>(to->tensor.data), to->tensor.shape.numel(), T(0));
     }
-
-    void run(KernelContext& context) override {
-      if (x_gradient && !has_y) clear(context, x_gradient);
-      if (y_gradient && !has_x) clear(context, y_gradient);
-      if (given_gradient && !has_x && !has_y) clear(context, given_gradient);
-      for (auto& part : parts) part->run(context);
-      if (!sum) return;
-      T* to = static_cast<T*>(given_gradient->tensor.data);
-      map(context, given_gradient->tensor.shape.numel(), AddElements{}, to, static_cast<const T*>(to),
-          static_cast<const T*>(sum->tensor.data));
-    }
-
-   private:
-    static void clear(KernelContext& context, Variable* variable) {
-      fill_n(context, static_cast<T*>(variable->tensor.data), variable->tensor.shape.numel(), T(0));
+    void add(KernelContext& context, const Variable& more, Variable* to) const override {
+      T* sum = static_cast<T*>(to->tensor.data);
+      map(context, to->tensor.shape.numel(), AddElements{}, sum, static_cast<const T*>(sum),
+          static_cast<const T*>(more.tensor.data));
     }
   };
 };

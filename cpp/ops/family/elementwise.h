@@ -30,14 +30,6 @@ struct BinaryKernel {
   };
 };
 
-// The gradient of an addend: the result's gradient unchanged.
-struct PassGradient {
-  template <class V>
-  PM_HD V operator()(V, V, V gradient) const {
-    return gradient;
-  }
-};
-
 // The gradient of an operand that may be broadcast: sums of 16-bit floats are float32, and rounded once.
 template <class T>
 struct BroadcastGradient {

@@ -1,7 +1,7 @@
 // Eigenvalues of symmetric and complex Hermitian matrices: eigh, eigvalsh.
 #pragma once
 
-#include "math/cpu/matrix_functions.h"
+#include "math/cpu/eigenvalues.h"
 #include "ops/family/matrices.h"
 
 namespace paddle_mini {

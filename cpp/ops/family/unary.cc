@@ -36,6 +36,20 @@ UnarySecondPorts unary_second_ports(const std::string& forward, const std::strin
   return found != others.end() ? found->second : UnarySecondPorts{forward + "_grad_grad", saved, "grad_out"};
 }
 
+UnarySecond::UnarySecond(KernelInit& init, Saved kept, DType dtype) {
+  const UnarySecondPorts ports = unary_second_ports(unary_forward_of(init.op().type), port_of(kept));
+  auto checked = [dtype](Variable* variable, const std::string& port) {
+    return variable ? checked_port(variable, port.c_str(), dtype) : nullptr;
+  };
+  saved = checked_port(init.input(ports.saved.c_str()), ports.saved.c_str(), dtype);
+  given = checked(init.input(ports.given.c_str()), ports.given);
+  second = checked_port(init.input(ports.second.c_str()), ports.second.c_str(), dtype);
+  const std::string derived = ports.saved + kGradSuffix;
+  saved_gradient = checked(init.output(derived.c_str()), derived);
+  given_gradient = checked(init.output(ports.given_gradient.c_str()), ports.given_gradient);
+  gives_x_gradient = ports.gives_x_gradient();
+}
+
 namespace {
 
 // The forward variable that the gradient reads. elu and silu have Out too, but do not read it.

@@ -135,35 +135,40 @@ struct SavedGradientOfResult {
   }
 };
 
+// The ports of the kernels of all functions.
+struct UnarySecond : Kernel {
+  Variable *saved, *given, *second, *saved_gradient, *given_gradient;  // given and gradients: nullptr where absent
+  bool gives_x_gradient;
+
+  UnarySecond(KernelInit& init, Saved kept, DType dtype);
+};
+
 // With X@GRAD = F(saved, Out@GRAD), which is Out@GRAD times a factor: the gradient of Out@GRAD is F(saved, second).
 template <class F, Saved kept>
 struct UnarySecondKernel {
   template <class T>
-  struct For : Kernel {
-    UnarySecondPorts ports;
-    In<T> saved, given, second;
-    Out<T> saved_gradient, given_gradient;
+  struct For : UnarySecond {
     F f;
 
-    explicit For(KernelInit& init)
-        : ports(unary_second_ports(unary_forward_of(init.op().type), port_of(kept))), saved(init, ports.saved.c_str()),
-          given(init, ports.given.c_str(), optional_port), second(init, ports.second.c_str()),
-          saved_gradient(init, (ports.saved + "@GRAD").c_str(), optional_port),
-          given_gradient(init, ports.given_gradient.c_str(), optional_port), f(function_of<F>(init)) {}
+    explicit For(KernelInit& init) : UnarySecond(init, kept, dtype_of<T>::value), f(function_of<F>(init)) {}
 
     void run(KernelContext& context) override {
       // First: the other output may have the memory of `second`.
       if (saved_gradient) fill_saved_gradient(context);
-      if (given_gradient) map(context, saved.numel(), f, given_gradient.data(), saved.data(), second.data());
+      if (given_gradient) map(context, saved->tensor.shape.numel(), f, at<T>(given_gradient), at(saved), at(second));
     }
 
    private:
+    template <class Element = const T>
+    static Element* at(const Variable* variable) {
+      return static_cast<Element*>(variable->tensor.data);
+    }
     void fill_saved_gradient(KernelContext& context) {
       auto fill = [&](auto derivative) {
-        map(context, saved.numel(), derivative, saved_gradient.data(), saved.data(), given.data(), second.data());
+        map(context, saved->tensor.shape.numel(), derivative, at<T>(saved_gradient), at(saved), at(given), at(second));
       };
       if constexpr (kept == Saved::Out) {
-        if (ports.gives_x_gradient()) return fill(SavedGradientOfResult<F>{f});
+        if (gives_x_gradient) return fill(SavedGradientOfResult<F>{f});
       }
       fill(SavedGradient<F>{f});
     }

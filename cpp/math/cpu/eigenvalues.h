@@ -1,5 +1,5 @@
-// Eigenvalues and eigenvectors of one row-major matrix that need not be symmetric. Only general_eigen.cc instantiates
-// Eigen's decompositions, for real and complex matrices of float and double parts.
+// Eigenvalues and eigenvectors of one row-major matrix of real or complex numbers. Only eigenvalues.cc instantiates Eigen's
+// solvers, which compute in double and allocate their work memory.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,12 @@
 
 namespace paddle_mini {
 
-// Number is T or Complex<T>. Vectors, in columns, have length 1, and their largest element is real if the value is
+// Eigenvalues in ascending order and, in columns, eigenvectors of a symmetric, or complex Hermitian, matrix, of which only
+// one triangle is read. False if the iteration does not converge, which happens for NaN and infinities.
+template <class Number>
+bool symmetric_eigen(const Number* a, int64_t n, bool upper, real_part_of<Number>* values, Number* vectors);
+
+// Those of a matrix that need not be symmetric. Number is T or Complex<T>. Vectors, in columns, have length 1, and their largest element is real if the value is
 // complex, as in LAPACK; nullptr: only values are wanted. False if the iteration does not converge, which happens for NaN
 // and infinities.
 template <class Number>

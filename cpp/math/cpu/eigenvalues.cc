@@ -1,5 +1,5 @@
-// Eigenvalues of general matrices by Eigen's decompositions.
-#include "math/cpu/general_eigen.h"
+// Eigenvalues by Eigen's solvers.
+#include "math/cpu/eigenvalues.h"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
@@ -9,8 +9,9 @@
 namespace paddle_mini {
 namespace {
 
-// All numbers are computed as double: the iterations work on single elements, so float would not be faster, and each type
-// takes 15 s to compile.
+// All numbers are computed as double: the iterations work on single elements, so float would gain little, and each type
+// takes 15 s to compile. Results are in Eigen's own memory, which is aligned: in other memory the order of its sums depends on the
+// address.
 template <class Number>
 using Matrix = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using ComplexMatrix = Matrix<std::complex<double>>;
@@ -28,6 +29,10 @@ template <class T>
 void write(const ComplexMatrix& from, Complex<T>* to) {
   Eigen::Map<Matrix<std::complex<T>>>(reinterpret_cast<std::complex<T>*>(to), from.rows(), from.cols()) =
       from.template cast<std::complex<T>>();
+}
+template <class T>
+void write(const Matrix<double>& from, T* to) {
+  Eigen::Map<Matrix<T>>(to, from.rows(), from.cols()) = from.template cast<T>();
 }
 
 Eigen::EigenSolver<Matrix<double>> solver_of(const Matrix<double>& matrix, bool vectors) {
@@ -51,6 +56,19 @@ void normalize(const ComplexMatrix& values, bool real_matrix, ComplexMatrix& vec
 }
 
 }  // namespace
+
+template <class Number>
+bool symmetric_eigen(const Number* a, int64_t n, bool upper, real_part_of<Number>* values, Number* vectors) {
+  if (n == 0) return true;
+  auto matrix = read(a, n, n);
+  if (upper) matrix.adjointInPlace();
+  Eigen::SelfAdjointEigenSolver<decltype(matrix)> solver(matrix);  // reads the lower triangle
+  if (solver.info() != Eigen::Success) return false;
+  matrix = solver.eigenvectors();
+  write(solver.eigenvalues(), values);
+  write(matrix, vectors);
+  return true;
+}
 
 template <class Number>
 bool general_eigen(const Number* a, int64_t n, Complex<real_part_of<Number>>* values,
@@ -94,13 +112,15 @@ bool general_eigen_gradient(const Complex<T>* values, const Complex<T>* vectors,
   return true;
 }
 
-#define PM_GENERAL_EIGEN(T)                                                                                        \
+#define PM_EIGENVALUES(T)                                                                                          \
+  template bool symmetric_eigen(const T*, int64_t, bool, T*, T*);                                                  \
+  template bool symmetric_eigen(const Complex<T>*, int64_t, bool, T*, Complex<T>*);                                \
   template bool general_eigen(const T*, int64_t, Complex<T>*, Complex<T>*);                                        \
   template bool general_eigen(const Complex<T>*, int64_t, Complex<T>*, Complex<T>*);                               \
   template bool general_eigen_gradient(const Complex<T>*, const Complex<T>*, const Complex<T>*, const Complex<T>*, \
                                        int64_t, Complex<T>*);
-PM_GENERAL_EIGEN(float)
-PM_GENERAL_EIGEN(double)
-#undef PM_GENERAL_EIGEN
+PM_EIGENVALUES(float)
+PM_EIGENVALUES(double)
+#undef PM_EIGENVALUES
 
 }  // namespace paddle_mini
