@@ -14,6 +14,7 @@ from paddle_mini.testing.one_op import OneOp
 from schema_checks import (
     SINGULAR,
     ask_values,
+    check_all_batches,
     check_all_memory,
     check_all_outputs,
     check_all_ranges,
@@ -87,6 +88,14 @@ def test_in_parts_there_are_the_same_bits(op_type):
 @pytest.mark.parametrize("op_type", [op_type for op_type in _core.op_types() if op_schema(op_type)["elementwise"]])
 def test_on_ranges_there_are_the_same_bits(op_type):
     check_all_ranges(op_type)
+
+
+@pytest.mark.parametrize(
+    "op_type",
+    [op_type for op_type in _core.op_types() if op_schema(op_type)["splits_batch"] or op_schema(op_type)["elementwise"]],
+)
+def test_parts_of_a_batch_have_the_same_bits(op_type):
+    check_all_batches(op_type)
 
 
 def test_each_operator_has_a_kernel_for_gpus_or_says_why_not():
@@ -165,6 +174,7 @@ LIES = [
     ("scatter", check_all_refusals, {"checked_port": "Updates"}),
     ("lamb", check_all_tiles, {"tiled": True}),
     ("softmax", check_all_ranges, {"elementwise": True}),
+    ("cumsum", check_all_batches, {"splits_batch": ["X"]}),
     ("mul", check_parts_of_product, {"stores_parts": ""}),
     ("relu", check_place, {"on_gpu": False}),
     ("sequence_pool", check_place, {"on_gpu": True}),
