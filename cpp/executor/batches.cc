@@ -19,7 +19,7 @@ struct Chain {
   size_t first = 0, last = 0;
   int64_t entries = 0, at_once = 0;  // 0: there is no chain
   int groups = 0;  // an operator and its epilogues are one
-  std::set<int> made;  // outputs
+  std::set<int> made = {};  // outputs
 };
 
 class BatchSplitter {
@@ -77,7 +77,7 @@ class BatchSplitter {
     if (out < 0 || info(out).shape.rank() == 0) return {};
     Chain chain{i, i, info(out).shape[0]};
     if (chain.entries < 2) return {};
-    const int64_t bytes = traffic(chain, i, end).entries / chain.entries;
+    const int64_t bytes = traffic(i, end).entries / chain.entries;
     for (int64_t n = 1; n < chain.entries; ++n)
       if (chain.entries % n == 0 && (n == 1 || n * bytes <= most_)) chain.at_once = n;
     return chain.entries * bytes > most_ ? chain : Chain{};
@@ -87,7 +87,7 @@ class BatchSplitter {
   struct Traffic {
     int64_t entries = 0, whole = 0;
   };
-  Traffic traffic(const Chain& chain, size_t i, size_t end) const {
+  Traffic traffic(size_t i, size_t end) const {
     Traffic bytes;
     std::set<int> made;
     int64_t out = 0;
@@ -107,7 +107,7 @@ class BatchSplitter {
   // Adds a group to the chain, if it fits and reads no more bytes again in each turn than it finds in the cache.
   bool joins(Chain& chain, size_t i, size_t end) const {
     if (!chain.entries) return false;
-    const Traffic bytes = traffic(chain, i, end);
+    const Traffic bytes = traffic(i, end);
     const int64_t at_once = bytes.entries / chain.entries * chain.at_once;
     if ((most_ && bytes.whole > at_once) || (chain.at_once > 1 && at_once > most_)) return false;
     std::set<int> made = chain.made;
