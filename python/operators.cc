@@ -54,6 +54,7 @@ py::dict op_schema(const std::string& type) {
   result["tiled"] = schema.is_tiled();
   result["elementwise"] = schema.is_elementwise();
   result["stores_parts"] = schema.output_in_parts();
+  result["splits_batch"] = schema.batch_ports();
   result["custom_lod"] = schema.has_custom_lod();
   result["checks_data"] = schema.may_fail_validation();
   result["checked_port"] = schema.checked_port();

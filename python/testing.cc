@@ -7,6 +7,7 @@
 #include "core/memory_limit.h"
 #include "core/parallel.h"
 #include "core/split_loops.h"
+#include "executor/batches.h"
 #include "executor/step_kernels.h"
 #include "module.h"
 
@@ -57,6 +58,7 @@ struct RecordAccess {
     if (fact == "tiled") return exchange_value(schema.is_tiled_, value);
     if (fact == "elementwise") return exchange_value(schema.is_elementwise_, value);
     if (fact == "stores_parts") return exchange_value(schema.output_in_parts_, value);
+    if (fact == "splits_batch") return exchange_value(schema.batch_ports_, value);
     if (fact == "checks_data") return exchange_value(schema.checks_data_, value);
     if (fact == "checked_port") return exchange_value(schema.checked_port_, value);
     if (fact == "custom_lod") return exchange_value(schema.decides_lod_, value);
@@ -195,6 +197,7 @@ void define_testing(py::module_& m) {
   m.def("container_cpu_quota", &container_cpu_quota, py::arg("root") = "");
   m.def("set_least_loop", &set_least_loop, py::arg("nanoseconds") = kLeastLoop);
   m.def("set_epilogue_tile", &set_epilogue_tile, py::arg("elements") = kEpilogueTile);
+  m.def("set_batch_bytes", &set_batch_bytes, py::arg("bytes") = kBatchBytes);
   m.def("take_longest_split_loop", &take_longest_split_loop);
   m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
   m.def("try_loop", &try_loop, py::arg("threads"), py::arg("items"), py::arg("failing") = std::vector<int64_t>(),

@@ -16,7 +16,7 @@ from facts import GATHER_ND, Case, all_facts, cases_of, gradient_cases, listed
 from harness import dtypes_to_test
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
-from paddle_mini.testing.one_op import OneOp, Rows, array_of, with_array
+from paddle_mini.testing.one_op import OneOp, Rows, array_of, each, with_array
 
 BY_CHANCE = {"dpsgd", "dropout", "gaussian_random", "truncated_gaussian_random", "uniform_random"}  # other numbers in each run
 LARGE = 5_003  # elements: three tiles, the last one short
@@ -179,6 +179,46 @@ def check_ranges(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], co
     return True
 
 
+def check_batch(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> bool:
+    """splits_batch, and elementwise operators: parts of a batch have the same bits. False: the case has no batch."""
+    schema = op_schema(op_type)
+    whole = OneOp(op_type, inputs, attrs, counts, aliased=False).run()
+    outputs = [array_of(value) for values in whole.values() for value in listed(values)]
+
+    def is_split(port: str, size: int) -> bool:
+        return port in schema["splits_batch"] or (schema["elementwise"] and bool(outputs) and size == outputs[0].size)
+
+    split = {port for port, value in inputs.items() if any(is_split(port, array_of(item).size) for item in listed(value))}
+    arrays = [*outputs, *(array_of(item) for port in split for item in listed(inputs[port]))]
+    sizes = {array.shape[0] if array.ndim else 0 for array in arrays}
+    special = any(isinstance(item, (Rows, pm.LoDTensor)) for value in inputs.values() for item in listed(value))
+    entries = sizes.pop()
+    if special or sizes or entries < 2 or not split:
+        return False
+    found = False
+    for count in range(1, entries):
+        if entries % count:
+            continue
+        parts = []
+        for first in range(0, entries, count):
+            part = {
+                port: each({port: value}, lambda item, at=first: item[at : at + count])[port] if port in split else value
+                for port, value in inputs.items()
+            }
+            try:
+                made = OneOp(op_type, part, attrs, counts, aliased=False).run()
+            except (pm.ShapeError, pm.ProgramError):
+                break
+            parts.append([array_of(value) for values in made.values() for value in listed(values)])
+            if any(array.shape != (count, *one.shape[1:]) for array, one in zip(parts[-1], outputs, strict=True)):
+                break
+        else:
+            joined = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
+            assert bits(dict(enumerate(joined))) == bits(dict(enumerate(outputs))), f"{count} entries at a time: other bits"
+            found = True
+    return found
+
+
 def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], counts: dict[str, int]) -> None:
     """outputs.optional: without one the others have the same bits."""
     if op_type in BY_CHANCE or len(counts) < 2:
@@ -251,6 +291,13 @@ def check_all_tiles(op_type: str) -> None:
 def check_all_ranges(op_type: str) -> None:
     if op_schema(op_type)["elementwise"] and not op_schema(op_type)["checks_data"]:
         assert [check_ranges(*case) for case in cases_and_gradients(op_type)].count(True) > 0, "no case has ranges"
+
+
+def check_all_batches(op_type: str) -> None:
+    schema = op_schema(op_type)
+    if schema["splits_batch"] or schema["elementwise"]:
+        with mock.patch.dict(os.environ, PM_PASSES=""):
+            assert [check_batch(*case) for case in cases_and_gradients(op_type)].count(True) > 0, "no case has a batch"
 
 
 def check_parts_of_product(op_type: str) -> None:

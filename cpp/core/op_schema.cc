@@ -202,6 +202,7 @@ OpSchema& OpSchema::in_place(const char* input, const char* output) { in_places_
 OpSchema& OpSchema::view(const char* input, const char* output) { views_.emplace_back(input, output); return *this; }
 OpSchema& OpSchema::updates(const char* input, const char* output) { updates_.emplace_back(input, output); return *this; }
 OpSchema& OpSchema::shape_only(const char* input) { shape_ports_.push_back(input); return *this; }
+OpSchema& OpSchema::splits_batch(const char* input) { batch_ports_.push_back(input); return *this; }
 OpSchema& OpSchema::stores_parts(const char* output) { output_in_parts_ = output; return *this; }
 OpSchema& OpSchema::accepts_selected_rows(const char* input) { row_ports_.push_back(input); return *this; }
 OpSchema& OpSchema::checks_data(const char* port) { checks_data_ = true; checked_port_ = port ? port : ""; return *this; }
@@ -228,6 +229,9 @@ OpSchema& OpSchema::role(OpRole role) {
   return *this;
 }
 
+bool OpSchema::splits_batch_of(const std::string& input) const {
+  return std::find(batch_ports_.begin(), batch_ports_.end(), input) != batch_ports_.end();
+}
 bool OpSchema::reads_only_shape(const std::string& input) const {
   return std::find(shape_ports_.begin(), shape_ports_.end(), input) != shape_ports_.end();
 }

@@ -137,6 +137,10 @@ class OpSchema {
   OpSchema& updates(const char* input,
                     const char* output);  // programs usually name the same variable for both
   OpSchema& stores_parts(const char* output);  // kernels with stores_parts() report when they have stored a part of it
+  // A batch may be split: entry i along the first axis of each output depends on entry i of these inputs and on all of the
+  // others, and has the same bits for any number of entries, where infer gives outputs of as many. Elementwise operators need
+  // not say so.
+  OpSchema& splits_batch(const char* input);
   OpSchema& shape_only(const char* input);  // only its shape is read, so its memory may be reused before
   OpSchema& accepts_selected_rows(
       const char* input);  // the input may be selected rows; by default only tensors are accepted
@@ -183,6 +187,8 @@ class OpSchema {
   const std::vector<std::pair<std::string, std::string>>& update_pairs() const { return updates_; }
   bool reads_only_shape(const std::string& input) const;
   const std::vector<std::string>& row_ports() const { return row_ports_; }
+  bool splits_batch_of(const std::string& input) const;
+  const std::vector<std::string>& batch_ports() const { return batch_ports_; }
   bool has_custom_lod() const { return decides_lod_; }
   bool is_tiled() const { return has_kernels() && is_tiled_; }
   bool is_elementwise() const { return has_kernels() && is_elementwise_; }
@@ -227,7 +233,7 @@ class OpSchema {
   std::string dtype_port_;
   bool dtype_port_is_output_ = false;
   std::vector<std::pair<std::string, std::string>> in_places_, views_, updates_;
-  std::vector<std::string> row_ports_, shape_ports_;
+  std::vector<std::string> row_ports_, shape_ports_, batch_ports_;
   std::string gradient_type_;  // if gradient() was given ports
   std::vector<std::string> gradient_inputs_, gradient_outputs_;
   std::string output_in_parts_, checked_port_;

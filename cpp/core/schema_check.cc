@@ -101,6 +101,7 @@ void OpSchema::check_record() const {
     NamedPorts{*this, "updates"}.require_pairs(updates_);
     NamedPorts{*this, "accepts_selected_rows"}.require_inputs(row_ports_);
     NamedPorts{*this, "shape_only"}.require_inputs(shape_ports_);
+    NamedPorts{*this, "splits_batch"}.require_inputs(batch_ports_);
     if (!output_in_parts_.empty()) NamedPorts{*this, "stores_parts"}.require_output(output_in_parts_);
     if (!checked_port_.empty()) NamedPorts{*this, "checks_data"}.require_input(checked_port_);
     NamedPorts{*this, "gradient"}.require_gradient_ports(gradient_inputs_, gradient_outputs_);

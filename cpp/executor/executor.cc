@@ -74,7 +74,8 @@ void Executor::Run::start(const std::vector<Tensor>& feeds, Stop stop) {
 std::string Executor::Run::plan_text(const std::vector<Tensor>& feeds, const std::string& stage, Stop stop) {
   signature_->require_feeds(feeds.size());
   begin(Access::Run, stop);
-  return session_->plan_text(feeds, stage);
+  executor_.contexts_.begin_run();
+  return session_->plan_text(feeds, stage, executor_.contexts_.threads());
 }
 
 }  // namespace paddle_mini

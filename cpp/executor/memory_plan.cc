@@ -69,6 +69,23 @@ struct Uses {
   int first_write = -1, last_use = -1, writes = 0;
 };
 
+// What a loop reads is read again in its next turn, and must not be overwritten in the last step of the first one.
+void add_uses_of_loop(const Segment& segment, const BatchLoop& loop, std::vector<Uses>& uses) {
+  const int first = static_cast<int>(loop.first), end = static_cast<int>(loop.last);
+  auto keep = [&](int v) { uses[v].last_use = std::max(uses[v].last_use, end); };
+  for (int step = first; step < end; ++step) {
+    segment.ops[step].inputs.each([&](int v) {
+      if (uses[v].first_write < first) keep(v);
+    });
+  }
+  for (const auto& [whole, part] : loop.parts) {
+    keep(whole);
+    if (uses[part].writes == 0) continue;
+    uses[whole].first_write = first;
+    ++uses[whole].writes;
+  }
+}
+
 std::vector<Uses> find_uses(const Segment& segment) {
   std::vector<Uses> uses(segment.variables.size());
   int steps = static_cast<int>(segment.ops.size());
@@ -88,6 +105,7 @@ std::vector<Uses> find_uses(const Segment& segment) {
     for (const auto& copy : op.copies_after) access(copy.first), write(copy.second);
   }
   for (int v : segment.fetches) uses[v].last_use = steps;
+  for (const BatchLoop& loop : segment.batch_loops) add_uses_of_loop(segment, loop, uses);
   return uses;
 }
 

@@ -8,6 +8,7 @@
 #include "core/throwing_stream.h"
 #include "executor/attention.h"
 #include "executor/attention_heads.h"
+#include "executor/batches.h"
 #include "executor/constants.h"
 #include "executor/epilogues.h"
 #include "executor/fold.h"
@@ -32,6 +33,7 @@ const std::vector<Pass>& passes() {
       {"transfer", add_transfers},  // values cross between devices
       {"fuse", fuse, true},         // operators that run tile by tile with the one before them
       {"epilogues", add_epilogues, true},  // elementwise operators run on each part of an output before them
+      {"batches", split_batches, true},  // operators run for a few entries of a batch before the next ones
   };
   return list;
 }

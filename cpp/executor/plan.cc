@@ -22,6 +22,7 @@ Plan::Plan(Segment segment, const Placement& placement, Scope& scope, std::share
   try {
     steps_ = make_steps(segment_, binding_, placement_.threads, scope.packed());
     loops_ = find_step_loops(segment_, steps_);
+    batches_ = find_batch_steps(segment_, binding_, steps_);
     temporaries_ = std::make_unique<Temporaries>(segment_, binding_, steps_, std::move(arenas), scope);
     temporaries_->bind();
     undo_plan_ = plan_undo(binding_, undo_, steps_.steps, on_devices, on_devices || placement_.replicated);

@@ -1,8 +1,9 @@
 // plan: a segment prepared for execution: bound to a scope, with kernels, memory and order; and its runs.
 #pragma once
 
-#include "executor/schedule_run.h"
+#include "executor/batch_steps.h"
 #include "executor/passes.h"
+#include "executor/schedule_run.h"
 #include "executor/step_loops.h"
 #include "executor/undo_plan.h"
 
@@ -56,6 +57,7 @@ class Plan : public Pending {
   Binding binding_;
   StepList steps_;
   std::vector<StepLoop> loops_;  // in the order of their steps
+  std::vector<BatchSteps> batches_;  // likewise
   std::unique_ptr<Temporaries> temporaries_;
   UndoPlan undo_plan_;
   std::unique_ptr<ScheduleRun> schedule_;  // only with several devices

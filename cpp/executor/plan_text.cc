@@ -34,6 +34,8 @@ std::string Plan::str() const {
   }
   for (const StepLoop& loop : loops_)
     out += text("one loop: #", loop.first, " to #", loop.last - 1, ", in ", loop.chunks.size() - 1, " chunks\n");
+  for (const BatchSteps& batch : batches_)
+    out += text("parts of a batch: #", batch.first, " to #", batch.last - 1, " run ", batch.count, " times\n");
   if (!segment_.whole) out += text("then ", segment_.next, "; what follows is planned when it is reached\n");
   return out;
 }

@@ -62,9 +62,11 @@ void Plan::run_steps(RunState& state, size_t begin, size_t end, bool may_stop) {
   RunWatch* watch = state.watch;
   Interruptible interruptible(stop);
   auto loop = std::find_if(loops_.begin(), loops_.end(), [&](const StepLoop& one) { return one.first >= begin; });
+  StepOrder order(batches_, begin);
   size_t i = begin, begun = begin;
   try {
-    for (; i < end; ++i) {
+    for (; i < end; i = order.next(i)) {
+      order.enter(i);
       begun = i + 1;
       bool poll = steps[i].poll;
       if (watch) {

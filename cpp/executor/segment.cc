@@ -29,7 +29,7 @@ std::vector<std::vector<VarInfo>> Segment::infos(const Ports& ports) const {
 }
 
 std::string Segment::str() const {
-  static constexpr const char* kOrigins[] = {"fed", "scope", "temporary", "derived"};
+  static constexpr const char* kOrigins[] = {"fed", "scope", "temporary", "part", "derived"};
   std::string out;
   for (size_t i = 0; i < variables.size(); ++i) {
     const RunVariable& v = variables[i];
@@ -45,6 +45,11 @@ std::string Segment::str() const {
                 op.fused ? ", tile by tile with the operator before it" : "",
                 op.epilogue ? ", on each part of the output before it" : "",
                 op.derived ? ", when values of the scope have changed" : "", "\n");
+  }
+  for (const BatchLoop& loop : batch_loops) {
+    out += text("#", loop.first, " to #", loop.last - 1, " run ", loop.count, " times");
+    for (const auto& [whole, part] : loop.parts) out += text(", v", part, " is a part of v", whole);
+    out += "\n";
   }
   return out;
 }

@@ -16,6 +16,7 @@ enum class Origin {
   Fed,  // the caller's array or a value of the frame; read-only
   InScope,  // outlives the run
   Temporary,  // lives within a run
+  Part,  // some entries of another variable at a time (batches.h)
   Derived,  // computed from constants, and kept between runs (derived.h)
 };
 
@@ -86,6 +87,14 @@ struct RunOp {
   }
 };
 
+// Operators that run for the first entries of a batch, one after the other, then for the next ones; set by split_batches.
+struct BatchLoop {
+  size_t first, last;  // the operators [first, last)
+  int64_t count;  // how many times they run
+  // A variable, and that of Origin::Part which the operators have in its place.
+  std::vector<std::pair<int, int>> parts = {};
+};
+
 // A segment ends before an operator whose shapes depend on data computed by the run, and before a control operator.
 // Most programs are one segment.
 struct Segment {
@@ -96,6 +105,7 @@ struct Segment {
   std::string next;  // type of the operator at `end`
   std::vector<RunVariable> variables;
   std::vector<RunOp> ops;
+  std::vector<BatchLoop> batch_loops;  // in the order of their operators
   std::vector<int> feeds;  // the variable of each feed
   std::vector<int> live_in;  // variables whose values are in the frame
   std::vector<int> live_out;  // variables that are stored in the frame, because they are read after `end`; ascending

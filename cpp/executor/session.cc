@@ -40,10 +40,7 @@ void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bo
   if (scope_->has_claims())
     for (const std::string& name : signature_->program()->written) scope_->require_unclaimed(name);
   scope_->stop_sharing(signature_->program()->written);
-  if (plans_.use_threads(contexts.threads())) {
-    scope_->synchronize();
-    current_.reset();
-  }
+  use_threads(contexts.threads());
   // Only the plan whose work is pending may start without waiting: its steps wait for those of its previous run.
   bool goes_on = current_ && scope_->pending() == current_.get() && current_->binding().fits(feeds) &&
                  current_->binding().fits(*scope_);
@@ -66,8 +63,16 @@ void Session::run(const std::vector<Tensor>& feeds, KernelContexts& contexts, bo
   }
 }
 
-std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage) {
+void Session::use_threads(int threads) {
+  placement_.threads = threads;
+  if (!plans_.use_threads(threads)) return;
   scope_->synchronize();
+  current_.reset();
+}
+
+std::string Session::plan_text(const std::vector<Tensor>& feeds, const std::string& stage, int threads) {
+  scope_->synchronize();
+  use_threads(threads);
   if (stage != "plan") {
     std::vector<Feed> given = described(feeds);
     Segment segment = infer(signature_->program(), {0, 0, &given, nullptr, &signature_->fetches()}, *scope_);

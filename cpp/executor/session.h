@@ -19,12 +19,14 @@ class Session {
   const std::shared_ptr<const Signature>& signature() const { return signature_; }
   const std::shared_ptr<Scope>& scope() const { return scope_; }
 
-  // Prints the table of a stage for these feeds, without a run. Stages: "plan", "infer" and the names of passes.
-  std::string plan_text(const std::vector<Tensor>& feeds, const std::string& stage = "plan");
+  // Prints the table of a stage for these feeds and as many threads, without a run. Stages: "plan", "infer" and the names of
+  // passes.
+  std::string plan_text(const std::vector<Tensor>& feeds, const std::string& stage, int threads);
 
  private:
   const std::shared_ptr<Plan>& plan_for(const std::vector<Tensor>& feeds);
   std::vector<Feed> described(const std::vector<Tensor>& feeds) const;
+  void use_threads(int threads);
   void drop_current();
 
   std::shared_ptr<const Signature> signature_;

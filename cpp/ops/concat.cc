@@ -64,6 +64,7 @@ void define_concat(OpTable& ops) {
           .attr("axis", 0, "the axis; negative ones count from the end")
           .infer([](InferContext& c) { c.set_output("Out", concat_info(c)); })
           .gradient("concat_grad", with_ports({"X", "Out@GRAD"}, kConcatPorts), {"X@GRAD"})
+          .splits_batch("X")
           .on_gpu()
           .kernel_for_any<ConcatKernel>());
   ops.add(linear_gradient_of(ops, "concat")

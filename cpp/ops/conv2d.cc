@@ -37,6 +37,7 @@ void define_convolution(OpTable& ops, const std::string& type) {
                "with zeros outside of the image. With groups, the output channels of a group read only the input "
                "channels of that group.")
           .stores_parts("Output")
+          .splits_batch("Input")
           .input("Input", "[images, channels, height, width]")
           .input("Filter", "[output channels, channels / groups, window height, window width]")
           .output("Output", "[images, output channels, output height, output width]")

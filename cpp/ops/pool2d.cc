@@ -75,6 +75,7 @@ void define_pool2d(OpTable& ops) {
                 one_of(image_layouts()))
           .infer(for_both_layouts([](InferContext& c) { c.set_output("Out", c.input("X").dtype, pool2d_shape(c)); }))
           .gradient("pool2d_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"})
+          .splits_batch("X")
           .on_gpu()
           .kernels<AnyLayout<Pool2dKernel>::Of, float, double>());
   ops.add(ops.gradient_of("pool2d")

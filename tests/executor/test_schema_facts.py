@@ -10,15 +10,17 @@ from altered_schemas import altered
 from facts import all_cases, all_facts, gradient_cases
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
-from paddle_mini.testing.one_op import OneOp
+from paddle_mini.testing.one_op import OneOp, array
 from schema_checks import (
     SINGULAR,
     ask_values,
+    check_all_batches,
     check_all_memory,
     check_all_outputs,
     check_all_ranges,
     check_all_refusals,
     check_all_tiles,
+    check_batch,
     check_memory,
     check_on_gpu,
     check_outputs,
@@ -87,6 +89,18 @@ def test_in_parts_there_are_the_same_bits(op_type):
 @pytest.mark.parametrize("op_type", [op_type for op_type in _core.op_types() if op_schema(op_type)["elementwise"]])
 def test_on_ranges_there_are_the_same_bits(op_type):
     check_all_ranges(op_type)
+
+
+@pytest.mark.parametrize(
+    "op_type",
+    [op_type for op_type in _core.op_types() if op_schema(op_type)["splits_batch"] or op_schema(op_type)["elementwise"]],
+)
+def test_parts_of_a_batch_have_the_same_bits(op_type):
+    if op_type == "depthwise_conv2d":  # has no cases of its own
+        images, filters = array(6, 4, 9, 9).astype("float32"), array(4, 1, 3, 3).astype("float32")
+        assert check_batch(op_type, {"Input": images, "Filter": filters}, {"groups": 4, "strides": [2, 2]}, {"Output": 1})
+    else:
+        check_all_batches(op_type)
 
 
 def test_each_operator_has_a_kernel_for_gpus_or_says_why_not():
@@ -165,6 +179,7 @@ LIES = [
     ("scatter", check_all_refusals, {"checked_port": "Updates"}),
     ("lamb", check_all_tiles, {"tiled": True}),
     ("softmax", check_all_ranges, {"elementwise": True}),
+    ("cumsum", check_all_batches, {"splits_batch": ["X"]}),
     ("mul", check_parts_of_product, {"stores_parts": ""}),
     ("relu", check_place, {"on_gpu": False}),
     ("sequence_pool", check_place, {"on_gpu": True}),

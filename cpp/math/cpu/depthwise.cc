@@ -7,7 +7,8 @@
 namespace paddle_mini {
 namespace {
 
-constexpr int64_t kPaddedElements = 1 << 14;  // rows that are copied at once stay in the cache
+constexpr int64_t kPaddedElements =
+    1 << 11;  // rows that are copied at once, so few that copies and sums of different rows overlap
 constexpr int kRowsTogether = 4;
 constexpr int64_t kAhead = 1 << 9;  // elements that are prefetched before they are copied: planes lie in slow memory
 
@@ -16,6 +17,20 @@ template <int stride, class T>
 inline Vec<T> load_tap(const T* from) {
   if constexpr (stride == 1) return Vec<T>::load(from);
   else return every_second(Vec<T>::load(from), Vec<T>::load(from + Vec<T>::size));
+}
+
+// Makes the compiler load a register once, and not in each product that reads it.
+template <class T>
+inline void keep_loaded([[maybe_unused]] Vec<T>& inputs) {
+#ifdef __AVX512F__
+  asm("" : "+v"(inputs.p));
+#endif
+}
+
+// Makes the compiler add to one pointer, and not keep one for each row, for which there are too few registers.
+template <class T>
+inline void keep_as_it_is(T*& pointer) {
+  asm("" : "+r"(pointer));
 }
 
 template <class T>
@@ -34,16 +49,21 @@ template <int window, int stride, int rows, class T, class Finish>
 inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[window * window], int64_t count,
                          int64_t out_pitch, T* out, Finish finish) {
   Vec<T> sums[rows][1];
+  const T* next = out + rows * out_pitch;
 #pragma GCC unroll 4
   for (int r = 0; r < rows; ++r) {
     sums[r][0] = Vec<T>(T(0));
-    __builtin_prefetch(out + (rows + r) * out_pitch, 1);
+    __builtin_prefetch(next, 1);
+    next += out_pitch;
+    keep_as_it_is(next);
   }
 #pragma GCC unroll 12
-  for (int y = 0; y < (rows - 1) * stride + window; ++y) {
+  for (int y = 0; y < (rows - 1) * stride + window; ++y, from += pitch) {
+    keep_as_it_is(from);
 #pragma GCC unroll 5
     for (int j = 0; j < window; ++j) {
-      const Vec<T> inputs = load_tap<stride>(from + y * pitch + j);
+      Vec<T> inputs = load_tap<stride>(from + j);
+      keep_loaded(inputs);
 #pragma GCC unroll 4
       for (int r = 0; r < rows; ++r) {
         const int i = y - r * stride;
@@ -53,7 +73,10 @@ inline void filter_block(const T* from, int64_t pitch, const Vec<T> (&taps)[wind
   }
   finish(sums);
 #pragma GCC unroll 4
-  for (int r = 0; r < rows; ++r) store_row(sums[r][0], count, out + r * out_pitch);
+  for (int r = 0; r < rows; ++r, out += out_pitch) {
+    keep_as_it_is(out);
+    store_row(sums[r][0], count, out);
+  }
 }
 
 // At least one register, as compilers make a call of a loop.
@@ -83,28 +106,30 @@ DepthwiseConvolution<T>::DepthwiseConvolution(KernelInit& init, const Convolutio
   padded_.resize(rows * pitch_ + 4 * Vec<T>::size);  // loads and stores of full registers exceed the last row
 }
 
-// The inputs of `rows` rows of outputs from y on. A register may exceed a row, because the next row is written later.
+// The inputs of `rows` rows of outputs from y on. A register may exceed a row, because the next row is written later; what
+// follows a row is the padding behind it, and that before the next one.
 template <class T>
 void DepthwiseConvolution<T>::copy_padded(const T* plane, int64_t y, int64_t rows, T* to) const {
   constexpr int64_t lanes = Vec<T>::size;
   const int64_t before = std::min(s_.width.before, pitch_);
   const int64_t columns = std::clamp<int64_t>(pitch_ - s_.width.before, 0, s_.width.size);
-  const int64_t first = s_.height.first(y), count = (rows - 1) * s_.height.stride + s_.height.window;
-  for (int64_t row = first; row < first + count; ++row, to += pitch_) {
+  const int64_t first = s_.height.first(y), end = first + (rows - 1) * s_.height.stride + s_.height.window;
+  clear_elements(to, before);
+  to += before;
+  for (int64_t row = first; row < end; ++row, to += pitch_) {
+    const int64_t gap = pitch_ - columns - (row + 1 < end ? 0 : before);
     if (row < 0 || row >= s_.height.size) {
-      clear_elements(to, pitch_);
+      clear_elements(to, columns + gap);
       continue;
     }
-    clear_elements(to, before);
     const T* from = plane + row * s_.width.size;
-    T* inside = to + before;
     int64_t x = 0;
     for (; x + lanes <= columns; x += lanes) {
       __builtin_prefetch(from + x + kAhead);
-      Vec<T>::load(from + x).store(inside + x);
+      Vec<T>::load(from + x).store(to + x);
     }
-    if (x < columns) map_loop::load_part(from + x, columns - x).store(inside + x);
-    clear_elements(inside + columns, pitch_ - before - columns);
+    if (x < columns) map_loop::load_part(from + x, columns - x).store(to + x), x += lanes;
+    if (x < columns + gap) clear_elements(to + columns, gap);
   }
 }
 
