@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import gpu_builds
-from own_operators.children import CUBE, printed
+from own_operators.children import CUBE, prepared_compiler, printed
 from thorough import thorough
 
 # Drops what only nvcc knows.
@@ -56,7 +56,12 @@ def gpu(library, tmp_path):
     (tmp_path / "cube.cc").write_text(CUBE)
     (tmp_path / "stand_in").write_text(STAND_IN)
     (tmp_path / "stand_in").chmod(0o755)
-    return {"PM_CUDA_LIBRARY": str(library), "PM_NVCC": str(tmp_path / "stand_in"), "CALLS": str(tmp_path / "calls.txt")}
+    return {
+        "PM_CUDA_LIBRARY": str(library),
+        "PM_CXX": prepared_compiler(),
+        "PM_NVCC": str(tmp_path / "stand_in"),
+        "CALLS": str(tmp_path / "calls.txt"),
+    }
 
 
 def run(code, folder, gpu, **more):

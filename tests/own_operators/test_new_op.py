@@ -8,12 +8,13 @@ import sys
 import pytest
 
 from features.rows import command
+from own_operators.children import prepared_compiler
 from thorough import thorough
 
 
 def outcome_in(folder):
     """Exit status and output of pytest for the test in the folder."""
-    variables = {**os.environ, "PM_OPERATORS": str(folder / "compiled")}
+    variables = {**os.environ, "PM_OPERATORS": str(folder / "compiled"), "PM_CXX": prepared_compiler()}
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", "test_mine.py"]
     done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
