@@ -16,8 +16,10 @@ experiments: build $(VENV)/.demo
 	$(call say,running the experiments on averaging)
 	@$(PY) examples/averaging/run.py
 
-# Hundreds of processes of tests import the same modules: each would compile them again.
+# Hundreds of processes of tests import the same modules: each would compile them again. Threads of NumPy's products wait
+# for each other by spinning, and beside other processes mostly wait.
 test: export PYTHONDONTWRITEBYTECODE :=
+test: export OPENBLAS_NUM_THREADS := 1
 
 # All tests, each file in one process, in the order of the files: pytest-xdist's own order ends with files of few
 # tests, which are those that compile and start processes, and then all but one core wait. Two processes for each core, as

@@ -28,7 +28,7 @@ while words:
         kept.append(word)
 compiles = "-O2" in kept
 open(os.environ["CALLS"], "a").write("compiled\\n" * compiles)
-os.execvp("c++", ["c++", *(["-DPM_CUDA_ON_HOST", "-w"] * compiles), *kept])
+os.execvp("c++", ["c++", *kept, *(["-DPM_CUDA_ON_HOST", "-w", "-O0"] * compiles)])
 """
 RUN = """
 cube = pm.load_op('cube.cc')
