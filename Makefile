@@ -16,6 +16,11 @@ experiments: build $(VENV)/.demo
 	$(call say,running the experiments on averaging)
 	@$(PY) examples/averaging/run.py
 
+# Hundreds of processes of tests import the same modules: each would compile them again. Threads of NumPy's products wait
+# for each other by spinning, and beside other processes mostly wait.
+test: export PYTHONDONTWRITEBYTECODE :=
+test: export OPENBLAS_NUM_THREADS := 1
+
 # All tests, each file in one process, in the order of the files: pytest-xdist's own order ends with files of few
 # tests, which are those that compile and start processes, and then all but one core wait. Two processes for each core, as
 # tests of processes and of clusters mostly wait. TESTS in one process, where a debugger can stop.
@@ -139,9 +144,10 @@ $(VENV)/.installed: pyproject.toml | check-tools
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
 	@touch $@
 
+# Modules are compiled where they are used the first time: compiling all takes half of the time of an installation.
 $(VENV)/.demo $(VENV)/.test $(VENV)/.ray $(VENV)/.lint $(VENV)/.docs $(VENV)/.release: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(call say,installing what the $* needs)
-	@$(PY) -m pip install --quiet --disable-pip-version-check $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*)\]", t, re.M).group(1))))')
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-compile $$($(PYTHON) -c 'import re; t = open("pyproject.toml").read(); print(" ".join(re.findall(r"\"(.*?)\"", re.search(r"^$* = \[(.*)\]", t, re.M).group(1))))')
 	@touch $@
 
 # Prints one line per missing tool, with the Debian package that contains it.

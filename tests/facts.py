@@ -57,15 +57,18 @@ def facts_of_ops() -> dict[str, list[Facts]]:
         return dict(FACTS)
 
 
-def cases_of(op_type: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, int], list[str]]]:
+@cache
+def cases_of(op_type: str) -> list[tuple[str, dict[str, Any], dict[str, Any], dict[str, int], list[str]]]:
     """(name, inputs, attrs, {output: number of variables}, outputs that the reference gives). Floats have the first
     type that the harness tests."""
+    cases = []
     for facts in all_facts()[op_type]:
         for name, (inputs, attrs) in facts.cases.items():
             dtype = dtypes_to_test(op_type, inputs)[0]
             inputs = each(inputs, lambda item, dtype=dtype: cast(item, dtype))
             counts = facts.expected(inputs, attrs)[1]
-            yield name, inputs, attrs, counts, [port for port in counts if port not in facts.unchecked]
+            cases.append((name, inputs, attrs, counts, [port for port in counts if port not in facts.unchecked]))
+    return cases
 
 
 def all_cases() -> list[Case]:

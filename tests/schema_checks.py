@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 from unittest import mock
 
@@ -233,19 +234,20 @@ def check_outputs(op_type: str, inputs: dict[str, Any], attrs: dict[str, Any], c
         assert found == {name: whole[name] for name in fewer}, f"without {port}"
 
 
-def cases_and_gradients(op_type: str) -> Iterator[Case]:
+@cache
+def cases_and_gradients(op_type: str) -> list[Case]:
     """The cases that test the operator itself: its own, or for a gradient those of its operator."""
     own = op_type in all_facts() or not op_type.endswith("_grad")
     plain = op_type if own else op_type[: -len("_grad")]
-    for case in [GATHER_ND] if plain == GATHER_ND[0] else [(plain, *case[1:4]) for case in cases_of(plain)]:
-        yield from [case] if plain == op_type else gradient_cases(*case, types={op_type})
+    cases = [GATHER_ND] if plain == GATHER_ND[0] else [(plain, *case[1:4]) for case in cases_of(plain)]
+    return cases if plain == op_type else [found for case in cases for found in gradient_cases(*case, types={op_type})]
 
 
 def untested(op_types: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Features that schemas allow and no case has: (type, port, feature). A gradient's inputs are given as its
     operator's are."""
     for op_type in op_types:
-        schema, cases = op_schema(op_type), list(cases_and_gradients(op_type))
+        schema, cases = op_schema(op_type), cases_and_gradients(op_type)
         for port in schema["inputs"]:
             name = port["name"]
             given = [items for items in (listed(case[1].get(name, [])) for case in cases) if items]

@@ -10,16 +10,21 @@ import paddle_mini as pm
 from families import unary
 from harness import Rows, array, ints, run_op
 from paddle_mini.gradient_formulas import FORMULAS
-from paddle_mini.testing.numeric_gradients import ask_second_gradients
+from paddle_mini.testing import numeric_gradients
+from paddle_mini.testing.numeric_gradients import ask_gradients, ask_second_gradients
 
 RELU = lambda inputs, attrs: {"Out": np.maximum(inputs["X"], 0)}
 
 
-def ask_all(test):
+def questions_of(test):
     (mark,) = test.pytestmark
-    for question in mark.args[1]:
-        question.values[0]()
-    return [question.id for question in mark.args[1]]
+    return [question for case in mark.args[1] for question in case.values[0]]
+
+
+def ask_all(test):
+    for question in questions_of(test):
+        question()
+    return [f"{question.name}: {question.about}" for question in questions_of(test)]
 
 
 def test_every_case_is_asked_for_every_float_type_and_for_gradients():
@@ -30,8 +35,9 @@ def test_every_case_is_asked_for_every_float_type_and_for_gradients():
         gradients=["X"],
         refusals={"integers": ({"X": ints(2)}, {}, pm.Error, "int64")},
     )
-    gradients = ["matrix-gradient", "matrix-second gradient"]
-    assert ask_all(test) == ["matrix-float32", "matrix-float64", "matrix-edges", *gradients, "refuses integers"]
+    asked = ["float32 values", "float64 values", "edges", "gradients", "second gradients"]
+    assert ask_all(test) == [*(f"matrix: {about}" for about in asked), "integers: refusal"]
+    assert [case.id for case in test.pytestmark[0].args[1]] == ["matrix", "refuses integers"]
 
 
 def test_a_wrong_second_gradient_is_noticed(monkeypatch):
@@ -61,6 +67,21 @@ def test_a_wrong_gradient_is_noticed():
         ask_all(harness.op_tests("relu", RELU, {"kink": ({"X": np.zeros(3)}, {})}, gradients=["X"]))
 
 
+@pytest.mark.parametrize("place", [0, 500, 1002])
+@pytest.mark.parametrize("relative_error", [4e-6, 0.5])
+def test_one_wrong_element_of_a_gradient_is_noticed_and_named(monkeypatch, place, relative_error):
+    right = numeric_gradients.analytic_gradients
+
+    def wrong(*arguments):
+        gradients = right(*arguments)
+        gradients["X_0"][place] *= 1 + relative_error
+        return gradients
+
+    monkeypatch.setattr(numeric_gradients, "analytic_gradients", wrong)
+    with pytest.raises(AssertionError, match=rf"X_0@GRAD\[{place}\]"):
+        ask_gradients("exp", {"X": array(1003, low=4, high=5)}, {}, {"Out": 1}, ["X"], None)
+
+
 def test_a_refusal_that_does_not_come_is_noticed():
     with pytest.raises(pytest.fail.Exception):
         ask_all(harness.op_tests("relu", RELU, {}, refusals={"none": ({"X": array(2)}, {}, pm.ShapeError, "")}))
@@ -70,15 +91,16 @@ WRONG = {"a wrong case": ({"X": np.ones(3)}, {})}
 
 
 def places(test):
-    return [question.values[0].said() for question in test.pytestmark[0].args[1]]
+    return [question.said() for question in questions_of(test)]
 
 
 def test_a_failure_says_which_case_and_where_it_was_written():
     wrong = lambda inputs, attrs: {"Out": inputs["X"] + 1}
     test = harness.op_tests("relu", wrong, {**WRONG, f"case {1}": ({"X": np.ones(3)}, {})})
     here, line = __file__, line_of("**WRONG")
-    assert places(test)[0] == f'the case "a wrong case" of relu: {here}:{line_of("a wrong case")}, asked by {here}:{line}'
-    assert places(test)[-1] == f'the case "case 1" of relu: {here}:{line}, asked by {here}:{line}'
+    first = f'float32 values of the case "a wrong case" of relu: {here}:{line_of("a wrong case")}, asked by {here}:{line}'
+    assert places(test)[0] == first
+    assert places(test)[-1] == f'edges of the case "case 1" of relu: {here}:{line}, asked by {here}:{line}'
     with pytest.raises(AssertionError) as caught:
         ask_all(test)
     assert not hasattr(caught.value, "add_note") or caught.value.__notes__ == places(test)[:1]  # notes: Python 3.11
@@ -93,7 +115,7 @@ def test_a_case_of_a_family_was_written_there():
     asked = f"asked by {__file__}:{line_of('unary.unary_tests(')}"
     for name in ("matrix", "special values", "selected rows"):
         written = f"{unary.__file__}:{line_of(f'{chr(34)}{name}{chr(34)}:', unary.__file__)}"
-        assert f'the case "{name}" of relu: {written}, {asked}' in said
+        assert any(one.endswith(f'the case "{name}" of relu: {written}, {asked}') for one in said)
 
 
 def test_two_cases_of_one_name_are_refused():
@@ -103,7 +125,7 @@ def test_two_cases_of_one_name_are_refused():
 
 def test_values_only_asks_no_gradient():
     test = harness.op_tests("relu", RELU, {}, gradients=["X"], values_only={"kink": ({"X": np.zeros(3)}, {})})
-    assert ask_all(test) == ["kink-float32", "kink-float64", "kink-edges"]
+    assert ask_all(test) == ["kink: float32 values", "kink: float64 values", "kink: edges"]
 
 
 def test_inputs_are_the_same_every_time_and_differ_by_shape_and_seed():

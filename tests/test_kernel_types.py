@@ -85,7 +85,7 @@ def is_float(item):
 def test_16_bit_floats_are_computed_in_float32_and_rounded_once(op_type):
     schema = op_schema(op_type)
     for dtype in set(HALVES) & set(schema["widened"]):
-        name, inputs, attrs, counts, ports = next(cases_of(op_type), (None,) * 5)
+        name, inputs, attrs, counts, ports = next(iter(cases_of(op_type)), (None,) * 5)
         if name is None:
             continue
         narrow = each(inputs, lambda item: rounded(item, dtype) if is_float(item) else item)

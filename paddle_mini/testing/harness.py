@@ -2,7 +2,7 @@
 #
 #     test_relu = op_tests("relu", reference, cases={"matrix": ({"X": array(3, 4)}, {})}, gradients=["X"])
 #
-# Each case is run for each float type that the schema has kernels for, and its outputs are compared with
+# Each case is a test. It is run for each float type that the schema has kernels for, and its outputs are compared with
 # `reference(inputs, attrs)` in float64, with `infer`, with the program after a round trip through bytes,
 # and with a run on temporaries, where kernels may write over their inputs. Gradients are compared with
 # numeric ones in float64. `families` has the cases of similar operators.
@@ -68,11 +68,11 @@ FACTS: dict[str, list[Facts]] = {}
 
 @dataclass(frozen=True)
 class Question:
-    """One test: a function that asks questions about a case."""
+    """A question about a case, and the function that asks it."""
 
     facts: Facts
     name: str
-    id: str
+    about: str
     ask: Callable[[], None] = field(repr=False)
 
     def __call__(self) -> None:
@@ -84,13 +84,14 @@ class Question:
             raise
 
     def __repr__(self) -> str:
-        return f"<{self.id} of {self.facts.op_type}>"
+        return f"<{self.about} of {self.name!r} of {self.facts.op_type}>"
 
     def said(self) -> str:
-        """The location where the case was written, and the test that failed."""
+        """The location where the case was written, the question, and the test that failed."""
         test = "{}:{}".format(*self.facts.calls[-1])
         places = [f"{file}:{line}" for file, call in self.facts.calls for line in _lines_of(self.name, file, call)]
-        return f'the case "{self.name}" of {self.facts.op_type}: {places[0] if places else test}, asked by {test}'
+        case = f'the case "{self.name}" of {self.facts.op_type}'
+        return f"{self.about} of {case}: {places[0] if places else test}, asked by {test}"
 
 
 def op_tests(
@@ -106,7 +107,7 @@ def op_tests(
     open_shapes: bool = False,
     float64: Sequence[str] = (),
 ) -> Callable[..., None]:
-    """One pytest function that asks every question about an operator.
+    """One pytest function that asks every question about an operator: a test for each case, and for each refusal.
 
     cases: {name: (inputs, attrs)}. reference: (float64 inputs, all attrs) -> {port: value}; if it
     returns float64 the output must have the tested float type, else the reference's type.
@@ -135,13 +136,15 @@ def op_tests(
     )
     if not float64:  # PaddlePaddle has no such operator
         FACTS.setdefault(op_type, []).append(facts)
-    questions = [question for name in facts.cases for question in _questions(facts, name, with_gradient=name in cases)]
+    tests = {name: _questions(facts, name, with_gradient=name in cases) for name in facts.cases}
     for name, refusal in refusals.items():
-        questions.append(Question(facts, name, f"refuses {name}", functools.partial(_ask_refusal, op_type, *refusal)))
+        ask = functools.partial(_ask_refusal, op_type, *refusal)
+        tests[f"refuses {name}"] = [Question(facts, name, "refusal", ask)]
 
-    @pytest.mark.parametrize("ask", [pytest.param(question, id=question.id) for question in questions])
-    def test(ask: Question) -> None:
-        ask()
+    @pytest.mark.parametrize("questions", [pytest.param(questions, id=name) for name, questions in tests.items()])
+    def test(questions: list[Question]) -> None:
+        for question in questions:
+            question()
 
     return test
 
@@ -149,15 +152,17 @@ def op_tests(
 def _questions(facts: Facts, name: str, with_gradient: bool) -> list[Question]:
     inputs, attrs = facts.cases[name]
     questions = [
-        Question(facts, name, f"{name}-{dtype or 'as is'}", functools.partial(ask_values, facts, inputs, attrs, dtype))
+        Question(
+            facts, name, f"{dtype} values" if dtype else "values", functools.partial(ask_values, facts, inputs, attrs, dtype)
+        )
         for dtype in dtypes_to_test(facts.op_type, inputs)
     ]
     if not any(isinstance(value, (Rows, pm.LoDTensor)) for value in _items(inputs)):
-        questions.append(Question(facts, name, f"{name}-edges", lambda: _ask_edges(facts, inputs, attrs)))
+        questions.append(Question(facts, name, "edges", lambda: _ask_edges(facts, inputs, attrs)))
     if facts.gradients and with_gradient and not any(isinstance(value, Rows) for value in inputs.values()):
-        questions.append(Question(facts, name, f"{name}-gradient", lambda: _ask_gradients(facts, inputs, attrs)))
+        questions.append(Question(facts, name, "gradients", lambda: _ask_gradients(facts, inputs, attrs)))
         questions.append(
-            Question(facts, name, f"{name}-second gradient", lambda: _ask_gradients(facts, inputs, attrs, ask_second_gradients))
+            Question(facts, name, "second gradients", lambda: _ask_gradients(facts, inputs, attrs, ask_second_gradients))
         )
     return questions
 

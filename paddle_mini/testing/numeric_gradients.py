@@ -11,10 +11,11 @@ import paddle_mini as pm
 from .. import _core, dtypes
 from ..gradient_formulas import FORMULAS
 from ..schemas import op_schema
-from .one_op import OneOp, Rows, array, array_of, complex_array, generator, with_array
+from .one_op import OneOp, Rows, array, array_of, complex_array, with_array
 
-TOLERANCE = 2e-6
-PLACES = 40  # maximum number of perturbed elements of an input
+TOLERANCE = 2e-6  # of an element: |gradient - slope| < TOLERANCE * (1 + |slope|)
+STEP = 1e-5
+DIRECTIONS = (31, 32)  # seeds
 
 
 def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int], wanted: Sequence[str], gradient_of: Any) -> None:
@@ -43,10 +44,7 @@ def ask_gradients(op_type: str, inputs: Any, attrs: Any, counts: dict[str, int],
     for name, gradient in analytic.items():
         start = array_of(one.values[name])
         assert (gradient.shape, gradient.dtype) == (start.shape, start.dtype), f"{name}@GRAD is not like {name}"
-        for place in _places(start):
-            slope = _slope(forward, name, start, place, weights)
-            error = abs(gradient[place] - slope) / (1.0 + abs(slope))
-            assert error < TOLERANCE, f"{name}@GRAD{list(place)} is {gradient[place]}, numerically {slope}"
+    check_slopes(forward, analytic, weights, "{}@GRAD")
 
 
 def analytic_gradients(one: OneOp, ops: list[Any], names: list[str]) -> dict[str, np.ndarray]:
@@ -97,31 +95,73 @@ def _weights_like(value: Any, seed: int) -> np.ndarray:
     return (complex_array if numbers.dtype.kind == "c" else array)(*numbers.shape, seed=seed)
 
 
-def _slope(forward: OneOp, name: str, start: np.ndarray, place: Any, weights: dict[str, np.ndarray]) -> complex | float:
-    """Central difference of Σ weights · outputs. Of complex numbers this is the sum of the products of their real parts and of
-    their imaginary parts, and the slopes along the real and the imaginary part are those of the result."""
-    value = forward.values[name]
-    step = 1e-5 * max(1.0, float(abs(start[place])))
+def check_slopes(forward: OneOp, gradients: dict[str, np.ndarray], weights: dict[str, np.ndarray], said: str) -> None:
+    """Compares gradients of Σ weights · outputs, {input: array}, with central differences.
+
+    All elements of all inputs move at once, along two random directions: four runs instead of two an element. A direction
+    moves each element by half of its scale at least, and the slopes may differ by half of what one element may, so an element
+    that is wrong alone is found as if only it moved. Errors e of several elements can cancel: by chance, as the parts of a
+    direction are independent, along both with a probability below (TOLERANCE / max |e|)^2. Where the slopes differ, which the
+    curvature of a function may cause too, each element is compared, and `said` names the wrong one."""
+    if all(_agree_along(forward, gradients, weights, seed) for seed in DIRECTIONS):
+        return
+    for name, gradient in gradients.items():
+        for place in np.ndindex(gradient.shape):
+            slope = _slope_of_element(forward, name, place, weights)
+            error = abs(gradient[place] - slope) / (1.0 + abs(slope))
+            assert error < TOLERANCE, f"{said.format(name)}{list(place)} is {gradient[place]}, numerically {slope}"
+
+
+def _agree_along(forward: OneOp, gradients: dict[str, np.ndarray], weights: dict[str, np.ndarray], seed: int) -> bool:
+    directions, expected = {}, 0.0
+    for i, (name, gradient) in enumerate(gradients.items()):
+        parts = _weights_like(gradient, 100 * seed + i)  # in [-1, 1)
+        directions[name] = _scale(forward.values[name]) * _at_least_half(parts)
+        expected += _product(gradient, directions[name])
+    return abs(_slope(forward, directions, weights) - expected) < TOLERANCE / 2
+
+
+def _at_least_half(parts: np.ndarray) -> np.ndarray:
+    """Numbers in [-1, 1) as numbers of the same signs whose size is in [1/2, 1]."""
+    if parts.dtype.kind == "c":
+        return _at_least_half(parts.real) + 1j * _at_least_half(parts.imag)
+    return np.copysign(0.5 + 0.5 * abs(parts), parts)
+
+
+def _scale(value: Any) -> np.ndarray:
+    return np.maximum(1.0, abs(array_of(value)))
+
+
+def _product(one: np.ndarray, other: np.ndarray) -> float:
+    """Of complex numbers this is the sum of the products of their real parts and of their imaginary parts, and the slopes along
+    the real and the imaginary part are those of the gradient."""
+    return float(np.sum(one.conj() * other).real)
+
+
+def _slope_of_element(forward: OneOp, name: str, place: Any, weights: dict[str, np.ndarray]) -> complex | float:
+    start = array_of(forward.values[name])
+    scale = float(_scale(start[place]))
 
     def along(direction: complex | float) -> float:
-        sums = []
-        for sign in (1, -1):
-            moved = start.copy()
-            moved[place] += sign * step * direction
-            forward.put(name, with_array(value, moved))
-            outputs = forward.fetch(list(weights))
-            sums.append(sum(float(np.sum(weights[out].conj() * array_of(found)).real) for out, found in zip(weights, outputs)))
-        forward.put(name, value)
-        return (sums[0] - sums[1]) / (2 * step)
+        directions = np.zeros_like(start)
+        directions[place] = scale * direction
+        return _slope(forward, {name: directions}, weights) / scale
 
     return along(1.0) + 1j * along(1j) if start.dtype.kind == "c" else along(1.0)
 
 
-def _places(start: np.ndarray) -> list[Any]:
-    flat = np.arange(start.size)
-    if start.size > PLACES:
-        flat = generator(start.shape, 1).choice(start.size, PLACES, replace=False)
-    return [tuple(int(i) for i in np.unravel_index(index, start.shape)) for index in flat]
+def _slope(forward: OneOp, directions: dict[str, np.ndarray], weights: dict[str, np.ndarray]) -> float:
+    """Central difference of Σ weights · outputs along a direction, {input: array}."""
+    values = {name: forward.values[name] for name in directions}
+    sums = []
+    for step in (STEP, -STEP):
+        for name, value in values.items():
+            forward.put(name, with_array(value, array_of(value) + step * directions[name]))
+        outputs = forward.fetch(list(weights))
+        sums.append(sum(_product(weights[out], array_of(found)) for out, found in zip(weights, outputs)))
+    for name, value in values.items():
+        forward.put(name, value)
+    return (sums[0] - sums[1]) / (2 * STEP)
 
 
 def has_second_gradient(one: OneOp) -> bool:
@@ -173,11 +213,9 @@ def ask_second_gradients(
         return
     known = [second for second in seconds if second is not None]
     results = dict(zip([second.name for second in known], one.fetch([second.name for second in known]) if known else []))
+    gradients = {}
     for var, second in zip([*sources, *seeds], seconds):
         before = array_of(one.values[var.name])
-        gradient = np.zeros_like(before) if second is None else array_of(results[second.name])
-        assert gradient.shape == before.shape, f"the second gradient of {var.name} is not like it"
-        for place in _places(before):
-            slope = _slope(start, var.name, before, place, weights)
-            error = abs(gradient[place] - slope) / (1.0 + abs(slope))
-            assert error < TOLERANCE, f"the second gradient of {var.name}{list(place)} is {gradient[place]}, numerically {slope}"
+        gradients[var.name] = np.zeros_like(before) if second is None else array_of(results[second.name])
+        assert gradients[var.name].shape == before.shape, f"the second gradient of {var.name} is not like it"
+    check_slopes(start, gradients, weights, "the second gradient of {}")

@@ -1,6 +1,6 @@
 """Operators are added, from C++ and from Python, while other threads build and run programs; `make tsan` runs this file."""
 
-from own_operators.children import CUBE, printed
+from own_operators.children import CUBE, prepared_compiler, printed
 
 # The dice are made with also(), which other threads read when they plan a program.
 DICE = CUBE.replace("cube", "dice").replace(
@@ -53,4 +53,4 @@ print(failures)
 def test_operators_are_added_while_threads_run_programs(tmp_path):
     (tmp_path / "cube.cc").write_text(CUBE)
     (tmp_path / "dice.cc").write_text(DICE)
-    assert printed(CODE, tmp_path) == ["[1.0, 8.0]", "[2.0, 3.0]"] * 2 + ["[]"]
+    assert printed(CODE, tmp_path, PM_CXX=prepared_compiler()) == ["[1.0, 8.0]", "[2.0, 3.0]"] * 2 + ["[]"]

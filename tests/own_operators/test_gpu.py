@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import gpu_builds
-from own_operators.children import CUBE, printed
+from own_operators.children import CUBE, prepared_compiler, printed
 from thorough import thorough
 
 # Drops what only nvcc knows.
@@ -28,7 +28,7 @@ while words:
         kept.append(word)
 compiles = "-O2" in kept
 open(os.environ["CALLS"], "a").write("compiled\\n" * compiles)
-os.execvp("c++", ["c++", *(["-DPM_CUDA_ON_HOST", "-w"] * compiles), *kept])
+os.execvp("c++", ["c++", *kept, *(["-DPM_CUDA_ON_HOST", "-w", "-O0"] * compiles)])
 """
 RUN = """
 cube = pm.load_op('cube.cc')
@@ -56,7 +56,12 @@ def gpu(library, tmp_path):
     (tmp_path / "cube.cc").write_text(CUBE)
     (tmp_path / "stand_in").write_text(STAND_IN)
     (tmp_path / "stand_in").chmod(0o755)
-    return {"PM_CUDA_LIBRARY": str(library), "PM_NVCC": str(tmp_path / "stand_in"), "CALLS": str(tmp_path / "calls.txt")}
+    return {
+        "PM_CUDA_LIBRARY": str(library),
+        "PM_CXX": prepared_compiler(),
+        "PM_NVCC": str(tmp_path / "stand_in"),
+        "CALLS": str(tmp_path / "calls.txt"),
+    }
 
 
 def run(code, folder, gpu, **more):

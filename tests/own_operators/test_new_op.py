@@ -8,23 +8,24 @@ import sys
 import pytest
 
 from features.rows import command
+from own_operators.children import prepared_compiler
 from thorough import thorough
 
 
 def outcome_in(folder):
     """Exit status and output of pytest for the test in the folder."""
-    variables = {**os.environ, "PM_OPERATORS": str(folder / "compiled")}
+    variables = {**os.environ, "PM_OPERATORS": str(folder / "compiled"), "PM_CXX": prepared_compiler()}
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}", "test_mine.py"]
     done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("words, passed", [pytest.param([], 7, marks=thorough), (["--gradient"], 11)])
-def test_the_files_pass_and_a_wrong_operator_fails(tmp_path, words, passed):
+@pytest.mark.parametrize("words", [pytest.param([], marks=thorough), ["--gradient"]])
+def test_the_files_pass_and_a_wrong_operator_fails(tmp_path, words):
     done = command("new-op", "mine", "--folder", tmp_path, *words)
     assert done.stdout.splitlines() == [str(tmp_path / "mine.cc"), str(tmp_path / "test_mine.py")], done.stderr
     status, output = outcome_in(tmp_path)
-    assert status == 0 and f"{passed} passed" in output, output
+    assert status == 0 and "3 passed" in output, output
     source = (tmp_path / "mine.cc").read_text()
     wrong = source.replace("V(2 * scale)", "V(3 * scale)") if words else source.replace("x * x;", "x + x;")
     (tmp_path / "mine.cc").write_text(wrong)

@@ -156,4 +156,4 @@ def test_the_harness_tests_python_operators(tmp_path, factor, passes):
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", "test_mine.py"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode == 0) == passes, done.stdout
-    assert ("5 passed" if passes else "1 failed, 4 passed") in done.stdout, done.stdout
+    assert ("1 passed" if passes else "1 failed") in done.stdout, done.stdout
