@@ -382,6 +382,7 @@ def save_parameters(arg0: Scope, arg1: str, arg2: collections.abc.Sequence[str])
 
 def set_batch_bytes(bytes: typing.SupportsInt | typing.SupportsIndex=1048576) -> None:
     ...
+
 def set_epilogue_tile(elements: typing.SupportsInt | typing.SupportsIndex=4096) -> None:
     ...
 

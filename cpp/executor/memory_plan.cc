@@ -69,7 +69,7 @@ struct Uses {
   int first_write = -1, last_use = -1, writes = 0;
 };
 
-// What a loop reads is read again in its next turn, and must not be overwritten in the last step of the first one.
+// A loop reads its inputs again in each turn: they must not be overwritten before its end, nor by the step that reads them last.
 void add_uses_of_loop(const Segment& segment, const BatchLoop& loop, std::vector<Uses>& uses) {
   const int first = static_cast<int>(loop.first), end = static_cast<int>(loop.last);
   auto keep = [&](int v) { uses[v].last_use = std::max(uses[v].last_use, end); };

@@ -107,7 +107,7 @@ DepthwiseConvolution<T>::DepthwiseConvolution(KernelInit& init, const Convolutio
 }
 
 // The inputs of `rows` rows of outputs from y on. A register may exceed a row, because the next row is written later; what
-// follows a row is the padding behind it, and that before the next one.
+// follows a row is the padding on its right, and that on the left of the next one.
 template <class T>
 void DepthwiseConvolution<T>::copy_padded(const T* plane, int64_t y, int64_t rows, T* to) const {
   constexpr int64_t lanes = Vec<T>::size;
