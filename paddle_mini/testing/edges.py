@@ -74,13 +74,12 @@ def _bear_gradient(one: OneOp, found: dict[str, Any]) -> None:
         plain = name[: -len("@GRAD")]
         if name.endswith("@GRAD") and name not in written and plain in values and array_of(values[plain]).dtype.kind in "fc":
             one.put(name, values[plain])
-    program = pm.Program.from_bytes(one.program.to_bytes())
     try:
         for op in ops:
-            program.global_block().append_op(
+            one.block.append_op(
                 op["type"], dict(op["inputs"]), dict(op["outputs"]), {name: value for name, _, value in op["attrs"]}
             )
-        one.fetch(sorted(written), program)
+        one.fetch(sorted(written))
     except pm.Error:
         return
 
