@@ -13,7 +13,7 @@ from ..gradient_formulas import FORMULAS
 from ..schemas import op_schema
 from .one_op import OneOp, Rows, array, array_of, complex_array, with_array
 
-TOLERANCE = 2e-6  # of an element: |gradient - slope| < TOLERANCE * (1 + |slope|)
+TOLERANCE = 2e-6  # for each element: |gradient - slope| < TOLERANCE * (1 + |slope|)
 STEP = 1e-5
 DIRECTIONS = (31, 32)  # seeds
 
@@ -133,7 +133,7 @@ def _scale(value: Any) -> np.ndarray:
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> float:
-    """Of complex numbers this is the sum of the products of their real parts and of their imaginary parts, and the slopes along
+    """For complex numbers this is the sum of the products of their real parts and of their imaginary parts, and the slopes along
     the real and the imaginary part are those of the gradient."""
     return float(np.sum(one.conj() * other).real)
 
