@@ -133,7 +133,7 @@ def _scale(value: Any) -> np.ndarray:
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> float:
-    """For complex numbers, the sum of the products of their real parts and of their imaginary parts; the slopes along
+    """For complex numbers this is the sum of the products of their real parts and of their imaginary parts, and the slopes along
     the real and the imaginary part are those of the gradient."""
     return float(np.sum(one.conj() * other).real)
 
