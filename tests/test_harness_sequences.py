@@ -16,7 +16,8 @@ def relu(lod):
 
 def test_sequences_are_asked_for_every_float_type_and_for_gradients():
     test = harness.op_tests("relu", relu(X.lod), {"rows": ({"X": X}, {})}, gradients=["X"])
-    assert ask_all(test) == ["rows-float32", "rows-float64", "rows-gradient", "rows-second gradient"]
+    asked = ["float32 values", "float64 values", "gradients", "second gradients"]
+    assert ask_all(test) == [f"rows: {about}" for about in asked]
 
 
 @pytest.mark.parametrize("lod", [[[0, 2, 3]], []])
