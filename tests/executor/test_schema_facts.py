@@ -11,20 +11,16 @@ from facts import all_cases, all_facts, gradient_cases
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
 from paddle_mini.testing.one_op import OneOp, array
+from part_checks import check_all_batches, check_all_ranges, check_all_tiles, check_batch, check_parts_of_product
 from schema_checks import (
     SINGULAR,
     ask_values,
-    check_all_batches,
     check_all_memory,
     check_all_outputs,
-    check_all_ranges,
     check_all_refusals,
-    check_all_tiles,
-    check_batch,
     check_memory,
     check_on_gpu,
     check_outputs,
-    check_parts_of_product,
     check_place,
     check_refusals,
     check_tested,
