@@ -1,7 +1,6 @@
 // The kernels of pool2d on a CPU.
 #pragma once
 
-#include "math/copy.h"
 #include "math/map.h"
 
 namespace paddle_mini {
@@ -42,14 +41,17 @@ struct Pooling2d {
   // Calls one(plane's offset, row, column, index of the output) for a single window or, for several consecutive
   // complete windows that begin at this one, many(the same arguments, count). `many` may read and write
   // `lanes` columns even if `count` is less: the rest are processed later, and all accesses stay inside the tensors.
-  // Groups of planes run at the same time; what one of them accesses stays inside of its planes.
-  template <class One, class Many>
-  void for_each_window(KernelContext& context, int64_t lanes, One one, Many many) const {
+  // Groups of planes run at the same time; what one of them accesses stays inside of its planes. Before its windows,
+  // begin(first plane, count) is called.
+  template <class Begin, class One, class Many>
+  void for_each_window(KernelContext& context, int64_t lanes, Begin begin_group, One one, Many many) const {
     constexpr int64_t kPlanes = 16;
     const double cost = static_cast<double>(kPlanes * plane_size) / static_cast<double>(lanes);
     parallel_for(context, {(planes + kPlanes - 1) / kPlanes, cost}, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        each_window_of(i * kPlanes, std::min((i + 1) * kPlanes, planes), lanes, one, many);
+        const int64_t first = i * kPlanes, last = std::min(first + kPlanes, planes);
+        begin_group(first, last - first);
+        each_window_of(first, last, lanes, one, many);
       }
     });
   }
@@ -134,14 +136,16 @@ struct Pool2dKernel : Kernel {
     };
     if (max) {
       pooling.for_each_window(
-          context, lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+          context, lanes, [](int64_t, int64_t) {}, one,
+          [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
             reduce(plane, row, column, Vec<T>(std::numeric_limits<T>::lowest()), [](auto a, auto b) {
               return maximum(a, b);
             }).store(out.data() + at);
           });
     } else {
       pooling.for_each_window(
-          context, lanes, one, [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
+          context, lanes, [](int64_t, int64_t) {}, one,
+          [this](int64_t plane, const auto& row, const auto& column, int64_t at, int64_t) {
             Vec<T> sum = reduce(plane, row, column, Vec<T>(T(0)), [](auto a, auto b) { return a + b; });
             (sum / Vec<T>(static_cast<T>(pooling.count(row, column)))).store(out.data() + at);
           });
@@ -194,14 +198,16 @@ struct Pool2dGradKernel : Kernel {
 
   void run(KernelContext& context) override {
     constexpr int64_t lanes = Vec<T>::size;
-    fill_n(context, x_gradient.data(), x_gradient.numel(), T(0));
+    auto clear = [this](int64_t plane, int64_t count) {  // while its lines are in the cache, they are added to
+      std::fill_n(x_gradient.data() + plane * pooling.plane_size, count * pooling.plane_size, T(0));
+    };
     if (max) {
       pooling.for_each_window(
-          context, lanes, [this](auto... window) { to_largest(window...); },
+          context, lanes, clear, [this](auto... window) { to_largest(window...); },
           [this](auto... window) { to_largest_of_many(window...); });
     } else {
       pooling.for_each_window(
-          context, lanes, [this](auto... window) { to_all(window...); },
+          context, lanes, clear, [this](auto... window) { to_all(window...); },
           [this](auto... window) { to_all_of_many(window...); });
     }
   }

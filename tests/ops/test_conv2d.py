@@ -15,6 +15,16 @@ CASES = {
     "plain": (filtered(2, 3, 7, 6, filters=(4, 3, 3, 3)), {}),
     "wide rows": (filtered(1, 2, 5, 40, filters=(3, 2, 3, 4)), {}),
     "many small images": (filtered(40, 2, 4, 4, filters=(3, 2, 3, 3)), {}),
+    "eight images": (filtered(8, 2, 5, 7, filters=(5, 2, 3, 3)), {"paddings": [1, 1]}),
+    "seven images, strides": (filtered(7, 2, 7, 6, filters=(3, 2, 3, 2)), {"strides": [2, 3], "paddings": [2, 0, 1, 3]}),
+    "sixteen images, groups": (
+        filtered(16, 4, 5, 6, filters=(6, 2, 3, 3)),
+        {"groups": 2, "dilations": [2, 1], "paddings": [1, 1]},
+    ),
+    "eight images, padding wider than the window": (
+        filtered(8, 1, 3, 3, filters=(2, 1, 2, 2)),
+        {"paddings": [4, 4], "strides": [3, 3]},
+    ),
     "strides": (filtered(2, 3, 9, 8, filters=(4, 3, 3, 2)), {"strides": [2, 3]}),
     "paddings": (filtered(2, 3, 5, 6, filters=(4, 3, 3, 3)), {"paddings": [1, 2]}),
     "four paddings": (filtered(2, 3, 5, 6, filters=(4, 3, 3, 3)), {"paddings": [2, 0, 1, 3]}),
@@ -150,6 +160,55 @@ def test_one_tap_of_many_channels_with_infinities_and_threads():
     assert (~np.isfinite(kept)).sum() == 3 * 70
     assert kept.tobytes() == fed.tobytes()
     assert all(kept.tobytes() == other.tobytes() for other, _ in others)
+
+
+# Images, channels, height, width, filters, window, attributes: images fill lanes of registers, in bands and chunks.
+MANY_IMAGES = {
+    "one band": (32, 5, 12, 12, 50, 5, {}),
+    "several bands": (64, 16, 32, 32, 18, 3, {"paddings": [1, 1]}),
+    "lanes without an image": (45, 7, 21, 19, 5, 3, {"paddings": [0, 2, 1, 0]}),
+    "strides": (16, 9, 33, 40, 6, 3, {"paddings": [1, 1], "strides": [2, 3]}),
+    "strides longer than the window": (16, 3, 14, 15, 4, 2, {"strides": [3, 4]}),
+    "groups and dilations": (48, 6, 30, 26, 10, 3, {"groups": 2, "dilations": [2, 3], "paddings": [3, 2]}),
+    "many channels": (16, 130, 7, 7, 33, 3, {"paddings": [1, 1]}),
+}
+
+
+def gradients_of(images, filters, out_gradient, attrs):
+    """The output, and the gradients of images and filters."""
+    main, scope = pm.Program(), pm.Scope()
+    block = main.global_block()
+    values = {"x": images, "w": filters, "out@GRAD": out_gradient}
+    for name, value in values.items():
+        block.create_var(name=name, shape=value.shape, dtype=value.dtype.name)
+    outs = [block.create_var(name=name, dtype=images.dtype.name) for name in ("out", "x@GRAD", "w@GRAD")]
+    block.append_op("conv2d", {"Input": ["x"], "Filter": ["w"]}, {"Output": ["out"]}, attrs)
+    inputs = {"Input": ["x"], "Filter": ["w"], "Output@GRAD": ["out@GRAD"]}
+    block.append_op("conv2d_grad", inputs, {"Input@GRAD": ["x@GRAD"], "Filter@GRAD": ["w@GRAD"]}, attrs)
+    return pm.Executor(pm.CPUPlace()).run(main, feed=values, fetch_list=outs, scope=scope)
+
+
+@pytest.mark.parametrize("case", MANY_IMAGES)
+def test_many_images(case):
+    """A convolution is linear in its images and in its filters: its products with the gradient of the output are those of the
+    gradients with random images and filters. The bits do not depend on the number of threads."""
+    images, channels, height, width, count, window, attrs = MANY_IMAGES[case]
+    wide = filtered(images, channels, height, width, filters=(count, channels // attrs.get("groups", 1), window, window))
+    expected = expected_output(wide, attrs)
+    out_gradient = array(*expected.shape, seed=7)
+    inputs = [value.astype("float32") for value in (wide["Input"], wide["Filter"], out_gradient)]
+    (out, of_images, of_filters), *others = with_each(MANY, lambda: gradients_of(*inputs, attrs))
+    np.testing.assert_allclose(out, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
+    for seed in range(3):
+        x, w = array(*wide["Input"].shape, seed=10 + seed), array(*wide["Filter"].shape, seed=20 + seed)
+        for gradient, probe, products in (
+            (of_images, x, expected_output({**wide, "Input": x}, attrs)),
+            (of_filters, w, expected_output({**wide, "Filter": w}, attrs)),
+        ):
+            scale = np.linalg.norm(gradient) * np.linalg.norm(probe)
+            assert abs((gradient * probe).sum(dtype="float64") - (products * out_gradient).sum()) <= 1e-6 * scale
+    for other in others:
+        assert [value.tobytes() for value in other] == [value.tobytes() for value in (out, of_images, of_filters)]
 
 
 # Images, channels, height, width, filters, attributes of 3x3 windows with stride 1 that take Winograd's algorithm.

@@ -102,9 +102,10 @@ Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, boo
                    s_.image_size(), s_.out_size()),
       patches_(init, 0), outs_(init, gradients ? filter_grid_.most_slots() * Vec<T>::size * outs_at_once_ : 0) {
   if (gradients) add_input_gradients();
-  const bool by_patches = choose_patches(gradients);
   if (!gradients && choose_own_class(init)) return;
-  if (by_patches) patch_products_.emplace(init, s_, gradients);
+  choose_lanes(init, gradients);
+  choose_patches(gradients);
+  if (patches_forward_ || patches_by_input_ || patches_by_filter_) patch_products_.emplace(init, s_, gradients);
   factors_.emplace(init, gradients ? nullptr : "Filter", "filters by blocks of rows, taps",
                    std::vector<int64_t>{s_.groups, s_.out_channels, s_.in_channels, s_.taps()},
                    s_.groups * s_.out_channels * s_.taps());
@@ -154,21 +155,37 @@ void Convolution<T>::add_input_gradients() {
   every_pixel_seen_ = seen == s_.plane();
 }
 
+// Lanes of images are copied twice, and their inputs come from the L2 cache, once for a few filters. That is faster than
+// registers of pixels if these leave lanes idle, and for gradients, which read neighbouring rows. Measured on a Xeon.
+template <class T>
+void Convolution<T>::choose_lanes(KernelInit& init, bool gradients) {
+  constexpr double kFewIdle = 1.15;
+  constexpr int64_t kRowBytes = 1 << 18;  // half of what a band has
+  const int64_t window = s_.height.window * s_.width.window;
+  if (!ImageLanes<T>::fits(s_) || window == 1 || s_.out_channels == 1) return;
+  const auto windows = static_cast<double>(s_.images * s_.pixels());
+  if (static_cast<double>(forward_.grid.lanes()) > kFewIdle * windows) lanes_forward_.emplace(init, s_, false);
+  if (!gradients) return;
+  lanes_by_input_.emplace(init, s_, true);
+  if (lanes_by_input_->row_bytes() > kRowBytes && !lanes_forward_) lanes_by_input_.reset();
+  if (ImageLanesGradient<T>::fits(s_)) lanes_by_filter_.emplace(init, s_);
+}
+
 // Compares the cost of multiplying all lanes of slots with that of multiplying only windows plus copying them. Fewer
 // than six rows take as long as six, because loading the other operand dominates.
 template <class T>
-bool Convolution<T>::choose_patches(bool gradients) {
+void Convolution<T>::choose_patches(bool gradients) {
   const int64_t outs = s_.out_channels, windows = s_.images * s_.pixels();
-  patches_forward_ = forward_.grid.lanes() * outs > windows * (outs + PatchProducts<T>::kForwardCopy);
-  if (!gradients) return patches_forward_;
-  patches_by_filter_ = filter_grid_.lanes() * outs > windows * (outs + kFilterCopy);
+  patches_forward_ =
+      !lanes_forward_ && forward_.grid.lanes() * outs > windows * (outs + PatchProducts<T>::kForwardCopy);
+  if (!gradients) return;
+  patches_by_filter_ = !lanes_by_filter_ && filter_grid_.lanes() * outs > windows * (outs + kFilterCopy);
   int64_t products = 0;
   for (const Product& product : input_gradients_) {
     products += product.grid.lanes() * static_cast<int64_t>(product.taps.size());
   }
   products *= std::max<int64_t>(s_.in_channels, 6);
-  patches_by_input_ = products * outs > windows * s_.taps() * (outs + kInputCopy);
-  return patches_forward_ || patches_by_filter_ || patches_by_input_;
+  patches_by_input_ = !lanes_by_input_ && products * outs > windows * s_.taps() * (outs + kInputCopy);
 }
 
 template <class T>
@@ -278,12 +295,14 @@ void Convolution<T>::run(KernelContext& context, const T* image, const T* filter
   if (pointwise_) pointwise_->run(context, image, filter, out);
   else if (depthwise_) depthwise_->run(context, image, filter, out);
   else if (channel_panels_) channel_panels_->run(context, image, filter, out);
+  else if (lanes_forward_) lanes_forward_->run(context, image, filter, out);
   else if (patches_forward_) patch_products_->run(context, image, filter, out);
   else multiply(context, forward_, image, filter, out);
 }
 
 template <class T>
 void Convolution<T>::input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient) {
+  if (lanes_by_input_) return lanes_by_input_->run(context, out_gradient, filter, image_gradient);
   if (patches_by_input_) return patch_products_->input_gradient(context, filter, out_gradient, image_gradient);
   if (!every_pixel_seen_) fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
   for (const Product& product : input_gradients_) multiply(context, product, out_gradient, filter, image_gradient);

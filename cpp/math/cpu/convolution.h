@@ -5,6 +5,8 @@
 #include "core/stored_parts.h"
 #include "math/cpu/channel_panels.h"
 #include "math/cpu/depthwise.h"
+#include "math/cpu/image_lanes.h"
+#include "math/cpu/image_lanes_gradient.h"
 #include "math/cpu/patch_products.h"
 #include "math/cpu/patches.h"
 #include "math/cpu/pointwise.h"
@@ -17,7 +19,8 @@ namespace paddle_mini {
 // Direct convolution: products with patches that are never written to memory (see PatchGrid), with sums in registers: a
 // few filters times two registers of neighbouring pixels. The gradient of the image has the same form: pixels with the
 // same offset modulo the stride use the same subset of the taps, in reversed order. If that leaves too many lanes of
-// registers idle, or reads far more taps than there are windows, PatchProducts computes the products.
+// registers idle, or reads far more taps than there are windows, PatchProducts computes the products, or lanes of images do if
+// there are enough of them.
 template <class T>
 class Convolution {
  public:
@@ -41,7 +44,8 @@ class Convolution {
   };
 
   void add_input_gradients();
-  bool choose_patches(bool gradients);
+  void choose_lanes(KernelInit& init, bool gradients);
+  void choose_patches(bool gradients);
   bool choose_own_class(KernelInit& init);
   void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
   void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
@@ -63,6 +67,8 @@ class Convolution {
   Grid filter_grid_;
   bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
   std::optional<PatchProducts<T>> patch_products_;
+  std::optional<ImageLanes<T>> lanes_forward_, lanes_by_input_;
+  std::optional<ImageLanesGradient<T>> lanes_by_filter_;
   std::optional<PointwiseConvolution<T>> pointwise_;  // if it fits
   std::optional<DepthwiseConvolution<T>> depthwise_;  // if it fits
   std::optional<WinogradConvolution> winograd_;

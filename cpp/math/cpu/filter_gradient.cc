@@ -119,6 +119,7 @@ void Convolution<T>::filter_gradient_part(int64_t group, int64_t c, int64_t firs
 template <class T>
 void Convolution<T>::filter_gradient(KernelContext& context, const T* image, const T* out_gradient,
                                      T* filter_gradient) {
+  if (lanes_by_filter_) return lanes_by_filter_->run(context, image, out_gradient, filter_gradient);
   if (patches_by_filter_) return patch_products_->filter_gradient(context, image, out_gradient, filter_gradient);
   const int64_t outs = s_.out_channels, steps = (s_.in_channels + channels_at_once_ - 1) / channels_at_once_;
   const int64_t coarse = s_.groups * steps, wanted = context.threads + coarse - 1;  // at least one for each thread

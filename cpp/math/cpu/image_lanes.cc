@@ -1,0 +1,242 @@
+// ImageLanes: copies between images and lanes, and the loops over channels, taps and pixels.
+#include "math/cpu/image_lanes.h"
+
+#include <algorithm>
+
+#include "math/cpu/image_lanes_rows.h"
+#include "math/cpu/register_blocks.h"
+
+namespace paddle_mini {
+namespace {
+
+using namespace image_lanes;
+
+// Sums of so many filters and pixels stay in registers.
+template <class T>
+constexpr int kFilters = many_registers<T> ? 4 : 2;
+template <class T>
+constexpr int kPixels = many_registers<T> ? 6 : 4;
+
+constexpr int64_t kBandBytes = 1 << 19, kResultBytes = 1 << 16;  // inputs of a band stay in the L2 cache
+
+// The inputs and factors of a block of results.
+template <class T, class Taps>
+struct Operands {
+  int64_t channels;
+  const Taps &height, &width;
+  const T* inputs;
+  int64_t channel_step, pixel_step;
+  const T* factors;  // [channels, window, filters]
+  int64_t window;
+};
+
+// results[i * filter_step + x * result_step] = the sums of filter i and pixel x
+template <int filters, int pixels, class T, class Taps>
+void multiply_block(const Operands<T, Taps>& o, T* results, int64_t filter_step, int64_t result_step) {
+  Vec<T> sums[filters][pixels];
+#pragma GCC unroll 4
+  for (int i = 0; i < filters; ++i) {
+#pragma GCC unroll 6
+    for (int n = 0; n < pixels; ++n) sums[i][n] = Vec<T>(T(0));
+  }
+  const T *inputs = o.inputs, *factors = o.factors;
+  const int64_t step = o.pixel_step;
+  const auto *const first = o.width.data(), *const end = first + o.width.size();
+  for (int64_t c = 0; c < o.channels; ++c, inputs += o.channel_step, factors += o.window * filters) {
+    for (const auto& row : o.height) {
+      for (const auto* tap = first; tap != end; ++tap) {
+        const T *at = inputs + row.input + tap->input, *factor = factors + (row.factor + tap->factor) * filters;
+        Vec<T> of[filters];
+#pragma GCC unroll 4
+        for (int i = 0; i < filters; ++i) of[i] = Vec<T>(factor[i]);
+#pragma GCC unroll 6
+        for (int n = 0; n < pixels; ++n) {
+          const Vec<T> input = Vec<T>::load(at + n * step);
+#pragma GCC unroll 4
+          for (int i = 0; i < filters; ++i) sums[i][n] = multiply_add(of[i], input, sums[i][n]);
+        }
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < filters; ++i) {
+#pragma GCC unroll 6
+    for (int n = 0; n < pixels; ++n) sums[i][n].store(results + i * filter_step + n * result_step);
+  }
+}
+
+}  // namespace
+
+template <class T>
+bool ImageLanes<T>::fits(const ConvolutionSizes& s) {
+  return 4 * s.images >= 3 * ((s.images + kLanes - 1) / kLanes * kLanes) && s.images > 0;
+}
+
+// Outputs of a gradient are the elements of the image: those that are a stride apart read the same taps.
+template <class T>
+typename ImageLanes<T>::Axis ImageLanes<T>::axis_of(const WindowAxis& a, bool gradient, int most) {
+  Axis axis{gradient ? a.out : a.size, gradient ? 1 : a.stride, gradient ? a.size : a.out, {}};
+  const int64_t step = gradient ? a.stride : 1;
+  for (int64_t first = 0; first < std::min(step, axis.outs); ++first) {
+    each_block((axis.outs - first + step - 1) / step, most, [&](int64_t begin, int count) {
+      Block block{first + begin * step, step, count};
+      for (int64_t tap = 0; tap < a.window; ++tap) {
+        const int64_t place =
+            gradient ? block.first + a.before - tap * a.dilation : a.first(block.first) + tap * a.dilation;
+        if (gradient && place % a.stride != 0) continue;
+        const int64_t at = gradient ? place / a.stride : place, last = at + (count - 1) * axis.in_step;
+        if (last < 0 || at >= axis.size) continue;
+        block.taps.push_back({at, tap});
+        block.begin = std::min(block.begin, at), block.end = std::max(block.end, last + 1);
+        axis.before = std::max(axis.before, -at);
+        axis.after = std::max(axis.after, last - axis.size + 1);
+      }
+      axis.blocks.push_back(std::move(block));
+    });
+  }
+  std::sort(axis.blocks.begin(), axis.blocks.end(), [](const Block& a, const Block& b) { return a.first < b.first; });
+  return axis;
+}
+
+template <class T>
+ImageLanes<T>::ImageLanes(KernelInit& init, const ConvolutionSizes& s, bool gradient)
+    : images_(s.images), groups_(s.groups), height_(axis_of(s.height, gradient, 1)),
+      width_(axis_of(s.width, gradient, kPixels<T>)), channels_(gradient ? s.out_channels : s.in_channels),
+      outs_(gradient ? s.in_channels : s.out_channels), window_(s.height.window * s.width.window),
+      window_width_(s.width.window), factors_(init, groups_ * outs_ * channels_ * window_), rows_(init, 0),
+      results_(init, 0) {
+  out_step_ = gradient ? window_ : s.taps(), channel_step_ = gradient ? s.taps() : window_;
+  choose_band();
+  place_taps();
+  rows_.resize(packed_size());
+  results_.resize(results_size());
+}
+
+// The rows of the image that the rows [y, end_y) of results read.
+template <class T>
+std::pair<int64_t, int64_t> ImageLanes<T>::inputs_of(int64_t y, int64_t end_y) const {
+  int64_t first = INT64_MAX, end = 0;
+  for (; y < end_y; ++y) first = std::min(first, height_.blocks[y].begin), end = std::max(end, height_.blocks[y].end);
+  return {std::min(first, end), end};
+}
+
+template <class T>
+int64_t ImageLanes<T>::packed_size() const {
+  int64_t most = 0;
+  for (int64_t y = 0; y < height_.outs; y += band_) {
+    const auto [first, end] = inputs_of(y, std::min(y + band_, height_.outs));
+    most = std::max(most, end - first);
+  }
+  return channels_ * most * width_.length() * kLanes;
+}
+
+template <class T>
+int64_t ImageLanes<T>::results_size() const {
+  return kFilters<T> * band_ * width_.outs * kLanes;
+}
+
+template <class T>
+void ImageLanes<T>::choose_band() {
+  band_ = std::max<int64_t>(height_.outs, 1);
+  auto bytes = [](int64_t elements) { return elements * int64_t{sizeof(T)}; };
+  while (band_ > 1 && (bytes(packed_size()) > kBandBytes || bytes(results_size()) > kResultBytes))
+    band_ = (band_ + 1) / 2;
+}
+
+template <class T>
+int64_t ImageLanes<T>::row_bytes() const {
+  int64_t most = 0;
+  for (const Block& row : height_.blocks) most = std::max(most, row.end - row.begin);
+  return channels_ * most * width_.length() * kLanes * int64_t{sizeof(T)};
+}
+
+// Turns taps and elements of the image, which axis_of has found, into places in packed factors and inputs.
+template <class T>
+void ImageLanes<T>::place_taps() {
+  for (Block& row : height_.blocks) {
+    for (Tap& tap : row.taps) tap.input *= width_.length() * kLanes, tap.factor *= window_width_;
+  }
+  for (Block& block : width_.blocks) {
+    for (Tap& tap : block.taps) tap.input = (width_.before + tap.input) * kLanes;
+  }
+}
+
+// [group, outs in blocks, channels, window]: factors of a tap adjacent in a block
+template <class T>
+void ImageLanes<T>::pack_factors(KernelContext& context, const T* filter, T* to) const {
+  const int64_t count = channels_ * window_;
+  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(count) * kFilters<T>;
+  each_block(context, groups_, outs_, kFilters<T>, cost, [&](int64_t group, int64_t first, int filters) {
+    const T* start = filter + group * outs_ * count + first * out_step_;
+    T* at = to + (group * outs_ + first) * count;
+    for (int64_t c = 0; c < channels_; ++c) {
+      for (int64_t tap = 0; tap < window_; ++tap) {
+        for (int i = 0; i < filters; ++i) *at++ = start[i * out_step_ + c * channel_step_ + tap];
+      }
+    }
+  });
+}
+
+template <class T>
+void ImageLanes<T>::pack_band(const Part& part, const T* image, T* to) const {
+  const auto [first, end] = inputs_of(part.y, part.end_y);
+  const int64_t plane = height_.size * width_.size, image_step = groups_ * channels_ * plane;
+  image += part.image * image_step + part.group * channels_ * plane + first * width_.size;
+  for (int64_t c = 0; c < channels_; ++c, image += plane, to += (end - first) * width_.length() * kLanes)
+    pack_rows(image, image_step, part.images, end - first, width_.size, width_.before, width_.after, to);
+}
+
+template <class T>
+void ImageLanes<T>::multiply_band(StoredParts<T>& stored, const Part& part, const T* rows, const T* factors, T* results,
+                                  T* out) const {
+  const auto [first_row, end_row] = inputs_of(part.y, part.end_y);
+  const int64_t row_step = width_.length() * kLanes, channel_step = (end_row - first_row) * row_step;
+  const int64_t plane = height_.outs * width_.outs, image_step = groups_ * outs_ * plane;
+  const int64_t count = (part.end_y - part.y) * width_.outs;
+  const T* inputs = rows - first_row * row_step;
+  each_block(outs_, kFilters<T>, [&](int64_t first, int filters) {
+    const T* of_block = factors + (part.group * outs_ + first) * channels_ * window_;
+    for (int64_t y = part.y; y < part.end_y; ++y) {
+      for (const Block& block : width_.blocks) {
+        const Operands<T, std::vector<Tap>> operands{channels_,    height_.blocks[y].taps,  block.taps, inputs,
+                                                     channel_step, width_.in_step * kLanes, of_block,   window_};
+        T* to = results + ((y - part.y) * width_.outs + block.first) * kLanes;
+        with_constant<kFilters<T>>(filters, [&](auto filters_constant) {
+          with_constant<kPixels<T>>(block.count, [&](auto pixels_constant) {
+            multiply_block<decltype(filters_constant)::value, decltype(pixels_constant)::value>(
+                operands, to, count * kLanes, block.step * kLanes);
+          });
+        });
+      }
+    }
+    for (int i = 0; i < filters; ++i) {
+      T* to = out + part.image * image_step + (part.group * outs_ + first + i) * plane + part.y * width_.outs;
+      unpack_run(results + i * count * kLanes, count, image_step, part.images, to);
+      for (int64_t n = 0; n < part.images; ++n) stored.add(to + n * image_step, count);
+    }
+  });
+}
+
+template <class T>
+void ImageLanes<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
+  pack_factors(context, filter, factors_.data());
+  const int64_t bands = (height_.outs + band_ - 1) / band_, items = (images_ + kLanes - 1) / kLanes * groups_ * bands;
+  const double flops =
+      2.0 * static_cast<double>(kLanes * band_ * width_.outs) * static_cast<double>(outs_ * channels_ * window_);
+  const LoopSize size{items, flops_cost(flops), 1, rows_.lanes()};
+  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
+    StoredParts<T> stored(context);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i / bands / groups_ * kLanes, y = i % bands * band_;
+      const Part part{first, std::min(kLanes, images_ - first), i / bands % groups_, y,
+                      std::min(y + band_, height_.outs)};
+      pack_band(part, image, rows_.data(lane));
+      multiply_band(stored, part, rows_.data(lane), factors_.data(), results_.data(lane), out);
+    }
+  });
+}
+
+template class ImageLanes<float>;
+template class ImageLanes<double>;
+
+}  // namespace paddle_mini

@@ -1,0 +1,80 @@
+// ImageLanes: a convolution whose registers hold the same element of neighbouring images.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/parallel.h"
+#include "core/stored_parts.h"
+#include "math/convolution_sizes.h"
+#include "math/vec.h"
+
+namespace paddle_mini {
+
+// With as many images as a register has lanes, no lane is idle, whatever the sizes of images, windows and filters. Images are
+// copied to rows [channels, rows, columns, lanes], a band of rows at a time, which stays in the L2 cache; results are copied
+// back. Sums run over channels and taps in the order of Convolution.
+template <class T>
+class ImageLanes {
+ public:
+  // gradient: of the images, from that of the outputs.
+  ImageLanes(KernelInit& init, const ConvolutionSizes& sizes, bool gradient);
+
+  static bool fits(const ConvolutionSizes& sizes);  // whether images fill most lanes
+  // Bytes of the inputs of one row of results, which are read for every few filters.
+  int64_t row_bytes() const;
+  void run(KernelContext& context, const T* image, const T* filter, T* out);
+
+ private:
+  static constexpr int64_t kLanes = Vec<T>::size;
+
+  // A tap of an axis: what it adds to the position of a block's first input, and to that of a factor.
+  struct Tap {
+    int64_t input, factor;
+  };
+  // Outputs `step` apart, the taps that read an element of the image for any of them, and those elements.
+  struct Block {
+    int64_t first, step;
+    int count;
+    int64_t begin = INT64_MAX, end = 0;
+    std::vector<Tap> taps = {};
+  };
+  // The outputs of one axis. Those of a block read inputs in_step apart, up to `before` and `after` elements outside of the
+  // image.
+  struct Axis {
+    int64_t size, in_step, outs;
+    std::vector<Block> blocks;
+    int64_t before = 0, after = 0;
+
+    int64_t length() const { return before + size + after; }
+  };
+  // Images of one group of lanes, and rows of outputs: those of a band.
+  struct Part {
+    int64_t image, images, group, y, end_y;
+  };
+
+  static Axis axis_of(const WindowAxis& axis, bool gradient, int most);
+  std::pair<int64_t, int64_t> inputs_of(int64_t y, int64_t end_y) const;
+  int64_t packed_size() const;  // of the inputs of a band
+  int64_t results_size() const;
+  void choose_band();
+  void place_taps();
+  void pack_factors(KernelContext& context, const T* filter, T* to) const;
+  void pack_band(const Part& part, const T* image, T* to) const;
+  void multiply_band(StoredParts<T>& stored, const Part& part, const T* rows, const T* factors, T* results,
+                     T* out) const;
+
+  int64_t images_, groups_;
+  Axis height_, width_;
+  int64_t channels_, outs_;  // of the inputs and of the results, in a group
+  int64_t out_step_, channel_step_;  // filter strides between them
+  int64_t window_, window_width_;
+  int64_t band_ = 1;  // rows of results that are computed together
+  Scratch<T> factors_;
+  LaneScratch<T> rows_, results_;  // of a band
+};
+
+extern template class ImageLanes<float>;
+extern template class ImageLanes<double>;
+
+}  // namespace paddle_mini
