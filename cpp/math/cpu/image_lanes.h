@@ -55,7 +55,7 @@ class ImageLanes {
 
   static Axis axis_of(const WindowAxis& axis, bool gradient, int most);
   std::pair<int64_t, int64_t> inputs_of(int64_t y, int64_t end_y) const;
-  int64_t packed_size() const;  // of the inputs of a band
+  int64_t packed_size() const;  // for the inputs of a band
   int64_t results_size() const;
   void choose_band();
   void place_taps();
@@ -66,12 +66,12 @@ class ImageLanes {
 
   int64_t images_, groups_;
   Axis height_, width_;
-  int64_t channels_, outs_;  // of the inputs and of the results, in a group
+  int64_t channels_, outs_;  // in a group: inputs, and results
   int64_t out_step_, channel_step_;  // filter strides between them
   int64_t window_, window_width_;
   int64_t band_ = 1;  // rows of results that are computed together
   Scratch<T> factors_;
-  LaneScratch<T> rows_, results_;  // of a band
+  LaneScratch<T> rows_, results_;  // for a band
 };
 
 extern template class ImageLanes<float>;

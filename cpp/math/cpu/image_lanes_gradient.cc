@@ -15,7 +15,7 @@ constexpr int kMostFilters = many_registers<T> ? 4 : 3;
 template <class T>
 constexpr int kMostTaps = many_registers<T> ? 6 : 3;  // sums of so many filters and taps stay in registers
 
-constexpr int64_t kChunkBytes = 3 << 19;  // of images and gradients, which stay in the L2 cache
+constexpr int64_t kChunkBytes = 3 << 19;  // images and gradients that stay in the L2 cache
 constexpr int64_t kSumBytes = 1 << 24;  // kept between chunks; more take longer to read than idle lanes
 
 // Pixels of a chunk: rows of columns, of several groups of lanes.

@@ -34,8 +34,8 @@ class ImageLanesGradient {
 
   ConvolutionSizes s_;
   Chunk first_chunk_{};  // no other one is larger
-  std::vector<int64_t> offsets_;  // of the taps of all channels
-  int64_t row_length_ = 0, rows_ = 0;  // of a channel of a chunk
+  std::vector<int64_t> offsets_;  // for the taps of all channels
+  int64_t row_length_ = 0, rows_ = 0;  // rows of a channel in a chunk, and their length
   Scratch<T> images_, gradients_, sums_;
 };
 
