@@ -17,7 +17,8 @@ constexpr int kFilters = many_registers<T> ? 4 : 2;
 template <class T>
 constexpr int kPixels = many_registers<T> ? 6 : 4;
 
-constexpr int64_t kBandBytes = 1 << 19, kResultBytes = 1 << 16;  // inputs of a band stay in the L2 cache
+constexpr int64_t kBandBytes = 1 << 19;  // inputs of a band stay in the L2 cache
+constexpr int64_t kStrip = 64;  // pixels of a strip, whose results stay in the L1 cache
 
 // The inputs and factors of a block of results.
 template <class T, class Taps>
@@ -30,8 +31,8 @@ struct Operands {
   int64_t window;
 };
 
-// results[i * filter_step + x * result_step] = the sums of filter i and pixel x
-template <int filters, int pixels, class T, class Taps>
+// results[i * filter_step + n * result_step] = the sums of filter i and pixel n. `adjacent`: the pixels' inputs are neighbours.
+template <int filters, int pixels, bool adjacent, class T, class Taps>
 void multiply_block(const Operands<T, Taps>& o, T* results, int64_t filter_step, int64_t result_step) {
   Vec<T> sums[filters][pixels];
 #pragma GCC unroll 4
@@ -40,12 +41,13 @@ void multiply_block(const Operands<T, Taps>& o, T* results, int64_t filter_step,
     for (int n = 0; n < pixels; ++n) sums[i][n] = Vec<T>(T(0));
   }
   const T *inputs = o.inputs, *factors = o.factors;
-  const int64_t step = o.pixel_step;
+  const int64_t step = adjacent ? Vec<T>::size : o.pixel_step;
   const auto *const first = o.width.data(), *const end = first + o.width.size();
   for (int64_t c = 0; c < o.channels; ++c, inputs += o.channel_step, factors += o.window * filters) {
     for (const auto& row : o.height) {
+      const T *of_row = inputs + row.input, *factors_of_row = factors + row.factor * filters;
       for (const auto* tap = first; tap != end; ++tap) {
-        const T *at = inputs + row.input + tap->input, *factor = factors + (row.factor + tap->factor) * filters;
+        const T *at = of_row + tap->input, *factor = factors_of_row + tap->factor * filters;
         Vec<T> of[filters];
 #pragma GCC unroll 4
         for (int i = 0; i < filters; ++i) of[i] = Vec<T>(factor[i]);
@@ -132,15 +134,14 @@ int64_t ImageLanes<T>::packed_size() const {
 
 template <class T>
 int64_t ImageLanes<T>::results_size() const {
-  return kFilters<T> * band_ * width_.outs * kLanes;
+  return kFilters<T> * strip_ * width_.outs * kLanes;
 }
 
 template <class T>
 void ImageLanes<T>::choose_band() {
   band_ = std::max<int64_t>(height_.outs, 1);
-  auto bytes = [](int64_t elements) { return elements * int64_t{sizeof(T)}; };
-  while (band_ > 1 && (bytes(packed_size()) > kBandBytes || bytes(results_size()) > kResultBytes))
-    band_ = (band_ + 1) / 2;
+  while (band_ > 1 && packed_size() * int64_t{sizeof(T)} > kBandBytes) band_ = (band_ + 1) / 2;
+  strip_ = std::clamp<int64_t>(kStrip / std::max<int64_t>(width_.outs, 1), 1, band_);
 }
 
 template <class T>
@@ -192,27 +193,31 @@ void ImageLanes<T>::multiply_band(StoredParts<T>& stored, const Part& part, cons
   const auto [first_row, end_row] = inputs_of(part.y, part.end_y);
   const int64_t row_step = width_.length() * kLanes, channel_step = (end_row - first_row) * row_step;
   const int64_t plane = height_.outs * width_.outs, image_step = groups_ * outs_ * plane;
-  const int64_t count = (part.end_y - part.y) * width_.outs;
   const T* inputs = rows - first_row * row_step;
   each_block(outs_, kFilters<T>, [&](int64_t first, int filters) {
     const T* of_block = factors + (part.group * outs_ + first) * channels_ * window_;
-    for (int64_t y = part.y; y < part.end_y; ++y) {
-      for (const Block& block : width_.blocks) {
-        const Operands<T, std::vector<Tap>> operands{channels_,    height_.blocks[y].taps,  block.taps, inputs,
-                                                     channel_step, width_.in_step * kLanes, of_block,   window_};
-        T* to = results + ((y - part.y) * width_.outs + block.first) * kLanes;
-        with_constant<kFilters<T>>(filters, [&](auto filters_constant) {
-          with_constant<kPixels<T>>(block.count, [&](auto pixels_constant) {
-            multiply_block<decltype(filters_constant)::value, decltype(pixels_constant)::value>(
-                operands, to, count * kLanes, block.step * kLanes);
+    for (int64_t top = part.y; top < part.end_y; top += strip_) {
+      const int64_t bottom = std::min(top + strip_, part.end_y), count = (bottom - top) * width_.outs;
+      for (int64_t y = top; y < bottom; ++y) {
+        for (const Block& block : width_.blocks) {
+          const Operands<T, std::vector<Tap>> operands{channels_,    height_.blocks[y].taps,  block.taps, inputs,
+                                                       channel_step, width_.in_step * kLanes, of_block,   window_};
+          T* to = results + ((y - top) * width_.outs + block.first) * kLanes;
+          with_constant<kFilters<T>>(filters, [&](auto filters_constant) {
+            with_constant<kPixels<T>>(block.count, [&](auto pixels_constant) {
+              constexpr int rows = decltype(filters_constant)::value, pixels = decltype(pixels_constant)::value;
+              const int64_t filter_step = count * kLanes, step = block.step * kLanes;
+              if (width_.in_step == 1) multiply_block<rows, pixels, true>(operands, to, filter_step, step);
+              else multiply_block<rows, pixels, false>(operands, to, filter_step, step);
+            });
           });
-        });
+        }
       }
-    }
-    for (int i = 0; i < filters; ++i) {
-      T* to = out + part.image * image_step + (part.group * outs_ + first + i) * plane + part.y * width_.outs;
-      unpack_run(results + i * count * kLanes, count, image_step, part.images, to);
-      for (int64_t n = 0; n < part.images; ++n) stored.add(to + n * image_step, count);
+      for (int i = 0; i < filters; ++i) {
+        T* to = out + part.image * image_step + (part.group * outs_ + first + i) * plane + top * width_.outs;
+        unpack_run(results + i * count * kLanes, count, image_step, part.images, to);
+        for (int64_t n = 0; n < part.images; ++n) stored.add(to + n * image_step, count);
+      }
     }
   });
 }

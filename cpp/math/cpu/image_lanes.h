@@ -69,7 +69,7 @@ class ImageLanes {
   int64_t channels_, outs_;  // in a group: inputs, and results
   int64_t out_step_, channel_step_;  // filter strides between them
   int64_t window_, window_width_;
-  int64_t band_ = 1;  // rows of results that are computed together
+  int64_t band_ = 1, strip_ = 1;  // rows of results whose inputs are packed together, and that are stored together
   Scratch<T> factors_;
   LaneScratch<T> rows_, results_;  // for a band
 };

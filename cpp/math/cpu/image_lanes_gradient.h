@@ -35,7 +35,7 @@ class ImageLanesGradient {
   ConvolutionSizes s_;
   Chunk first_chunk_{};  // no other one is larger
   std::vector<int64_t> offsets_;  // for the taps of all channels
-  int64_t row_length_ = 0, rows_ = 0;  // rows of a channel in a chunk, and their length
+  int64_t row_length_ = 0, rows_ = 0;  // elements in a row, and rows of a channel, in a chunk
   Scratch<T> images_, gradients_, sums_;
 };
 
