@@ -3,6 +3,7 @@ import gc
 import pathlib
 import signal
 
+import hypothesis
 import pytest
 
 # The asserts of what tests share show their values too.
@@ -10,6 +11,12 @@ SHARED = {path.stem for path in pathlib.Path(__file__).parent.glob("*.py")}
 pytest.register_assert_rewrite("families", *(name for name in SHARED if not name.startswith(("test_", "conftest"))))
 
 import paddle_mini as pm  # noqa: E402 - after the registration
+
+# The same examples in every run, however slow a busy machine is.
+hypothesis.settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("same")
 
 # A shell that runs the tests in the background ignores Ctrl-C for them, and the programs that they start would inherit
 # that.

@@ -99,7 +99,7 @@ def test_lazy_is_dense(name, arguments, dtype, tolerance):
     steps=st.lists(st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=3), min_size=1, max_size=30),
     looks=st.integers(1, 30),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_rows_at_any_steps(number, every, start_step, steps, looks):
     """Reading averages in between does not change them later."""
     scheme = LAZY[number]

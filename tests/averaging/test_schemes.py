@@ -99,7 +99,7 @@ def test_a_window_that_grows_ends_its_generations_by_paddles_rule():
 @given(
     least=st.integers(1, 9), more=st.integers(0, 9), rate=st.floats(0.05, 1.0), every=st.integers(1, 4), steps=st.integers(1, 60)
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_window_holds_what_its_rule_says(least, more, rate, every, steps):
     scheme = Window(rate=rate, min_size=least, max_size=least + more)
     model = Walk(scheme, "float64", every=every).walk(steps)
@@ -119,7 +119,7 @@ def test_any_window_holds_what_its_rule_says(least, more, rate, every, steps):
     warmup=st.one_of(st.none(), st.just("ratio"), st.tuples(st.floats(0.5, 50), st.floats(0.1, 1))),
     correct=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_exponential_average_is_its_formula(decay, every, start_step, steps, warmup, correct):
     scheme = Exponential(decay, warmup=warmup, bias_correction=correct)
     model = Walk(scheme, "float64", every=every, start_step=start_step).walk(steps)
@@ -130,7 +130,7 @@ def test_any_exponential_average_is_its_formula(decay, every, start_step, steps,
 
 
 @given(number=st.integers(0, len(SCHEMES) - 1), every=st.integers(1, 6), start_step=st.integers(0, 12), steps=st.integers(1, 30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_constant_parameters_are_their_own_average(number, every, start_step, steps):
     """A20: the weights add up to 1 from the first update on."""
     model = Walk(SCHEMES[number], "float64", rate=0.0, every=every, start_step=start_step, begin=0.7).walk(steps)

@@ -25,7 +25,7 @@ SCHEMES = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from([None, *SCHEMES]), st.integers(1, 60), st.integers(1, 7), st.integers(0, 20))
 def test_profiles_are_those_of_the_recursions(scheme, steps, every, start_step):
     found = share(scheme, steps, np.arange(steps + 3), every, start_step)
@@ -117,7 +117,7 @@ def test_the_predicted_errors_are_the_real_ones(target, kind):
         assert plan.error > 1e-4 or off < 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(1, 80), st.sampled_from([None, *SCHEMES])), min_size=1, max_size=8, unique=True),
     st.sampled_from(SCHEMES + TARGETS[-3:-2]),

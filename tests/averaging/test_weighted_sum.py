@@ -121,7 +121,7 @@ def test_the_result_shares_no_memory_with_the_checkpoints():
     assert not any(np.shares_memory(found[name], values[name]) for name in values)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 2**16 - 1), min_size=2, max_size=2), st.floats(0, 1, width=16))
 def test_bfloat16_is_summed_exactly_and_rounded_once(bits, decay):
     """Against the two neighbours: no bfloat16 is nearer."""

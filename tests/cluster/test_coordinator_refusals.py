@@ -74,7 +74,7 @@ VALUES = st.one_of(
 def test_the_service_outlives_what_it_is_sent(job):
     job.trainer("a")
 
-    @settings(max_examples=300, deadline=None, derandomize=True)
+    @settings(max_examples=300)
     @given(
         st.one_of(
             st.binary(max_size=60),

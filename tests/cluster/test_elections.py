@@ -272,4 +272,4 @@ class Electing(RuleBasedStateMachine):
 
 
 TestElecting = Electing.TestCase
-TestElecting.settings = settings(max_examples=40, stateful_step_count=30, deadline=None, derandomize=True)
+TestElecting.settings = settings(max_examples=40, stateful_step_count=30)

@@ -197,7 +197,7 @@ def test_refusals_are_replies(change, kind):
     assert type(raised.value) is ERRORS[kind]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.binary(max_size=200)
     | st.dictionaries(

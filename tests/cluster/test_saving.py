@@ -291,7 +291,7 @@ def test_alone(tmp_path):
     assert model_in(tmp_path / "0") == "a"
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(st.text(max_size=5) | st.sampled_from(["..", "../x", "/etc", "a\0b", "", ".0", "0.previous", "x" * 101, "a\n"]))
 def test_ids_that_are_no_names_of_folders(trainer_id):
     if trainer_id.isascii() and trainer_id.isalnum():

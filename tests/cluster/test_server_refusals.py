@@ -3,7 +3,7 @@ import base64
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle_mini.cluster import (
@@ -244,7 +244,7 @@ REQUESTS = st.binary(max_size=60) | st.builds(lambda name, fields: request(JOB, 
 ARRAYS = st.lists(st.sampled_from([OTHER, ROWS[0], ROWS[1], np.zeros(0), None, 3, OTHER[::2]]), max_size=2)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
+@settings(max_examples=200)
 @given(st.lists(REQUESTS, max_size=8), ARRAYS)
 def test_garbage_does_not_end_a_server(requests, arrays):
     group = Group(1, SMALL)

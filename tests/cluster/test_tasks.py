@@ -258,4 +258,4 @@ class Reading(RuleBasedStateMachine):
 
 
 TestReading = Reading.TestCase
-TestReading.settings = settings(max_examples=60, stateful_step_count=40, deadline=None, derandomize=True)
+TestReading.settings = settings(max_examples=60, stateful_step_count=40)

@@ -1,7 +1,7 @@
 # Bytes and arrays of messages: packed values survive a round trip, and everything else is rejected.
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from paddle_mini.cluster import Malformed, WrongDtype, wire
@@ -14,7 +14,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=5), VALUES, max_size=5))
 def test_a_header_comes_back(header):
     assert wire.unpack(wire.pack(header)) == header

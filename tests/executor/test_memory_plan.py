@@ -14,7 +14,7 @@ LIFETIMES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(LIFETIMES)
 def test_lifetimes_that_meet_do_not_overlap(lifetimes):
     offsets, arena = _core.plan_memory(lifetimes)

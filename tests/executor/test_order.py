@@ -29,7 +29,7 @@ def all_before(steps, waits):
     return before, count
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(STEPS)
 def test_steps_that_meet_are_ordered(steps):
     waits = _core.find_waits(steps, 4)
@@ -41,7 +41,7 @@ def test_steps_that_meet_are_ordered(steps):
                     assert (earlier, j) in before[run, i], f"step {i} of run {run} does not wait for {j} of run {earlier}"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(STEPS)
 def test_nobody_waits_without_need(steps):
     """Without any one of the waits, two conflicting steps have no order."""

@@ -27,7 +27,7 @@ def gradient_of(number, rows):
     return values("float64", (len(rows), WIDTH), seed=number)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps=updates, rate=rates, penalty=st.sampled_from([{}, {"l2_rate": 0.1}, {"l2_rate": 1.5}]), data=st.data())
 def test_sgd_is_the_dense_one(steps, rate, penalty, data):
     begin = values("float64")
@@ -41,7 +41,7 @@ def test_sgd_is_the_dense_one(steps, rate, penalty, data):
     np.testing.assert_allclose(lazy.parameter(), dense.parameter(), rtol=1e-6, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps=updates, rate=rates, l2=st.sampled_from([0.0, 0.25]))
 def test_l1_stops_at_zero(steps, rate, l2):
     """|p| falls by l1 and no further than to 0 while the row is not named; a named row takes the step of SGD."""
@@ -58,7 +58,7 @@ def test_l1_stops_at_zero(steps, rate, l2):
     np.testing.assert_allclose(lazy.parameter(), p, rtol=1e-6, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(steps=updates, rate=rates, kind=st.sampled_from(["Adam", "Adagrad", "Adadelta"]))
 def test_decay_beside_the_gradient(steps, rate, kind):
     """Rows that are not named decay by it; otherwise they do not change."""
@@ -73,7 +73,7 @@ def test_decay_beside_the_gradient(steps, rate, kind):
     np.testing.assert_allclose(lazy.parameter(), p, rtol=1e-6, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(steps=updates, kind=st.sampled_from(["SGD", "Adam", "Momentum"]), reads=st.lists(st.integers(0, 24)))
 def test_reading_changes_nothing_that_follows(steps, kind, reads):
     begin = values("float64")

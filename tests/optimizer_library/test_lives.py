@@ -76,7 +76,7 @@ def refuse_some(native, averages):
             wrong()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(kind=st.sampled_from(sorted(KINDS)), configuration=configurations, life=calls, data=st.data())
 def test_lives(kind, configuration, life, data):
     decays = {"l1_rate", "l2_rate"} & set(configuration)

@@ -130,7 +130,7 @@ COMMANDS = [["run"], ["show"], ["verify"], ["checkpoint", "list"], ["launch"], [
 
 @pytest.mark.parametrize("door", DOORS)
 @seed(1)
-@settings(max_examples=25, deadline=None, database=None)
+@settings(max_examples=25)
 @given(name=NAMES)
 def test_names_are_taken_or_refused(door, name):
     with pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
@@ -146,7 +146,7 @@ def test_names_are_taken_or_refused(door, name):
 
 @pytest.mark.parametrize("reader", FILES)
 @seed(1)
-@settings(max_examples=25, deadline=None, database=None)
+@settings(max_examples=25)
 @given(name=NAMES)
 def test_paths_are_refused(tmp_path_factory, reader, name):
     """Names of missing files; each is below a file, so that a name like ".." does not exist either."""
@@ -158,7 +158,7 @@ def test_paths_are_refused(tmp_path_factory, reader, name):
 
 
 @seed(1)
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(name=NAMES)
 def test_states_keep_names_or_refuse_them(tmp_path_factory, name):
     for ending in (".pdparams", ".safetensors"):
@@ -173,7 +173,7 @@ def test_states_keep_names_or_refuse_them(tmp_path_factory, name):
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 @seed(1)
-@settings(max_examples=25, deadline=None, database=None)
+@settings(max_examples=25)
 @given(name=NAMES)
 def test_commands(tmp_path_factory, words, name):
     file = tmp_path_factory.getbasetemp() / "file"
