@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 say = @printf '\033[1m== %s\033[0m\n' "$(1)"
 
-.PHONY: demo experiments test lint format fuzz test-paddle test-onnx test-ray build cuda cuda-on-host stub docs test-gpu-on-host test-gpu-sanitized tsan asan bench wheel release clean check-tools
+.PHONY: demo experiments test lint format fuzz test-paddle test-onnx test-ray build cuda cuda-on-host cuda-ptx stub docs test-gpu-on-host test-gpu-sanitized tsan asan bench wheel release clean check-tools
 
 demo: build $(VENV)/.demo
 	$(call say,training on handwritten digits with 20 % wrong labels)
@@ -91,6 +91,11 @@ cuda cuda-on-host: build
 	@flock build/.lock $(VENV)/bin/cmake --preset $(PRESET) $(CUDA_OPTIONS) >/dev/null
 	@flock build/.lock $(VENV)/bin/cmake --build build --target paddle_mini_$(subst -,_,$@)
 	@$(VENV)/bin/cmake --install build --component paddle_mini_$(subst -,_,$@) --prefix "$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >/dev/null
+
+# Only checks that the GPU code compiles, to PTX for one architecture.
+cuda-ptx: build
+	@flock build/.lock $(VENV)/bin/cmake --preset cuda >/dev/null
+	@flock build/.lock $(VENV)/bin/cmake --build build --target paddle_mini_cuda_ptx
 
 # Writes the type stub of the C++ module, for mypy and editors, from the module itself.
 stub: build $(VENV)/.lint
