@@ -171,6 +171,9 @@ MANY_IMAGES = {
     "strides longer than the window": (16, 3, 14, 15, 4, 2, {"strides": [3, 4]}),
     "groups and dilations": (48, 6, 30, 26, 10, 3, {"groups": 2, "dilations": [2, 3], "paddings": [3, 2]}),
     "many channels": (16, 130, 7, 7, 33, 3, {"paddings": [1, 1]}),
+    "two columns": (32, 6, 6, 5, 7, 4, {}),
+    "one column": (16, 2, 9, 5, 6, 5, {}),
+    "windows wider than the outputs": (16, 3, 12, 14, 5, 11, {}),
 }
 
 
