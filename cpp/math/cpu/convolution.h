@@ -46,6 +46,7 @@ class Convolution {
   void add_input_gradients();
   void choose_lanes(KernelInit& init, bool gradients);
   void choose_patches(bool gradients);
+  void add_scratch(KernelInit& init, bool gradients);
   bool choose_own_class(KernelInit& init);
   void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
   void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
