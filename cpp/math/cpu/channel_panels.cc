@@ -44,8 +44,8 @@ bool ChannelPanels<T>::is_faster(const ConvolutionSizes& s) {
 }
 
 template <class T>
-ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, const PatchGrid<T>& grid)
-    : s_(sizes), grid_(grid), in_place_(s_.is_pointwise()), inputs_(init, 0) {
+ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, PatchGrid<T> grid)
+    : s_(sizes), grid_(std::move(grid)), in_place_(s_.is_pointwise()), inputs_(init, 0) {
   if (!is_faster(s_)) return;
   const auto elements = static_cast<size_t>(s_.groups * s_.taps() * padded_outs());
   kept_ = init.packed("Filter", "filters by panels of channels",

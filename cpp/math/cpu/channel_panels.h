@@ -11,11 +11,11 @@ namespace paddle_mini {
 // A few pixels times two registers of neighbouring output channels stay in registers, so that no lane is idle on small
 // images. Filters are packed into panels [taps, channels], once, because that transposes them; the inputs are those of a
 // PatchGrid's region, one number at a time. Filters of one pixel, whose planes are one row (Convolution), read the image
-// where it lies. Sums run over channels and taps in the order of Convolution.
+// where it lies. Sums run over channels and taps in the order of DirectConvolution.
 template <class T>
 class ChannelPanels {
  public:
-  ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, const PatchGrid<T>& grid);
+  ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, PatchGrid<T> grid);
 
   // Whether filters can be kept, and the shape is one for which this is faster than registers of pixels.
   bool fits() const { return kept_ != nullptr; }
@@ -45,7 +45,7 @@ class ChannelPanels {
   void multiply_block(const Block& block, const T* inputs, const T* panel, const Outputs& outputs) const;
 
   ConvolutionSizes s_;
-  const PatchGrid<T>& grid_;
+  PatchGrid<T> grid_;
   bool in_place_;  // whether the image is read where it lies
   std::vector<int64_t> channel_offsets_;  // if so, those of its channels
   std::shared_ptr<PackedCopy> kept_;

@@ -1,137 +1,111 @@
-// Convolution: the loops that multiply filters with patches.
+// Convolution: which class computes which result.
 #include "math/convolution.h"
 
 #include "math/copy.h"
-#include "math/cpu/register_blocks.h"
-#include "math/cpu/short_runs.h"
 
 namespace paddle_mini {
 namespace {
 
-// result [rows, 2 registers] = factors' patches, then the steps of rows from that number on; factors [count, rows]
-template <int rows, class T>
-void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* left, const T* right,
-                    const LastSteps<T>& steps, int64_t number, T* result) {
-  constexpr int lanes = Vec<T>::size;
-  Vec<T> sums[rows][2];
-#pragma GCC unroll 12
-  for (int i = 0; i < rows; ++i) sums[i][0] = sums[i][1] = Vec<T>(T(0));
-  for (int64_t k = 0; k < count; ++k, factors += rows) {
-    Vec<T> a = Vec<T>::load(left + offsets[k]), b = Vec<T>::load(right + offsets[k]);
-#pragma GCC unroll 12
-    for (int i = 0; i < rows; ++i) {
-      Vec<T> factor(factors[i]);
-      sums[i][0] = multiply_add(factor, a, sums[i][0]);
-      sums[i][1] = multiply_add(factor, b, sums[i][1]);
-    }
-  }
-  if (steps.taken()) steps.apply(sums, number, 1, result, 0, [](const T* from, int) { return Vec<T>::load(from); });
-#pragma GCC unroll 12
-  for (int i = 0; i < rows; ++i) {
-    sums[i][0].store(result + i * lanes);
-    sums[i][1].store(result + (rows + i) * lanes);
-  }
+// As PatchProducts::kForwardCopy, for input_gradient (it reads, adds and stores the tap's gradient) and filter_gradient.
+constexpr int64_t kInputCopy = 14, kFilterCopy = 8;
+
+// Pixels that are independent of each other form one row.
+ConvolutionSizes in_one_row(ConvolutionSizes s) {
+  if (!s.is_pointwise()) return s;
+  s.width.size = s.width.out = s.plane();
+  s.height.size = s.height.out = 1;
+  return s;
+}
+
+// Lanes of images are copied twice, and their inputs come from the L2 cache, once for a few filters. That is faster than
+// registers of pixels if these leave lanes idle, and for gradients, which read neighbouring rows. Of outputs of one column
+// too few sums are computed together. Measured on a Xeon.
+template <class T>
+bool may_use_lanes(const ConvolutionSizes& s) {
+  return ImageLanes<T>::fits(s) && s.height.window * s.width.window > 1 && s.out_channels > 1 && s.width.out > 1;
+}
+
+template <class T>
+bool leaves_lanes_idle(const PatchGrid<T>& grid, const ConvolutionSizes& s) {
+  constexpr double kFewIdle = 1.15;
+  return static_cast<double>(grid.lanes()) > kFewIdle * static_cast<double>(s.images * s.pixels());
 }
 
 }  // namespace
 
+// Each choice between direct products and PatchProducts compares the cost of multiplying all lanes of slots with that of
+// multiplying only windows plus copying them.
 template <class T>
-void Convolution<T>::store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values,
-                           T* out) const {
-  const typename Grid::Slot& where = slots.slots[slot];
-  for (int r = 0; r < where.runs; ++r) {
-    const typename Grid::Run& run = slots.runs[where.run + r];
-    const T* from = values + run.at;
-    T* to = out + run.to;
-    if (product.pixel_step == 1) copy_run(to, from, run.count);
-    else
-      for (int i = 0; i < run.count; ++i) to[i * product.pixel_step] = from[i];
+Convolution<T>::Convolution(KernelInit& init, const ConvolutionSizes& sizes, bool gradients)
+    : s_(gradients ? sizes : in_one_row(sizes)) {
+  DirectProduct<T> product = DirectProduct<T>::forward(s_);
+  if (!gradients && choose_forward_only(init, product)) return;
+  choose_forward(init, std::move(product), gradients);
+  if (gradients) choose_by_input(init), choose_by_filter(init);
+  const bool forward = lanes_forward_ || direct_forward_, by_input = lanes_by_input_ || direct_by_input_;
+  const bool by_filter = lanes_by_filter_ || direct_by_filter_;
+  if (!forward || (gradients && !(by_input && by_filter))) patch_products_.emplace(init, s_, gradients);
+}
+
+// Classes that compute no gradients.
+template <class T>
+bool Convolution<T>::choose_forward_only(KernelInit& init, const DirectProduct<T>& product) {
+  if (DepthwiseConvolution<T>::fits(s_)) {
+    depthwise_.emplace(init, s_);
+    return true;
   }
+  if constexpr (std::is_same_v<T, float>) {
+    winograd_.emplace(init, s_);
+    if (winograd_->fits()) return true;
+    winograd_.reset();
+  }
+  channel_panels_.emplace(init, s_, product.grid);
+  if (channel_panels_->fits()) return true;
+  channel_panels_.reset();
+  if (PointwiseConvolution<T>::fits(s_)) pointwise_.emplace(init, s_);
+  return pointwise_.has_value();
 }
 
-// Factors of all groups, in blocks of rows, those of a tap adjacent.
 template <class T>
-void Convolution<T>::pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const {
-  const int64_t filter_size = s_.out_channels * s_.taps();
-  const int64_t count = product.channels * static_cast<int64_t>(product.taps.size());
-  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(count) * kMostRows<T>;
-  each_block(context, s_.groups, product.rows, kMostRows<T>, cost, [&](int64_t group, int64_t first, int rows) {
-    const T* start = filter + group * filter_size + first * product.row_step;
-    T* at = to + (group * product.rows + first) * count;
-    for (int64_t c = 0; c < product.channels; ++c) {
-      for (int64_t tap : product.taps) {
-        const T* from = start + c * product.channel_step + tap;
-        for (int i = 0; i < rows; ++i) *at++ = from[i * product.row_step];
-      }
-    }
-  });
+void Convolution<T>::choose_forward(KernelInit& init, DirectProduct<T> product, bool gradients) {
+  const int64_t outs = s_.out_channels, lanes = product.grid.lanes();
+  if (may_use_lanes<T>(s_) && leaves_lanes_idle(product.grid, s_)) lanes_forward_.emplace(init, s_, false);
+  else if (lanes * outs <= s_.images * s_.pixels() * (outs + PatchProducts<T>::kForwardCopy))
+    direct_forward_.emplace(init, s_, std::vector{std::move(product)}, !gradients);
 }
 
-// The product of all groups, split into groups and regions; by rows too if these are too few for all threads, as each part
-// packs its patches.
+// Fewer than six rows take as long as six, because loading the other operand dominates.
 template <class T>
-void Convolution<T>::multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out) {
-  const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
-  const int64_t coarse = s_.groups * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
-  const int64_t slices = slices_per_item(coarse, 2 * context.threads, blocks);
-  const int64_t factors = product.rows * count;
-  const T* packed = factors_->get(context, [&](T* to) { pack_factors(context, product, filter, to); });
-  const double flops = 2.0 * static_cast<double>(s_.groups * product.grid.lanes()) * static_cast<double>(factors);
-  const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
-                      1, patches_.lanes()};
-  const LastSteps<T> steps(context, product.out_plane, s_.groups * product.rows, false);
-  parallel_for(context, size, [&](int64_t begin, int64_t end, int lane) {
-    StoredParts<T> stored(context, steps.taken());
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t slice = i % slices, group = i / slices / std::max<int64_t>(regions, 1);
-      typename Grid::Region region = product.grid.region(i / slices % regions);
-      product.grid.pack(image + group * product.channels * product.in_plane, region, product.channels,
-                        patches_.data(lane));
-      multiply_region(stored, steps, group, product, region, packed + group * factors, patches_.data(lane), slice,
-                      slices, out + group * product.rows * product.out_plane);
-    }
-  });
+void Convolution<T>::choose_by_input(KernelInit& init) {
+  constexpr int64_t kRowBytes = 1 << 18;  // half of what a band has
+  if (may_use_lanes<T>(s_)) {
+    lanes_by_input_.emplace(init, s_, true);
+    if (lanes_by_input_->row_bytes() <= kRowBytes || lanes_forward_) return;
+    lanes_by_input_.reset();
+  }
+  std::vector<DirectProduct<T>> all = DirectProduct<T>::by_input(s_);
+  int64_t products = 0, seen = 0;
+  for (const DirectProduct<T>& product : all) {
+    products += product.grid.lanes() * static_cast<int64_t>(product.taps.size());
+    seen += product.pixels;
+  }
+  products *= std::max<int64_t>(s_.in_channels, 6);
+  const int64_t outs = s_.out_channels;
+  if (products * outs > s_.images * s_.pixels() * s_.taps() * (outs + kInputCopy)) return;
+  direct_by_input_.emplace(init, s_, std::move(all), false);
+  every_pixel_seen_ = seen == s_.plane();
 }
 
-// Only the blocks of rows that belong to a slice.
 template <class T>
-void Convolution<T>::multiply_region(StoredParts<T>& stored, const LastSteps<T>& steps, int64_t group,
-                                     const Product& product, const typename Grid::Region& region, const T* factors,
-                                     const T* patches, int64_t slice, int64_t slices, T* out) const {
-  constexpr int lanes = Vec<T>::size;
-  const std::vector<int64_t>& offsets = product.grid.offsets();
-  const int64_t count = static_cast<int64_t>(offsets.size());
-  const auto& slots = *region.slots;
-  each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
-    if (first * slices / product.rows != slice) return;
-    with_constant<kMostRows<T>>(block, [&](auto constant) {
-      constexpr int rows = decltype(constant)::value;
-      alignas(64) T result[2 * rows * lanes];
-      for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
-        size_t next = std::min(slot + 1, slots.slots.size() - 1);
-        if (product.pixel_step == 1) {  // outputs arrive in the cache while they are computed
-          for (int i = 0; i < rows; ++i) {
-            T* to = out + product.first + region.to + (first + i) * product.out_plane;
-            __builtin_prefetch(to + slots.runs[slots.slots[slot].run].to, 1);
-            __builtin_prefetch(to + slots.runs[slots.slots[next].run].to, 1);
-          }
-        }
-        multiply_slots<rows>(count, factors + first * count, offsets.data(), patches + slots.slots[slot].in,
-                             patches + slots.slots[next].in, steps, group * product.rows + first, result);
-        for (int i = 0; i < rows; ++i) {
-          T* to = out + product.first + region.to + (first + i) * product.out_plane;
-          if (next < slots.full && product.pixel_step == 1) {
-            Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
-            Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
-            continue;
-          }
-          store(product, slots, slot, result + i * lanes, to);
-          if (next > slot) store(product, slots, next, result + (rows + i) * lanes, to);
-        }
-      }
-    });
-    product.grid.add_results(stored, region, block, product.out_plane, out + first * product.out_plane);
-  });
+void Convolution<T>::choose_by_filter(KernelInit& init) {
+  if (may_use_lanes<T>(s_) && ImageLanesGradient<T>::fits(s_)) {
+    lanes_by_filter_.emplace(init, s_);
+    return;
+  }
+  PatchGrid<T> grid = DirectFilterGradient<T>::grid_of(s_);
+  const int64_t outs = s_.out_channels;
+  if (grid.lanes() * outs > s_.images * s_.pixels() * (outs + kFilterCopy)) return;
+  direct_by_filter_.emplace(init, s_, std::move(grid));
 }
 
 template <class T>
@@ -143,16 +117,24 @@ void Convolution<T>::run(KernelContext& context, const T* image, const T* filter
   else if (depthwise_) depthwise_->run(context, image, filter, out);
   else if (channel_panels_) channel_panels_->run(context, image, filter, out);
   else if (lanes_forward_) lanes_forward_->run(context, image, filter, out);
-  else if (patches_forward_) patch_products_->run(context, image, filter, out);
-  else multiply(context, forward_, image, filter, out);
+  else if (direct_forward_) direct_forward_->run(context, image, filter, out);
+  else patch_products_->run(context, image, filter, out);
 }
 
 template <class T>
 void Convolution<T>::input_gradient(KernelContext& context, const T* filter, const T* out_gradient, T* image_gradient) {
   if (lanes_by_input_) return lanes_by_input_->run(context, out_gradient, filter, image_gradient);
-  if (patches_by_input_) return patch_products_->input_gradient(context, filter, out_gradient, image_gradient);
+  if (!direct_by_input_) return patch_products_->input_gradient(context, filter, out_gradient, image_gradient);
   if (!every_pixel_seen_) fill_n(context, image_gradient, s_.images * s_.image_size(), T(0));
-  for (const Product& product : input_gradients_) multiply(context, product, out_gradient, filter, image_gradient);
+  direct_by_input_->run(context, out_gradient, filter, image_gradient);
+}
+
+template <class T>
+void Convolution<T>::filter_gradient(KernelContext& context, const T* image, const T* out_gradient,
+                                     T* filter_gradient) {
+  if (lanes_by_filter_) lanes_by_filter_->run(context, image, out_gradient, filter_gradient);
+  else if (direct_by_filter_) direct_by_filter_->run(context, image, out_gradient, filter_gradient);
+  else patch_products_->filter_gradient(context, image, out_gradient, filter_gradient);
 }
 
 template class Convolution<float>;

@@ -1,14 +1,13 @@
 // Convolution of images on a CPU.
 #pragma once
 
-#include "core/parallel.h"
-#include "core/stored_parts.h"
 #include "math/cpu/channel_panels.h"
 #include "math/cpu/depthwise.h"
+#include "math/cpu/direct_convolution.h"
+#include "math/cpu/direct_filter_gradient.h"
 #include "math/cpu/image_lanes.h"
 #include "math/cpu/image_lanes_gradient.h"
 #include "math/cpu/patch_products.h"
-#include "math/cpu/patches.h"
 #include "math/cpu/pointwise.h"
 #include "math/cpu/winograd.h"
 
@@ -16,11 +15,7 @@
 
 namespace paddle_mini {
 
-// Direct convolution: products with patches that are never written to memory (see PatchGrid), with sums in registers: a
-// few filters times two registers of neighbouring pixels. The gradient of the image has the same form: pixels with the
-// same offset modulo the stride use the same subset of the taps, in reversed order. If that leaves too many lanes of
-// registers idle, or reads far more taps than there are windows, PatchProducts computes the products, or lanes of images do if
-// there are enough of them.
+// Chooses the class that computes each result by the sizes: of those that can, the fastest one.
 template <class T>
 class Convolution {
  public:
@@ -28,54 +23,31 @@ class Convolution {
 
   void run(KernelContext&, const T* image, const T* filter, T* out);  // adds all parts of `out` to StoredParts
   void input_gradient(KernelContext&, const T* filter, const T* out_gradient, T* image_gradient);
-  void filter_gradient(KernelContext&, const T* image, const T* out_gradient,
-                       T* filter_gradient);  // filter_gradient.cc
+  void filter_gradient(KernelContext&, const T* image, const T* out_gradient, T* filter_gradient);
 
  private:
-  using Grid = PatchGrid<T>;
-
-  // One product: results [images, rows, pixels of the grid] = factors [rows, channels, taps] patches
-  struct Product {
-    Grid grid;
-    int64_t channels, rows, in_plane, out_plane;
-    std::vector<int64_t> taps;  // indices in one channel's filter
-    int64_t row_step, channel_step;  // filter strides
-    int64_t pixel_step, first;       // result stride and offset
-  };
-
-  void add_input_gradients();
-  void choose_lanes(KernelInit& init, bool gradients);
-  void choose_patches(bool gradients);
-  void add_scratch(KernelInit& init, bool gradients);
-  bool choose_own_class(KernelInit& init);
-  void multiply(KernelContext& context, const Product& product, const T* image, const T* filter, T* out);
-  void pack_factors(KernelContext& context, const Product& product, const T* filter, T* to) const;
-  void multiply_region(StoredParts<T>& stored, const LastSteps<T>& steps, int64_t group, const Product& product,
-                       const typename Grid::Region& region, const T* factors, const T* patches, int64_t slice,
-                       int64_t slices, T* out) const;
-  void store(const Product& product, const typename Grid::Slots& slots, size_t slot, const T* values, T* out) const;
-  void pack_outputs(const T* out, const typename Grid::Region& region, int64_t channels, T* panel) const;
-  void add_filter_gradient(const typename Grid::Region& region, int64_t outs, int64_t taps, const T* patches,
-                           const T* panel, T* filter_gradient) const;
-  void filter_gradient_part(int64_t group, int64_t c, int64_t first_out, int64_t end_out, int lane, const T* image,
-                            const T* out_gradient, T* filter_gradient);
+  bool choose_forward_only(KernelInit& init, const DirectProduct<T>& product);
+  void choose_forward(KernelInit& init, DirectProduct<T> product, bool gradients);
+  void choose_by_input(KernelInit& init);
+  void choose_by_filter(KernelInit& init);
 
   ConvolutionSizes s_;
-  Product forward_;
-  std::vector<Product> input_gradients_;
-  bool every_pixel_seen_ = true;
-  int64_t channels_at_once_, outs_at_once_;  // sizes of a block in filter_gradient
-  Grid filter_grid_;
-  bool patches_forward_ = false, patches_by_input_ = false, patches_by_filter_ = false;  // true: by patch_products_
-  std::optional<PatchProducts<T>> patch_products_;
-  std::optional<ImageLanes<T>> lanes_forward_, lanes_by_input_;
-  std::optional<ImageLanesGradient<T>> lanes_by_filter_;
-  std::optional<PointwiseConvolution<T>> pointwise_;  // if it fits
-  std::optional<DepthwiseConvolution<T>> depthwise_;  // if it fits
+  bool every_pixel_seen_ = true;  // by direct_by_input_
+  // What may compute the outputs: one of these.
+  std::optional<DepthwiseConvolution<T>> depthwise_;
   std::optional<WinogradConvolution> winograd_;
   std::optional<ChannelPanels<T>> channel_panels_;
-  std::optional<PackedInput<T>> factors_;  // unless another class computes the products
-  LaneScratch<T> patches_, outs_;
+  std::optional<PointwiseConvolution<T>> pointwise_;
+  std::optional<ImageLanes<T>> lanes_forward_;
+  std::optional<DirectConvolution<T>> direct_forward_;
+  // The gradient of the images.
+  std::optional<ImageLanes<T>> lanes_by_input_;
+  std::optional<DirectConvolution<T>> direct_by_input_;
+  // The gradient of the filters.
+  std::optional<ImageLanesGradient<T>> lanes_by_filter_;
+  std::optional<DirectFilterGradient<T>> direct_by_filter_;
+  // Whatever the others do not compute.
+  std::optional<PatchProducts<T>> patch_products_;
 };
 
 // Products in tiles, with sums in float32 that are rounded once: of filters and patches, which are packed from the image

@@ -13,7 +13,7 @@ namespace paddle_mini {
 
 // With as many images as a register has lanes, no lane is idle, whatever the sizes of images, windows and filters. Images are
 // copied to rows [channels, rows, columns, lanes], a band of rows at a time, which stays in the L2 cache; results are copied
-// back. Sums run over channels and taps in the order of Convolution.
+// back. Sums run over channels and taps in the order of DirectConvolution.
 template <class T>
 class ImageLanes {
  public:

@@ -45,6 +45,12 @@ void copy_rows(const T* from, int64_t row_step, int64_t column_step, const T* fr
 
 }  // namespace
 
+PatchAxis PatchAxis::forward(const WindowAxis& axis) {
+  PatchAxis patches{axis.size, axis.stride, -axis.before, {}, axis.out, axis.out, 0, 1};
+  for (int64_t tap = 0; tap < axis.window; ++tap) patches.taps.push_back(tap * axis.dilation);
+  return patches;
+}
+
 // Taps far apart get separate strips: the gap between them could be longer than all the data that is read.
 template <class T>
 PatchGrid<T>::Axis::Axis(const PatchAxis& axis)

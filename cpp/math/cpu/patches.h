@@ -4,6 +4,7 @@
 #include "core/kernel.h"
 #include "core/stored_parts.h"
 #include "math/vec.h"
+#include "math/window.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +14,8 @@
 namespace paddle_mini {
 
 struct PatchAxis {
+  static PatchAxis forward(const WindowAxis& axis);
+
   int64_t size = 1;               // image size
   int64_t stride = 1, first = 0;  // window o begins at o * stride + first
   std::vector<int64_t> taps;      // offsets relative to the window's beginning

@@ -12,7 +12,7 @@ namespace paddle_mini {
 // out [out_channels, pixels] = filters [out_channels, in_channels] image [in_channels, pixels]. A few filters times two
 // registers of neighbouring pixels stay in registers. A large image is read where it lies. A small one, or one of a batch,
 // which comes from memory, is copied first if there are many filters, so that neighbouring channels are adjacent. Sums run
-// over the channels in the order of Convolution.
+// over the channels in the order of DirectConvolution.
 template <class T>
 class PointwiseConvolution {
  public:
