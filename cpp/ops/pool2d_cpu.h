@@ -10,6 +10,7 @@ inline constexpr int64_t kFewColumns = 4;
 // Geometry of the forward and gradient kernels: each channel of an image is a plane, and planes are pooled separately.
 struct Pooling2d {
   int64_t planes, plane_size, width, stride, taps;
+  bool in_squares = false;  // windows are 2 by 2, and each element is in exactly one
   std::vector<PooledRange> rows, columns;
   int64_t whole_begin = 0, whole_end = 0;  // the columns whose windows lie inside the image
   bool exclusive;
@@ -26,6 +27,9 @@ struct Pooling2d {
     while (whole_begin < static_cast<int64_t>(columns.size()) && !whole(columns[whole_begin])) ++whole_begin;
     whole_end = whole_begin;
     while (whole_end < static_cast<int64_t>(columns.size()) && whole(columns[whole_end])) ++whole_end;
+    in_squares = in_pairs() && height_axis.window == 2 && height_axis.stride == 2 && height_axis.before == 0 &&
+                 whole_begin == 0 && 2 * whole_end == width &&
+                 static_cast<int64_t>(4 * rows.size() * columns.size()) == plane_size;
     if (whole_end - whole_begin < kFewColumns) whole_end = whole_begin;  // too few: a window's rows are vectorized
   }
 
@@ -95,16 +99,29 @@ void add_apart(T* to, int64_t stride, Vec<T> values) {
   (Vec<T>::load(to + Vec<T>::size) + spread_half<1>(values)).store(to + Vec<T>::size);
 }
 
-// Adds to `count` pairs of neighbours. Nothing else is loaded or stored: a load that overlaps a recent store waits for it.
+// Passes `count` pairs of neighbours to f(where, values, how many of them), of `to` and the next ones.
+template <class T, class F>
+void each_of_pairs(T* to, Vec<T> first, Vec<T> second, int64_t count, F f) {
+  constexpr int64_t lanes = Vec<T>::size;
+  f(to, interleave_half<0>(first, second), std::min(2 * count, lanes));
+  if (2 * count > lanes) f(to + lanes, interleave_half<1>(first, second), 2 * count - lanes);
+}
+
+// Nothing else is loaded or stored: a load that overlaps a recent store waits for it.
 template <class T>
 void add_pairs(T* to, Vec<T> first, Vec<T> second, int64_t count) {
-  constexpr int64_t lanes = Vec<T>::size;
-  auto add = [](T* at, Vec<T> values, int64_t elements) {
-    if (elements >= lanes) (Vec<T>::load(at) + values).store(at);
-    else if (elements > 0) map_loop::store_part(map_loop::load_part(at, elements) + values, at, elements);
-  };
-  add(to, interleave_half<0>(first, second), 2 * count);
-  add(to + lanes, interleave_half<1>(first, second), 2 * count - lanes);
+  each_of_pairs(to, first, second, count, [](T* at, Vec<T> values, int64_t elements) {
+    if (elements == Vec<T>::size) (Vec<T>::load(at) + values).store(at);
+    else map_loop::store_part(map_loop::load_part(at, elements) + values, at, elements);
+  });
+}
+
+template <class T>
+void store_pairs(T* to, Vec<T> first, Vec<T> second, int64_t count) {
+  each_of_pairs(to, first, second, count, [](T* at, Vec<T> values, int64_t elements) {
+    if (elements == Vec<T>::size) values.store(at);
+    else map_loop::store_part(values, at, elements);
+  });
 }
 
 // Keeps the first `count` lanes and sets the others to 0.
@@ -201,7 +218,8 @@ struct Pool2dGradKernel : Kernel {
     auto clear = [this](int64_t plane, int64_t count) {  // while its lines are in the cache, they are added to
       std::fill_n(x_gradient.data() + plane * pooling.plane_size, count * pooling.plane_size, T(0));
     };
-    if (max) {
+    if (pooling.in_squares) run_in_squares(context);
+    else if (max) {
       pooling.for_each_window(
           context, lanes, clear, [this](auto... window) { to_largest(window...); },
           [this](auto... window) { to_largest_of_many(window...); });
@@ -210,6 +228,40 @@ struct Pool2dGradKernel : Kernel {
           context, lanes, clear, [this](auto... window) { to_all(window...); },
           [this](auto... window) { to_all_of_many(window...); });
     }
+  }
+
+  // Stores each element once.
+  void run_in_squares(KernelContext& context) {
+    auto none = [](int64_t, int64_t) {};
+    auto one = [this](int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at) {
+      T* corner = x_gradient.data() + plane + row.begin * pooling.width + column.begin;
+      std::fill_n(corner, 2, T(0));
+      std::fill_n(corner + pooling.width, 2, T(0));
+      max ? to_largest(plane, row, column, at) : to_all(plane, row, column, at);
+    };
+    auto many = [this](int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
+      Vec<T> left = Vec<T>::load(out_gradient.data() + at);
+      const int64_t corner = plane + row.begin * pooling.width + column.begin;
+      for (int64_t line : {corner, corner + pooling.width}) {
+        T* to = x_gradient.data() + line;
+        if (max) {
+          const Vec<T> best = Vec<T>::load(out.data() + at), first = take(line, best, left);
+          store_pairs(to, first, take(line + 1, best, left), count);
+        } else {
+          const Vec<T> share = left / Vec<T>(T(4));
+          store_pairs(to, share, share, count);
+        }
+      }
+    };
+    pooling.for_each_window(context, Vec<T>::size, none, one, many);
+  }
+
+  // The gradients that elements of several windows receive, from what is left of those of the windows.
+  Vec<T> take(int64_t element, const Vec<T>& best, Vec<T>& left) const {
+    const Vec<T> none(T(0)), v = load_apart(x.data() + element, pooling.stride);
+    const Vec<T> taken = select(v == v, select(v == best, left, none), left);
+    left = select(v == v, select(v == best, none, left), none);
+    return taken;
   }
 
   // The first element that equals the maximum receives the whole gradient.
@@ -225,23 +277,16 @@ struct Pool2dGradKernel : Kernel {
   }
 
   void to_largest_of_many(int64_t plane, const PooledRange& row, const PooledRange& column, int64_t at, int64_t count) {
-    const Vec<T> none(T(0)), best = Vec<T>::load(out.data() + at);
+    const Vec<T> best = Vec<T>::load(out.data() + at);
     Vec<T> left = first_lanes(Vec<T>::load(out_gradient.data() + at), count);  // not assigned yet
-    auto take = [&](int64_t element) {
-      Vec<T> v = load_apart(x.data() + element, pooling.stride);
-      Vec<T> unless_nan = select(v == best, left, none);
-      Vec<T> taken = select(v == v, unless_nan, left);
-      left = select(v == v, select(v == best, none, left), none);
-      return taken;
-    };
     for (int64_t i = row.begin; i < row.end; ++i) {
       int64_t line = plane + i * pooling.width + column.begin;
       if (pooling.in_pairs()) {
-        Vec<T> first = take(line);
-        add_pairs(x_gradient.data() + line, first, take(line + 1), count);
+        const Vec<T> first = take(line, best, left);
+        add_pairs(x_gradient.data() + line, first, take(line + 1, best, left), count);
       } else {
         for (int64_t j = 0; j < pooling.taps; ++j)
-          add_apart(x_gradient.data() + line + j, pooling.stride, take(line + j));
+          add_apart(x_gradient.data() + line + j, pooling.stride, take(line + j, best, left));
       }
     }
   }

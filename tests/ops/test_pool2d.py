@@ -27,6 +27,9 @@ test_pool2d = pooling_tests(
     cases={
         "few wide windows": ({"X": array(2, 2, 5, 41)}, pool("avg", 3, 20, strides=[2, 20])),
         "wide": ({"X": array(1, 2, 6, 50)}, pool("max", 2, 2, strides=[2, 2])),
+        "wide means": ({"X": array(1, 2, 6, 50)}, pool("avg", 2, 2, strides=[2, 2])),
+        "small squares": ({"X": array(3, 7, 8, 8)}, pool("max", 2, 2, strides=[2, 2])),
+        "squares and a column": ({"X": array(1, 3, 8, 41)}, pool("max", 2, 2, strides=[2, 2])),
     },
     refusals={
         "window too large": (X, pool("max", 8, 2), pm.ShapeError, "spans 8 fit into 7"),
