@@ -76,25 +76,47 @@ bool ImageLanes<T>::fits(const ConvolutionSizes& s) {
 
 // Outputs of a gradient are the elements of the image: those that are a stride apart read the same taps.
 template <class T>
+typename ImageLanes<T>::Block ImageLanes<T>::block_of(const WindowAxis& a, bool gradient, int64_t first, int count) {
+  Block block{first, gradient ? a.stride : 1, count};
+  const int64_t size = gradient ? a.out : a.size, in_step = gradient ? 1 : a.stride;
+  for (int64_t tap = 0; tap < a.window; ++tap) {
+    const int64_t place = gradient ? first + a.before - tap * a.dilation : a.first(first) + tap * a.dilation;
+    if (gradient && place % a.stride != 0) continue;
+    const int64_t at = gradient ? place / a.stride : place, last = at + (count - 1) * in_step;
+    if (last < 0 || at >= size) continue;
+    block.taps.push_back({at, tap});
+    block.begin = std::min(block.begin, at), block.end = std::max(block.end, last + 1);
+  }
+  return block;
+}
+
+// The blocks, of at most so many outputs, that take the least time: at a border, small ones skip taps that read only zeros.
+template <class T>
 typename ImageLanes<T>::Axis ImageLanes<T>::axis_of(const WindowAxis& a, bool gradient, int most) {
+  constexpr int kTap =
+      4;  // the time of a tap beside that of its pixels, in pixels; sums of a single one wait for each other
   Axis axis{gradient ? a.out : a.size, gradient ? 1 : a.stride, gradient ? a.size : a.out, {}};
   const int64_t step = gradient ? a.stride : 1;
   for (int64_t first = 0; first < std::min(step, axis.outs); ++first) {
-    each_block((axis.outs - first + step - 1) / step, most, [&](int64_t begin, int count) {
-      Block block{first + begin * step, step, count};
-      for (int64_t tap = 0; tap < a.window; ++tap) {
-        const int64_t place =
-            gradient ? block.first + a.before - tap * a.dilation : a.first(block.first) + tap * a.dilation;
-        if (gradient && place % a.stride != 0) continue;
-        const int64_t at = gradient ? place / a.stride : place, last = at + (count - 1) * axis.in_step;
-        if (last < 0 || at >= axis.size) continue;
-        block.taps.push_back({at, tap});
-        block.begin = std::min(block.begin, at), block.end = std::max(block.end, last + 1);
-        axis.before = std::max(axis.before, -at);
-        axis.after = std::max(axis.after, last - axis.size + 1);
+    const int64_t outs = (axis.outs - first + step - 1) / step;
+    std::vector<int64_t> least(static_cast<size_t>(outs + 1), 0);  // by the end of a block
+    std::vector<Block> last(least.size());
+    for (int64_t end = 1; end <= outs; ++end) {
+      least[end] = INT64_MAX;
+      for (int count = 1; count <= std::min<int64_t>(most, end); ++count) {
+        Block block = block_of(a, gradient, first + (end - count) * step, count);
+        const int64_t time = static_cast<int64_t>(block.taps.size()) * (std::max(count, 2) + kTap);
+        if (least[end - count] + time >= least[end]) continue;
+        least[end] = least[end - count] + time, last[end] = std::move(block);
       }
-      axis.blocks.push_back(std::move(block));
-    });
+    }
+    for (int64_t end = outs; end > 0; end -= axis.blocks.back().count) {
+      axis.blocks.push_back(last[end]);
+      for (const Tap& tap : last[end].taps) {
+        axis.before = std::max(axis.before, -tap.input);
+        axis.after = std::max(axis.after, tap.input + (last[end].count - 1) * axis.in_step + 1 - axis.size);
+      }
+    }
   }
   std::sort(axis.blocks.begin(), axis.blocks.end(), [](const Block& a, const Block& b) { return a.first < b.first; });
   return axis;

@@ -34,8 +34,8 @@ class ImageLanes {
   };
   // Outputs `step` apart, the taps that read an element of the image for any of them, and those elements.
   struct Block {
-    int64_t first, step;
-    int count;
+    int64_t first = 0, step = 1;
+    int count = 0;
     int64_t begin = INT64_MAX, end = 0;
     std::vector<Tap> taps = {};
   };
@@ -53,6 +53,7 @@ class ImageLanes {
     int64_t image, images, group, y, end_y;
   };
 
+  static Block block_of(const WindowAxis& axis, bool gradient, int64_t first, int count);
   static Axis axis_of(const WindowAxis& axis, bool gradient, int most);
   std::pair<int64_t, int64_t> inputs_of(int64_t y, int64_t end_y) const;
   int64_t packed_size() const;  // for the inputs of a band
