@@ -6,10 +6,10 @@ import pytest
 
 import paddle_mini as pm
 
-# Blocks have up to 14 rows; up to 20 blocks are multiplied with a panel before the next one. A segment of k has at most 512
-# elements; of rows 4 KB apart a block has at most 8. Panels have 8 to 32 columns.
-ROWS = (1, 2, 3, 4, 14, 15, 28, 29, 127, 280, 281)
-SIZES = ((40, 33), (130, 1024), (1500, 40), (33, 1500), (260, 2048), (129, 3072), (2, 33), (10, 512), (16, 1024), (31, 1024))
+# Blocks have up to 9 rows; up to 28, or 280, rows are multiplied with a panel before the next one. A segment of k has at most
+# 512 elements. Panels have 8 to 48 columns.
+ROWS = (1, 2, 3, 4, 9, 10, 28, 29, 127, 280, 281)
+SIZES = ((40, 33), (130, 1024), (1500, 40), (33, 1500), (260, 2048), (129, 3072), (2, 33), (10, 512), (16, 1024), (97, 1024))
 
 
 @pytest.fixture(scope="module", params=("float32", "float64"))
@@ -49,10 +49,29 @@ def test_a_kept_copy_gives_the_same_bits(m, sizes, dtype):
     assert kept.tobytes() == packed.tobytes()
 
 
+@pytest.mark.parametrize("m", (28, 29, 128, 280, 281))
+@pytest.mark.parametrize("n", (33, 512, 700, 1030), ids="n={}".format)
+@pytest.mark.parametrize("k", (40, 97))
+def test_gradients(m, n, k, dtype):
+    """Products of 29 to 280 rows pack one panel of a transposed operand after the other; n is the depth of the first one."""
+    program, exe, scope = pm.Program(), pm.Executor(), pm.Scope()
+    block, draw = program.global_block(), np.random.default_rng(m + n + k)
+    names = {"x": (m, k), "y": (k, n), "out_gradient": (m, n), "x_gradient": (m, k), "y_gradient": (k, n)}
+    for name, shape in names.items():
+        block.create_var(name, dtype=dtype, shape=list(shape), persistable=True)
+        scope.set(name, draw.standard_normal(shape).astype(dtype))
+    inputs = {"X": "x", "Y": "y", "Out@GRAD": "out_gradient"}
+    block.append_op("mul_grad", inputs, {"X@GRAD": "x_gradient", "Y@GRAD": "y_gradient"})
+    exe.run(program, fetch_list=[], scope=scope)
+    x, y, gradient = (scope.get(name).astype("float64") for name in ("x", "y", "out_gradient"))
+    for name, expected, depth in (("x_gradient", gradient @ y.T, n), ("y_gradient", x.T @ gradient, m)):
+        np.testing.assert_allclose(scope.get(name), expected, rtol=0, atol=40 * np.finfo(dtype).eps * np.sqrt(depth))
+
+
 @pytest.mark.parametrize("texts", (1, 2, 3, 8, 9))
 @pytest.mark.parametrize("mode", ("LSTM", "GRU"))
 def test_recurrent_layers_of_few_texts_give_each_text_its_own_result(texts, mode):
-    """72 elements of state: panels of the weights in groups of four, of two, and a part of one."""
+    """72 elements of state: panels of the weights alone and in groups, and a part of one."""
     main, startup, scope = pm.Program(), pm.Program(), pm.Scope()
     startup.random_seed = 1
     with pm.program_guard(main, startup), pm.unique_name.guard():

@@ -30,14 +30,11 @@ void each_segment(int64_t keys, F f) {
 template <class T>
 void multiply(int64_t rows, int64_t depth, const T* a, int64_t lda, const T* panels, int64_t columns, T* c, int64_t ldc,
               bool add, T alpha) {
-  const int64_t blocks = (rows + kRows<T> - 1) / kRows<T>, height = (rows + blocks - 1) / blocks;
   for (int64_t j = 0; j < columns; j += kWidth<T>) {
-    for (int64_t i = 0; i < rows; i += height) {
-      gemm_block::multiply_rows<kRows<T>, T, gemm_block::Fetch::Nothing>(std::min<int64_t>(height, rows - i), depth,
-                                                                         a + i * lda, lda, int64_t{1},
-                                                                         panels + j * depth, c + i * ldc + j, ldc,
-                                                                         std::min(kWidth<T>, columns - j), add, alpha);
-    }
+    each_block(rows, kRows<T>, [&](int64_t first, int count) {
+      gemm_block::multiply_panel<T, gemm_block::Fetch::Nothing>(
+          count, depth, a + first * lda, lda, 1, panels + j * depth, c + first * ldc + j, ldc, columns - j, add, alpha);
+    });
   }
 }
 
@@ -67,7 +64,7 @@ T add_and_max(T* row, const T* mask, int64_t n) {
 template <class T>
 Attention<T>::Attention(KernelInit& init, const AttentionSizes& sizes, std::vector<AttentionMask> masks)
     : s_(sizes), masks_(std::move(masks)), memory_(init, 0) {
-  constexpr int64_t kScores = (int64_t{128} << 10) / sizeof(T), kMostBlocks = 5;
+  constexpr int64_t kScores = (int64_t{128} << 10) / sizeof(T), kMostBlocks = 8;
   const int64_t blocks = std::clamp<int64_t>(kScores / (kRows<T> * std::max<int64_t>(s_.keys, 1)), 1, kMostBlocks),
                 parts = std::max<int64_t>((s_.queries + blocks * kRows<T> - 1) / (blocks * kRows<T>), 1);
   rows_at_once_ = std::max<int64_t>((s_.queries + parts - 1) / parts, 1);

@@ -81,6 +81,44 @@ struct Sums {
   T alpha;
 };
 
+// Panels of B that are packed; `ahead`: what a block of rows, of so many blocks, prefetches of one.
+template <class T>
+struct PackedPanels {
+  const T* panels;
+  int64_t depth;
+
+  const T* at(int64_t j) const { return panels + j * depth; }
+  Ahead ahead(int64_t j, int64_t block, int64_t blocks) const {
+    constexpr int64_t line = kWidth<T> * sizeof(T);
+    return {reinterpret_cast<const char*>(at(j)) + block * depth * line / blocks, (line + blocks - 1) / blocks};
+  }
+};
+
+constexpr int64_t kFewBlocks = 28;  // rows for which it takes less time to read B once than to pack a block of it
+
+// Whether panels of a transposed B are packed one after the other, while the next one is prefetched: the time to read and
+// turn B is not short beside that of so few rows. Not if segments are a small part of the stored rows.
+template <class T>
+bool turns_panels(const GemmSizes<T>& g) {
+  return g.transpose_b && g.m > kFewBlocks && g.m <= kByPanel && stride_of_b(g) <= 2 * kDepth<T>;
+}
+
+template <class T>
+struct PanelsToTurn {
+  const GemmSizes<T>& g;
+  const T* b;
+  int64_t from, depth;
+  T* memory;
+
+  const T* at(int64_t j) const {
+    pack_panels(g, b, from, depth, j, std::min(j + kWidth<T>, g.n), memory);
+    return memory;
+  }
+  Ahead ahead(int64_t j, int64_t block, int64_t blocks) const {
+    return j < g.n ? Ahead{b + (j + kWidth<T> * block / blocks) * stride_of_b(g) + from, 64} : Ahead{memory, 0};
+  }
+};
+
 // Rows of C times the panels of a block of B.
 template <class T>
 struct BlockOfB {
@@ -90,32 +128,30 @@ struct BlockOfB {
   Sums<T> sums;
   int64_t ldc;
 
-  template <Fetch fetch, int registers = 2>
-  void multiply(const Rows<T>& rows, int64_t i, int64_t j, T* c, Ahead ahead) const {
-    gemm_block::multiply_rows<kRows<T>, T, fetch, registers>(
-        std::min(rows.height, rows.count - i), depth, rows.at + i / rows.height * rows.block_step,
-        int64_t{rows.row_step}, int64_t{rows.depth_step}, panels + j * depth, c + i * ldc + j, int64_t{ldc},
-        std::min(kWidth<T>, columns - j), bool{sums.add}, T{sums.alpha}, ahead);
+  template <Fetch fetch>
+  void multiply(const Rows<T>& rows, int64_t i, const T* panel, int64_t j, T* c, Ahead ahead) const {
+    gemm_block::multiply_panel<T, fetch>(std::min(rows.height, rows.count - i), depth,
+                                         rows.at + i / rows.height * rows.block_step, rows.row_step, rows.depth_step,
+                                         panel, c + i * ldc + j, ldc, columns - j, sums.add, sums.alpha, ahead);
   }
 
   // All rows are multiplied with a panel while the next one, which may come from slow memory, is prefetched.
-  void by_panel(const Rows<T>& rows, T* c) const {
-    const int64_t blocks = (rows.count + rows.height - 1) / rows.height, line = kWidth<T> * sizeof(T);
-    if (rows.count <= gemm_block::kFewRows) {
-      gemm_block::multiply_few_rows<T, Fetch::Panel>(rows.count, depth, rows.at, rows.row_step, rows.depth_step, panels,
-                                                     kWidth<T> * depth, c, ldc, columns, sums.add, sums.alpha);
-      if (sums.are_complete) add_rows(stored, c, ldc, rows.count, columns);
-      return;
-    }
+  template <class Panels>
+  void by_panel(const Panels& all, const Rows<T>& rows, T* c) const {
+    const int64_t blocks = (rows.count + rows.height - 1) / rows.height;
     for (int64_t j = 0; j < columns; j += kWidth<T>) {
-      const char* next = reinterpret_cast<const char*>(panels + depth * (j + kWidth<T>));
+      const T* panel = all.at(j);
       for (int64_t i = 0; i < rows.count; i += rows.height) {
-        if (blocks == 1) multiply<Fetch::Panel>(rows, i, j, c, {});
-        else
-          multiply<Fetch::Ahead>(rows, i, j, c,
-                                 {next + i / rows.height * depth * line / blocks, (line + blocks - 1) / blocks});
+        if (blocks == 1) multiply<Fetch::Panel>(rows, i, panel, j, c, {});
+        else multiply<Fetch::Ahead>(rows, i, panel, j, c, all.ahead(j + kWidth<T>, i / rows.height, blocks));
       }
     }
+    if (sums.are_complete) add_rows(stored, c, ldc, rows.count, columns);
+  }
+
+  void by_few_rows(const Rows<T>& rows, T* c) const {
+    gemm_block::multiply_few_rows<T, Fetch::Panel>(rows.count, depth, rows.at, rows.row_step, rows.depth_step, panels,
+                                                   kWidth<T> * depth, c, ldc, columns, sums.add, sums.alpha);
     if (sums.are_complete) add_rows(stored, c, ldc, rows.count, columns);
   }
 
@@ -125,11 +161,10 @@ struct BlockOfB {
     for (int64_t i = 0; i < rows.count; i += rows.height) {
       const T* next = rows.next + i / rows.height * rows.next_block_step;
       if (columns <= kWidth<T> && rows.depth_step == 1) {
-        if (columns <= Vec<T>::size) multiply<Fetch::Rows, 1>(rows, i, 0, c, {next, 0});
-        else multiply<Fetch::Rows>(rows, i, 0, c, {next, 0});
+        multiply<Fetch::Rows>(rows, i, panels, 0, c, {next, 0});
       } else {
         for (int64_t j = 0; j < columns; j += kWidth<T>) {
-          multiply<Fetch::Ahead>(rows, i, j, c,
+          multiply<Fetch::Ahead>(rows, i, panels + j * depth, j, c,
                                  {next + j / kWidth<T> % rows.height * rows.next_row_step,
                                   rows.next_depth_step * int64_t{sizeof(T)}});
         }
@@ -143,23 +178,27 @@ template <class T>
 void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b,
                    const PackedB<T>& packed, T* c) {
   const int64_t ldc = g.ldc ? g.ldc : g.n;
-  const bool by_panel = g.m <= (packed.panels ? kByPanel<T> : 2 * kRows<T>);
+  const bool packs_each = !packed.panels && turns_panels(g);
+  const bool by_panel = packs_each || g.m <= (packed.panels ? kByPanel : kFewBlocks);
   const int64_t together = by_panel ? g.m : kTogether<T>;
   Workspace<T>& w = workspace<T>();
   StoredParts<T> stored(context);
   each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
     const Sums<T> sums{from > 0 || g.beta != T(0), from + depth == g.k, g.alpha};
-    int64_t wide = columns_of_block<T>(g.n, depth);
+    const int64_t wide = packs_each ? g.n : columns_of_block<T>(g.n, depth);
     for (int64_t left = 0; left < g.n; left += wide) {
       int64_t right = std::min(g.n, left + wide);
       const BlockOfB<T> block{stored, packed.panels ? packed.at(from, depth, left) : w.b, right - left, depth, sums,
                               ldc};
-      if (!packed.panels) pack_panels(g, b, from, depth, left, right, w.b);
+      if (!packed.panels && !packs_each) pack_panels(g, b, from, depth, left, right, w.b);
       for (int64_t top = 0; top < g.m; top += together) {
         const int64_t count = std::min(g.m - top, together);
         const Rows<T> rows = rows_of(g, a, top, count, from, depth, w.a);
-        if (by_panel) block.by_panel(rows, c + top * ldc + left);
-        else block.by_rows(rows, c + top * ldc + left);
+        T* to = c + top * ldc + left;
+        if (packs_each) block.by_panel(PanelsToTurn<T>{g, b, from, depth, w.b}, rows, to);
+        else if (by_panel && count <= gemm_block::kFewRows) block.by_few_rows(rows, to);
+        else if (by_panel) block.by_panel(PackedPanels<T>{block.panels, depth}, rows, to);
+        else block.by_rows(rows, to);
       }
     }
   });

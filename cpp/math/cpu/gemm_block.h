@@ -3,20 +3,25 @@
 
 #include <algorithm>
 
+#include "math/cpu/register_blocks.h"
 #include "math/map.h"
 
 namespace paddle_mini {
 namespace gemm_block {
 
-// Columns of a panel of B. A panel's rows are consecutive and padded with zeros.
+// The registers of a row of a panel of B, and the rows of a block, whose sums, a row of the panel and a factor fit into the
+// registers, 32 or 16 of them. Wide blocks load less: a factor for three products, not two, and other programs on the same core
+// use its load ports, too.
 template <class T>
-constexpr int64_t kWidth = 2 * Vec<T>::size;
-
-// Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
+constexpr int kRegisters = many_registers<T> ? 3 : 2;
 template <class T>
-constexpr int kRows = sizeof(Vec<T>) == 64   ? 14
+constexpr int kRows = sizeof(Vec<T>) == 64   ? 9
                       : sizeof(Vec<T>) == 32 ? 6
                                              : 4;
+
+// Columns of a panel. Its rows are consecutive and padded with zeros.
+template <class T>
+constexpr int64_t kWidth = kRegisters<T> * Vec<T>::size;
 
 // The data that a block prefetches: row 8 ahead of its panel; besides, what Ahead names, while the sums are computed; or, of
 // the only panel, as many rows of A as it has, a row_step apart, from Ahead::from on; or more of a panel in slow memory, its
@@ -34,7 +39,7 @@ template <int rows, int registers, class T>
 void prefetch_block(const T* c, int64_t ldc) {
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int i = 0; i < registers; ++i) __builtin_prefetch(c + r * ldc + i * Vec<T>::size, 1);
   }
 }
@@ -43,7 +48,7 @@ template <int rows, int registers, class T>
 void store_sums(const Vec<T> (&sums)[rows][registers], T* c, int64_t ldc) {
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int i = 0; i < registers; ++i) sums[r][i].store(c + r * ldc + i * Vec<T>::size);
   }
 }
@@ -61,26 +66,27 @@ template <class T>
   }
 }
 
-// c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C. Row r and depth l have the factor
-// a[r * row_step + l * depth_step]. Each panel has two registers in a row; panels are
-// panel_step apart. Out of line, because it is long: each place that calls it would have its own.
-template <int rows, class T, Fetch fetch, int registers = 2>
+// c[r][..] = (or += if `add`) alpha times the sums for `rows` rows of C and the first registers of a panel, or of several ones
+// that are panel_step apart. Row r and depth l have the factor a[r * row_step + l * depth_step]. Out of line, because it is
+// long: each place that calls it would have its own.
+template <int rows, class T, Fetch fetch, int registers>
 [[gnu::noinline]] void multiply_block(int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel,
                                       T* c, int64_t ldc, int64_t columns, bool add, T alpha, Ahead ahead = {},
                                       int64_t panel_step = 0) {
   using V = Vec<T>;
+  auto place = [panel_step](int i) { return i / kRegisters<T> * panel_step + i % kRegisters<T> * V::size; };
   V sums[rows][registers];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int i = 0; i < registers; ++i) sums[r][i] = V(T(0));
   }
   if constexpr (fetch != Fetch::Nothing) prefetch_block<rows, registers>(c, ldc);
   const char* behind = static_cast<const char*>(ahead.from);
   for (int64_t l = 0; l < depth; ++l, panel += kWidth<T>, a += depth_step, behind += ahead.step) {
     V row[registers];
-#pragma GCC unroll 8
-    for (int i = 0; i < registers; ++i) row[i] = V::load(panel + i / 2 * panel_step + i % 2 * V::size);
+#pragma GCC unroll 12
+    for (int i = 0; i < registers; ++i) row[i] = V::load(panel + place(i));
     if constexpr (fetch == Fetch::Ahead) __builtin_prefetch(behind, 0, 2);
     if constexpr (fetch == Fetch::Rows) {
       if (l * sizeof(T) % 64 == 0) {
@@ -90,20 +96,20 @@ template <int rows, class T, Fetch fetch, int registers = 2>
     }
     if constexpr (fetch != Fetch::Rows) {
       constexpr int64_t below = (fetch == Fetch::Panel ? 32 : 8) * kWidth<T>;
-#pragma GCC unroll 8
-      for (int i = 0; i < registers; ++i) { __builtin_prefetch(panel + below + i / 2 * panel_step + i % 2 * V::size); }
+#pragma GCC unroll 12
+      for (int i = 0; i < registers; ++i) __builtin_prefetch(panel + below + place(i));
     }
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
       V factor(a[r * row_step]);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int i = 0; i < registers; ++i) sums[r][i] = multiply_add(factor, row[i], sums[r][i]);
     }
   }
   if (alpha != T(1)) {
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int i = 0; i < registers; ++i) sums[r][i] = V(alpha) * sums[r][i];
     }
   }
@@ -111,7 +117,7 @@ template <int rows, class T, Fetch fetch, int registers = 2>
     if (add) {
 #pragma GCC unroll 16
       for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
         for (int i = 0; i < registers; ++i) sums[r][i] = V::load(c + r * ldc + i * V::size) + sums[r][i];
       }
     }
@@ -123,32 +129,42 @@ template <int rows, class T, Fetch fetch, int registers = 2>
 }
 
 // Dispatches to a block with `count` <= rows rows.
-template <int rows, class T, Fetch fetch, int registers = 2, class... Arguments>
+template <int rows, class T, Fetch fetch, int registers, class... Arguments>
 void multiply_rows(int64_t count, Arguments... arguments) {
   if (count == rows) multiply_block<rows, T, fetch, registers>(arguments...);
   else if constexpr (rows > 1) multiply_rows<rows - 1, T, fetch, registers>(count, arguments...);
 }
 
-// So few rows that the sums of one panel would wait for each other: of several panels there are eight.
+// At most kRows rows times a panel, with as many registers as its columns need; `columns` may count those after it, too.
+template <class T, Fetch fetch>
+void multiply_panel(int64_t count, int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel,
+                    T* c, int64_t ldc, int64_t columns, bool add, T alpha, Ahead ahead = {}) {
+  columns = std::min(columns, kWidth<T>);
+  with_constant<kRegisters<T>>(static_cast<int>((columns + Vec<T>::size - 1) / Vec<T>::size), [&](auto registers) {
+    multiply_rows<kRows<T>, T, fetch, registers>(count, depth, a, row_step, depth_step, panel, c, ldc, columns, add,
+                                                 alpha, ahead);
+  });
+}
+
+// So few rows that the sums of one panel would wait for each other: they have several panels, and up to so many sums.
+constexpr int kSums = 8;
 constexpr int64_t kFewRows = 2;
 
 // At most kFewRows rows times all panels of `columns` columns, which are panel_step apart.
 template <class T, Fetch fetch>
 void multiply_few_rows(int64_t count, int64_t depth, const T* a, int64_t row_step, int64_t depth_step, const T* panel,
                        int64_t panel_step, T* c, int64_t ldc, int64_t columns, bool add, T alpha) {
-  auto run = [&](auto rows) {
-    constexpr int panels = 4 / rows, registers = 2 * panels;
-    constexpr int64_t wide = panels * kWidth<T>;
-    for (; columns >= wide; columns -= wide, c += wide, panel += panels * panel_step) {
-      multiply_block<rows, T, fetch, registers>(depth, a, row_step, depth_step, panel, c, ldc, wide, add, alpha, {},
-                                                panel_step);
+  with_constant<kFewRows>(static_cast<int>(count), [&](auto rows) {
+    constexpr int most = kSums / kRegisters<T> / rows;
+    constexpr int64_t wide = most * kWidth<T>;
+    for (; columns > 0; columns -= wide, c += wide, panel += most * panel_step) {
+      const auto panels = static_cast<int>((std::min(columns, wide) + kWidth<T> - 1) / kWidth<T>);
+      with_constant<most>(panels, [&](auto constant) {
+        multiply_block<rows, T, fetch, constant * kRegisters<T>>(depth, a, row_step, depth_step, panel, c, ldc, columns,
+                                                                 add, alpha, {}, panel_step);
+      });
     }
-    for (; columns > 0; columns -= kWidth<T>, c += kWidth<T>, panel += panel_step) {
-      multiply_block<rows, T, fetch>(depth, a, row_step, depth_step, panel, c, ldc, columns, add, alpha);
-    }
-  };
-  if (count == 1) run(std::integral_constant<int, 1>());
-  else run(std::integral_constant<int, kFewRows>());
+  });
 }
 
 // Packs one panel of `columns` columns and `depth` rows. B[l][i] is b[l * ldb + i], or b[i * ldb + l] if transposed.
@@ -158,14 +174,15 @@ void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_t
   int64_t l = 0;
   if (columns == width && transposed) {
     for (; l + lanes <= depth; l += lanes) {
-      transpose_square(b + l, ldb, panel + l * width, width);
-      transpose_square(b + lanes * ldb + l, ldb, panel + l * width + lanes, width);
+      for (int64_t i = 0; i < width; i += lanes) transpose_square(b + i * ldb + l, ldb, panel + l * width + i, width);
     }
   } else if (columns == width) {
     for (; l < depth; ++l) {
-      Vec<T> left = Vec<T>::load(b + l * ldb), right = Vec<T>::load(b + l * ldb + lanes);
-      left.store(panel + l * width);
-      right.store(panel + l * width + lanes);
+      Vec<T> row[kRegisters<T>];
+#pragma GCC unroll 4
+      for (int i = 0; i < kRegisters<T>; ++i) row[i] = Vec<T>::load(b + l * ldb + i * lanes);
+#pragma GCC unroll 4
+      for (int i = 0; i < kRegisters<T>; ++i) row[i].store(panel + l * width + i * lanes);
     }
   }
   for (T* to = panel + l * width; l < depth; ++l, to += width) {

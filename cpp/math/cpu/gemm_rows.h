@@ -8,16 +8,15 @@ namespace gemm_panels {
 
 using gemm_block::kRows;
 
+// Depth stride in packed A: full registers where a part of one is slow to store.
 template <class T>
-constexpr int64_t kStep = (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;  // depth stride in packed A
+constexpr int64_t kStep = many_registers<T> ? kRows<T> : (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;
 template <class T>
-constexpr int64_t kTogether = 8 * kRows<T>;  // rows of A that are packed together: of a transposed A, full cache lines
+constexpr int64_t kTogether = 16 * kRows<T>;  // rows of A that are packed together: of a transposed A, full cache lines
 // Rows whose part of A stays in the L2 cache while they are multiplied with one panel after another.
-template <class T>
-constexpr int64_t kByPanel = 20 * kRows<T>;
-constexpr int kPlaces = 8;  // lines that a set of the L1 cache holds, at least
+constexpr int64_t kByPanel = 280;
 template <class T>  // elements of `memory` of rows_of
-constexpr int64_t kRowsMemory = kByPanel<T> / kRows<T> * kDepth<T> * kStep<T>;
+constexpr int64_t kRowsMemory = (kByPanel / kRows<T> + 1) * kDepth<T> * kStep<T>;
 
 // Packs rows of an op(A) that is stored transposed into blocks of kRows; the factors of one depth are adjacent.
 template <class T>
@@ -26,9 +25,13 @@ void pack_rows(const T* a, int64_t lda, int64_t rows, int64_t depth, T* to) {
   for (int64_t l = 0; l < depth; ++l, a += lda, to += kStep<T>) {
     T* at = to;
     for (int64_t i = 0; i < rows; i += kRows<T>, at += depth * kStep<T>) {
-      for (int64_t part = 0; part < kStep<T> && i + part < rows; part += lanes) {
-        if (i + part + lanes <= rows) Vec<T>::load(a + i + part).store(at + part);
-        else map_loop::load_part(a + i + part, rows - i - part).store(at + part);
+#pragma GCC unroll 2
+      for (int64_t part = 0; part < kStep<T>; part += lanes) {
+        const int64_t count = std::min(kStep<T> - part, lanes), left = rows - i - part;
+        const Vec<T> row =
+            left >= lanes ? Vec<T>::load(a + i + part) : map_loop::load_part(a + i + part, std::max<int64_t>(left, 0));
+        if (count == lanes) row.store(at + part);
+        else map_loop::store_part(row, at + part, count);
       }
     }
   }
@@ -44,11 +47,13 @@ struct Rows {
   int64_t next_row_step, next_depth_step, next_block_step;
 };
 
-// Blocks of nearly equal height: 16 rows as 8 and 8, because 14 and 2 read as much of B for two rows.
+// Blocks of nearly equal height: 10 rows as 5 and 5, because 9 and 1 read as much of B for one row.
 inline int64_t height_of_blocks(int64_t rows, int64_t most) {
   const int64_t blocks = (rows + most - 1) / most;
   return (rows + blocks - 1) / blocks;
 }
+
+constexpr int kPlaces = 8;  // lines that a set of the L1 cache holds, at least
 
 // The rows of op(A) from `top` on, for the depths from `from` on. Rows that are a multiple of 4 KB apart share a set of the
 // L1 cache, so their blocks have no more rows than the set has places.

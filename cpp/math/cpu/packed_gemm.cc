@@ -9,12 +9,9 @@ namespace paddle_mini {
 namespace {
 
 using gemm_block::Fetch;
+using gemm_block::kRows;
 using gemm_block::kWidth;
-using gemm_block::multiply_rows;
 
-// Rows of a block: its sums, a row of the panel and a factor must fit into the registers, 32 or 16 of them.
-template <class T>
-constexpr int kRows = sizeof(Vec<T>) == 64 ? 8 : 4;
 constexpr int64_t kDepth = 256;      // depth of a segment of k, so that its panel stays in L1
 constexpr int64_t kRowsAtOnce = 32;  // rows of C computed per panel while it is in cache
 
@@ -49,11 +46,11 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
       }
       for (int64_t j = 0; j < n; j += kWidth<T>) {
         const T* panel = packed + j * k + from * kWidth<T>;
-        for (int64_t i = top; i < bottom; i += kRows<T>) {
-          multiply_rows<kRows<T>, T, Fetch::Panel>(std::min<int64_t>(kRows<T>, bottom - i), depth, a + i * lda + from,
-                                                   lda, int64_t{1}, panel, c + i * ldc + j, ldc,
-                                                   std::min(kWidth<T>, n - j), add || from > 0, T(1));
-        }
+        each_block(bottom - top, kRows<T>, [&](int64_t first, int rows) {
+          const int64_t i = top + first;
+          gemm_block::multiply_panel<T, Fetch::Panel>(rows, depth, a + i * lda + from, lda, 1, panel, c + i * ldc + j,
+                                                      ldc, n - j, add || from > 0, T(1));
+        });
       }
     }
   }

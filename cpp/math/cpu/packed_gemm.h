@@ -5,8 +5,8 @@
 
 namespace paddle_mini {
 
-// C = A B, or C += A B, with A [m, k], B [k, n], C [m, n], row-major. B is packed into panels as wide as
-// two registers, padded with zeros, so that the inner loop reads it sequentially.
+// C = A B, or C += A B, with A [m, k], B [k, n], C [m, n], row-major. B is packed into panels of a few
+// registers, padded with zeros, so that the inner loop reads it sequentially.
 template <class T>
 struct PackedGemm {
   int64_t k = 0, n = 0;
