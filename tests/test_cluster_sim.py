@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from thorough import thorough
+
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[1] / "benchmarks"
 
 
@@ -176,6 +178,7 @@ def test_an_exchange_beside_the_computation_of_several_batches(sim, model, costs
     assert job.busy()["trainers' messages"] < 0.2
 
 
+@thorough
 def test_no_more_than_the_limit(sim, model, costs):
     """Sixty trainers: a server is always busy, and its capacity limits the steps per second; two servers double it."""
     one, two = (sim.Job(model, sim.Cluster(60, servers), costs).run(10.0, warm=3.0) for servers in (1, 2))
@@ -207,6 +210,7 @@ def test_fewer_messages_with_local_steps(sim, model, costs):
     assert work(mode="delta", local_steps=10) == pytest.approx(work(mode="delta") / 10, rel=0.02)
 
 
+@thorough
 def test_checkpoints_take_a_core_and_no_turn(sim, model, costs):
     """A server answers while it writes; where it has one core for both, requests and the checkpoint share it."""
     model = replace(model, rows=10)  # copies of pages are few
@@ -226,6 +230,7 @@ def test_checkpoints_take_a_core_and_no_turn(sim, model, costs):
         assert written.lost == 0
 
 
+@thorough
 def test_failures_take_what_they_take(sim, model, costs):
     """A server that is away for half of the time halves the steps; pushes that were not in a checkpoint are lost."""
     slow = replace(model, compute=10 * model.compute)
@@ -234,6 +239,7 @@ def test_failures_take_what_they_take(sim, model, costs):
     assert 0.35 < failing.steps / plain.steps / 12 < 0.8 and failing.lost > 0
 
 
+@thorough
 def test_a_step_asks_the_servers_that_it_touches(sim, model, costs):
     """Without dense parameters, those that have one of its rows."""
     few = replace(model, dense=0.0, rows=100)
@@ -246,6 +252,7 @@ def test_a_step_asks_the_servers_that_it_touches(sim, model, costs):
     assert sim.touched(dense, 100) == pytest.approx(0.2) and sim.touched(dense, 10) == 1.0
 
 
+@thorough
 def test_a_seed_has_one_result(sim, model, costs):
     def run(seed):
         cluster = sim.Cluster(8, 5, checkpoint_seconds=2.0, mean_life=30.0, save_seconds=3.0)

@@ -8,6 +8,7 @@ from optimizers import OPTIMIZERS, Table, gets_no_second_optimizer, goes_on_from
 from paddle_mini.averaging import Uniform
 from small_model import SmallModel, assert_same_bits, batch
 from small_model_steps import Descent, adam, assert_model_has, gradients, merged, momentum, of, sgd
+from thorough import some
 
 O = pm.optimizer
 Lookahead, GradientMerge, LossScaling = O.Lookahead, O.GradientMerge, O.LossScaling
@@ -41,7 +42,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", some(["float32", "float64"], 2))
 @pytest.mark.parametrize("case", CASES)
 def test_every_step_is_that_of_the_formulas(case, dtype):
     optimizer, descent, k, alpha = CASES[case]

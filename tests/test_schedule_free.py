@@ -9,6 +9,7 @@ from paddle_mini.averaging import Uniform
 from paddle_mini.optimizer.wrapper import chain
 from small_model import SmallModel, assert_same_bits, batch
 from small_model_steps import NAMES, TOLERANCE, Free, adam, assert_model_has, gradients, merged, of, sgd
+from thorough import some
 
 O = pm.optimizer
 ScheduleFree, GradientMerge, LossScaling = O.ScheduleFree, O.GradientMerge, O.LossScaling
@@ -46,7 +47,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("warms_up", [False, True], ids=["constant", "warm-up"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", some(["float32", "float64"], 2))
 @pytest.mark.parametrize("case", CASES)
 def test_every_step_is_that_of_the_formulas(case, dtype, warms_up):
     """Both x and y; the warm-up begins with a rate of 0, and the rate falls at the end, while the largest rate stays."""

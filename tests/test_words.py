@@ -67,6 +67,12 @@ NAMES = {
 }
 """Identifiers, and the term to use instead."""
 
+ANY = {
+    kind: re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    for kind, patterns in {"string": PROSE, "comment": PROSE | COMMENTS}.items()
+}
+"""One pattern for those of a kind of text, since most texts have none of them."""
+
 Text = tuple[int, str, str]  # line, text, kind: name, comment or string
 
 
@@ -107,6 +113,8 @@ def found(texts: Iterator[Text]) -> Iterator[str]:
         if kind == "name":
             if text in NAMES:
                 yield f"{line}: {text}: {NAMES[text]}"
+            continue
+        if not ANY[kind].search(text):
             continue
         for pattern, better in {**PROSE, **(COMMENTS if kind == "comment" else {})}.items():
             match = re.search(pattern, text)

@@ -12,6 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 import onnx_cases
 import paddle_mini as pm
+from thorough import thorough
 
 FLOOR = 0.95
 
@@ -32,6 +33,7 @@ def saved(folder, made):
     return path
 
 
+@thorough
 def test_node_cases_of_the_onnx_package(tmp_path):
     """No case is computed wrongly; at least FLOOR pass where this runtime has the operators and element types, and the others
     are refused."""

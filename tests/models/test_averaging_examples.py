@@ -11,6 +11,7 @@ import paddle_mini as pm
 from paddle_mini.averaging import Exponential, Uniform
 from programs_that_ran import programs_that_run
 from saved_again import assert_the_same_when_saved_again
+from thorough import thorough
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples/averaging"
 NAMES = ["models", "report", "settings", "run"]
@@ -38,6 +39,7 @@ def table(path):
         return list(csv.DictReader(file))
 
 
+@thorough
 def test_a_run_writes_what_is_kept(quick):
     folder, criteria, _ = quick
     kept = FOLDER / "results"
@@ -45,6 +47,7 @@ def test_a_run_writes_what_is_kept(quick):
     assert len(table(folder / "criteria.csv")) == len(criteria)
 
 
+@thorough
 def test_what_is_exact_holds_at_any_size(quick):
     """Only bits, rounding and bounds that follow from the formats: no statistics, no times."""
     exact = [one for one in quick[1] if one["experiment"] in ("e4", "e5") or "lazy averages" in one["wanted"]]
@@ -52,6 +55,7 @@ def test_what_is_exact_holds_at_any_size(quick):
     assert [one for one in exact if one["met"] != "yes"] == []
 
 
+@thorough
 def test_averages_are_below_the_last_iterate_where_steps_are_large(quick):
     one_pass = {(row["learning rate"], row["arm"]): float(row["mean"]) for row in table(quick[0] / "e1_one_pass.csv")}
     assert 3 * one_pass["constant 1/(4R²)", "Uniform()"] < one_pass["constant 1/(4R²)", "last iterate"]
@@ -110,6 +114,7 @@ def test_rows_are_paired_by_seed(parts):
     assert other["lower than last"] == pytest.approx(2 / 3)
 
 
+@thorough
 def test_programs_are_the_same_when_saved_again(quick, tmp_path):
     for number, ran in enumerate(quick[2]):
         assert_the_same_when_saved_again(ran.program, ran.values, [ran.feed], ran.fetches, tmp_path / str(number))

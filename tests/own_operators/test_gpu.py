@@ -12,6 +12,8 @@ import gpu_builds
 from own_operators.children import CUBE, prepared_compiler, printed
 from thorough import thorough
 
+pytestmark = thorough  # the runtime of GPUs is compiled
+
 # Drops what only nvcc knows.
 STAND_IN = f"""#!{sys.executable}
 import os, sys
@@ -119,7 +121,6 @@ assert pm._core.op_types() == before
     assert "there is no such program" in "\n".join(run(code, tmp_path, gpu, PM_NVCC="/nowhere/nvcc"))
 
 
-@thorough
 def test_nvcc_compiles_it(tmp_path):
     """To an object file: it is linked with the library of GPU kernels, which `make cuda` builds. Not run: there may be no GPU."""
     if not shutil.which("nvcc"):
