@@ -102,6 +102,7 @@ stub: build $(VENV)/.lint
 	@$(PY) python/make_stub.py
 
 # Runs tests/gpu on the emulation, without a GPU. One file has most of the tests, so they are distributed one by one.
+test-gpu-on-host test-gpu-sanitized: export PM_THOROUGH := 1
 test-gpu-on-host: cuda-on-host $(VENV)/.test
 	$(call say,running the tests of GPUs on the emulation)
 	@PM_CUDA_LIBRARY="$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/paddle_mini/libpaddle_mini_cuda_on_host.so" $(PY) -m pytest tests/gpu --numprocesses auto --maxprocesses 8 --dist worksteal

@@ -16,6 +16,7 @@ from optimizers import OPTIMIZERS
 from paddle_mini.schemas import op_schema
 from paddle_mini.testing.one_op import OneOp, Rows, array, ints
 from split_loops import MANY, with_each
+from thorough import some, thorough
 
 COUNTS = (1, 2, 3, 8)
 EACH_LENGTH = pytest.mark.parametrize("shortest", [1, None], ids=["all loops", "long loops"])
@@ -29,7 +30,7 @@ def require_same_bits(name, one):
         assert not differ, f"{name}: {differ} have other bits with {threads} threads"
 
 
-@pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
+@pytest.mark.parametrize("op_type", some(sorted(set(all_facts()) - LEFT_OUT), 3))
 def test_operators(op_type):
     for name, inputs, attrs, counts, _ in cases_of(op_type):
         seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in op_schema(op_type)["attrs"]) else {}
@@ -176,6 +177,7 @@ def test_averages(network, shortest):
     assert_trains_the_same(network, shortest, [one for one in SCHEMES if averaged_steps(3, one.own_every or 1, one.start)])
 
 
+@thorough
 @EACH_LENGTH
 @pytest.mark.parametrize(
     "number, argv, size", CHAPTERS, ids=lambda value: "-".join(value) if isinstance(value, list) else str(value)

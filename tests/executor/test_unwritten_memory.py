@@ -10,6 +10,7 @@ from facts import all_facts, cases_of
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
 from paddle_mini.testing.one_op import OneOp, Rows, array_of
+from thorough import some
 from unwritten import PATTERNS, filled, under_each
 
 # Their values are random without a seed, or depend on earlier work of the same process.
@@ -51,7 +52,7 @@ def with_gradient(one):
     return program, names + written
 
 
-@pytest.mark.parametrize("op_type", sorted(set(all_facts()) - LEFT_OUT))
+@pytest.mark.parametrize("op_type", some(sorted(set(all_facts()) - LEFT_OUT), 3))
 def test_operators(op_type):
     for name, inputs, attrs, counts, _ in cases_of(op_type):
         seeded = {"seed": 7} if any(attr["name"] == "seed" for attr in op_schema(op_type)["attrs"]) else {}

@@ -54,6 +54,7 @@ def test_node_cases_of_the_onnx_package(tmp_path):
 NOT_READ = re.compile("test_(sequence_model|strnorm_model|gradient_of)")
 
 
+@thorough
 def test_models_of_the_onnx_package(tmp_path):
     """Small ones, and networks for pictures, such as AlexNet, DenseNet, Inception, ResNet-50 and VGG-19."""
     outcomes = [onnx_cases.run_case(case, tmp_path) for case in onnx_cases.model_cases()]

@@ -13,6 +13,7 @@ from disks import disk_of
 from golden import case_values
 from saved_again import assert_the_same_when_saved_again
 from small_model import SmallModel, batch
+from thorough import thorough
 
 L = pm.layers
 GOLDEN = sorted((pathlib.Path(__file__).parents[1] / "golden/cases").glob("*/main.pb"))
@@ -39,6 +40,7 @@ def test_programs_of_paddlepaddle(path, tmp_path):
     assert_the_same_when_saved_again(program, values, feeds, meta["fetch"], tmp_path)
 
 
+@thorough
 @pytest.mark.parametrize(
     "number, argv, size", CHAPTERS, ids=lambda value: "-".join(value) if isinstance(value, list) else str(value)
 )
