@@ -22,7 +22,8 @@ struct ProductTiles {
   // this chooses the one that packs least. `time`: of the product, in nanoseconds on one core.
   void split(int threads, double time, int64_t packed_rows) {
     const int64_t wanted = ranges_of(least_loop(), threads, std::min<int64_t>(m * n, 2 * threads), time);
-    const int64_t most_high = std::max<int64_t>(m / (4 * rows), 1), most_wide = std::max<int64_t>(n / (2 * columns), 1);
+    const int64_t most_high = std::max<int64_t>(m / (4 * rows), 1),
+                  most_wide = std::max<int64_t>(2 * n / (3 * columns), 1);
     const int64_t enough = std::min(wanted, most_high * most_wide);
     int64_t least = INT64_MAX;
     for (int64_t across = 1; across <= std::min(wanted, most_wide); ++across) {
