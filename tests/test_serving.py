@@ -190,11 +190,24 @@ class Started:
         return self.process.wait(30)
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+def test_a_request_without_its_body_does_not_keep_a_server(prefix, tmp_path):
+    port = free_port()
+    server = Started(prefix, port, tmp_path / "log")
+    with socket.create_connection(("127.0.0.1", port)) as half:
+        half.sendall(b"POST /predict HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\n\r\n")
+        urllib.request.urlopen(f"{server.url}/health", timeout=30).close()  # what was sent before has been read
+        assert server.stop(signal.SIGTERM) == 0
+
+
 def test_a_server_is_stopped_and_another_takes_its_port(prefix, tmp_path):
     """SIGTERM while requests are pending: each is answered, or its connection is refused. After SIGKILL the port is free
     too."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     server, (expected,) = Started(prefix, port, tmp_path / "log"), pm.Predictor(prefix)(rows(2))
     answered, refused, wrong = [], [], []
 

@@ -179,7 +179,8 @@ def main():
     parser.add_argument("--wait-ms", type=float, default=2, help="how long a batch waits for more requests")
     words = parser.parse_args()
     model = Model(words.prefix, words.calls, words.rows, words.wait_ms / 1000)
-    web.run_app(model.application(), host=words.host, port=words.port)
+    # aiohttp drops what arrives after SIGTERM: a request without its body would wait for the default of a minute.
+    web.run_app(model.application(), host=words.host, port=words.port, shutdown_timeout=5)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def test_the_status_of_a_job_has_them(mode):
     servers = 2 if mode == "async" else None
     pm.cluster.run(trains, 2, servers, mode, args=(20,), on_status=seen.append, status_seconds=0.01, lease=0.4)
     last = seen[-1]
-    assert last.coordinator["join"].answered == 2 and 0 < last.coordinator["join"].p50 <= last.coordinator["join"].p99
+    assert last.coordinator["join"].answered >= 2 and 0 < last.coordinator["join"].p50 <= last.coordinator["join"].p99
     if mode == "async":
         pushes = [server.requests["push"] for server in last.servers]
         assert all(0 < one.answered <= 40 and sum(one.counts) == one.answered for one in pushes) and last.collective is None
