@@ -8,6 +8,7 @@ import pytest
 
 import onnx_exports
 import paddle_mini as pm
+from thorough import thorough
 
 # The definition of NaN and of infinite quotients differs.
 DIFFERENT = {"elementwise_floordiv: each with each, broadcast", "hard_shrink: special values"}
@@ -41,6 +42,7 @@ def linear(**more):
     return main, x, y, scope
 
 
+@thorough
 def test_operators_are_read_back(tmp_path):
     cases = list(onnx_exports.operator_cases(tmp_path, most=3))
     written = [case for case in cases if not case.refusal]

@@ -20,7 +20,8 @@ def outcome_in(folder):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("words", [pytest.param([], marks=thorough), ["--gradient"]])
+@thorough
+@pytest.mark.parametrize("words", [[], ["--gradient"]])
 def test_the_files_pass_and_a_wrong_operator_fails(tmp_path, words):
     done = command("new-op", "mine", "--folder", tmp_path, *words)
     assert done.stdout.splitlines() == [str(tmp_path / "mine.cc"), str(tmp_path / "test_mine.py")], done.stderr
