@@ -51,7 +51,6 @@ void run_by_eigen(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
   else multiply(left, right, g.alpha, g.beta, result);
 }
 
-using gemm_block::Ahead;
 using gemm_block::Fetch;
 using namespace gemm_panels;
 
@@ -79,44 +78,6 @@ template <class T>
 struct Sums {
   bool add, are_complete;
   T alpha;
-};
-
-// Panels of B that are packed; `ahead`: what a block of rows, of so many blocks, prefetches of one.
-template <class T>
-struct PackedPanels {
-  const T* panels;
-  int64_t depth;
-
-  const T* at(int64_t j) const { return panels + j * depth; }
-  Ahead ahead(int64_t j, int64_t block, int64_t blocks) const {
-    constexpr int64_t line = kWidth<T> * sizeof(T);
-    return {reinterpret_cast<const char*>(at(j)) + block * depth * line / blocks, (line + blocks - 1) / blocks};
-  }
-};
-
-constexpr int64_t kFewBlocks = 28;  // rows for which it takes less time to read B once than to pack a block of it
-
-// Whether panels of a transposed B are packed one after the other, while the next one is prefetched: the time to read and
-// turn B is not short beside that of so few rows. Not if segments are a small part of the stored rows.
-template <class T>
-bool turns_panels(const GemmSizes<T>& g) {
-  return g.transpose_b && g.m > kFewBlocks && g.m <= kByPanel && stride_of_b(g) <= 2 * kDepth<T>;
-}
-
-template <class T>
-struct PanelsToTurn {
-  const GemmSizes<T>& g;
-  const T* b;
-  int64_t from, depth;
-  T* memory;
-
-  const T* at(int64_t j) const {
-    pack_panels(g, b, from, depth, j, std::min(j + kWidth<T>, g.n), memory);
-    return memory;
-  }
-  Ahead ahead(int64_t j, int64_t block, int64_t blocks) const {
-    return j < g.n ? Ahead{b + (j + kWidth<T> * block / blocks) * stride_of_b(g) + from, 64} : Ahead{memory, 0};
-  }
 };
 
 // Rows of C times the panels of a block of B.
@@ -179,7 +140,7 @@ void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T*
                    const PackedB<T>& packed, T* c) {
   const int64_t ldc = g.ldc ? g.ldc : g.n;
   const bool packs_each = !packed.panels && turns_panels(g);
-  const bool by_panel = packs_each || g.m <= (packed.panels ? kByPanel : kFewBlocks);
+  const bool by_panel = packs_each || g.m <= (packed.panels ? kByPanel : kFewRowsOfA);
   const int64_t together = by_panel ? g.m : kTogether<T>;
   Workspace<T>& w = workspace<T>();
   StoredParts<T> stored(context);

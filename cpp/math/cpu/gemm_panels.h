@@ -8,6 +8,7 @@
 namespace paddle_mini {
 namespace gemm_panels {
 
+using gemm_block::Ahead;
 using gemm_block::kWidth;
 
 template <class T>
@@ -74,6 +75,46 @@ void pack_all(KernelContext& context, const GemmSizes<T>& g, const T* b, T* to) 
     });
   });
 }
+
+// Rows whose part of A stays in the L2 cache while they are multiplied with one panel after another.
+constexpr int64_t kByPanel = 280;
+// Panels of B that are packed; `ahead`: what a block of rows, of so many blocks, prefetches of one.
+template <class T>
+struct PackedPanels {
+  const T* panels;
+  int64_t depth;
+
+  const T* at(int64_t j) const { return panels + j * depth; }
+  Ahead ahead(int64_t j, int64_t block, int64_t blocks) const {
+    constexpr int64_t line = kWidth<T> * sizeof(T);
+    return {reinterpret_cast<const char*>(at(j)) + block * depth * line / blocks, (line + blocks - 1) / blocks};
+  }
+};
+
+constexpr int64_t kFewRowsOfA = 28;  // rows for which it takes less time to read B once than to pack a block of it
+
+// Whether panels of a transposed B are packed one after the other, while the next one is prefetched: the time to read and
+// turn B is not short beside that of so few rows. Not if segments are a small part of the stored rows.
+template <class T>
+bool turns_panels(const GemmSizes<T>& g) {
+  return g.transpose_b && g.m > kFewRowsOfA && g.m <= kByPanel && stride_of_b(g) <= 2 * kDepth<T>;
+}
+
+template <class T>
+struct PanelsToTurn {
+  const GemmSizes<T>& g;
+  const T* b;
+  int64_t from, depth;
+  T* memory;
+
+  const T* at(int64_t j) const {
+    pack_panels(g, b, from, depth, j, std::min(j + kWidth<T>, g.n), memory);
+    return memory;
+  }
+  Ahead ahead(int64_t j, int64_t block, int64_t blocks) const {
+    return j < g.n ? Ahead{b + (j + kWidth<T> * block / blocks) * stride_of_b(g) + from, 64} : Ahead{memory, 0};
+  }
+};
 
 }  // namespace gemm_panels
 }  // namespace paddle_mini

@@ -13,8 +13,6 @@ template <class T>
 constexpr int64_t kStep = many_registers<T> ? kRows<T> : (kRows<T> + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size;
 template <class T>  // rows of A that are packed together: of a transposed A, full cache lines
 constexpr int64_t kTogether = (many_registers<T> ? 16 : 8) * kRows<T>;
-// Rows whose part of A stays in the L2 cache while they are multiplied with one panel after another.
-constexpr int64_t kByPanel = 280;
 template <class T>  // elements of `memory` of rows_of
 constexpr int64_t kRowsMemory = (kByPanel / kRows<T> + 1) * kDepth<T> * kStep<T>;
 
