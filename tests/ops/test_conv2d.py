@@ -173,6 +173,8 @@ MANY_IMAGES = {
     "many channels": (16, 130, 7, 7, 33, 3, {"paddings": [1, 1]}),
     "two columns": (32, 6, 6, 5, 7, 4, {}),
     "one column": (16, 2, 9, 5, 6, 5, {}),
+    "rows of five taps": (31, 3, 11, 18, 13, 5, {"paddings": [1, 2]}),
+    "rows of two taps": (16, 5, 9, 13, 11, 2, {}),
     "windows wider than the outputs": (16, 3, 12, 14, 5, 11, {}),
 }
 

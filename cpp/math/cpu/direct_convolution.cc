@@ -7,28 +7,42 @@
 namespace paddle_mini {
 namespace {
 
-// result [rows, 2 registers] = factors' patches, then the steps of rows from that number on; factors [count, rows]
-template <int rows, class T>
-void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* left, const T* right,
+// Sums of so many filters and registers of pixels stay in registers. Wide blocks load less (gemm_block::kRegisters).
+template <class T>
+constexpr int kRows = many_registers<T> ? 9 : 6;
+template <class T>
+constexpr int kSlots = many_registers<T> ? 3 : 2;
+
+// result [registers, rows] = factors' patches, whose registers begin at `first`; then the steps of rows from that number on.
+// factors [count, rows]
+template <int rows, int registers, class T>
+void multiply_slots(int64_t count, const T* factors, const int64_t* offsets, const T* const (&first)[kSlots<T>],
                     const LastSteps<T>& steps, int64_t number, T* result) {
   constexpr int lanes = Vec<T>::size;
-  Vec<T> sums[rows][2];
+  const T* from[registers];
+  Vec<T> sums[rows][registers];
+#pragma GCC unroll 3
+  for (int r = 0; r < registers; ++r) {
+    from[r] = first[r];
 #pragma GCC unroll 12
-  for (int i = 0; i < rows; ++i) sums[i][0] = sums[i][1] = Vec<T>(T(0));
+    for (int i = 0; i < rows; ++i) sums[i][r] = Vec<T>(T(0));
+  }
   for (int64_t k = 0; k < count; ++k, factors += rows) {
-    Vec<T> a = Vec<T>::load(left + offsets[k]), b = Vec<T>::load(right + offsets[k]);
+    Vec<T> pixels[registers];
+#pragma GCC unroll 3
+    for (int r = 0; r < registers; ++r) pixels[r] = Vec<T>::load(from[r] + offsets[k]);
 #pragma GCC unroll 12
     for (int i = 0; i < rows; ++i) {
-      Vec<T> factor(factors[i]);
-      sums[i][0] = multiply_add(factor, a, sums[i][0]);
-      sums[i][1] = multiply_add(factor, b, sums[i][1]);
+      const Vec<T> factor(factors[i]);
+#pragma GCC unroll 3
+      for (int r = 0; r < registers; ++r) sums[i][r] = multiply_add(factor, pixels[r], sums[i][r]);
     }
   }
   if (steps.taken()) steps.apply(sums, number, 1, result, 0, [](const T* from, int) { return Vec<T>::load(from); });
 #pragma GCC unroll 12
   for (int i = 0; i < rows; ++i) {
-    sums[i][0].store(result + i * lanes);
-    sums[i][1].store(result + (rows + i) * lanes);
+#pragma GCC unroll 3
+    for (int r = 0; r < registers; ++r) sums[i][r].store(result + (r * rows + i) * lanes);
   }
 }
 
@@ -66,8 +80,8 @@ template <class T>
 void DirectConvolution<T>::pack_factors(KernelContext& context, const DirectProduct<T>& product, const T* filter,
                                         T* to) const {
   const int64_t count = product.channels * static_cast<int64_t>(product.taps.size());
-  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(count) * kMostRows<T>;
-  each_block(context, groups_, product.rows, kMostRows<T>, cost, [&](int64_t group, int64_t first, int rows) {
+  const double cost = bytes_cost(16.0 * sizeof(T)) * static_cast<double>(count) * kRows<T>;
+  each_block(context, groups_, product.rows, kRows<T>, cost, [&](int64_t group, int64_t first, int rows) {
     const T* start = filter + group * filter_size_ + first * product.row_step;
     T* at = to + (group * product.rows + first) * count;
     for (int64_t c = 0; c < product.channels; ++c) {
@@ -85,7 +99,7 @@ template <class T>
 void DirectConvolution<T>::multiply(KernelContext& context, const DirectProduct<T>& product, const T* image,
                                     const T* filter, T* out) {
   const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
-  const int64_t coarse = groups_ * regions, blocks = (product.rows + kMostRows<T> - 1) / kMostRows<T>;
+  const int64_t coarse = groups_ * regions, blocks = (product.rows + kRows<T> - 1) / kRows<T>;
   const int64_t slices = slices_per_item(coarse, 2 * context.threads, blocks);
   const int64_t factors = product.rows * count;
   const T* packed = factors_.get(context, [&](T* to) { pack_factors(context, product, filter, to); });
@@ -116,31 +130,35 @@ void DirectConvolution<T>::multiply_region(StoredParts<T>& stored, const LastSte
   const std::vector<int64_t>& offsets = product.grid.offsets();
   const int64_t count = static_cast<int64_t>(offsets.size());
   const auto& slots = *region.slots;
-  each_block(product.rows, kMostRows<T>, [&](int64_t first, int block) {
+  each_block(product.rows, kRows<T>, [&](int64_t first, int block) {
     if (first * slices / product.rows != slice) return;
-    with_constant<kMostRows<T>>(block, [&](auto constant) {
+    with_constant<kRows<T>>(block, [&](auto constant) {
       constexpr int rows = decltype(constant)::value;
-      alignas(64) T result[2 * rows * lanes];
-      for (size_t slot = 0; slot < slots.slots.size(); slot += 2) {
-        size_t next = std::min(slot + 1, slots.slots.size() - 1);
-        if (product.pixel_step == 1) {  // outputs arrive in the cache while they are computed
-          for (int i = 0; i < rows; ++i) {
+      alignas(64) T result[kSlots<T> * rows * lanes];
+      const auto all = static_cast<int64_t>(slots.slots.size());
+      for (int64_t slot = 0; slot < all; slot += kSlots<T>) {
+        const auto here = static_cast<int>(std::min<int64_t>(all - slot, kSlots<T>));
+        const T* from[kSlots<T>];
+        for (int r = 0; r < here; ++r) {
+          from[r] = patches + slots.slots[slot + r].in;
+          if (product.pixel_step != 1) continue;
+          for (int i = 0; i < rows; ++i) {  // outputs arrive in the cache while they are computed
             T* to = out + product.first + region.to + (first + i) * product.out_plane;
-            __builtin_prefetch(to + slots.runs[slots.slots[slot].run].to, 1);
-            __builtin_prefetch(to + slots.runs[slots.slots[next].run].to, 1);
+            __builtin_prefetch(to + slots.runs[slots.slots[slot + r].run].to, 1);
           }
         }
-        multiply_slots<rows>(count, factors + first * count, offsets.data(), patches + slots.slots[slot].in,
-                             patches + slots.slots[next].in, steps, group * product.rows + first, result);
-        for (int i = 0; i < rows; ++i) {
-          T* to = out + product.first + region.to + (first + i) * product.out_plane;
-          if (next < slots.full && product.pixel_step == 1) {
-            Vec<T>::load(result + i * lanes).store(to + slots.runs[slots.slots[slot].run].to);
-            Vec<T>::load(result + (rows + i) * lanes).store(to + slots.runs[slots.slots[next].run].to);
-            continue;
+        with_constant<kSlots<T>>(here, [&](auto registers) {
+          multiply_slots<rows, decltype(registers)::value>(count, factors + first * count, offsets.data(), from, steps,
+                                                           group * product.rows + first, result);
+        });
+        for (int r = 0; r < here; ++r) {
+          const bool is_full = slot + r < static_cast<int64_t>(slots.full) && product.pixel_step == 1;
+          for (int i = 0; i < rows; ++i) {
+            T* to = out + product.first + region.to + (first + i) * product.out_plane;
+            const T* sums = result + (r * rows + i) * lanes;
+            if (is_full) Vec<T>::load(sums).store(to + slots.runs[slots.slots[slot + r].run].to);
+            else store(product, slots, static_cast<size_t>(slot + r), sums, to);
           }
-          store(product, slots, slot, result + i * lanes, to);
-          if (next > slot) store(product, slots, next, result + (rows + i) * lanes, to);
         }
       }
     });

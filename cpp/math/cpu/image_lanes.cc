@@ -3,69 +3,16 @@
 
 #include <algorithm>
 
+#include "math/cpu/image_lanes_block.h"
 #include "math/cpu/image_lanes_rows.h"
-#include "math/cpu/register_blocks.h"
 
 namespace paddle_mini {
 namespace {
 
 using namespace image_lanes;
 
-// Sums of so many filters and pixels stay in registers.
-template <class T>
-constexpr int kFilters = many_registers<T> ? 4 : 2;
-template <class T>
-constexpr int kPixels = many_registers<T> ? 6 : 4;
-
 constexpr int64_t kBandBytes = 1 << 19;  // inputs of a band stay in the L2 cache
 constexpr int64_t kStrip = 64;  // pixels of a strip, whose results stay in the L1 cache
-
-// The inputs and factors of a block of results.
-template <class T, class Taps>
-struct Operands {
-  int64_t channels;
-  const Taps &height, &width;
-  const T* inputs;
-  int64_t channel_step, pixel_step;
-  const T* factors;  // [channels, window, filters]
-  int64_t window;
-};
-
-// results[i * filter_step + n * result_step] = the sums of filter i and pixel n. `adjacent`: the pixels' inputs are neighbours.
-template <int filters, int pixels, bool adjacent, class T, class Taps>
-void multiply_block(const Operands<T, Taps>& o, T* results, int64_t filter_step, int64_t result_step) {
-  Vec<T> sums[filters][pixels];
-#pragma GCC unroll 4
-  for (int i = 0; i < filters; ++i) {
-#pragma GCC unroll 6
-    for (int n = 0; n < pixels; ++n) sums[i][n] = Vec<T>(T(0));
-  }
-  const T *inputs = o.inputs, *factors = o.factors;
-  const int64_t step = adjacent ? Vec<T>::size : o.pixel_step;
-  const auto *const first = o.width.data(), *const end = first + o.width.size();
-  for (int64_t c = 0; c < o.channels; ++c, inputs += o.channel_step, factors += o.window * filters) {
-    for (const auto& row : o.height) {
-      const T *of_row = inputs + row.input, *factors_of_row = factors + row.factor * filters;
-      for (const auto* tap = first; tap != end; ++tap) {
-        const T *at = of_row + tap->input, *factor = factors_of_row + tap->factor * filters;
-        Vec<T> of[filters];
-#pragma GCC unroll 4
-        for (int i = 0; i < filters; ++i) of[i] = Vec<T>(factor[i]);
-#pragma GCC unroll 6
-        for (int n = 0; n < pixels; ++n) {
-          const Vec<T> input = Vec<T>::load(at + n * step);
-#pragma GCC unroll 4
-          for (int i = 0; i < filters; ++i) sums[i][n] = multiply_add(of[i], input, sums[i][n]);
-        }
-      }
-    }
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < filters; ++i) {
-#pragma GCC unroll 6
-    for (int n = 0; n < pixels; ++n) sums[i][n].store(results + i * filter_step + n * result_step);
-  }
-}
 
 }  // namespace
 
@@ -93,8 +40,7 @@ typename ImageLanes<T>::Block ImageLanes<T>::block_of(const WindowAxis& a, bool 
 // The blocks, of at most so many outputs, that take the least time: at a border, small ones skip taps that read only zeros.
 template <class T>
 typename ImageLanes<T>::Axis ImageLanes<T>::axis_of(const WindowAxis& a, bool gradient, int most) {
-  constexpr int kTap =
-      4;  // the time of a tap beside that of its pixels, in pixels; sums of a single one wait for each other
+  constexpr int kTap = 1;  // the time of a tap beside that of its pixels, in pixels; sums of one wait for each other
   Axis axis{gradient ? a.out : a.size, gradient ? 1 : a.stride, gradient ? a.size : a.out, {}};
   const int64_t step = gradient ? a.stride : 1;
   for (int64_t first = 0; first < std::min(step, axis.outs); ++first) {
@@ -173,6 +119,16 @@ int64_t ImageLanes<T>::row_bytes() const {
   return channels_ * most * width_.length() * kLanes * int64_t{sizeof(T)};
 }
 
+// The sign of the step between the inputs of neighbouring taps, if it is that between those of neighbouring pixels; or 0.
+template <class T>
+int ImageLanes<T>::order_of(const std::vector<Tap>& taps, int64_t step) {
+  if (taps.size() < 2) return 0;
+  const int order = taps[1].input < taps[0].input ? -1 : 1;
+  for (size_t i = 1; i < taps.size(); ++i)
+    if (taps[i].input - taps[i - 1].input != order * step || taps[i].factor != taps[i - 1].factor + 1) return 0;
+  return order;
+}
+
 // Turns taps and elements of the image, which axis_of has found, into places in packed factors and inputs.
 template <class T>
 void ImageLanes<T>::place_taps() {
@@ -181,6 +137,7 @@ void ImageLanes<T>::place_taps() {
   }
   for (Block& block : width_.blocks) {
     for (Tap& tap : block.taps) tap.input = (width_.before + tap.input) * kLanes;
+    block.order = order_of(block.taps, width_.in_step * kLanes);
   }
 }
 
@@ -222,17 +179,16 @@ void ImageLanes<T>::multiply_band(StoredParts<T>& stored, const Part& part, cons
       const int64_t bottom = std::min(top + strip_, part.end_y), count = (bottom - top) * width_.outs;
       for (int64_t y = top; y < bottom; ++y) {
         for (const Block& block : width_.blocks) {
-          const Operands<T, std::vector<Tap>> operands{channels_,    height_.blocks[y].taps,  block.taps, inputs,
-                                                       channel_step, width_.in_step * kLanes, of_block,   window_};
-          T* to = results + ((y - top) * width_.outs + block.first) * kLanes;
-          with_constant<kFilters<T>>(filters, [&](auto filters_constant) {
-            with_constant<kPixels<T>>(block.count, [&](auto pixels_constant) {
-              constexpr int rows = decltype(filters_constant)::value, pixels = decltype(pixels_constant)::value;
-              const int64_t filter_step = count * kLanes, step = block.step * kLanes;
-              if (width_.in_step == 1) multiply_block<rows, pixels, true>(operands, to, filter_step, step);
-              else multiply_block<rows, pixels, false>(operands, to, filter_step, step);
-            });
-          });
+          const bool backwards = block.order < 0;  // from the last pixel to the first
+          const int64_t in_step = width_.in_step * kLanes, step = block.step * kLanes, last = block.count - 1;
+          const Operands<T, std::vector<Tap>> operands{channels_,    height_.blocks[y].taps,
+                                                       block.taps,   inputs + (backwards ? last * in_step : 0),
+                                                       channel_step, backwards ? -in_step : in_step,
+                                                       of_block,     window_};
+          const Results<T> to{results + ((y - top) * width_.outs + block.first) * kLanes +
+                                  (backwards ? last * step : 0),
+                              count * kLanes, backwards ? -step : step};
+          multiply_block(operands, filters, block.count, block.order != 0, to);
         }
       }
       for (int i = 0; i < filters; ++i) {

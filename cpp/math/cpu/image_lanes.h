@@ -38,6 +38,8 @@ class ImageLanes {
     int count = 0;
     int64_t begin = INT64_MAX, end = 0;
     std::vector<Tap> taps = {};
+    int order =
+        0;  // 1 or -1: taps are neighbours, in the order of the pixels' inputs or the inverse one; 0: they are not
   };
   // The outputs of one axis. Those of a block read inputs in_step apart, up to `before` and `after` elements outside of the
   // image.
@@ -59,6 +61,7 @@ class ImageLanes {
   int64_t packed_size() const;  // for the inputs of a band
   int64_t results_size() const;
   void choose_band();
+  static int order_of(const std::vector<Tap>& taps, int64_t step);
   void place_taps();
   void pack_factors(KernelContext& context, const T* filter, T* to) const;
   void pack_band(const Part& part, const T* image, T* to) const;

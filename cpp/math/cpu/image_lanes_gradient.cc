@@ -10,10 +10,15 @@
 namespace paddle_mini {
 namespace {
 
+// Sums of so many filters and taps stay in registers: those of some rows of `width` neighbouring taps, or of taps one by one.
 template <class T>
-constexpr int kMostFilters = many_registers<T> ? 4 : 3;
-template <class T>
-constexpr int kMostTaps = many_registers<T> ? 6 : 3;  // sums of so many filters and taps stay in registers
+constexpr int kMostTaps = many_registers<T> ? 6 : 3;
+template <class T, int width>
+constexpr int kRows = kMostTaps<T> / width;
+template <class T, int width>
+constexpr int kFilters = !many_registers<T> ? 3
+                         : width == 5       ? 5
+                                            : 4;
 
 constexpr int64_t kChunkBytes = 3 << 19;  // images and gradients that stay in the L2 cache
 constexpr int64_t kSumBytes = 1 << 24;  // kept between chunks; more take longer to read than idle lanes
@@ -27,24 +32,53 @@ struct Steps {
   int64_t group, row, column;
 };
 
-// sums[i][t] += gradients of filter i times the inputs of tap t
-template <int filters, int taps, class T>
+// sums[i][r * width + t] += the gradient of filter i times inputs[r][(t + x) % width]
+template <int filters, int rows, int width, class T>
+inline void add_pixel(const Vec<T> (&inputs)[rows][width], int x, const T* gradients, int64_t filter_step,
+                      Vec<T> (&sums)[filters][rows * width]) {
+#pragma GCC unroll 5
+  for (int i = 0; i < filters; ++i) {
+    const Vec<T> of = Vec<T>::load(gradients + i * filter_step);
+#pragma GCC unroll 6
+    for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 5
+      for (int t = 0; t < width; ++t)
+        sums[i][r * width + t] = multiply_add(of, inputs[r][(t + x) % width], sums[i][r * width + t]);
+    }
+  }
+}
+
+// Adds the products of the gradients of filters with the inputs of rows of taps. Neighbouring taps read what the pixel before
+// has read for the next one, so that each input is loaded once for `width` pixels.
+template <int filters, int rows, int width, class T>
 inline void add_products(const Pixels& pixels, const T* images, const Steps& image, const int64_t* offsets,
                          const T* gradients, const Steps& gradient, int64_t filter_step,
-                         Vec<T> (&sums)[filters][taps]) {
+                         Vec<T> (&sums)[filters][rows * width]) {
+  constexpr int lanes = Vec<T>::size, last = width - 1;
   for (int64_t group = 0; group < pixels.groups; ++group, images += image.group, gradients += gradient.group) {
     for (int64_t y = 0; y < pixels.rows; ++y) {
       const T *from = images + y * image.row, *out = gradients + y * gradient.row;
-      for (int64_t x = 0; x < pixels.columns; ++x, from += image.column, out += gradient.column) {
-        Vec<T> of[filters];
-#pragma GCC unroll 4
-        for (int i = 0; i < filters; ++i) of[i] = Vec<T>::load(out + i * filter_step);
-#pragma GCC unroll 12
-        for (int t = 0; t < taps; ++t) {
-          const Vec<T> input = Vec<T>::load(from + offsets[t]);
-#pragma GCC unroll 4
-          for (int i = 0; i < filters; ++i) sums[i][t] = multiply_add(of[i], input, sums[i][t]);
+      Vec<T> inputs[rows][width];
+      auto load = [&](int first, int end) {
+#pragma GCC unroll 6
+        for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 5
+          for (int t = first; t < end; ++t) inputs[r][t] = Vec<T>::load(from + offsets[r] + t * lanes);
         }
+      };
+      load(0, last);
+      int64_t x = 0;
+      for (; x + width <= pixels.columns; x += width) {
+#pragma GCC unroll 5
+        for (int n = 0; n < width; ++n, from += image.column, out += gradient.column) {
+#pragma GCC unroll 6
+          for (int r = 0; r < rows; ++r) inputs[r][(n + last) % width] = Vec<T>::load(from + offsets[r] + last * lanes);
+          add_pixel(inputs, n, out, filter_step, sums);
+        }
+      }
+      for (; x < pixels.columns; ++x, from += image.column, out += gradient.column) {
+        load(0, width);
+        add_pixel(inputs, 0, out, filter_step, sums);
       }
     }
   }
@@ -72,9 +106,11 @@ ImageLanesGradient<T>::ImageLanesGradient(KernelInit& init, const ConvolutionSiz
   while (band > 1 && bytes() > kChunkBytes) band = (band + 1) / 2;
   first_chunk_ = {0, std::clamp<int64_t>(kChunkBytes / std::max<int64_t>(bytes(), 1), 1, lane_groups()), 0, band};
   rows_ = rows(band);
+  const bool neighbours = w.stride == 1 && w.dilation == 1 && (w.window == 3 || w.window == 5);
+  width_ = neighbours && w.window <= kMostTaps<T> ? w.window : 1;
   for (int64_t c = 0; c < s_.in_channels; ++c) {
     for (int64_t i = 0; i < h.window; ++i) {
-      for (int64_t j = 0; j < w.window; ++j)
+      for (int64_t j = 0; j < w.window; j += width_)
         offsets_.push_back(((c * rows_ + i * h.dilation) * row_length_ + j * w.dilation) * kLanes);
     }
   }
@@ -117,52 +153,62 @@ void ImageLanesGradient<T>::pack_chunk(KernelContext& context, const Chunk& chun
 
 // Adds a chunk's products to the sums; those of the last one are complete.
 template <class T>
+template <int width>
 void ImageLanesGradient<T>::add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last,
                                       T* filter_gradient) {
-  const int64_t outs = s_.out_channels, taps = s_.taps(), columns = s_.width.out;
-  const int64_t out_blocks = (outs + kMostFilters<T> - 1) / kMostFilters<T>,
-                tap_blocks = (taps + kMostTaps<T> - 1) / kMostTaps<T>;
+  const int64_t outs = s_.out_channels, rows = s_.taps() / width, columns = s_.width.out;
+  const int64_t out_blocks = (outs + kFilters<T, width> - 1) / kFilters<T, width>;
+  const int64_t row_blocks = (rows + kRows<T, width> - 1) / kRows<T, width>;
+  const double products = static_cast<double>(chunk.groups * (chunk.end_y - chunk.y) * columns * kLanes) *
+                          kFilters<T, width> * kRows<T, width> * width;
+  parallel_for(
+      context, {s_.groups * out_blocks * row_blocks, flops_cost(2 * products)}, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t group = i / row_blocks / out_blocks, block = i / row_blocks % out_blocks, part = i % row_blocks;
+          const int64_t out = outs * block / out_blocks, row = rows * part / row_blocks;
+          const auto out_count = static_cast<int>(outs * (block + 1) / out_blocks - out);
+          const auto row_count = static_cast<int>(rows * (part + 1) / row_blocks - row);
+          with_constant<kFilters<T, width>>(out_count, [&](auto out_constant) {
+            with_constant<kRows<T, width>>(row_count, [&](auto row_constant) {
+              add_block<decltype(out_constant)::value, decltype(row_constant)::value, width>(
+                  chunk, {group, out, row}, is_first, is_last, filter_gradient);
+            });
+          });
+        }
+      });
+}
+
+template <class T>
+template <int filters, int rows, int width>
+void ImageLanesGradient<T>::add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last,
+                                      T* filter_gradient) {
+  constexpr int count = rows * width;
+  const int64_t outs = s_.out_channels, columns = s_.width.out;
   const int64_t in_size = s_.in_channels * rows_ * row_length_ * kLanes,
                 out_size = first_chunk_.end_y * columns * kLanes;
   const Pixels pixels{chunk.groups, chunk.end_y - chunk.y, columns};
   const Steps image{s_.groups * in_size, s_.height.stride * row_length_ * kLanes, s_.width.stride * kLanes},
       gradient{s_.groups * outs * out_size, columns * kLanes, kLanes};
-  const double products =
-      static_cast<double>(pixels.groups * pixels.rows * columns * kLanes) * kMostFilters<T> * kMostTaps<T>;
-  parallel_for(
-      context, {s_.groups * out_blocks * tap_blocks, flops_cost(2 * products)}, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t group = i / tap_blocks / out_blocks, block = i / tap_blocks % out_blocks, part = i % tap_blocks;
-          const int64_t out = outs * block / out_blocks, tap = taps * part / tap_blocks;
-          const auto out_count = static_cast<int>(outs * (block + 1) / out_blocks - out);
-          const auto tap_count = static_cast<int>(taps * (part + 1) / tap_blocks - tap);
-          with_constant<kMostFilters<T>>(out_count, [&](auto out_constant) {
-            with_constant<kMostTaps<T>>(tap_count, [&](auto tap_constant) {
-              constexpr int filters = decltype(out_constant)::value, count = decltype(tap_constant)::value;
-              Vec<T> sums[filters][count];
-              T* kept = is_first && is_last ? nullptr : sums_.data() + ((group * outs + out) * taps + tap) * kLanes;
-#pragma GCC unroll 4
-              for (int f = 0; f < filters; ++f) {
-#pragma GCC unroll 12
-                for (int t = 0; t < count; ++t)
-                  sums[f][t] = is_first ? Vec<T>(T(0)) : Vec<T>::load(kept + (f * taps + t) * kLanes);
-              }
-              add_products<filters, count>(pixels, images_.data() + group * in_size, image, offsets_.data() + tap,
-                                           gradients_.data() + (group * outs + out) * out_size, gradient, out_size,
-                                           sums);
-              T* to = filter_gradient + (group * outs + out) * taps + tap;
-#pragma GCC unroll 4
-              for (int f = 0; f < filters; ++f) {
-#pragma GCC unroll 12
-                for (int t = 0; t < count; ++t) {
-                  if (is_last) to[f * taps + t] = sum_of_lanes(sums[f][t]);
-                  else sums[f][t].store(kept + (f * taps + t) * kLanes);
-                }
-              }
-            });
-          });
-        }
-      });
+  const int64_t first = block.group * outs + block.out, at = first * s_.taps() + block.row * width;
+  Vec<T> sums[filters][count];
+  T* kept = is_first && is_last ? nullptr : sums_.data() + at * kLanes;
+#pragma GCC unroll 5
+  for (int f = 0; f < filters; ++f) {
+#pragma GCC unroll 6
+    for (int t = 0; t < count; ++t)
+      sums[f][t] = is_first ? Vec<T>(T(0)) : Vec<T>::load(kept + (f * s_.taps() + t) * kLanes);
+  }
+  add_products<filters, rows, width>(pixels, images_.data() + block.group * in_size, image, offsets_.data() + block.row,
+                                     gradients_.data() + first * out_size, gradient, out_size, sums);
+  T* to = filter_gradient + at;
+#pragma GCC unroll 5
+  for (int f = 0; f < filters; ++f) {
+#pragma GCC unroll 6
+    for (int t = 0; t < count; ++t) {
+      if (is_last) to[f * s_.taps() + t] = sum_of_lanes(sums[f][t]);
+      else sums[f][t].store(kept + (f * s_.taps() + t) * kLanes);
+    }
+  }
 }
 
 // The chunks are one after another, in an order that does not depend on the number of threads.
@@ -175,7 +221,10 @@ void ImageLanesGradient<T>::run(KernelContext& context, const T* image, const T*
                         std::min(y + first_chunk_.end_y, height)};
       pack_chunk(context, chunk, image, out_gradient);
       const bool is_last = group + chunk.groups == lane_groups() && chunk.end_y == height;
-      add_chunk(context, chunk, group == 0 && y == 0, is_last, filter_gradient);
+      const bool is_first = group == 0 && y == 0;
+      if (width_ == 1) add_chunk<1>(context, chunk, is_first, is_last, filter_gradient);
+      else if (width_ == 3) add_chunk<3>(context, chunk, is_first, is_last, filter_gradient);
+      else if constexpr (kMostTaps<T> >= 5) add_chunk<5>(context, chunk, is_first, is_last, filter_gradient);
     }
   }
 }

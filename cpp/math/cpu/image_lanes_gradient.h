@@ -30,11 +30,19 @@ class ImageLanesGradient {
   };
   int64_t lane_groups() const { return (s_.images + kLanes - 1) / kLanes; }
   void pack_chunk(KernelContext& context, const Chunk& chunk, const T* image, const T* out_gradient);
+  // A block of sums: the first filter, and the first row of taps.
+  struct Block {
+    int64_t group, out, row;
+  };
+  template <int width>
   void add_chunk(KernelContext& context, const Chunk& chunk, bool is_first, bool is_last, T* filter_gradient);
+  template <int filters, int rows, int width>
+  void add_block(const Chunk& chunk, const Block& block, bool is_first, bool is_last, T* filter_gradient);
 
   ConvolutionSizes s_;
   Chunk first_chunk_{};  // no other one is larger
-  std::vector<int64_t> offsets_;  // for the taps of all channels
+  int64_t width_ = 1;  // neighbouring taps whose sums are computed together
+  std::vector<int64_t> offsets_;  // for the rows of so many taps of all channels
   int64_t row_length_ = 0, rows_ = 0;  // elements in a row, and rows of a channel, in a chunk
   Scratch<T> images_, gradients_, sums_;
 };
