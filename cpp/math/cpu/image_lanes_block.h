@@ -48,7 +48,7 @@ inline void add_tap(const T* inputs, int64_t step, const T* factors, Vec<T> (&su
 // That is half of the loads, and other programs on the same core use its load ports, too.
 template <int filters, int pixels, int taps, class T>
 inline void add_taps(const T* inputs, int64_t step, const T* factors, Vec<T> (&sums)[filters][pixels]) {
-  Vec<T> input[pixels];  // of tap t and pixel n at (n + t) % pixels
+  Vec<T> input[pixels];  // that for tap t and pixel n is at (n + t) % pixels
 #pragma GCC unroll 6
   for (int n = 0; n < pixels; ++n, inputs += step) input[n] = Vec<T>::load(inputs);
 #pragma GCC unroll 5
