@@ -31,6 +31,8 @@ void store_pixels(const T* sums, int count, int rows, int64_t channels, int64_t 
   }
 }
 
+constexpr int64_t kDepth = 128;  // rows of a segment
+
 }  // namespace
 
 // Sums of few taps are stored before they have paid for turning pixels and channels around; on small images, registers of
@@ -45,12 +47,19 @@ bool ChannelPanels<T>::is_faster(const ConvolutionSizes& s) {
 
 template <class T>
 ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes, PatchGrid<T> grid)
-    : s_(sizes), grid_(std::move(grid)), in_place_(s_.is_pointwise()), inputs_(init, 0) {
+    : s_(sizes), grid_(std::move(grid)), in_place_(s_.is_pointwise()), inputs_(init, 0), sums_(init, 0) {
   if (!is_faster(s_)) return;
   const auto elements = static_cast<size_t>(s_.groups * s_.taps() * padded_outs());
   kept_ = init.packed("Filter", "filters by panels of channels",
                       {s_.groups, s_.out_channels, s_.in_channels, s_.taps()}, elements * sizeof(T));
   if (!kept_) return;
+  int64_t most_blocks = 0;
+  for (int64_t i = 0; i < grid_.regions(); ++i) {
+    int64_t count = 0;
+    each_block_of(grid_.region(i), [&](const Block&) { ++count; });
+    most_blocks = std::max(most_blocks, count);
+  }
+  sums_.resize(most_blocks * kBlockSums);
   if (!in_place_) inputs_.resize(grid_.buffer_size());
   else
     for (int64_t c = 0; c < s_.in_channels; ++c) channel_offsets_.push_back(c * s_.plane());
@@ -90,35 +99,58 @@ void ChannelPanels<T>::each_block_of(const Region& region, F f) const {
   }
 }
 
+// The sums of rows [first, first + count) of a panel, added to those of earlier rows.
 template <class T>
-void ChannelPanels<T>::multiply_block(const Block& block, const T* inputs, const T* panel,
-                                      const Outputs& outputs) const {
+void ChannelPanels<T>::multiply_block(const Block& block, const T* inputs, const Rows& rows, T* sums) const {
   constexpr int lanes = Vec<T>::size;
-  const T *left = inputs + block.left, *right = inputs + block.right;
   const int64_t* offsets = (in_place_ ? channel_offsets_ : grid_.offsets()).data();
-  const int64_t taps = s_.taps(), channels = outputs.channels;
-  T* const out = outputs.first;
-  for (int64_t c = 0; c < channels; ++c) {  // outputs arrive in the L2 cache while they are computed
-    __builtin_prefetch(out + block.to + c * s_.pixels(), 1, 2);
-    if (block.rows == 2) __builtin_prefetch(out + block.right_to + c * s_.pixels(), 1, 2);
-  }
-  alignas(64) T sums[2 * lanes * std::max(lanes, kMostPixels<T>)];
-  constexpr int64_t register_step = lanes * lanes;
+  const PixelOperands<T> operands{rows.count,           rows.panel,          rows.ahead,          rows.ahead_step,
+                                  offsets + rows.first, inputs + block.left, inputs + block.right};
+  const bool add = rows.first > 0, wide = rows.width > lanes;
   with_constant<kMostPixels<T>>(block.count, [&](auto constant) {
     constexpr int count = decltype(constant)::value;
+    auto multiply = [&](auto second) {
+      constexpr int others = decltype(second)::value;
+      if (wide) multiply_pixels<count, others, 2>(operands, add, sums, kRegisterSums);
+      else multiply_pixels<count, others, 1>(operands, add, sums, kRegisterSums);
+    };
     if constexpr (2 * count <= kMostPixels<T>) {
-      if (block.rows == 2) {
-        if (channels > lanes)
-          multiply_pixels<count, count, 2>(taps, panel, offsets, left, right, sums, lanes, register_step);
-        else multiply_pixels<count, count, 1>(taps, panel, offsets, left, right, sums, lanes, register_step);
-        return;
-      }
+      if (block.rows == 2) return multiply(std::integral_constant<int, count>());
     }
-    if (channels > lanes) multiply_pixels<count, 0, 2>(taps, panel, offsets, left, left, sums, lanes, register_step);
-    else multiply_pixels<count, 0, 1>(taps, panel, offsets, left, left, sums, lanes, register_step);
+    multiply(std::integral_constant<int, 0>());
   });
-  store_pixels(sums, block.count, block.rows, channels, s_.pixels(), outputs.steps, outputs.number, out + block.to,
-               out + block.right_to);
+}
+
+template <class T>
+void ChannelPanels<T>::store_block(const Block& block, const T* sums, const Outputs& outputs) const {
+  store_pixels(sums, block.count, block.rows, outputs.channels, s_.pixels(), outputs.steps, outputs.number,
+               outputs.first + block.to, outputs.first + block.right_to);
+}
+
+// A segment of the panel's rows stays in the L1 cache for all blocks. These prefetch the next segment, each a part of it,
+// because panels may lie in slow memory.
+template <class T>
+void ChannelPanels<T>::multiply_panel(const std::vector<Block>& blocks, const T* inputs, const T* panel,
+                                      const Outputs& outputs, T* sums) const {
+  const int64_t taps = s_.taps(), segments = std::max<int64_t>((taps + kDepth - 1) / kDepth, 1);
+  const int width = outputs.channels > Vec<T>::size ? kWidth : Vec<T>::size;
+  const int64_t step = std::max<int64_t>(width / static_cast<int64_t>(blocks.size()), 1);
+  for (int64_t s = 0; s < segments; ++s) {
+    const int64_t first = taps * s / segments, count = taps * (s + 1) / segments - first;
+    Rows rows{first, count, width, panel + first * width, panel + (first + count) * width, step};
+    T* of_block = sums;
+    for (const Block& block : blocks) {
+      const bool is_last = s + 1 == segments;
+      for (int64_t c = 0; is_last && c < outputs.channels; ++c) {  // arrive in the L2 cache while they are computed
+        __builtin_prefetch(outputs.first + block.to + c * s_.pixels(), 1, 2);
+        if (block.rows == 2) __builtin_prefetch(outputs.first + block.right_to + c * s_.pixels(), 1, 2);
+      }
+      multiply_block(block, inputs, rows, of_block);
+      if (is_last) store_block(block, of_block, outputs);
+      rows.ahead += count * step;
+      of_block += kBlockSums;
+    }
+  }
 }
 
 template <class T>
@@ -142,12 +174,14 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
         grid_.pack(inputs, region, s_.in_channels, inputs_.data(lane));
         inputs = inputs_.data(lane);
       }
+      std::vector<Block> blocks;
+      each_block_of(region, [&](const Block& block) { blocks.push_back(block); });
       for (int64_t p = panels() * slice / slices; p < panels() * (slice + 1) / slices; ++p) {
         const int64_t first = p * kWidth, channels = std::min<int64_t>(s_.out_channels - first, kWidth);
         const T* panel = all + (group * padded_outs() + first) * s_.taps();
         T* to = out + region.to + (group * s_.out_channels + first) * s_.pixels();
         const Outputs outputs{to, channels, group * s_.out_channels + first, steps};
-        each_block_of(region, [&](const Block& block) { multiply_block(block, inputs, panel, outputs); });
+        multiply_panel(blocks, inputs, panel, outputs, sums_.data(lane));
         grid_.add_results(stored, region, channels, s_.pixels(), to - region.to);
       }
     }

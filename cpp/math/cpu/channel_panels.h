@@ -42,14 +42,26 @@ class ChannelPanels {
     int64_t channels, number;
     const LastSteps<T>& steps;
   };
-  void multiply_block(const Block& block, const T* inputs, const T* panel, const Outputs& outputs) const;
+  // Rows of a panel of that width, and what is prefetched beside each.
+  struct Rows {
+    int64_t first, count;
+    int width;
+    const T* panel;
+    const T* ahead;
+    int64_t ahead_step;
+  };
+  static constexpr int64_t kRegisterSums = Vec<T>::size * Vec<T>::size, kBlockSums = 2 * kRegisterSums;
+  void multiply_block(const Block& block, const T* inputs, const Rows& rows, T* sums) const;
+  void store_block(const Block& block, const T* sums, const Outputs& outputs) const;
+  void multiply_panel(const std::vector<Block>& blocks, const T* inputs, const T* panel, const Outputs& outputs,
+                      T* sums) const;
 
   ConvolutionSizes s_;
   PatchGrid<T> grid_;
   bool in_place_;  // whether the image is read where it lies
   std::vector<int64_t> channel_offsets_;  // if so, those of its channels
   std::shared_ptr<PackedCopy> kept_;
-  LaneScratch<T> inputs_;
+  LaneScratch<T> inputs_, sums_;  // sums_: [blocks, registers, pixels, lanes]
 };
 
 extern template class ChannelPanels<float>;

@@ -72,6 +72,9 @@ inline void transform_taps(const float* taps, int64_t tap_step, float* planes, i
   }
 }
 
+// How many rows of a panel are prefetched ahead: panels may lie in slow memory, and a row takes 14 cycles at most.
+constexpr int kPanelAhead = 32;
+
 // sums [tiles, panel's width] = (or += if `add`) tiles' panel, of `count` channels; their tiles are `step` apart. Prefetches
 // one line of `ahead` for two channels.
 template <int tiles, int registers>
