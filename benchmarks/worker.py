@@ -14,6 +14,9 @@ from pathlib import Path
 
 Run = Callable[[int], float]
 
+# OpenMP's threads wait actively, Intel's for 0.2 s, and would take CPUs from the runtime whose turn is next.
+ACTIVE_WAIT = 0.3
+
 # In a worker: the number of threads that its runtime may use.
 THREADS = int(os.environ.get("PM_NUM_THREADS", "1"))
 
@@ -85,7 +88,7 @@ class Worker:
             stderr=log.open("w"),
             env={**os.environ, **variables_of(threads), "PYTHONPATH": str(here), **(variables or {})},
         )
-        self.log = log
+        self.log, self.threads = log, threads
 
     def prepare(self, workload: str) -> None:
         self._ask(f"prepare {workload}")
@@ -95,8 +98,11 @@ class Worker:
         return float(self._ask(f"run {steps}")[1])
 
     def seconds(self, steps: int) -> float:
-        """Seconds per step of `steps` steps."""
-        return float(self._ask(f"run {steps}")[0]) / steps
+        """Seconds per step of `steps` steps. Returns when the runtime's threads no longer wait actively."""
+        seconds = float(self._ask(f"run {steps}")[0]) / steps
+        if self.threads > 1:
+            time.sleep(ACTIVE_WAIT)
+        return seconds
 
     def close(self) -> None:
         self.process.stdin.close()

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from paddle_mini import _core
+from split_loops import MANY, threads, with_each
 
 # Blocks have up to 9 rows; up to 28, or 280, rows are multiplied with a panel before the next one. A segment of k has at most
 # 512 elements. Panels have 8 to 48 columns.
@@ -83,3 +85,17 @@ def test_recurrent_layers_of_few_texts_give_each_text_its_own_result(texts, mode
     (all_texts,) = exe.run(main, {"x": values}, [out], scope)
     (few,) = exe.run(main, {"x": values[:, :texts]}, [out], scope)
     np.testing.assert_allclose(few, all_texts[:, :texts], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", ((1, 1100, 300), (1, 512, 784), (1100, 1, 300), (700, 300, 7)), ids=str)
+def test_one_row_or_column_or_a_short_sum_has_the_same_bits_for_any_threads(sizes, dtype):
+    one, *others = with_each(MANY, lambda: product(*sizes, dtype, written=True)[0].tobytes())
+    assert others == [one] * len(others)
+
+
+def test_a_row_is_split_by_the_bytes_that_it_reads(dtype):
+    """1.6 MB take longer to arrive than a loop that is split takes, although there are two operations for each element."""
+    with threads(2, shortest=None):
+        _core.take_longest_split_loop()
+        product(1, 512, 784, dtype, written=False)
+        assert _core.take_longest_split_loop() > 0

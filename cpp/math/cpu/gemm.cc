@@ -203,17 +203,21 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTi
   });
 }
 
-// One row, one column or a short sum. Eigen chooses the order of sums by sizes, so the tiles have fixed ones.
+// One row, one column or a short sum, which take as long as their operands take to arrive. Eigen chooses the order of sums by
+// sizes, so the tiles have fixed ones; but each element of a row has the same sum in a row of any length that ends with a strip.
 template <class T>
 void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
-  constexpr int64_t kStrip = 512;
-  const bool by_column = g.n >= g.m;
+  constexpr int64_t kStrip = 256;
+  const bool by_column = g.n >= g.m, one_row = g.m == 1;
   const int64_t length = by_column ? g.n : g.m, strips = (length + kStrip - 1) / kStrip;
-  const LoopSize size{strips, time_of(g) / static_cast<double>(std::max<int64_t>(strips, 1))};
+  const double bytes = static_cast<double>(g.m * g.k + g.k * g.n + g.m * g.n) * sizeof(T);
+  const double time = std::max(time_of(g), bytes_cost(bytes));
+  const LoopSize size{strips, time / static_cast<double>(std::max<int64_t>(strips, 1))};
   parallel_for(context, size, [&](int64_t begin, int64_t end) {
     StoredParts<T> stored(context);
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t from = i * kStrip, to = std::min(from + kStrip, length);
+    for (int64_t i = begin, next = 0; i < end; i = next) {
+      next = one_row ? end : i + 1;
+      const int64_t from = i * kStrip, to = std::min(next * kStrip, length);
       Tile tile = by_column ? Tile{0, g.m, from, to} : Tile{from, to, 0, g.n};
       run_tile(g, tile, a, b, c, run_by_eigen<T>);
       const int64_t ldc = g.ldc ? g.ldc : g.n;
