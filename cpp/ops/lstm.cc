@@ -80,7 +80,8 @@ struct LstmKernel : Kernel {
     const T* weights = packed.get(context, [this](T* to) { gemm.pack(weight.data(), 4 * size, false, to); });
     batches.each_step(context, false, row_cost(size), [&](int64_t t, int64_t begin, int64_t count) {
       int64_t row = batches.starts[t] + begin;
-      gemm.run(count, state.data() + begin * size, size, weights, gates.data() + row * 4 * size, 4 * size, true);
+      gemm.run(context, count, state.data() + begin * size, size, weights, gates.data() + row * 4 * size, 4 * size,
+               true);
       for (int64_t i = 0; i < count; ++i) run_row(context, row + i, begin + i);
     });
   }
@@ -143,8 +144,8 @@ struct LstmGradKernel : Kernel {
     batches.each_step(context, true, row_cost(size), [&](int64_t t, int64_t begin, int64_t count) {
       int64_t row = batches.starts[t] + begin;
       for (int64_t i = 0; i < count; ++i) run_row(context, row + i, begin + i);
-      back.run(count, to_gates.data() + row * 4 * size, 4 * size, packed.data(), to_hidden.data() + begin * size, size,
-               false);
+      back.run(context, count, to_gates.data() + row * 4 * size, 4 * size, packed.data(),
+               to_hidden.data() + begin * size, size, false);
     });
     if (first_gradient) batches.scatter_first(context, to_hidden.data(), size, first_gradient.data());
     if (first_cell_gradient) batches.scatter_first(context, to_cell.data(), size, first_cell_gradient.data());

@@ -5,6 +5,7 @@ import pytest
 
 import paddle_mini as pm
 from harness import array, ints, op_tests, run_op
+from split_loops import MANY, with_each
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -145,3 +146,16 @@ def test_padding_does_not_matter(mode):
     np.testing.assert_array_equal(first["Out"], second["Out"])
     for one, other in zip(first["State"], second["State"]):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("mode", GATES)
+def test_a_single_sequence_has_the_same_bits_for_any_threads(mode):
+    """The product of each step is split by columns."""
+    inputs, attrs = case(mode, 3, 1, 20, 130)
+    inputs = {
+        name: [np.float32(item) for item in value] if isinstance(value, list) else np.float32(value)
+        for name, value in inputs.items()
+    }
+    ports = {"Out": 1, "State": len(inputs["PreState"]), "Reserve": 1}
+    one, *others = with_each(MANY, lambda: run_op("rnn", inputs, attrs, ports)["Out"].tobytes())
+    assert others == [one] * len(others)

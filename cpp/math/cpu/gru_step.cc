@@ -36,7 +36,7 @@ template <class T>
 void GruStep<T>::run(KernelContext& context, int64_t m, const T* packed, T* gates, const T* last, T* reset,
                      T* hidden) const {
   PackedGemm<T> of_gates = product(size, 2 * size), of_candidate = product(size, size);
-  of_gates.run(m, last, size, packed, gates, 3 * size, true);
+  of_gates.run(context, m, last, size, packed, gates, 3 * size, true);
   for (int64_t i = 0; i < m; ++i) {
     T *u = gates + i * 3 * size, *r = u + size;
     auto open = [this](auto a, auto b, auto h) {
@@ -46,7 +46,7 @@ void GruStep<T>::run(KernelContext& context, int64_t m, const T* packed, T* gate
     map(context, size, open, std::make_tuple(u, r, reset + i * size), static_cast<const T*>(u),
         static_cast<const T*>(r), last + i * size);
   }
-  of_candidate.run(m, reset, size, packed + of_gates.packed_size(), gates + 2 * size, 3 * size, true);
+  of_candidate.run(context, m, reset, size, packed + of_gates.packed_size(), gates + 2 * size, 3 * size, true);
   for (int64_t i = 0; i < m; ++i) {
     T *u = gates + i * 3 * size, *c = u + 2 * size;
     auto mix = [this](auto update, auto sum, auto h) {
@@ -81,7 +81,8 @@ void GruStep<T>::run_gradient(KernelContext& context, int64_t m, const T* packed
     map(context, size, split, std::make_tuple(to_u, to_u + 2 * size, to_h), u, c, last + i * size,
         static_cast<const T*>(to_h));
   }
-  of_candidate.run(m, gate_gradients + 2 * size, 3 * size, packed + of_gates.packed_size(), to_reset, size, false);
+  of_candidate.run(context, m, gate_gradients + 2 * size, 3 * size, packed + of_gates.packed_size(), to_reset, size,
+                   false);
   for (int64_t i = 0; i < m; ++i) {
     T *to_r = gate_gradients + i * 3 * size + size, *to_h = to_last + i * size;
     auto through = [this](auto r, auto h, auto g, auto sum) {
@@ -90,7 +91,7 @@ void GruStep<T>::run_gradient(KernelContext& context, int64_t m, const T* packed
     map(context, size, through, std::make_tuple(to_r, to_h), gates + i * 3 * size + size, last + i * size,
         static_cast<const T*>(to_reset + i * size), static_cast<const T*>(to_h));
   }
-  of_gates.run(m, gate_gradients, 3 * size, packed, to_last, size, true);
+  of_gates.run(context, m, gate_gradients, 3 * size, packed, to_last, size, true);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/parallel.h"
 #include "math/cpu/gemm_block.h"
 
 namespace paddle_mini {
@@ -15,23 +16,9 @@ using gemm_block::kWidth;
 constexpr int64_t kDepth = 256;      // depth of a segment of k, so that its panel stays in L1
 constexpr int64_t kRowsAtOnce = 32;  // rows of C computed per panel while it is in cache
 
-}  // namespace
-
+// The product on one thread.
 template <class T>
-int64_t PackedGemm<T>::packed_size() const {
-  return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T> * k;
-}
-
-template <class T>
-void PackedGemm<T>::pack(const T* b, int64_t ldb, bool transposed, T* packed) const {
-  for (int64_t j = 0; j < n; j += kWidth<T>, packed += kWidth<T> * k) {
-    const T* columns = transposed ? b + j * ldb : b + j;
-    gemm_block::pack_panel(columns, ldb, transposed, k, std::min(kWidth<T>, n - j), packed);
-  }
-}
-
-template <class T>
-void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc, bool add) const {
+void multiply(int64_t k, int64_t n, int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc, bool add) {
   if (k == 0 && !add)
     for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
   for (int64_t top = 0; top < m; top += kRowsAtOnce) {
@@ -54,6 +41,34 @@ void PackedGemm<T>::run(int64_t m, const T* a, int64_t lda, const T* packed, T* 
       }
     }
   }
+}
+
+}  // namespace
+
+template <class T>
+int64_t PackedGemm<T>::packed_size() const {
+  return (n + kWidth<T> - 1) / kWidth<T> * kWidth<T> * k;
+}
+
+template <class T>
+void PackedGemm<T>::pack(const T* b, int64_t ldb, bool transposed, T* packed) const {
+  for (int64_t j = 0; j < n; j += kWidth<T>, packed += kWidth<T> * k) {
+    const T* columns = transposed ? b + j * ldb : b + j;
+    gemm_block::pack_panel(columns, ldb, transposed, k, std::min(kWidth<T>, n - j), packed);
+  }
+}
+
+template <class T>
+void PackedGemm<T>::run(KernelContext& context, int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc,
+                        bool add) const {
+  const double elements = static_cast<double>(k * kWidth<T>);
+  const double cost = std::max(bytes_cost(elements * sizeof(T)), flops_cost(2.0 * elements * static_cast<double>(m)));
+  const int64_t panels = (n + kWidth<T> - 1) / kWidth<T>, of_thread = (panels + context.threads - 1) / context.threads;
+  // One range for each thread: the next step waits for the last one.
+  parallel_for(context, {panels, cost, of_thread}, [&](int64_t begin, int64_t end) {
+    const int64_t left = begin * kWidth<T>;
+    multiply(k, std::min(end * kWidth<T>, n) - left, m, a, lda, packed + left * k, c + left, ldc, add);
+  });
 }
 
 template struct PackedGemm<float>;

@@ -1,6 +1,8 @@
 // PackedGemm: products with a matrix that is packed once and used many times, such as the weights of a recurrent layer.
 #pragma once
 
+#include "core/kernel.h"
+
 #include <cstdint>
 
 namespace paddle_mini {
@@ -15,8 +17,9 @@ struct PackedGemm {
   // B[i][j] is b[i * ldb + j], or b[j * ldb + i] if it is stored transposed.
   void pack(const T* b, int64_t ldb, bool transposed, T* packed) const;
 
-  // A[i][l] is a[i * lda + l].
-  void run(int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc, bool add) const;
+  // A[i][l] is a[i * lda + l]. Large B are split among threads.
+  void run(KernelContext& context, int64_t m, const T* a, int64_t lda, const T* packed, T* c, int64_t ldc,
+           bool add) const;
 };
 
 extern template struct PackedGemm<float>;

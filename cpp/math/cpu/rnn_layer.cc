@@ -73,7 +73,7 @@ void RnnLayer<T>::run(KernelContext& context, const RnnProducts<T>& products, co
     for (int64_t i = 0; i < size.steps; ++i) {
       int64_t t = step(i), row = t * size.batch + begin;
       T* sums = gru ? share + begin * gates : line(row);
-      of_state.run(end - begin, state + begin * h, h, packed, sums, gru ? gates : size.line(), !gru);
+      of_state.run(context, end - begin, state + begin * h, h, packed, sums, gru ? gates : size.line(), !gru);
       for (int64_t b = begin; b < end; ++b, ++row) {
         T *to = out + row * out_step, *h_row = state + b * h, *c_row = cell + b * h;
         if (is_padding(t, b)) pad_row(row, to);
@@ -140,7 +140,7 @@ void RnnLayer<T>::run_gradient(KernelContext& context, const T* out, const T* ou
         }
       }
       const T* gradients = to_hidden + (t * size.batch + begin) * gates;
-      to_state.run(end - begin, gradients, gates, packed, state_gradient + begin * h, h, true);
+      to_state.run(context, end - begin, gradients, gates, packed, state_gradient + begin * h, h, true);
     }
   });
   if (x_gradient) {
