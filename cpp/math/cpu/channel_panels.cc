@@ -53,12 +53,7 @@ ChannelPanels<T>::ChannelPanels(KernelInit& init, const ConvolutionSizes& sizes,
   kept_ = init.packed("Filter", "filters by panels of channels",
                       {s_.groups, s_.out_channels, s_.in_channels, s_.taps()}, elements * sizeof(T));
   if (!kept_) return;
-  int64_t most_blocks = 0;
-  for (int64_t i = 0; i < grid_.regions(); ++i) {
-    int64_t count = 0;
-    each_block_of(grid_.region(i), [&](const Block&) { ++count; });
-    most_blocks = std::max(most_blocks, count);
-  }
+  const auto most_blocks = static_cast<int64_t>(blocks_of(grid_.region(0)).size());  // no region is larger
   sums_.resize(most_blocks * kBlockSums);
   if (!in_place_) inputs_.resize(grid_.buffer_size());
   else
@@ -84,8 +79,8 @@ void ChannelPanels<T>::pack(KernelContext& context, const T* filter, T* to) cons
 
 // Rows of all images of the region are cut into blocks of nearly equal length; of short rows, a block has two.
 template <class T>
-template <class F>
-void ChannelPanels<T>::each_block_of(const Region& region, F f) const {
+std::vector<typename ChannelPanels<T>::Block> ChannelPanels<T>::blocks_of(const Region& region) const {
+  std::vector<Block> blocks;
   const int64_t rows = region.rows, columns = region.columns, all = region.images * rows;
   const bool short_rows = columns <= kMostPixels<T> / 2;
   const int64_t image_step = in_place_ ? s_.image_size() : grid_.image_elements();
@@ -94,9 +89,10 @@ void ChannelPanels<T>::each_block_of(const Region& region, F f) const {
   for (int64_t row = 0; row < all; row += short_rows ? 2 : 1) {
     const int64_t next = short_rows && row + 1 < all ? row + 1 : row;
     each_block(columns, kMostPixels<T>, [&](int64_t x, int count) {
-      f(Block{input(row) + x, input(next) + x, output(row) + x, output(next) + x, count, next > row ? 2 : 1});
+      blocks.push_back({input(row) + x, input(next) + x, output(row) + x, output(next) + x, count, next > row ? 2 : 1});
     });
   }
+  return blocks;
 }
 
 // The sums of rows [first, first + count) of a panel, added to those of earlier rows.
@@ -174,8 +170,7 @@ void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filt
         grid_.pack(inputs, region, s_.in_channels, inputs_.data(lane));
         inputs = inputs_.data(lane);
       }
-      std::vector<Block> blocks;
-      each_block_of(region, [&](const Block& block) { blocks.push_back(block); });
+      const std::vector<Block> blocks = blocks_of(region);
       for (int64_t p = panels() * slice / slices; p < panels() * (slice + 1) / slices; ++p) {
         const int64_t first = p * kWidth, channels = std::min<int64_t>(s_.out_channels - first, kWidth);
         const T* panel = all + (group * padded_outs() + first) * s_.taps();

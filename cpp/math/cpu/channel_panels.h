@@ -34,8 +34,7 @@ class ChannelPanels {
   int64_t panels() const { return (s_.out_channels + kWidth - 1) / kWidth; }
   int64_t padded_outs() const { return (s_.out_channels + Vec<T>::size - 1) / Vec<T>::size * Vec<T>::size; }
   void pack(KernelContext& context, const T* filter, T* to) const;
-  template <class F>
-  void each_block_of(const Region& region, F f) const;
+  std::vector<Block> blocks_of(const Region& region) const;
   // Outputs of a region: some channels, the first of which has that number.
   struct Outputs {
     T* first;

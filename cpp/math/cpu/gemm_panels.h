@@ -78,6 +78,7 @@ void pack_all(KernelContext& context, const GemmSizes<T>& g, const T* b, T* to) 
 
 // Rows whose part of A stays in the L2 cache while they are multiplied with one panel after another.
 constexpr int64_t kByPanel = 280;
+
 // Panels of B that are packed; `ahead`: what a block of rows, of so many blocks, prefetches of one.
 template <class T>
 struct PackedPanels {
