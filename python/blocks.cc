@@ -128,7 +128,7 @@ class PushedBlocks {
       steps.push_back(step);
     }
     std::stable_partition(steps.begin(), steps.end(), [](const Step& step) { return step.block->is_table; });
-    std::optional<py::gil_scoped_release> others_run;
+    std::optional<WithoutGil> others_run;
     if (moved >= kManyBytes) others_run.emplace();
     std::vector<int64_t> inside;
     for (size_t done = 0; done < steps.size(); ++done) {
@@ -203,7 +203,7 @@ class PushedBlocks {
   };
 
   bool copy(const std::vector<Copy>& copies, size_t moved) {
-    std::optional<py::gil_scoped_release> others_run;
+    std::optional<WithoutGil> others_run;
     if (moved >= kManyBytes) others_run.emplace();
     std::vector<int64_t> inside;
     for (const Copy& one : copies) {

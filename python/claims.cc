@@ -5,11 +5,6 @@
 #include "module.h"
 
 namespace paddle_mini::python {
-namespace {
-
-using WithoutGil = py::call_guard<py::gil_scoped_release>;  // while a step waits for the lock
-
-}  // namespace
 
 std::vector<Scope::Exchange> exchanges_of(const ExchangeTriples& triples) {
   std::vector<Scope::Exchange> exchanges;
@@ -23,16 +18,16 @@ void define_claims(py::module_& m) {
       .def("__enter__", [](const SwappedValues&) {})
       .def("__exit__",
            [](SwappedValues& self, const py::args&) {
-             py::gil_scoped_release release;
+             WithoutGil others_run;
              self.exit(user_wants_to_stop);
            })
-      .def("restore", [](SwappedValues& self) { self.restore(user_wants_to_stop); }, WithoutGil());
+      .def("restore", [](SwappedValues& self) { self.restore(user_wants_to_stop); }, py::call_guard<WithoutGil>());
   py::class_<Claim>(
       m, "Claim",
       "For (name, by, keep) of a scope: inside its `with` block no other thread can apply averages to "
       "these names or change them; ScopeInUse when one of them is claimed already. `by` may be given values there.")
       .def(py::init([](std::shared_ptr<Scope> scope, const ExchangeTriples& triples) {
-             py::gil_scoped_release release;  // no call_guard: pybind11 would change its table of instances in it
+             WithoutGil others_run;  // no call_guard: pybind11 would change its table of instances in it
              return std::make_unique<Claim>(std::move(scope), exchanges_of(triples), user_wants_to_stop);
            }),
            py::arg("scope"), py::arg("triples"))
@@ -40,12 +35,12 @@ void define_claims(py::module_& m) {
           "__enter__", [](Claim& self) -> Claim& { return self; }, py::return_value_policy::reference)
       .def("__exit__",
            [](Claim& self, const py::args&) {
-             py::gil_scoped_release release;
+             WithoutGil others_run;
              self.exit(user_wants_to_stop);
            })
       .def(
           "apply", [](Claim& self, bool need_restore) { return self.apply(need_restore, user_wants_to_stop); },
-          py::arg("need_restore") = true, WithoutGil(),
+          py::arg("need_restore") = true, py::call_guard<WithoutGil>(),
           "Gives each name the value of `by` until the SwappedValues object ends; its own value is kept.");
 }
 

@@ -59,12 +59,12 @@ std::vector<Tensor> tensors_of(const Signature& signature, const py::tuple& feed
 
 py::list run_counted(Executor& executor, const std::shared_ptr<Signature>& signature,
                      const std::shared_ptr<Scope>& scope, const py::tuple& feeds) {
+  NeedsGil here;
   std::vector<py::array> copies;
   std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
-  NeedsGil here;
   Executor::Run run(executor, signature, scope);
   try {
-    py::gil_scoped_release release;
+    WithoutGil others_run;
     run.start(tensors, user_wants_to_stop);
   } catch (...) {
     // A Python function may hold arrays in the memory of this run, so that memory is never freed.
@@ -93,9 +93,18 @@ std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& sign
   std::vector<py::array> copies;
   std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
   Executor::Run run(executor, signature, scope);
-  py::gil_scoped_release release;
+  WithoutGil others_run;
   return run.plan_text(tensors, stage, user_wants_to_stop);
 }
+
+// An executor's end waits for what devices still do for it. That may follow a sum of replicas whose threads need the GIL.
+struct EndWithoutGil {
+  void operator()(Executor* executor) const {
+    WithoutGil others_run;
+    delete executor;
+  }
+};
+using HeldExecutor = std::unique_ptr<Executor, EndWithoutGil>;
 
 std::vector<Place> places_of(const std::vector<std::string>& names) {
   std::vector<Place> places;
@@ -132,7 +141,7 @@ void define_executor(py::module_& m) {
       .def(
           "turn",
           [](std::shared_ptr<ReplicaTurns> turns) {
-            py::gil_scoped_release release;
+            WithoutGil others_run;
             return std::make_unique<Turn>(std::move(turns), user_wants_to_stop);
           },
           "Waits until no other thread has a turn with one of these devices. The turn ends with its `with` block. "
@@ -144,7 +153,7 @@ void define_executor(py::module_& m) {
              return std::make_shared<ThreadCommunicator>(static_cast<int>(places.size()), manager().sums_among(places));
            }),
            py::arg("places"))
-      .def("cancel", &ThreadCommunicator::cancel, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
+      .def("cancel", &ThreadCommunicator::cancel, py::arg("reason"), py::call_guard<WithoutGil>(),
            "All current and later waits for a replica raise DeviceError with this reason.")
       .def("reset", &ThreadCommunicator::reset, "Clears cancel(); no replica may run meanwhile.");
   py::class_<Signature, std::shared_ptr<Signature>>(
@@ -155,16 +164,14 @@ void define_executor(py::module_& m) {
              return std::make_shared<Signature>(std::move(program), std::move(feeds), std::move(fetches));
            }),
            py::arg("program"), py::arg("feeds"), py::arg("fetches"));
-  using WithoutGil = py::call_guard<py::gil_scoped_release>;
-  // Its end waits for what devices still do for it. That may follow a sum of replicas whose threads need the GIL.
-  py::class_<Executor>(m, "Executor", py::release_gil_before_calling_cpp_dtor())
+  py::class_<Executor, HeldExecutor>(m, "Executor")
       .def(py::init([](const std::string& place, std::optional<uint64_t> seed, bool files, bool cpu_fallback,
                        const std::optional<std::shared_ptr<ThreadCommunicator>>& communicator, int rank,
                        int64_t max_loop_steps, int threads) {
              ExecutorOptions options{parse_place(place), seed, files, cpu_fallback, nullptr, rank, threads,
                                      max_loop_steps};
              if (communicator) options.communicator = *communicator;
-             return std::make_unique<Executor>(manager(), options);
+             return HeldExecutor(new Executor(manager(), options));
            }),
            py::arg("place"), py::arg("seed") = py::none(), py::arg("files") = false,
            py::arg("allow_cpu_fallback") = false, py::arg("communicator") = py::none(), py::arg("rank") = 0,
@@ -173,13 +180,14 @@ void define_executor(py::module_& m) {
       .def("plan_text", &plan_text, py::arg("signature"), py::arg("scope"), py::arg("feeds"), py::arg("stage") = "plan")
       .def(
           "seed", [](Executor& executor, uint64_t seed) { executor.seed(seed, user_wants_to_stop); }, py::arg("seed"),
-          WithoutGil())
+          py::call_guard<WithoutGil>())
       .def(
-          "random_state", [](Executor& executor) { return executor.random_state(user_wants_to_stop); }, WithoutGil())
+          "random_state", [](Executor& executor) { return executor.random_state(user_wants_to_stop); },
+          py::call_guard<WithoutGil>())
       .def(
           "set_random_state",
           [](Executor& executor, const std::string& state) { executor.set_random_state(state, user_wants_to_stop); },
-          py::arg("state"), WithoutGil());
+          py::arg("state"), py::call_guard<WithoutGil>());
   m.def("num_threads", &num_threads);
   m.def("num_threads_reason", &num_threads_reason);
   m.def("set_num_threads", &set_num_threads, py::arg("threads"));

@@ -23,7 +23,7 @@ template <class Write>
 auto with_parameters(Scope& scope, const std::vector<std::string>& names, const Write& write) {
   InScope use(scope, Access::Read);
   ParameterPieces parameters(scope, names);
-  py::gil_scoped_release others_run;
+  WithoutGil others_run;
   return write(parameters.pieces());
 }
 
@@ -55,7 +55,7 @@ void write_several(const std::vector<std::pair<FileName, std::vector<py::buffer>
     Pieces& views = files.emplace_back(NewFile{path, std::nullopt}).pieces.emplace();
     for (const py::buffer& piece : pieces) views.push_back(contents_of(held.emplace_back(piece.request())));
   }
-  py::gil_scoped_release others_run;
+  WithoutGil others_run;
   write_files(files);
 }
 

@@ -265,7 +265,7 @@ py::list pack_frames(int kind, const py::bytes& header, const py::sequence& arra
     if (!is_inside) moves.emplace_back(at, from, bytes);
     at += room(bytes);
   }
-  py::gil_scoped_release others_run;
+  WithoutGil others_run;
   for (auto [to_place, from, bytes] : moves) std::memcpy(to_place, from, bytes);
   return frames;
 }

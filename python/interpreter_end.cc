@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <thread>
 
 #include "module.h"
@@ -12,9 +13,18 @@
 namespace paddle_mini::python {
 namespace {
 
-std::atomic<int> working{0};
+std::atomic<int> working{0};  // threads that have a NeedsGil
+thread_local int depth = 0;  // how many this thread has
 std::atomic<bool> ended{false};
 std::atomic<std::thread::id> ending_thread{};
+
+void enter() {
+  if (depth++ == 0) ++working;
+}
+
+void leave() {
+  if (--depth == 0) --working;
+}
 
 void end_work() {
   ending_thread = std::this_thread::get_id();
@@ -31,22 +41,37 @@ void end_work() {
 bool interpreter_ends() { return ended; }
 
 NeedsGil::NeedsGil() {
-  ++working;
+  enter();
   if (!ended) return;
-  --working;
+  leave();
+  if (PyGILState_Check()) stay_if_interpreter_ends();
   fail<OpError>("the interpreter ends");
 }
 
-NeedsGil::~NeedsGil() { --working; }
+NeedsGil::~NeedsGil() { leave(); }
+
+WithoutGil::WithoutGil() : exceptions_(std::uncaught_exceptions()) {
+  stay_if_interpreter_ends();
+  enter();
+  thread_ = PyEval_SaveThread();
+}
+
+WithoutGil::~WithoutGil() {
+  PyEval_RestoreThread(thread_);
+  leave();
+  if (std::uncaught_exceptions() > exceptions_) stay_if_interpreter_ends();
+}
 
 void stay_if_interpreter_ends() {
-  if (!ended || ending_thread.load() == std::this_thread::get_id()) return;
+  if (!ended || depth > 0 || ending_thread.load() == std::this_thread::get_id()) return;
   PyEval_SaveThread();
   while (true) pause();
 }
 
 void define_interpreter_end(py::module_& m) {
-  pthread_atfork(nullptr, nullptr, [] { working = 0; });  // the child has none of the other threads
+  // The child has none of the other threads.
+  pthread_atfork(nullptr, nullptr, [] { working = depth > 0 ? 1 : 0; });
+  py::detail::npy_api::get();  // pybind11 releases the GIL by itself when it first needs this
   m.def("end_work", &end_work, "Stops the runs of all threads, waits for them, and lets none begin.");
 }
 

@@ -100,7 +100,8 @@ py::dict info_to_python(const VarInfo& info);
 // testing.cc: the port that determines the kernel's dtype, and whether it is an output; None: the first port.
 py::object dtype_port(const OpSchema& schema);
 
-// interpreter_end.cc: while one exists, the interpreter's end waits. OpError if it has begun.
+// interpreter_end.cc: while one exists, the interpreter's end waits. After the end has begun, a thread that holds the GIL
+// doesn't get past its constructor (see stay_if_interpreter_ends), and others get an OpError.
 class NeedsGil {
  public:
   NeedsGil();
@@ -108,8 +109,22 @@ class NeedsGil {
   NeedsGil(const NeedsGil&) = delete;
   NeedsGil& operator=(const NeedsGil&) = delete;
 };
+// Releases the GIL of its thread while it exists, and the interpreter's end waits until the thread has it again. After the
+// end has begun, a thread other than the ending one doesn't get past its constructor, nor an exception past its destructor.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* thread_;
+  int exceptions_;  // in flight when it was made
+};
 bool interpreter_ends();
-// With the GIL: does not return after the interpreter's end has begun, except to the thread that ends it.
+// With the GIL: after the interpreter's end has begun, returns only to the thread that ends it, and to those that a NeedsGil
+// or a WithoutGil further up their stack lets finish.
 void stay_if_interpreter_ends();
 
 // python_operators.cc: whether a Python function has ever kept an array of its inputs.
@@ -125,7 +140,7 @@ class InScope {
  public:
   InScope(Scope& scope, Access access) : use_(scope, access) {
     if (use_.try_begin()) return;
-    py::gil_scoped_release release;
+    WithoutGil others_run;
     use_.begin(user_wants_to_stop);
   }
   void end() { use_.end(); }

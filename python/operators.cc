@@ -142,7 +142,7 @@ void define_operators(py::module_& m) {
       [](const FileName& path, const std::string& type, const FileName& gpu_path) {
         manager().load_operators(path, type, gpu_path);
       },
-      py::arg("path"), py::arg("type"), py::arg("gpu_path"), py::call_guard<py::gil_scoped_release>());
+      py::arg("path"), py::arg("type"), py::arg("gpu_path"), py::call_guard<WithoutGil>());
   m.def("check_op", &check_op);
   m.def("gradient", &gradient);
   m.def("set_fill_pattern", &set_fill_pattern);  // fill byte of unwritten memory, or -1

@@ -58,7 +58,7 @@ void set_in_parts(Scope& scope, const py::sequence& values) {
     found.push_back(std::move(value));
   }
   InScope use(scope, Access::Edit);
-  py::gil_scoped_release others_run;
+  WithoutGil others_run;
   scope.set(found);
 }
 

@@ -201,7 +201,7 @@ void define_testing(py::module_& m) {
   m.def("take_longest_split_loop", &take_longest_split_loop);
   m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
   m.def("try_loop", &try_loop, py::arg("threads"), py::arg("items"), py::arg("failing") = std::vector<int64_t>(),
-        py::call_guard<py::gil_scoped_release>());
+        py::call_guard<WithoutGil>());
   m.def("memory_in_use", &memory_in_use);
   m.def("try_schema", &try_schema, py::arg("type"), py::arg("calls"));
   m.def("try_gradient_schema", &try_gradient_schema, py::arg("forward"), py::arg("gradient"));
