@@ -413,7 +413,7 @@ def tensor_header(arg0: numpy.dtype[typing.Any], arg1: collections.abc.Sequence[
 def try_gradient_schema(forward: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]], gradient: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:
     ...
 
-def try_loop(threads: typing.SupportsInt | typing.SupportsIndex, items: typing.SupportsInt | typing.SupportsIndex, failing: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]=[]) -> tuple[list[int], int]:
+def try_loop(threads: typing.SupportsInt | typing.SupportsIndex, items: typing.SupportsInt | typing.SupportsIndex, failing: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]=[], microseconds: typing.SupportsInt | typing.SupportsIndex=0) -> tuple[list[int], list[int]]:
     ...
 
 def try_schema(type: str, calls: collections.abc.Sequence[tuple[str, collections.abc.Sequence[str]]]) -> list[str]:

@@ -1,7 +1,9 @@
 // For tests: builds schemas from lists of calls, changes one fact of an operator's schema, and sets memory limits.
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <map>
+#include <thread>
 
 #include "core/cpu_count.h"
 #include "core/memory_limit.h"
@@ -167,24 +169,25 @@ py::object alter_schema(const std::string& type, const std::string& fact, const 
   return before;
 }
 
-// Splits a loop of many short items, each again a loop. Returns how often each item ran and the highest lane. Raises for the
-// first item of `failing`, after which no item may have run twice.
-std::pair<std::vector<int>, int> try_loop(int threads, int64_t items, const std::vector<int64_t>& failing) {
+// Splits a loop of items that each take this time, each range again a loop. Returns how often each item ran, and the last
+// lane that ran it. Raises for the first item of `failing`, after which no item may have run twice.
+std::pair<std::vector<int>, std::vector<int>> try_loop(int threads, int64_t items, const std::vector<int64_t>& failing,
+                                                       int microseconds) {
   KernelContext context;
   context.threads = threads;
   context.least_loop = 1;
-  std::vector<int> ran(static_cast<size_t>(items));
-  std::atomic<int> highest{0};
+  std::vector<int> ran(static_cast<size_t>(items)), lanes(static_cast<size_t>(items));
   parallel_for(context, {items, 1}, [&](int64_t begin, int64_t end, int lane) {
-    for (int seen = highest; seen < lane && !highest.compare_exchange_weak(seen, lane);) continue;
     parallel_for(context, {end - begin, 1}, [&](int64_t from, int64_t to) {
       for (int64_t i = begin + from; i < begin + to; ++i) {
         if (std::count(failing.begin(), failing.end(), i)) fail<OpError>("item ", i);
+        if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
         ++ran[static_cast<size_t>(i)];
+        lanes[static_cast<size_t>(i)] = lane;
       }
     });
   });
-  return {ran, highest};
+  return {ran, lanes};
 }
 
 }  // namespace
@@ -201,7 +204,7 @@ void define_testing(py::module_& m) {
   m.def("take_longest_split_loop", &take_longest_split_loop);
   m.def("started_workers", [] { return ThreadPool::of_process().workers(); });
   m.def("try_loop", &try_loop, py::arg("threads"), py::arg("items"), py::arg("failing") = std::vector<int64_t>(),
-        py::call_guard<WithoutGil>());
+        py::arg("microseconds") = 0, py::call_guard<WithoutGil>());
   m.def("memory_in_use", &memory_in_use);
   m.def("try_schema", &try_schema, py::arg("type"), py::arg("calls"));
   m.def("try_gradient_schema", &try_gradient_schema, py::arg("forward"), py::arg("gradient"));

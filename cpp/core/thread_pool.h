@@ -47,10 +47,10 @@ class ThreadPool {
   struct State;
 
   ThreadPool();
-  static void work(State& state);
+  static void work(State& state, int number);  // a caller has the number 0
   static void start_workers(State& state, int wanted);
   static Running* find_work(State& state);
-  static void run_chunks(Running& running, int lane);
+  static void run_chunks(Running& running, int number, int lane);
 
   // Replaced in a child of fork(), where the workers do not exist.
   std::atomic<State*> state_;

@@ -63,21 +63,29 @@ class RowMerge {
 template <class F>
 void each_row_apart(KernelContext& context, const std::vector<int64_t>& rows, int64_t height, int64_t width,
                     double cost_of_element, F f) {
-  constexpr int64_t kColumns = 64;
+  constexpr int64_t kColumns = 64, kBlock = 256;
+  constexpr double kCostOfRow = 8;  // of finding it
   const int64_t count = static_cast<int64_t>(rows.size());
-  const double time = cost_of_element * static_cast<double>(count * width);
+  const double time = (kCostOfRow + cost_of_element * static_cast<double>(width)) * static_cast<double>(count);
   if (width >= 2 * kColumns) {
     return parallel_for(context, {width, time / static_cast<double>(width), kColumns}, [&](int64_t begin, int64_t end) {
       for (int64_t i = 0; i < count; ++i) f(i, begin, end - begin);
     });
   }
-  // By the rows of the table. Each range reads the whole list, so there are only as many as threads.
+  // By the rows of the table. Each range reads the whole list, so there are only as many as threads. It picks a block's rows
+  // without branches first: whether a row is in the range can't be predicted.
   const int64_t unit = (height + context.threads - 1) / context.threads;
   const LoopSize size{height, time / static_cast<double>(std::max<int64_t>(height, 1)), std::max<int64_t>(unit, 1)};
   parallel_for(context, size, [&](int64_t begin, int64_t end) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = rows[static_cast<size_t>(i)];
-      if (row >= begin && row < end) f(i, int64_t{0}, width);
+    int64_t picked[kBlock];
+    for (int64_t first = 0; first < count; first += kBlock) {
+      int64_t n = 0;
+      for (int64_t i = first; i < std::min(first + kBlock, count); ++i) {
+        const int64_t row = rows[static_cast<size_t>(i)];
+        picked[n] = i;
+        n += row >= begin && row < end;
+      }
+      for (int64_t i = 0; i < n; ++i) f(picked[i], int64_t{0}, width);
     }
   });
 }

@@ -51,7 +51,7 @@ struct Pooling2d {
   template <class Begin, class One, class Many>
   void for_each_window(KernelContext& context, int64_t lanes, Begin begin_group, One one, Many many) const {
     constexpr int64_t kPlanes = 16;
-    const double cost = static_cast<double>(kPlanes * plane_size) / static_cast<double>(lanes);
+    const double cost = static_cast<double>(kPlanes) * cost_of_plane(lanes);
     parallel_for(context, {(planes + kPlanes - 1) / kPlanes, cost}, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i * kPlanes, last = std::min(first + kPlanes, planes);
@@ -59,6 +59,16 @@ struct Pooling2d {
         each_window_of(first, last, lanes, one, many);
       }
     });
+  }
+
+  // 0.6 ns for each element of a single window, 2 for each register of several windows.
+  double cost_of_plane(int64_t lanes) const {
+    double in_rows = 0, in_single = 0;
+    for (const PooledRange& row : rows) in_rows += static_cast<double>(row.end - row.begin);
+    for (int64_t c = 0; c < static_cast<int64_t>(columns.size()); ++c)
+      if (c < whole_begin || c >= whole_end) in_single += static_cast<double>(columns[c].end - columns[c].begin);
+    const double registers = static_cast<double>(taps * ((whole_end - whole_begin + lanes - 1) / lanes));
+    return in_rows * (0.6 * in_single + 2 * registers);
   }
 
   template <class One, class Many>
