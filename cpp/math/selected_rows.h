@@ -58,22 +58,37 @@ class RowMerge {
   std::vector<size_t> firsts_;  // the first entry of each of rows_, then the number of entries
 };
 
-// Calls f(i, first column, number of columns) for each of a list of rows of a table, which may repeat, on several
-// threads: no two threads get the same element of the table, and each element is met in the order of the list.
-template <class F>
-void each_row_apart(KernelContext& context, const std::vector<int64_t>& rows, int64_t height, int64_t width,
-                    double cost_of_element, F f) {
-  constexpr int64_t kColumns = 64, kBlock = 256;
+// row[c] = f(row[c], values[c]) for the rows of a list, which may repeat, with the next `width` values each. On several
+// threads: no two have the same element of the table, and each element is met in the order of the list.
+template <class T, class F>
+void update_rows(KernelContext& context, T* table, int64_t height, int64_t width, const std::vector<int64_t>& rows,
+                 const T* values, F functor) {
+  constexpr int64_t kColumns = 64, kBlock = 256, kFew = 4;
   constexpr double kCostOfRow = 8;  // of finding it
   const int64_t count = static_cast<int64_t>(rows.size());
-  const double time = (kCostOfRow + cost_of_element * static_cast<double>(width)) * static_cast<double>(count);
+  const double cost = kCostOfRow + bytes_cost(3.0 * sizeof(T)) * static_cast<double>(width),
+               time = cost * static_cast<double>(count);
+  auto f = bind_scalars(functor);
+  auto row_of = [&](int64_t i) { return table + rows[static_cast<size_t>(i)] * width; };
+  auto update = [&](int64_t i, int64_t column, int64_t n) {
+    T* row = row_of(i) + column;
+    const T* by = values + i * width + column;
+    // A part of a register is stored with a mask, which delays loads of what it covers, here and multiples of 4 KB away.
+    if constexpr (!is_half<T>) {
+      if (n < kFew) {
+        for (int64_t c = 0; c < n; ++c) row[c] = f(row[c], by[c]);
+        return;
+      }
+    }
+    map_loop::run(n, f, row, static_cast<const T*>(row), by);
+  };
   if (width >= 2 * kColumns) {
     return parallel_for(context, {width, time / static_cast<double>(width), kColumns}, [&](int64_t begin, int64_t end) {
-      for (int64_t i = 0; i < count; ++i) f(i, begin, end - begin);
+      for (int64_t i = 0; i < count; ++i) update(i, begin, end - begin);
     });
   }
-  // By the rows of the table. Each range reads the whole list, so there are only as many as threads. It picks a block's rows
-  // without branches first: whether a row is in the range can't be predicted.
+  // By the rows of the table. Each range reads the whole list, so there are only as many as threads. It first picks its rows
+  // of a block, and prefetches them: without branches, as no CPU predicts whether a row is in the range.
   const int64_t unit = (height + context.threads - 1) / context.threads;
   const LoopSize size{height, time / static_cast<double>(std::max<int64_t>(height, 1)), std::max<int64_t>(unit, 1)};
   parallel_for(context, size, [&](int64_t begin, int64_t end) {
@@ -85,7 +100,8 @@ void each_row_apart(KernelContext& context, const std::vector<int64_t>& rows, in
         picked[n] = i;
         n += row >= begin && row < end;
       }
-      for (int64_t i = 0; i < n; ++i) f(picked[i], int64_t{0}, width);
+      for (int64_t i = 0; i < n; ++i) __builtin_prefetch(row_of(picked[i]), 1);
+      for (int64_t i = 0; i < n; ++i) update(picked[i], 0, width);
     }
   });
 }

@@ -38,13 +38,8 @@ struct SgdKernel : TiledKernel {
   void run_sparse(KernelContext& context) {
     if (param.data() != param_out.data()) copy_n(context, param.data(), param.numel(), param_out.data());
     // Rows that occur several times are subtracted one by one.
-    const std::vector<int64_t>& rows = grad.variable().rows;
-    const double cost = bytes_cost(3.0 * sizeof(T));
-    each_row_apart(context, rows, param.numel() / std::max<int64_t>(width, 1), width, cost,
-                   [&](int64_t i, int64_t column, int64_t n) {
-                     T* row = param_out.data() + rows[static_cast<size_t>(i)] * width + column;
-                     map(context, n, step(), row, static_cast<const T*>(row), grad.data() + i * width + column);
-                   });
+    update_rows(context, param_out.data(), param.numel() / std::max<int64_t>(width, 1), width, grad.variable().rows,
+                grad.data(), step());
   }
 };
 

@@ -59,12 +59,7 @@ struct SumKernel : Kernel {
   }
 
   void add_rows(KernelContext& context, const In<T>& x) {
-    const std::vector<int64_t>& touched = x.variable().rows;
-    const double cost = bytes_cost(3.0 * sizeof(T));
-    each_row_apart(context, touched, out.shape()[0], width, cost, [&](int64_t i, int64_t column, int64_t n) {
-      T* to = out.data() + touched[static_cast<size_t>(i)] * width + column;
-      map(context, n, Plus{}, to, static_cast<const T*>(to), x.data() + i * width + column);
-    });
+    update_rows(context, out.data(), out.shape()[0], width, x.variable().rows, x.data(), Plus{});
   }
 };
 

@@ -20,8 +20,10 @@ template <class T>
 void TableLookupKernel<T>::run(KernelContext& context) {
   check_ids(ids, table.shape()[0]);
   parallel_for(context, {ids.numel(), row_cost<T>(width)}, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kAhead = 16;
     T* to = out.data() + begin * width;
     for (int64_t i = begin; i < end; ++i, to += width) {
+      if (i + kAhead < end && ids[i + kAhead] != padding) __builtin_prefetch(table.data() + ids[i + kAhead] * width);
       if (ids[i] == padding) std::fill_n(to, width, T(0));
       else std::copy_n(table.data() + ids[i] * width, width, to);
     }
