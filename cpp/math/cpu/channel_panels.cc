@@ -152,7 +152,7 @@ void ChannelPanels<T>::multiply_panel(const std::vector<Block>& blocks, const T*
 template <class T>
 void ChannelPanels<T>::run(KernelContext& context, const T* image, const T* filter, T* out) {
   const int64_t regions = grid_.regions(), coarse = s_.groups * regions;
-  const int64_t slices = slices_per_item(coarse, 2 * context.threads, panels());
+  const int64_t slices = slices_per_item(coarse, context.threads, panels());
   const T* all = packed<T>(*kept_, context, [&](T* to) { pack(context, filter, to); });
   const double flops = 2.0 * static_cast<double>(s_.images * s_.out_size() * s_.taps());
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),

@@ -100,7 +100,7 @@ void DirectConvolution<T>::multiply(KernelContext& context, const DirectProduct<
                                     const T* filter, T* out) {
   const int64_t count = static_cast<int64_t>(product.grid.offsets().size()), regions = product.grid.regions();
   const int64_t coarse = groups_ * regions, blocks = (product.rows + kRows<T> - 1) / kRows<T>;
-  const int64_t slices = slices_per_item(coarse, 2 * context.threads, blocks);
+  const int64_t slices = slices_per_item(coarse, context.threads, blocks);
   const int64_t factors = product.rows * count;
   const T* packed = factors_.get(context, [&](T* to) { pack_factors(context, product, filter, to); });
   const double flops = 2.0 * static_cast<double>(groups_ * product.grid.lanes()) * static_cast<double>(factors);

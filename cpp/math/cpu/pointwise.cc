@@ -144,7 +144,7 @@ template <class T>
 int64_t PointwiseConvolution<T>::slices(int threads) const {
   const int64_t planes = s_.images * s_.groups, bytes = s_.out_channels * s_.in_channels * int64_t{sizeof(T)};
   const int64_t by_bytes = s_.images > 1 ? parts_of(bytes, kSliceBytes) : 1;
-  return std::min(blocks_, std::max(by_bytes, slices_per_item(planes * parts_, 2 * threads, blocks_)));
+  return std::min(blocks_, std::max(by_bytes, slices_per_item(planes * parts_, threads, blocks_)));
 }
 
 template <class T>

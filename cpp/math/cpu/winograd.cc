@@ -255,7 +255,7 @@ void WinogradConvolution::compute_panels(const Region& region, const Panel* firs
 
 void WinogradConvolution::run(KernelContext& context, const float* image, const float* filter, float* out) {
   const int64_t regions = regions_.count(), coarse = s_.groups * regions;
-  const int64_t slices = slices_per_item(coarse, 2 * context.threads, panels());
+  const int64_t slices = slices_per_item(coarse, context.threads, panels());
   const float* all = packed<float>(*kept_, context, [&](float* to) { pack(context, filter, to); });
   const double flops = 2.0 * static_cast<double>(s_.images * s_.out_size()) * static_cast<double>(s_.in_channels) * 5;
   const LoopSize size{coarse * slices, flops_cost(flops / static_cast<double>(std::max<int64_t>(coarse * slices, 1))),
