@@ -82,7 +82,7 @@ struct ThreadPool::Running {
 
   const Loop& loop;
   const int64_t segments;
-  std::atomic<int64_t> next[kMostSegments];  // of each segment
+  std::atomic<int64_t> next[kMostSegments];  // the next chunk of each segment
   std::atomic<int> helpers{0};  // workers inside
   int lanes = 1;  // lanes given out; guarded by the pool's mutex
   std::mutex failure{};  // guards `error` and changes of `failed`

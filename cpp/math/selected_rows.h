@@ -64,7 +64,7 @@ template <class T, class F>
 void update_rows(KernelContext& context, T* table, int64_t height, int64_t width, const std::vector<int64_t>& rows,
                  const T* values, F functor) {
   constexpr int64_t kColumns = 64, kBlock = 256, kFew = 4;
-  constexpr double kCostOfRow = 8;  // of finding it
+  constexpr double kCostOfRow = 8;  // the time to find it
   const int64_t count = static_cast<int64_t>(rows.size());
   const double cost = kCostOfRow + bytes_cost(3.0 * sizeof(T)) * static_cast<double>(width),
                time = cost * static_cast<double>(count);
