@@ -13,8 +13,8 @@
 namespace paddle_mini::python {
 namespace {
 
-std::atomic<int> working{0};  // threads that have a NeedsGil
-thread_local int depth = 0;  // how many this thread has
+std::atomic<int> working{0};  // threads that have a NeedsGil or a WithoutGil
+thread_local int depth = 0;  // how many of them this thread has
 std::atomic<bool> ended{false};
 std::atomic<std::thread::id> ending_thread{};
 

@@ -111,7 +111,7 @@ def work():
             {WORK[work]}
             entered.set()
 for _ in range(2): threading.Thread(target=work, daemon=True).start()
-entered.wait(60)
+assert entered.wait(60)
 """
     child = started(code, tmp_path)
     assert child.communicate(timeout=120)[1] in ("", "\n") and child.returncode == 0
