@@ -62,25 +62,25 @@ class RowMerge {
 // threads: no two have the same element of the table, and each element is met in the order of the list.
 template <class T, class F>
 void update_rows(KernelContext& context, T* table, int64_t height, int64_t width, const std::vector<int64_t>& rows,
-                 const T* values, F functor) {
+                 const T* values, F f) {
   constexpr int64_t kColumns = 64, kBlock = 256, kFew = 4;
   constexpr double kCostOfRow = 8;  // the time to find it
   const int64_t count = static_cast<int64_t>(rows.size());
   const double cost = kCostOfRow + bytes_cost(3.0 * sizeof(T)) * static_cast<double>(width),
                time = cost * static_cast<double>(count);
-  auto f = bind_scalars(functor);
   auto row_of = [&](int64_t i) { return table + rows[static_cast<size_t>(i)] * width; };
   auto update = [&](int64_t i, int64_t column, int64_t n) {
     T* row = row_of(i) + column;
     const T* by = values + i * width + column;
     // A part of a register is stored with a mask, which delays loads of what it covers, here and multiples of 4 KB away.
-    if constexpr (!is_half<T>) {
+    if constexpr (!kOnGpu && !is_half<T>) {  // no kernel on a GPU is given rows
       if (n < kFew) {
-        for (int64_t c = 0; c < n; ++c) row[c] = f(row[c], by[c]);
+        auto bound = bind_scalars(f);
+        for (int64_t c = 0; c < n; ++c) row[c] = bound(row[c], by[c]);
         return;
       }
     }
-    map_loop::run(n, f, row, static_cast<const T*>(row), by);
+    map(context, n, f, row, static_cast<const T*>(row), by);
   };
   if (width >= 2 * kColumns) {
     return parallel_for(context, {width, time / static_cast<double>(width), kColumns}, [&](int64_t begin, int64_t end) {
