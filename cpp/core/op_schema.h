@@ -201,8 +201,7 @@ class OpSchema {
   bool runs_on_gpu() const { return on_gpu_; }
   const std::string& cpu_only_reason() const { return cpu_only_reason_; }
 
- private:
-  // Not a lambda: GCC gives its function the same name in all files, so kernels of the same name in unnamed namespaces
+  // The factory of a kernel. Not a lambda: GCC gives its function the same name in all files, so kernels of the same name in unnamed namespaces
   // of two files would be merged. For each Made, unique_ptr<Made> would take longer to compile than most kernels do.
   // Cold, as it runs once for a plan: g++ compiles it for size.
   template <class Made>
@@ -210,6 +209,7 @@ class OpSchema {
     return std::unique_ptr<Kernel>(new Made(init));
   }
 
+ private:
   void set_kernel(DType dtype, KernelFactory factory);
   OpSchema& set_attr(const char* name, AttrValue default_value, const char* doc, const AttrCheck& check);
   OpSchema& set_infer(void (*function)(InferContext&));

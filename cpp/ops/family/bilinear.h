@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "core/op_table.h"
+#include "math/arithmetic.h"
 #include "math/fill.h"
 #include "math/map.h"
 
@@ -17,13 +18,6 @@ struct BilinearPorts {
 
   explicit BilinearPorts(const std::string& type);
   static BilinearPorts of_second(const std::string& second_type);
-};
-
-struct AddElements {
-  template <class V>
-  PM_HD V operator()(V a, V b) const {
-    return a + b;
-  }
 };
 
 // With Out = F(X, Y), X@GRAD = G(Y, Out@GRAD) and Y@GRAD = H(X, Out@GRAD), and the gradients XX and YY of these two:
@@ -45,17 +39,13 @@ class BilinearSecond : public Kernel {
   bool has_x_, has_y_;  // whether XX and YY are given
 };
 
-template <class Made>
-std::unique_ptr<Kernel> part_of_bilinear(KernelInit& init) {
-  return std::unique_ptr<Kernel>(new Made(init));
-}
-
 template <template <class> class Forward, template <class> class Gradient>
 struct BilinearSecondKernel {
   template <class T>
   struct For : BilinearSecond {
     explicit For(KernelInit& init)
-        : BilinearSecond(init, &part_of_bilinear<Forward<T>>, &part_of_bilinear<Gradient<T>>, dtype_of<T>::value) {}
+        : BilinearSecond(init, &OpSchema::make_kernel<Forward<T>>, &OpSchema::make_kernel<Gradient<T>>,
+                         dtype_of<T>::value) {}
 
    protected:
     void clear(KernelContext& context, Variable* to) const override {
@@ -63,7 +53,7 @@ struct BilinearSecondKernel {
     }
     void add(KernelContext& context, const Variable& more, Variable* to) const override {
       T* sum = static_cast<T*>(to->tensor.data);
-      map(context, to->tensor.shape.numel(), AddElements{}, sum, static_cast<const T*>(sum),
+      map(context, to->tensor.shape.numel(), Plus{}, sum, static_cast<const T*>(sum),
           static_cast<const T*>(more.tensor.data));
     }
   };

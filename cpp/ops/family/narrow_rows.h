@@ -44,10 +44,7 @@ template <template <class> class K>
 struct NarrowRows {
   template <class Half>
   struct For : RowsInFloat {
-    explicit For(KernelInit& init) : RowsInFloat(init, dtype_of<Half>::value, &make) {}
-
-   private:
-    static std::unique_ptr<Kernel> make(KernelInit& init) { return std::unique_ptr<Kernel>(new K<float>(init)); }
+    explicit For(KernelInit& init) : RowsInFloat(init, dtype_of<Half>::value, &OpSchema::make_kernel<K<float>>) {}
   };
 };
 
