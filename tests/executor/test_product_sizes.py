@@ -6,6 +6,7 @@ import pytest
 
 import paddle_mini as pm
 from paddle_mini import _core
+from paddle_mini.testing.one_op import run_op
 from split_loops import MANY, threads, with_each
 
 # Blocks have up to 9 rows; up to 28, or 280, rows are multiplied with a panel before the next one. A segment of k has at most
@@ -87,10 +88,41 @@ def test_recurrent_layers_of_few_texts_give_each_text_its_own_result(texts, mode
     np.testing.assert_allclose(few, all_texts[:, :texts], rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("sizes", ((1, 1100, 300), (1, 512, 784), (1100, 1, 300), (700, 300, 7)), ids=str)
+@pytest.mark.parametrize("sizes", ((1, 257, 1000), (1, 1025, 5), (1, 512, 784), (1100, 1, 300), (700, 300, 7)), ids=str)
 def test_one_row_or_column_or_a_short_sum_has_the_same_bits_for_any_threads(sizes, dtype):
     one, *others = with_each(MANY, lambda: product(*sizes, dtype, written=True)[0].tobytes())
     assert others == [one] * len(others)
+
+
+@pytest.mark.parametrize("n", (40, 130, 1500))
+@pytest.mark.parametrize("k", (0, 1, 7, 600))
+def test_one_row_has_the_bits_that_it_has_among_others(n, k, dtype):
+    one, _ = product(1, n, k, dtype, written=True)
+    program, exe, scope = pm.Program(), pm.Executor(), pm.Scope()
+    block, draw = program.global_block(), np.random.default_rng(1 + n + k)
+    x, y = (draw.standard_normal(shape).astype(dtype) for shape in ((1, k), (k, n)))
+    for name, value in (("x", np.repeat(x, 5, axis=0)), ("y", y), ("out", np.zeros((5, n), dtype))):
+        block.create_var(name, dtype=dtype, shape=list(value.shape), persistable=True)
+        scope.set(name, value)
+    block.append_op("mul", {"X": "x", "Y": "y"}, {"Out": "out"})
+    exe.run(program, fetch_list=[], scope=scope)
+    assert all(row.tobytes() == one[0].tobytes() for row in scope.get("out"))
+
+
+@pytest.mark.parametrize("transposed", (False, True))
+@pytest.mark.parametrize(
+    "sizes", ((1, 300, 2500), (300, 1, 2500), (1, 1, 5000), (1, 3, 0), (3, 1, 0), (4, 5, 0), (0, 1, 3), (1, 0, 3))
+)
+def test_a_matrix_and_a_vector(sizes, transposed, dtype):
+    """By matmul, with a factor, and both operands as they are and transposed."""
+    m, n, k = sizes
+    draw = np.random.default_rng(m + n + k)
+    x, y = draw.standard_normal((m, k)).astype(dtype), draw.standard_normal((k, n)).astype(dtype)
+    inputs = {"X": x.T.copy(), "Y": y.T.copy()} if transposed else {"X": x, "Y": y}
+    attrs = {"transpose_X": transposed, "transpose_Y": transposed, "alpha": 0.5}
+    found = run_op("matmul", inputs, attrs)["Out"]
+    expected = 0.5 * (x.astype("float64") @ y.astype("float64"))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=40 * np.finfo(dtype).eps * np.sqrt(max(k, 1)))
 
 
 def test_a_row_is_split_by_the_bytes_that_it_reads(dtype):

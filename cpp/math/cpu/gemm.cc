@@ -1,55 +1,17 @@
 // Matrix products. They keep a block of B in the L2 cache while streaming A and C, each once; those with one row or column
-// use Eigen, whose heavy templates are instantiated only here.
+// are products of a matrix and a vector.
 #include "math/gemm.h"
 
 #include <memory>
 
-#include <Eigen/Core>
-
 #include "core/stored_parts.h"
 #include "math/cpu/gemm_rows.h"
+#include "math/cpu/matrix_vector.h"
 #include "math/cpu/packed_input.h"
 #include "math/cpu/product_tiles.h"
 
 namespace paddle_mini {
 namespace {
-
-template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using View = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
-template <class T>
-using Target = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
-
-template <class T, class A, class B>
-void multiply(const A& a, const B& b, T alpha, T beta, Target<T>& c) {
-  if (beta == T(0)) {
-    if (alpha == T(1)) c.noalias() = a * b;
-    else c.noalias() = alpha * (a * b);
-    return;
-  }
-  if (beta != T(1)) c *= beta;
-  c.noalias() += alpha * (a * b);
-}
-
-template <class T>
-void run_by_eigen(const GemmSizes<T>& g, const T* a, const T* b, T* c) {
-  bool transpose_a = g.transpose_a, transpose_b = g.transpose_b;
-  int64_t m = g.m, n = g.n, k = g.k;
-  auto stride = [](int64_t given, int64_t columns) { return Eigen::OuterStride<>(given ? given : columns); };
-  View<T> left(a, transpose_a ? k : m, transpose_a ? m : k, stride(g.lda, transpose_a ? m : k));
-  View<T> right(b, transpose_b ? n : k, transpose_b ? k : n, stride(g.ldb, transpose_b ? k : n));
-  Target<T> result(c, m, n, stride(g.ldc, n));
-  if (k == 0) {
-    if (g.beta == T(0)) result.setZero();
-    else result *= g.beta;
-    return;
-  }
-  if (transpose_a && transpose_b) multiply(left.transpose(), right.transpose(), g.alpha, g.beta, result);
-  else if (transpose_a) multiply(left.transpose(), right, g.alpha, g.beta, result);
-  else if (transpose_b) multiply(left, right.transpose(), g.alpha, g.beta, result);
-  else multiply(left, right, g.alpha, g.beta, result);
-}
 
 using gemm_block::Fetch;
 using namespace gemm_panels;
@@ -138,7 +100,7 @@ struct BlockOfB {
 template <class T>
 void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b,
                    const PackedB<T>& packed, T* c) {
-  const int64_t ldc = g.ldc ? g.ldc : g.n;
+  const int64_t ldc = stride_of_c(g);
   const bool packs_each = !packed.panels && turns_panels(g);
   const bool by_panel = packs_each || g.m <= (packed.panels ? kByPanel : kFewRowsOfA);
   const int64_t together = by_panel ? g.m : kTogether<T>;
@@ -170,22 +132,9 @@ double time_of(const GemmSizes<T>& g) {
   return flops_cost(2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k));
 }
 
-template <class T, class Run>
-void run_tile(const GemmSizes<T>& g, const Tile& tile, const T* a, const T* b, T* c, Run run) {
-  GemmSizes<T> part = g;
-  part.m = tile.bottom - tile.top, part.n = tile.right - tile.left;
-  part.lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
-  part.ldb = stride_of_b(g);
-  part.ldc = g.ldc ? g.ldc : g.n;
-  run(part, a + tile.top * (g.transpose_a ? 1 : part.lda), b + tile.left * (g.transpose_b ? part.ldb : 1),
-      c + tile.top * part.ldc + tile.left);
-}
-
-// One row or column reads a matrix once, at the speed of memory; a short sum leaves registers idle. It depends on sizes alone,
-// so that B has the same sums packed before the run and packed by it.
 template <class T>
-bool is_large(const GemmSizes<T>& g) {
-  return g.m > 1 && g.n > 1 && g.k >= 16;
+bool is_vector(const GemmSizes<T>& g) {
+  return g.m <= 1 || g.n <= 1;
 }
 
 template <class T>
@@ -197,32 +146,33 @@ template <class T>
 void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTiles& tiles, const T* a, const T* b,
                   const T* packed, T* c) {
   tiles.run(context, time_of(g), [&](const Tile& tile) {
-    run_tile(g, tile, a, b, c, [&](const GemmSizes<T>& part, const T* rows, const T* columns, T* to) {
-      run_by_panels(context, part, rows, columns, PackedB<T>{packed, g.n, tile.left}, to);
-    });
+    GemmSizes<T> part = g;
+    part.m = tile.bottom - tile.top, part.n = tile.right - tile.left;
+    part.lda = stride_of_a(g), part.ldb = stride_of_b(g), part.ldc = stride_of_c(g);
+    run_by_panels(context, part, a + tile.top * (g.transpose_a ? 1 : part.lda),
+                  b + tile.left * (g.transpose_b ? part.ldb : 1), PackedB<T>{packed, g.n, tile.left},
+                  c + tile.top * part.ldc + tile.left);
   });
 }
 
-// One row, one column or a short sum, which take as long as their operands take to arrive. Eigen chooses the order of sums by
-// sizes, so the tiles have fixed ones; but each element of a row has the same sum in a row of any length that ends with a strip.
+// One row or one column of C.
 template <class T>
-void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
-  constexpr int64_t kStrip = 256;
-  const bool by_column = g.n >= g.m, one_row = g.m == 1;
-  const int64_t length = by_column ? g.n : g.m, strips = (length + kStrip - 1) / kStrip;
+void run_as_vector(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
+  constexpr int64_t kUnit = 64;  // results, so that a range reads long parts of rows
+  const bool add = g.beta != T(0), one_row = g.m == 1;
+  const int64_t lda = stride_of_a(g), ldb = stride_of_b(g), ldc = stride_of_c(g), length = one_row ? g.n : g.m;
+  using matrix_vector::Product;
+  const auto product = one_row
+                           ? Product<T>{b, ldb, !g.transpose_b, a, g.transpose_a ? lda : 1, g.k, c, 1, add, g.alpha}
+                           : Product<T>{a, lda, g.transpose_a, b, g.transpose_b ? 1 : ldb, g.k, c, ldc, add, g.alpha};
   const double bytes = static_cast<double>(g.m * g.k + g.k * g.n + g.m * g.n) * sizeof(T);
   const double time = std::max(time_of(g), bytes_cost(bytes));
-  const LoopSize size{strips, time / static_cast<double>(std::max<int64_t>(strips, 1))};
-  parallel_for(context, size, [&](int64_t begin, int64_t end) {
+  parallel_for(context, {length, time / static_cast<double>(length), kUnit}, [&](int64_t begin, int64_t end) {
+    product.run(begin, end);
     StoredParts<T> stored(context);
-    for (int64_t i = begin, next = 0; i < end; i = next) {
-      next = one_row ? end : i + 1;
-      const int64_t from = i * kStrip, to = std::min(next * kStrip, length);
-      Tile tile = by_column ? Tile{0, g.m, from, to} : Tile{from, to, 0, g.n};
-      run_tile(g, tile, a, b, c, run_by_eigen<T>);
-      const int64_t ldc = g.ldc ? g.ldc : g.n;
-      add_rows(stored, c + tile.top * ldc + tile.left, ldc, tile.bottom - tile.top, tile.right - tile.left);
-    }
+    T* to = c + begin * product.y_step;
+    if (product.y_step == 1) stored.add(to, end - begin);
+    else add_rows(stored, to, ldc, end - begin, 1);
   });
 }
 
@@ -231,7 +181,7 @@ void run_in_strips(KernelContext& context, const GemmSizes<T>& g, const T* a, co
 template <class T>
 Gemm<T>::Gemm(const GemmSizes<T>& sizes, int threads) : sizes_(sizes) {
   const GemmSizes<T>& g = sizes_;
-  if (!is_large(g)) return;
+  if (is_vector(g)) return;
   ProductTiles tiles = tiles_of(g);
   tiles.split(threads, time_of(g), g.transpose_a ? g.m : g.m / 4);  // rows of A that are not transposed are only read
   high_ = tiles.high, wide_ = tiles.wide;
@@ -241,7 +191,7 @@ template <class T>
 Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* port, size_t i)
     : Gemm(sizes, init.threads()) {
   const GemmSizes<T>& g = sizes_;
-  if (!is_large(g)) return;
+  if (is_vector(g)) return;
   const auto elements = static_cast<size_t>(g.k * PackedB<T>::columns(g.n));
   packed_b_ = init.packed(port, "panels of a product", {g.k, g.n, g.ldb, g.transpose_b}, elements * sizeof(T), i);
 }
@@ -249,16 +199,19 @@ Gemm<T>::Gemm(const GemmSizes<T>& sizes, const KernelInit& init, const char* por
 template <class T>
 void Gemm<T>::run(KernelContext& context, const T* a, const T* b, T* c) const {
   const GemmSizes<T>& g = sizes_;
-  if (!is_large(g)) return run_in_strips(context, g, a, b, c);
+  if (g.m == 0 || g.n == 0) return;
   if (g.beta != T(0) && g.beta != T(1)) {
     for (int64_t i = 0; i < g.m; ++i) {
-      T* row = c + i * (g.ldc ? g.ldc : g.n);
+      T* row = c + i * stride_of_c(g);
       for (int64_t j = 0; j < g.n; ++j) row[j] *= g.beta;
     }
   }
+  if (is_vector(g)) return run_as_vector(context, g, a, b, c);
   const T* all = nullptr;
   if (packed_b_) all = packed<T>(*packed_b_, context, [&](T* to) { pack_all(context, g, b, to); });
-  run_in_tiles(context, g, tiles_of(g, high_, wide_), a, b, all, c);
+  ProductTiles tiles = tiles_of(g, high_, wide_);
+  if (!all) tiles.columns = Vec<T>::size;  // each tile packs its own panels, so the last one may be narrow
+  run_in_tiles(context, g, tiles, a, b, all, c);
 }
 
 template <class T>

@@ -171,24 +171,26 @@ void multiply_few_rows(int64_t count, int64_t depth, const T* a, int64_t row_ste
 template <class T>
 void pack_panel(const T* b, int64_t ldb, bool transposed, int64_t depth, int64_t columns, T* panel) {
   constexpr int64_t width = kWidth<T>, lanes = Vec<T>::size;
-  int64_t l = 0;
-  if (columns == width && transposed) {
-    for (; l + lanes <= depth; l += lanes) {
-      for (int64_t i = 0; i < width; i += lanes) transpose_square(b + i * ldb + l, ldb, panel + l * width + i, width);
+  const int64_t whole = columns / lanes * lanes;  // the columns of full registers
+  const int64_t squares = transposed ? depth / lanes * lanes : depth;
+  auto pack_one_by_one = [&](int64_t from, int64_t to, int64_t first) {
+    for (int64_t l = from; l < to; ++l) {
+      T* row = panel + l * width;
+      for (int64_t i = first; i < columns; ++i) row[i] = transposed ? b[i * ldb + l] : b[l * ldb + i];
+      std::fill(row + columns, row + width, T(0));
     }
-  } else if (columns == width) {
-    for (; l < depth; ++l) {
-      Vec<T> row[kRegisters<T>];
-#pragma GCC unroll 4
-      for (int i = 0; i < kRegisters<T>; ++i) row[i] = Vec<T>::load(b + l * ldb + i * lanes);
-#pragma GCC unroll 4
-      for (int i = 0; i < kRegisters<T>; ++i) row[i].store(panel + l * width + i * lanes);
+  };
+  if (transposed) {
+    for (int64_t l = 0; l < squares; l += lanes) {
+      for (int64_t i = 0; i < whole; i += lanes) transpose_square(b + i * ldb + l, ldb, panel + l * width + i, width);
+    }
+  } else {
+    for (int64_t l = 0; l < squares; ++l) {
+      for (int64_t i = 0; i < whole; i += lanes) Vec<T>::load(b + l * ldb + i).store(panel + l * width + i);
     }
   }
-  for (T* to = panel + l * width; l < depth; ++l, to += width) {
-    for (int64_t i = 0; i < columns; ++i) to[i] = transposed ? b[i * ldb + l] : b[l * ldb + i];
-    std::fill(to + columns, to + width, T(0));
-  }
+  if (columns < width) pack_one_by_one(0, squares, whole);
+  pack_one_by_one(squares, depth, 0);
 }
 
 }  // namespace gemm_block

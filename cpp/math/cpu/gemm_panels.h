@@ -17,8 +17,16 @@ template <class T>
 constexpr int64_t kBlock = (1 << 20) / sizeof(T);  // elements of a block of B: half of the L2 cache
 
 template <class T>
+int64_t stride_of_a(const GemmSizes<T>& g) {
+  return g.lda ? g.lda : g.transpose_a ? g.m : g.k;
+}
+template <class T>
 int64_t stride_of_b(const GemmSizes<T>& g) {
   return g.ldb ? g.ldb : g.transpose_b ? g.k : g.n;
+}
+template <class T>
+int64_t stride_of_c(const GemmSizes<T>& g) {
+  return g.ldc ? g.ldc : g.n;
 }
 
 // Packs the columns [left, right) and rows [from, from + depth) of op(B) into panels, a few rows of all panels at a time,
@@ -39,7 +47,7 @@ void pack_panels(const GemmSizes<T>& g, const T* b, int64_t from, int64_t depth,
 // Columns of a block of B, such that all blocks have about the same width.
 template <class T>
 int64_t columns_of_block(int64_t n, int64_t depth) {
-  int64_t most = kBlock<T> / depth / kWidth<T>, panels = (n + kWidth<T> - 1) / kWidth<T>;
+  int64_t most = kBlock<T> / std::max<int64_t>(depth, 1) / kWidth<T>, panels = (n + kWidth<T> - 1) / kWidth<T>;
   int64_t count = (panels + most - 1) / most;
   return (panels + count - 1) / count * kWidth<T>;
 }
@@ -56,10 +64,10 @@ struct PackedB {
   }
 };
 
-// Calls f(begin, depth) for the segments of k.
+// Calls f(begin, depth) for the segments of k. An empty sum has one of depth 0, which stores zeros.
 template <class T, class F>
 void each_segment(int64_t k, F f) {
-  int64_t segments = (k + kDepth<T> - 1) / kDepth<T>;
+  int64_t segments = std::max<int64_t>((k + kDepth<T> - 1) / kDepth<T>, 1);
   for (int64_t s = 0; s < segments; ++s) f(k * s / segments, k * (s + 1) / segments - k * s / segments);
 }
 

@@ -57,7 +57,7 @@ constexpr int kPlaces = 8;  // lines that a set of the L1 cache holds, at least
 // L1 cache, so their blocks have no more rows than the set has places.
 template <class T>
 Rows<T> rows_of(const GemmSizes<T>& g, const T* a, int64_t top, int64_t count, int64_t from, int64_t depth, T* memory) {
-  const int64_t lda = g.lda ? g.lda : g.transpose_a ? g.m : g.k;
+  const int64_t lda = stride_of_a(g);
   const T* rows = a + (g.transpose_a ? from * lda + top : top * lda + from);
   if (g.transpose_a) {
     pack_rows(rows, lda, count, depth, memory);
