@@ -201,7 +201,8 @@ void ThreadPool::work(State& state, int number) {
     if (Running* running = find_work(state)) {
       int lane = running->lanes++;
       lock.unlock();
-      run_chunks(*running, number, lane);
+      // Of more workers than the loop has threads, any may help.
+      run_chunks(*running, number < running->loop.threads ? number : lane, lane);
       lock.lock();
       --state.helping;
       // After this the caller may return, and the loop is gone.
