@@ -48,6 +48,7 @@ void run_once(Executor& executor, const Options& options, const std::shared_ptr<
   StopPoll stop(options);
   run.start(tensors, stop.function());
   if (!fetched) return;
+  const auto set_aside = fetched->set_aside(tensors);  // a value that is fetched may be one that was fed
   auto at = [](const void* context, size_t i) -> const Variable& {
     return static_cast<const Executor::Run*>(context)->fetched(i);
   };

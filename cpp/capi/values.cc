@@ -15,6 +15,18 @@ const Values::Value& Values::at(size_t i) const {
   return values_[i];
 }
 
+bool Values::is_here(const Tensor& tensor) const {
+  for (size_t v = 0; v < count_; ++v) {
+    for (size_t i = 0; i < values_[v].element_count; ++i) {
+      const Element& one = values_[v].elements[i];
+      const auto* begin = static_cast<const char*>(one.data);
+      const auto* at = static_cast<const char*>(tensor.data);
+      if (begin && at >= begin && at < begin + static_cast<size_t>(one.shape.numel()) * size_of(one.dtype)) return true;
+    }
+  }
+  return false;
+}
+
 Values::Value& Values::next() {
   if (count_ == values_.size()) values_.emplace_back();
   Value& value = values_[count_++];

@@ -1,8 +1,10 @@
 // pm_values: values that a call has written, in memory that later calls reuse.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capi/handles.h"
@@ -29,6 +31,12 @@ class Values : public Object {
   };
 
   // These need a Use. After an exception there are no values.
+  // If a tensor is in the memory of these values, all of that memory, so that the values are written elsewhere.
+  auto set_aside(const std::vector<Tensor>& tensors) {
+    return std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& one) { return is_here(one); })
+               ? std::exchange(values_, {})
+               : std::vector<Value>();
+  }
   void copy(size_t count, const Variable& (*at)(const void* context, size_t i), const void* context);
   void share(Scope& scope, const std::vector<std::string>& names);  // OpError for one that is not there
   void set_texts(const std::vector<std::string>& texts);
@@ -57,6 +65,7 @@ class Values : public Object {
     int64_t height = 0;
     bool is_text = false;
   };
+  bool is_here(const Tensor& tensor) const;
   const Value& at(size_t i) const;
   Value& next();
   static Element& element(Value& value, size_t i);

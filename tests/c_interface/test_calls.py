@@ -62,6 +62,25 @@ def test_training_gives_pythons_bits(handles, scheme):
     assert_same_bits({name: everything(handles, scope)[name] for name in model.parameters}, {n: raw[n] for n in model.parameters})
 
 
+@pytest.mark.parametrize("size", [2, 1 << 20])
+def test_values_of_one_run_are_the_feeds_of_the_next_one(handles, size):
+    """The next run writes its values to the same pm_values, in another order and with others before them."""
+    with pm.program_guard(pm.Program(), pm.Program()):
+        x, y = pm.layers.data("x", [-1]), pm.layers.data("y", [-1])
+        both = pm.layers.concat([x, y])
+        main = program_of(handles, pm.default_main_program())
+    executor, scope, values = handles.executor_create(None), handles.scope_create(), handles.values_create()
+
+    def run(feeds, fetches):
+        signature = handles.signature_create(main, names("x", "y"), 2, names(*fetches), len(fetches))
+        done(C.pm_run(executor, signature, scope, feeds, 2, values))
+
+    for fetches, expected in ((["y", "x"], [4, 3]), ([both.name, "x"], [3, 3])):
+        run(tensors([np.full(size, 3, "float32"), np.full(size, 4, "float32")]), ["x", "y"])
+        run((Tensor * 2)(got(values, 0), got(values, 1)), fetches)
+        assert [set(array_of(got(values, i))[:size]) for i in range(2)] == [{one} for one in expected]
+
+
 def test_random_numbers_are_those_of_the_seed(handles):
     with pm.program_guard(pm.Program(), pm.Program()):
         y = pm.layers.gaussian_random([3, 4])
