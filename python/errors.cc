@@ -1,4 +1,5 @@
-// Maps C++ errors to Python exceptions: paddle_mini.Error and its subclasses; Interrupted becomes KeyboardInterrupt.
+// Maps C++ errors to Python exceptions: paddle_mini.Error and its subclasses; Interrupted becomes KeyboardInterrupt. While the
+// interpreter ends, which stops the work of other threads, each of their errors becomes SystemExit.
 #include "core/error.h"
 #include "core/session_lock.h"
 #include "core/user_code.h"
@@ -62,6 +63,14 @@ void define_errors(py::module_& m) {
     } catch (const ProgramError& error) { raise_with_cause(program, error); } catch (const ShapeError& error) {
       raise_with_cause(shape, error);
     } catch (const OpError& error) { raise_with_cause(op, error); }
+  });
+  py::register_exception_translator([](std::exception_ptr p) {
+    try {
+      if (p) std::rethrow_exception(p);
+    } catch (const Error&) {
+      if (!interpreter_ends()) throw;
+      PyErr_SetNone(PyExc_SystemExit);
+    }
   });
   m.def(
       "printable",

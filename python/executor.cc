@@ -57,18 +57,19 @@ std::vector<Tensor> tensors_of(const Signature& signature, const py::tuple& feed
   return tensors;
 }
 
-py::list run_counted(Executor& executor, const std::shared_ptr<Signature>& signature,
-                     const std::shared_ptr<Scope>& scope, const py::tuple& feeds) {
+py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, const std::shared_ptr<Scope>& scope,
+             const py::tuple& feeds) {
   NeedsGil here;
   std::vector<py::array> copies;
   std::vector<Tensor> tensors = tensors_of(*signature, feeds, copies);
   Executor::Run run(executor, signature, scope);
+  const uint64_t kept_before = times_arrays_were_kept();
   try {
     WithoutGil others_run;
     run.start(tensors, user_wants_to_stop);
   } catch (...) {
     // A Python function may hold arrays in the memory of this run, so that memory is never freed.
-    if (arrays_are_kept())
+    if (times_arrays_were_kept() != kept_before)
       py::make_tuple(py::cast(&executor, py::return_value_policy::reference), feeds, copies, signature, scope)
           .release();
     throw;
@@ -76,16 +77,6 @@ py::list run_counted(Executor& executor, const std::shared_ptr<Signature>& signa
   py::list results(signature->fetches().size());
   for (size_t i = 0; i < results.size(); ++i) results[i] = fetched_to_python(run.fetched(i));
   return results;
-}
-
-py::list run(Executor& executor, const std::shared_ptr<Signature>& signature, const std::shared_ptr<Scope>& scope,
-             const py::tuple& feeds) {
-  try {
-    return run_counted(executor, signature, scope, feeds);
-  } catch (...) {
-    stay_if_interpreter_ends();
-    throw;
-  }
 }
 
 std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& signature,
@@ -100,6 +91,7 @@ std::string plan_text(Executor& executor, const std::shared_ptr<Signature>& sign
 // An executor's end waits for what devices still do for it. That may follow a sum of replicas whose threads need the GIL.
 struct EndWithoutGil {
   void operator()(Executor* executor) const {
+    if (interpreter_ends()) return;  // the process ends, too, and must not wait for all that other threads make
     WithoutGil others_run;
     delete executor;
   }

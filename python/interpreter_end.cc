@@ -1,11 +1,9 @@
 // The end of the interpreter while threads run programs. Python terminates a thread that then asks for the GIL, and its C++
 // frames with it, which aborts the process. So the end first waits for all such threads, and stops their runs.
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <thread>
 
 #include "module.h"
@@ -13,9 +11,10 @@
 namespace paddle_mini::python {
 namespace {
 
+constexpr const char* kMessage = "the interpreter ends";
 std::atomic<int> working{0};  // threads that have a NeedsGil or a WithoutGil
 thread_local int depth = 0;  // how many of them this thread has
-std::atomic<bool> ended{false};
+std::atomic<bool> ended{false};  // end_work() has begun
 std::atomic<std::thread::id> ending_thread{};
 
 void enter() {
@@ -26,10 +25,11 @@ void leave() {
   if (--depth == 0) --working;
 }
 
+// After it, no thread but this one releases the GIL inside this module.
 void end_work() {
   ending_thread = std::this_thread::get_id();
   ended = true;
-  while (working > 0) {
+  while (working > (depth > 0 ? 1 : 0)) {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     py::gil_scoped_release release;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -38,20 +38,19 @@ void end_work() {
 
 }  // namespace
 
-bool interpreter_ends() { return ended; }
+bool interpreter_ends() { return ended && ending_thread.load() != std::this_thread::get_id(); }
 
 NeedsGil::NeedsGil() {
   enter();
   if (!ended) return;
   leave();
-  if (PyGILState_Check()) stay_if_interpreter_ends();
-  fail<OpError>("the interpreter ends");
+  fail<OpError>(kMessage);
 }
 
 NeedsGil::~NeedsGil() { leave(); }
 
-WithoutGil::WithoutGil() : exceptions_(std::uncaught_exceptions()) {
-  stay_if_interpreter_ends();
+WithoutGil::WithoutGil() {
+  require_interpreter();
   enter();
   thread_ = PyEval_SaveThread();
 }
@@ -59,13 +58,10 @@ WithoutGil::WithoutGil() : exceptions_(std::uncaught_exceptions()) {
 WithoutGil::~WithoutGil() {
   PyEval_RestoreThread(thread_);
   leave();
-  if (std::uncaught_exceptions() > exceptions_) stay_if_interpreter_ends();
 }
 
-void stay_if_interpreter_ends() {
-  if (!ended || depth > 0 || ending_thread.load() == std::this_thread::get_id()) return;
-  PyEval_SaveThread();
-  while (true) pause();
+void require_interpreter() {
+  if (depth == 0) require<OpError>(!interpreter_ends(), kMessage);
 }
 
 void define_interpreter_end(py::module_& m) {

@@ -100,8 +100,12 @@ py::dict info_to_python(const VarInfo& info);
 // testing.cc: the port that determines the kernel's dtype, and whether it is an output; None: the first port.
 py::object dtype_port(const OpSchema& schema);
 
-// interpreter_end.cc: while one exists, the interpreter's end waits. After the end has begun, a thread that holds the GIL
-// doesn't get past its constructor (see stay_if_interpreter_ends), and others get an OpError.
+// interpreter_end.cc: whether the interpreter's end has begun, in a thread other than the ending one. All errors are then
+// SystemExit (errors.cc), by which threads of Python end without a message.
+bool interpreter_ends();
+void require_interpreter();  // OpError if it ends, unless a NeedsGil or a WithoutGil further up the stack lets this thread finish
+
+// While one exists, the interpreter's end waits. After the end has begun, its constructor throws OpError.
 class NeedsGil {
  public:
   NeedsGil();
@@ -109,8 +113,8 @@ class NeedsGil {
   NeedsGil(const NeedsGil&) = delete;
   NeedsGil& operator=(const NeedsGil&) = delete;
 };
-// Releases the GIL of its thread while it exists, and the interpreter's end waits until the thread has it again. After the
-// end has begun, a thread other than the ending one doesn't get past its constructor, nor an exception past its destructor.
+// Releases the GIL of its thread while it exists, and the interpreter's end waits until the thread has it again. Its
+// constructor calls require_interpreter().
 class WithoutGil {
  public:
   WithoutGil();
@@ -120,15 +124,10 @@ class WithoutGil {
 
  private:
   PyThreadState* thread_;
-  int exceptions_;  // in flight when it was made
 };
-bool interpreter_ends();
-// With the GIL: after the interpreter's end has begun, returns only to the thread that ends it, and to those that a NeedsGil
-// or a WithoutGil further up their stack lets finish.
-void stay_if_interpreter_ends();
 
-// python_operators.cc: whether a Python function has ever kept an array of its inputs.
-bool arrays_are_kept();
+// python_operators.cc: how often a Python function has kept an array of its inputs.
+uint64_t times_arrays_were_kept();
 void note_kept_arrays();
 
 // executor.cc: PyErr_CheckSignals, from a thread that has released the GIL.

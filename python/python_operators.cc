@@ -11,7 +11,7 @@
 namespace paddle_mini::python {
 namespace {
 
-std::atomic<bool> kept{false};
+std::atomic<uint64_t> kept{0};
 
 // The functions of an operator. They are never released: schemas, which are never removed, and kernels point to them
 // without the GIL.
@@ -72,6 +72,7 @@ py::array array_at(const py::dict& results, const Slot& slot, size_t i, const Va
   VarInfo info = VarInfo{VarKind::Tensor, dtype_from_numpy(array.dtype(), slot.name), view_of(array, slot.name).shape};
   require<ShapeError>(info.dtype == wanted.dtype && shapes_agree(info.shape, wanted.shape), "the function gives ",
                       slot.name, " as ", info.str(), "; its declaration says ", wanted.str());
+  require_bools(view_of(array, slot.name), slot.name);
   return array;
 }
 
@@ -102,6 +103,8 @@ class PythonKernel : public Kernel, public UserCode {
         write(now.results);
       } catch (const py::error_already_set& error) {
         now.results = py::dict();
+        // The frames of the call, which has ended, still have its arguments.
+        if (error.trace()) py::module_::import("traceback").attr("clear_frames")(error.trace());
         now.views.keep_memory();
         rethrow(error);
       }
@@ -272,8 +275,8 @@ void add_operator(const py::dict& item, const py::object& gradient) {
 
 }  // namespace
 
-bool arrays_are_kept() { return kept; }
-void note_kept_arrays() { kept = true; }
+uint64_t times_arrays_were_kept() { return kept; }
+void note_kept_arrays() { ++kept; }
 
 void define_python_operators(py::module_& m) {
   m.def("add_python_operator", &add_operator, py::arg("item"), py::arg("gradient"),

@@ -66,6 +66,7 @@ void Scope::erase(const std::string& name) {
 
 void Scope::set(const std::string& name, const Tensor& value) {
   require_unclaimed(name);
+  require_bools(value, name);
   Variable* variable = find(name);
   if (!variable || !fits(*variable, value.dtype, value.shape)) {
     Tensor fresh = new_tensor(value.dtype, value.shape);  // allocates first: it may fail
@@ -88,6 +89,7 @@ void Scope::set(const std::vector<InParts>& values) {
     int64_t elements = 0;
     bool fine = true;
     for (const Tensor& part : value.parts) {
+      require_bools(part, value.name);
       fine = fine && part.dtype == value.dtype;
       elements += part.shape.numel();
     }

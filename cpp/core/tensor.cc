@@ -50,4 +50,19 @@ Tensor on_host(const Tensor& tensor) {
 
 Place place_of(const Tensor& tensor) { return tensor.device ? tensor.device->place() : Place{}; }
 
+void require_bools(const Tensor& tensor, const std::string& name) {
+  if (tensor.dtype != DType::Bool) return;
+  const auto* bytes = static_cast<const unsigned char*>(tensor.data);
+  const size_t count = tensor.bytes();
+  size_t i = 0;
+  for (uint64_t word = 0; i + sizeof(word) <= count; i += sizeof(word)) {
+    std::memcpy(&word, bytes + i, sizeof(word));
+    if (word & 0xfefefefefefefefe) break;
+  }
+  while (i < count && bytes[i] <= 1) ++i;
+  if (i == count) return;
+  const std::string what = name.empty() ? "a tensor" : "'" + printable(name) + "'";
+  fail<OpError>(what, " has the byte ", int{bytes[i]}, " as the bool ", i, "; it must be 0 or 1");
+}
+
 }  // namespace paddle_mini

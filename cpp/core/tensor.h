@@ -41,5 +41,8 @@ Tensor new_tensor(DType dtype, const Shape& shape, Device* device = nullptr);
 void copy_bytes(const Tensor& from, const Tensor& to);
 Tensor on_host(const Tensor& tensor);  // the tensor itself, or a copy if it is on a device
 Place place_of(const Tensor& tensor);
+// OpError if a bool of a tensor on the host has another byte than 0 or 1, for which operators would have no common meaning.
+// `name`: of what comes from outside; "": a tensor in a file.
+void require_bools(const Tensor& tensor, const std::string& name);
 
 }  // namespace paddle_mini

@@ -59,6 +59,7 @@ void Executor::Run::begin(Access access, Stop stop) {
 
 void Executor::Run::start(const std::vector<Tensor>& feeds, Stop stop) {
   signature_->require_feeds(feeds.size());
+  for (size_t i = 0; i < feeds.size(); ++i) require_bools(feeds[i], signature_->feeds()[i]);
   // Programs that only read may run in one scope at the same time, each by an executor of its own; but not where that may
   // move values between devices.
   bool alone = !signature_->program()->written.empty() || !executor_.placement_.place.is_cpu();

@@ -96,6 +96,7 @@ Tensor read_tensor_from(Stream& stream) {
   reader.require_left(static_cast<uint64_t>(shape.numel()) * size_of(dtype), "a tensor's data");
   Tensor tensor = new_tensor(dtype, shape);
   reader.read(tensor.data, tensor.bytes());
+  require_bools(tensor, "");
   tensor.lod = std::move(lod);
   return tensor;
 }

@@ -1,8 +1,6 @@
-"""pm.python_op: threads, runs inside functions, Ctrl-C, and the end of the interpreter."""
+"""pm.python_op: threads, runs inside functions, and Ctrl-C."""
 
-import pytest
-
-from own_operators.children import PYTHON_CUBE, printed, started
+from own_operators.children import PYTHON_CUBE, printed
 
 
 def test_threads_with_executors_of_their_own(tmp_path):
@@ -71,47 +69,3 @@ except KeyboardInterrupt:
     print('stopped', pm.global_scope().get('step'))
 """
     assert printed(code, tmp_path) == ["stopped [0.]"]
-
-
-# Work of two threads that do it again and again while the interpreter ends.
-WORK = {
-    "a run": "exe.run(pm.default_main_program(), feed={'x': [1]}, fetch_list=[relu])",
-    "a run of a function": "exe.run(pm.default_main_program(), feed={'x': [1]}, fetch_list=[slow])",
-    "a run inside a function": "exe.run(pm.default_main_program(), feed={'x': [1]}, fetch_list=[nested])",
-    "the random state": "exe.set_random_state(exe.random_state())",
-    "an executor": "pm.Executor(place)",
-    "a plan": "exe.plan_text(feed={'x': [1]}, fetch_list=[relu])",
-}
-
-
-@pytest.mark.parametrize("place", ["CPUPlace()", "EmulatedPlace(0)"])
-@pytest.mark.parametrize("work", WORK)
-def test_the_interpreter_ends_while_threads_work(tmp_path, work, place):
-    code = f"""
-import threading, time
-from paddle_mini.thread_state import own_state
-place = pm.{place}
-@pm.python_op(no_gradient="it is for a test")
-def slowly(x):
-    time.sleep(0.01)
-    return x + 1
-inner = pm.Program()
-with pm.program_guard(inner, pm.Program()):
-    slower = slowly(pm.layers.data('x', [1]))
-@pm.python_op(no_gradient="it is for a test")
-def running(x):
-    return pm.Executor().run(inner, feed={{'x': x}}, fetch_list=[slower], scope=pm.Scope())[0]
-entered = threading.Event()
-def work():
-    with own_state(), pm.program_guard(pm.Program(), pm.Program()), pm.scope_guard(pm.Scope()):
-        x = pm.layers.data('x', [1])
-        relu, slow, nested = pm.layers.relu(x), slowly(x), running(x)
-        exe = pm.Executor(place, allow_cpu_fallback=True)
-        while True:
-            {WORK[work]}
-            entered.set()
-for _ in range(2): threading.Thread(target=work, daemon=True).start()
-assert entered.wait(60)
-"""
-    child = started(code, tmp_path)
-    assert child.communicate(timeout=120)[1] in ("", "\n") and child.returncode == 0
