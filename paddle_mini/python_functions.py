@@ -26,13 +26,20 @@ def called(what: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -
     except BaseException as error:  # SystemExit too: a run ends with an error of its own
         import traceback  # only errors need it: import paddle_mini stays fast
 
-        reason = printable_lines("\n".join(str(error).splitlines()[:3])) if str(error) else ""
+        reason = printable_lines("\n".join(_text_of(error).splitlines()[:3]))
         place = raised_at(error)
         if error.__traceback__ is not None:
             error = error.with_traceback(error.__traceback__.tb_next)
             # The local variables are arrays in the memory of the run, which gets other values.
             traceback.clear_frames(error.__traceback__)
         raise OpError(f"{what} raised {type(error).__name__}{': ' + reason if reason else ''}{place}") from error
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # its class is a user's
+        return ""
 
 
 def name_of_function(function: Callable[..., Any]) -> str:

@@ -119,6 +119,12 @@ void OpSchema::run_infer(InferContext& context) const {
     }
   }
   infer_(context);
+  for (const Slot& slot : context.op().outputs) {
+    for (size_t i = 0; i < slot.arguments.size(); ++i) {
+      const Shape& shape = context.output(slot.name.c_str(), i).shape;
+      if (shape.known()) shape.numel();  // throws if they are too many
+    }
+  }
   // A gradient copies the variable that it belongs to, sequences included.
   bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
   if (!decides_lod_ && !is_gradient) share_lod(context, updates_);

@@ -18,7 +18,18 @@ struct Diagonal {
   }
 };
 
-Shape matrix_of(const Shape& x, const Shape& out) { return x.rank() == 2 ? x : out; }
+// The shape of the matrix for an input: its own, or that of the matrix which has it on a diagonal.
+Shape matrix_of(const Shape& x, int64_t offset) {
+  if (x.rank() == 2) return x;
+  int64_t size = x.rank() ? x[0] : 1;
+  if (size >= 0) size += std::abs(offset);
+  return {size, size};
+}
+
+Diagonal diagonal_of(const Shape& x, int64_t offset) {
+  const Shape matrix = matrix_of(x, offset);
+  return {matrix[0], matrix[1], offset};
+}
 
 // Copies with strides: to[i * to_step] = from[i * from_step]
 template <class T>
@@ -47,8 +58,7 @@ struct DiagKernel : Kernel {
   T padding;
 
   explicit DiagKernel(KernelInit& init)
-      : x(init, "X"), out(init, "Out"), diagonal(matrix_of(x.shape(), out.shape())[0],
-                                                 matrix_of(x.shape(), out.shape())[1], init.attr<int32_t>("offset")),
+      : x(init, "X"), out(init, "Out"), diagonal(diagonal_of(x.shape(), init.attr<int32_t>("offset"))),
         padding(number_as<T>(init.attr<float>("padding_value"))) {}
 
   void run(KernelContext& context) override {
@@ -66,8 +76,7 @@ struct DiagGradKernel : Kernel {
 
   explicit DiagGradKernel(KernelInit& init)
       : out_gradient(init, "Out@GRAD"), x_gradient(init, "X@GRAD"),
-        diagonal(matrix_of(x_gradient.shape(), out_gradient.shape())[0],
-                 matrix_of(x_gradient.shape(), out_gradient.shape())[1], init.attr<int32_t>("offset")) {}
+        diagonal(diagonal_of(x_gradient.shape(), init.attr<int32_t>("offset"))) {}
 
   void run(KernelContext& context) override {
     if (x_gradient.shape().rank() != 2) {
@@ -83,12 +92,8 @@ Shape diag_shape(const InferContext& c) {
   const Shape& x = c.shape("X");
   int64_t offset = c.attr<int32_t>("offset");
   require<ShapeError>(x.rank() <= 2, "X has shape ", x.str(), ", it must have at most two dimensions");
-  if (x.rank() == 2) return x.known() ? Shape{Diagonal(x[0], x[1], offset).count} : Shape{-1};
-  int64_t size = x.rank() ? x[0] : 1;
-  if (size >= 0) size += std::abs(offset);
-  Shape out{size, size};
-  if (out.known()) out.numel();  // throws if it is too large
-  return out;
+  if (x.rank() == 2) return x.known() ? Shape{diagonal_of(x, offset).count} : Shape{-1};
+  return matrix_of(x, offset);
 }
 
 }  // namespace

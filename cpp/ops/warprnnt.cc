@@ -131,7 +131,7 @@ struct WarpRnntGradKernel : Kernel {
       : made(init, "warprnntgrad"), loss_gradient(init, "loss@GRAD"), gradient(init, "input@GRAD") {}
 
   void run(KernelContext& context) override {
-    const int64_t count = made.shape()[0], size = count ? made.numel() / count : 0;
+    const int64_t count = gradient.shape()[0], size = count ? gradient.numel() / count : 0;
     each_item(context, {count, bytes_cost(2.0 * sizeof(T)) * static_cast<double>(size)}, [&](int64_t i) {
       for (int64_t k = i * size; k < (i + 1) * size; ++k) gradient[k] = made[k] * loss_gradient[i];
     });

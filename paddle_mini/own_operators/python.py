@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
@@ -237,12 +238,20 @@ def _count(values: Any) -> str:
     return f"{len(values)} values" if isinstance(values, (tuple, list)) else f"a {type(values).__name__}"
 
 
+def _dim(one: Any) -> int:
+    dim = operator.index(one)
+    if isinstance(one, bool) or not -1 <= dim < 1 << 48:
+        raise ValueError(f"{shown(one)} is no dimension")
+    return dim
+
+
 def _spec(output: str, said: Any) -> Spec:
     try:
         shape, dtype = said
-        dtype = dtypes.dtype_name(dtype)
-        return Spec(tuple(int(dim) for dim in shape), dtype)
-    except (TypeError, ValueError) as error:
+        if dtype is None or isinstance(shape, str):
+            raise TypeError("neither is left out, and a shape is no text")
+        return Spec(tuple(_dim(one) for one in shape), dtypes.dtype_name(dtype))
+    except Exception as error:  # a shape may be an object of the user
         raise ShapeError(
             f"outputs['{output}'] gives {shown(said)}, it must give (shape, dtype): {printable(str(error))}"
         ) from None

@@ -9,7 +9,7 @@ from altered_schemas import altered
 from facts import all_facts, cases_of
 from paddle_mini import _core
 from paddle_mini.schemas import op_schema
-from paddle_mini.testing.one_op import OneOp, Rows, array_of
+from paddle_mini.testing.one_op import OneOp, Rows, array_of, run_op
 from thorough import some
 from unwritten import PATTERNS, filled, under_each
 
@@ -61,6 +61,17 @@ def test_operators(op_type):
         results = under_each(lambda one=one, names=names, program=program: [bits(value) for value in one.fetch(names, program)])
         differ = [name for name, first, second in zip(names, *results) if first != second]
         assert not differ, f"{name}: {differ} hold what was in memory before"
+
+
+def test_a_gradient_of_one_element_may_have_another_rank():
+    """Programs of old versions have losses of shape [1] and of shape []."""
+    lengths = {"input_lengths": np.array([1], "int32"), "loss@GRAD": np.array([2], "float32")}
+    rnnt = {"input": np.ones((1, 1, 1, 1), "float32"), "warprnntgrad": np.float32(3), **lengths}
+    for shape in ((), (1,), (1, 1)):
+        diagonal = {"X": np.ones(1, "float32"), "Out@GRAD": np.full(shape, 3, "float32")}
+        with filled(0x55):
+            assert run_op("diag_v2_grad", diagonal, {})["X@GRAD"] == 3
+            assert run_op("warprnnt_grad", rnnt, {"blank": 0})["input@GRAD"] == 6
 
 
 @pytest.mark.parametrize("mode, kept", [("LSTM", 6), ("GRU", 4), ("RNN_TANH", 1), ("RNN_RELU", 1)])

@@ -1,6 +1,6 @@
 """pm.python_op: declarations, results and exceptions that are refused, and what is then unchanged."""
 
-from own_operators.children import said
+from own_operators.children import printed, said
 
 WRONG_RESULTS = {
     "x.astype('float64')": "ShapeError wrong: the function gives Out as [1, 2] float64; its declaration says [1, 2] float32",
@@ -13,11 +13,44 @@ WRONG_RESULTS = {
     "x.setflags(write=True)": "OpError wrong: the function wrong raised ValueError: cannot set WRITEABLE flag to True",
     "undefined": "OpError wrong: the function wrong raised NameError: name 'undefined' is not defined",
     "exit(3)": "OpError wrong: the function wrong raised SystemExit: 3",
+    "raise_without_text()": "OpError wrong: the function wrong raised WithoutText",
 }
 
 
+def test_runs_that_fail_keep_no_feeds(tmp_path):
+    """The traceback of an exception has the arrays that the function got; a later run of other operators must not pay for it."""
+    code = """
+import gc, weakref
+class Fed(np.ndarray): pass
+@pm.python_op(no_gradient="it is for a test")
+def fails(x): raise ValueError('no')
+@pm.python_op(no_gradient="it is for a test")
+def keeps(x): raise ValueError(x)
+x = pm.layers.data('x', [-1, 4])
+outs = [fails(x), keeps(x), pm.layers.one_hot(pm.layers.cast(x, 'int64'), 2)]
+exe, main = pm.Executor(), pm.default_main_program()
+def fed_and_kept(out):
+    program, alive = main.prune(['x'], [out]), []
+    for _ in range(3):
+        value = np.full((5, 4), 7, 'float32').view(Fed)
+        alive.append(weakref.ref(value))
+        try: exe.run(program, feed={'x': value}, fetch_list=[out])
+        except pm.Error: pass
+        del value
+    gc.collect()
+    return sum(one() is not None for one in alive)
+for i in (0, 2, 1, 2, 0): print(fed_and_kept(outs[i]))
+"""
+    assert printed(code, tmp_path) == ["0", "0", "3", "0", "0"]
+
+
 def test_wrong_results_are_refused_and_the_scope_stays(tmp_path):
-    code = "kept = []\n"
+    code = """
+kept = []
+class WithoutText(Exception):
+    def __str__(self): return 1 / 0
+def raise_without_text(): raise WithoutText
+"""
     for i, result in enumerate(WRONG_RESULTS):
         code += f"""
 @pm.python_op(no_gradient="it is for a test", name="wrong_{i}")
@@ -166,6 +199,25 @@ DECLARATIONS = {
         "f = pm.python_op(name='f', no_gradient='-', outputs={'a': lambda x: ((1,), 'text')})(lambda x: x)\n"
         "f(pm.layers.data('x', [1]))",
         "is not an element type",
+    ),
+    **{
+        f"the declaration {said}": (
+            f"f = pm.python_op(name='f', no_gradient='-', outputs={{'a': lambda x: {said}}})(lambda x: x)\n"
+            "f(pm.layers.data('x', [1]))",
+            "it must give (shape, dtype)",
+        )
+        for said in (
+            "((1.5, 2), 'float32')",
+            "((True, 2), 'float32')",
+            "('22', 'float32')",
+            "((2,), None)",
+            "((2**63,), 'float32')",
+        )
+    },
+    "a shape with too many elements": (
+        "f = pm.python_op(name='f', no_gradient='-', outputs={'a': lambda x: ((2**40, 2**40), 'float32')})(lambda x: x)\n"
+        "f(pm.layers.data('x', [1]))",
+        "] has too many elements |   X 'x' [1] float32 |   in op f_",
     ),
     "a failing shape": (
         "f = pm.python_op(name='f', no_gradient='-', outputs={'a': lambda x: x.sape})(lambda x: x)\nf(pm.layers.data('x', [1]))",
