@@ -49,6 +49,32 @@ def test_the_programs_of_the_page_on_fit_run(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"run", "model.pdiparams", "model.pdmodel"}
 
 
+def scripts(page):
+    """The blocks of a page that are whole programs."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.S | re.M)
+    return [block for block in blocks if "import paddle_mini as pm" in block]
+
+
+WITH_OTHER_TESTS = {"errors", "fit", "howto", "optimizer_library", "seeing"}  # where blocks share what they define, or are named
+PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in WITH_OTHER_TESTS and scripts(page)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_programs_of_the_page_run(page, tmp_path):
+    if page.stem == "onnx":
+        torch, _ = pytest.importorskip("torch"), pytest.importorskip("onnx")
+        torch.onnx.export(torch.nn.Linear(6, 1), (torch.zeros(2, 6),), tmp_path / "model.onnx", input_names=["x"], dynamo=False)
+    for program in scripts(page):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_home_page_has_a_program_that_runs():
+    assert ROOT / "docs/index.md" in PAGES
+
+
 def test_the_readmes_commands_exist():
     commands = [line.split("#")[0].split() for block in blocks("sh") for line in block.splitlines()]
     targets = re.findall(r"^([a-z-]+)(?= .*:|:)", (ROOT / "Makefile").read_text(), re.M)
