@@ -166,7 +166,8 @@ def rnn(
     """Runs a cell over sequences.
 
     inputs [N, T, width], or [T, N, width] with time_major. sequence_length [N], int32 or int64: rows keep
-    their state from there on. is_reverse: the last step first. Returns (outputs of every step, in the
+    their state from there on, and outputs there are those of the cell for its input and the kept state, as in PaddlePaddle,
+    not zeros: multiply them with sequence_mask to have zeros. is_reverse: the last step first. Returns (outputs of every step, in the
     order of inputs; the last states).
     initial_states: those before the first step, [N, width] each; None: zeros.
     Example:
