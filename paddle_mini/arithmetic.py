@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
@@ -119,6 +120,15 @@ def as_number(x: Variable) -> NoReturn:
 def length(x: Variable) -> NoReturn:
     dims = list(x.shape)
     raise TypeError(f"'{printable(x.name)}' {dims} has no len(); its shape is x.shape, and layers.unbind splits it")
+
+
+def advises(expression: str, advice: str) -> Callable[..., NoReturn]:
+    """The method of an operator of Python that appends nothing; the error names the layers to use."""
+
+    def refused(x: Variable, *others: Any) -> NoReturn:
+        raise TypeError(f"'{printable(x.name)}' is a Variable, for which {expression} is not defined; here: {advice}")
+
+    return refused
 
 
 def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:

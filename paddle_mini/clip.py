@@ -10,6 +10,7 @@ from typing import Any
 from . import dtypes
 from ._core import ProgramError, printable
 from .block import Block
+from .renamed import show_public
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
 
@@ -169,3 +170,5 @@ def _positive(what: str, clip_norm: float) -> float:
 ClipGradByValue = GradientClipByValue
 ClipGradByNorm = GradientClipByNorm
 ClipGradByGlobalNorm = GradientClipByGlobalNorm
+
+show_public(globals())

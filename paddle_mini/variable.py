@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import arithmetic, dtypes, indexing, numpy_calls
 from ._core import check_variable_name, type_name
+from .renamed import hints_of
 from .transaction import before_setting, on_undo
 
 if TYPE_CHECKING:
@@ -194,6 +195,13 @@ class Variable:
     __array__ = arithmetic.as_array
     __array_ufunc__ = numpy_calls.ufunc
     __array_function__ = numpy_calls.function
+    __abs__ = arithmetic.advises("abs(x)", "layers.abs(x)")
+    __invert__ = arithmetic.advises("~x", "layers.logical_not(x), or layers.bitwise_not(x) of integers")
+    __and__ = arithmetic.advises("x & y", "layers.logical_and(x, y), or layers.bitwise_and(x, y) of integers")
+    __or__ = arithmetic.advises("x | y", "layers.logical_or(x, y), or layers.bitwise_or(x, y) of integers")
+    __xor__ = arithmetic.advises("x ^ y", "layers.logical_xor(x, y), or layers.bitwise_xor(x, y) of integers")
+    if not TYPE_CHECKING:  # a type checker would take every name for one of the variable's
+        __getattr__ = hints_of("Variable")
     __iter__ = None  # else Python would iterate over x[0], x[1], … forever
 
 

@@ -12,6 +12,7 @@ Nothing is hidden: fit calls Executor.run, ParameterAverage.apply, CheckpointMan
 docs/training.md do, in the same order and with the same bits.
 """
 
+from ..renamed import show_public
 from .callbacks import BestCheckpoint, Callback, EarlyStopping, EvaluateAverages, Histograms, LearningRateLogger
 from .history import History
 from .one_call import fit
@@ -28,3 +29,5 @@ __all__ = [
     "Trainer",
     "fit",
 ]
+
+show_public(globals())
