@@ -112,7 +112,7 @@ def hinted():
 
 def test_names_of_pytorch_and_keras_are_answered():
     for home, owner, name, hint in hinted():
-        if home == "layers" and inspect.ismodule(vars(owner).get(name)):  # of the package, such as layers.linear
+        if home == "layers" and inspect.ismodule(vars(owner).get(name)):  # a module of the package, such as layers.linear
             with pytest.raises(TypeError) as raised:
                 getattr(owner, name)(None, 3)
         else:
