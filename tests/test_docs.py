@@ -156,6 +156,12 @@ def test_the_answers_of_howto_run(section, tmp_path):
         assert done.returncode == 0, done.stderr
 
 
+def test_howto_lists_the_schedules():
+    (listed,) = re.findall(r"^Schedules are (.*?)\.$", (ROOT / "docs/howto.md").read_text(), re.S | re.M)
+    classes = {name for name in pm.lr.__all__ if inspect.isclass(getattr(pm.lr, name))} - {"LRScheduler"}
+    assert set(re.findall(r"`(\w+)`", listed)) == classes
+
+
 def test_the_tables_of_names_are_new():
     text = (ROOT / "docs/howto.md").read_text()
     assert docs_module("make_names").page(text) == text, "run .venv/bin/python docs/make_names.py"
