@@ -14,6 +14,11 @@ def numpy_dtype(dtype: Any) -> Any:
     return np.dtype("uint16" if dtype == "bfloat16" else dtype) if isinstance(dtype, str) else None
 
 
+def bfloat16_values(array: np.ndarray) -> np.ndarray:
+    """float32 for the bits of bfloat16, which are uint16; other arrays as they are."""
+    return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
+
+
 def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     """The value as an array of the variable's dtype. Arrays are never converted: a mistake would
     go unseen, and cost a copy at every run."""
@@ -23,7 +28,13 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
     if is_array(value):
-        array = as_array(value, f"feed '{printable(name)}'")
+        try:
+            array = as_array(value, f"feed '{printable(name)}'")
+        except (TypeError, RuntimeError):
+            raise ShapeError(
+                f"feed '{printable(name)}' is of type {type(value).__name__}, whose __dlpack__ and __dlpack_device__ are not as "
+                "DLPack has them: a capsule, and two integers"
+            ) from None
         if array.dtype != dtype:
             raise ShapeError(
                 f"feed '{printable(name)}' is an array of {array.dtype}, the program wants {dtype}; "

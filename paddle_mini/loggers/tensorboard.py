@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core import ProgramError, printable
 from ..executor import Executor
+from ..feeds import bfloat16_values
 from ..guards import default_main_program
 from ..scope import global_scope
 from .protocol import figures
@@ -70,9 +71,7 @@ class TensorBoardLogger:
 
     def _add_histograms(self, group: str, parameters: list[Any], scope: Any, step: int) -> None:
         for parameter in parameters:
-            value = np.asarray(scope.get(parameter.name))
-            if value.dtype == np.uint16:  # the bits of bfloat16
-                value = (value.astype(np.uint32) << 16).view(np.float32)
+            value = bfloat16_values(np.asarray(scope.get(parameter.name)))
             finite = value[np.isfinite(value)]
             if finite.size:
                 self._writer.add_histogram(f"{group}/{parameter.name}", finite, step)
