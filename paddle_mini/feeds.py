@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ._core import ShapeError, as_array, printable
-from .scope import LoDTensor, is_array
+from ._core import ShapeError, printable
+from .scope import LoDTensor, array_of, is_array
 
 
 def numpy_dtype(dtype: Any) -> Any:
@@ -28,13 +28,7 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
     if is_array(value):
-        try:
-            array = as_array(value, f"feed '{printable(name)}'")
-        except (TypeError, RuntimeError):
-            raise ShapeError(
-                f"feed '{printable(name)}' is of type {type(value).__name__}, whose __dlpack__ and __dlpack_device__ are not as "
-                "DLPack has them: a capsule, and two integers"
-            ) from None
+        array = array_of(value, f"feed '{printable(name)}'")
         if array.dtype != dtype:
             raise ShapeError(
                 f"feed '{printable(name)}' is an array of {array.dtype}, the program wants {dtype}; "

@@ -61,7 +61,7 @@ class _LineLogger:
         if not (first.startswith(self._begins) if first else self._may_begin(part)):
             raise ProgramError(f"{name}: it begins with {shown(first or part)}, not with {shown(self._begins[0])}")
         if first and not self._may_continue(part):
-            raise ProgramError(f"{name}: its last line, {shown(part)}, has no end, and is no part of a logger's line")
+            raise ProgramError(f"{name}: its last line, {shown(part)}, has no end, and is not the beginning of a logger's line")
         return first
 
     def _may_begin(self, part: str) -> bool:

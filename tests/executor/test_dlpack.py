@@ -197,5 +197,7 @@ class Strange:
 @pytest.mark.parametrize("device", ["cpu", (1, "a"), (1, 0)])
 def test_results_that_are_not_dlpacks_are_refused(device):
     y = L.relu(L.data("x", [-1, 2]))
-    with pytest.raises(pm.ShapeError, match="feed 'x' is of type Strange, whose __dlpack__ and __dlpack_device__ are not"):
+    with pytest.raises(pm.ShapeError, match="feed 'x' is of type Strange, whose __dlpack__ or __dlpack_device__ does not"):
         pm.Executor().run(feed={"x": Strange(device, 3)}, fetch_list=[y])
+    with pytest.raises(pm.ShapeError, match="LoDTensor: the array is of type Strange"):
+        pm.LoDTensor(Strange(device, 3))
