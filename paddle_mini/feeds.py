@@ -5,13 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from ._core import ShapeError, as_array, printable
-from .scope import LoDTensor, is_array
+from ._core import ShapeError, printable
+from .scope import LoDTensor, array_of, is_array
 
 
 def numpy_dtype(dtype: Any) -> Any:
     # NumPy has no bfloat16: its bits are fed as uint16.
     return np.dtype("uint16" if dtype == "bfloat16" else dtype) if isinstance(dtype, str) else None
+
+
+def bfloat16_values(array: np.ndarray) -> np.ndarray:
+    """float32 for the bits of bfloat16, which are uint16; other arrays as they are."""
+    return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
 
 def converted(name: str, value: Any, dtype: np.dtype) -> Any:
@@ -23,7 +28,7 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
     if is_array(value):
-        array = as_array(value, f"feed '{printable(name)}'")
+        array = array_of(value, f"feed '{printable(name)}'")
         if array.dtype != dtype:
             raise ShapeError(
                 f"feed '{printable(name)}' is an array of {array.dtype}, the program wants {dtype}; "

@@ -28,10 +28,9 @@ def other_names(function: str, parameters: Iterable[str]) -> dict[str, str]:
     }
 
 
-def takes_other_names(function: F, called: str | None = None) -> F:
+def takes_other_names(function: F) -> F:
     """Wraps a function so that it also takes the other names of its arguments; TypeError with advice for a keyword that
-    it does not have. called: its name in errors."""
-    name = called or function.__name__
+    it does not have. Errors of a constructor, which a class may inherit, give the class of the object."""
 
     @functools.cache  # at the first call with keywords: an import would take longer by the signatures of all layers
     def known() -> dict[str, None] | None:
@@ -42,7 +41,8 @@ def takes_other_names(function: F, called: str | None = None) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         own = known() if kwargs else None
         if own is not None and not kwargs.keys() <= own.keys():
-            kwargs = _renamed(name, kwargs, own)
+            name = function.__name__
+            kwargs = _renamed(type(args[0]).__name__ if name == "__init__" else name, kwargs, own)
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]
@@ -73,9 +73,8 @@ def make_take_other_names(namespace: dict[str, Any], names: Iterable[str]) -> No
 
 
 def make_method_take_other_names(kind: type, name: str) -> None:
-    """Wraps this method of a class; errors give the class for a constructor."""
-    method = vars(kind)[name]
-    setattr(kind, name, takes_other_names(method, kind.__name__ if name == "__init__" else name))
+    """Wraps this method of a class."""
+    setattr(kind, name, takes_other_names(vars(kind)[name]))
 
 
 class OtherNames:

@@ -1,11 +1,13 @@
 # Variable and Parameter: the declarations of a program's variables.
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import arithmetic, dtypes, indexing, numpy_calls
-from ._core import check_variable_name, type_name
+from ._core import ProgramError, check_variable_name, type_name
+from .errors import shown
 from .renamed import hints_of
 from .transaction import before_setting, on_undo
 
@@ -208,6 +210,16 @@ class Variable:
 def name_of(var: Variable | str) -> str:
     """The name of a variable, or the name itself."""
     return var.name if isinstance(var, Variable) else var
+
+
+def names_of(items: Variable | str | Iterable[Variable | str], what: str) -> list[str]:
+    """The names of one or several; ProgramError that begins with `what` for anything else."""
+    listed = [items] if isinstance(items, (str, Variable)) else list(items)
+    for item in listed:
+        if not isinstance(item, (str, Variable)):
+            hint = "; another rate for some parameters: ParamAttr(learning_rate=factor)" if isinstance(item, Mapping) else ""
+            raise ProgramError(f"{what} has {shown(item)}, it must hold variables or their names{hint}")
+    return [name_of(item) for item in listed]
 
 
 class Parameter(Variable):
