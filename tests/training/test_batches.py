@@ -174,6 +174,50 @@ def test_data_that_does_not_fit_is_refused_before_anything_changes(case, tmp_pat
     assert not of.scope.names()
 
 
+@pytest.mark.parametrize(
+    "dtype, values", [("int64", np.uint64([2**64 - 1])), ("int32", np.int64([2**32 + 5])), ("uint8", [-1]), ("float32", [1e300])]
+)
+def test_numbers_beyond_the_dtype_are_refused(dtype, values):
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        x = pm.layers.data("x", [-1, 1], dtype)
+        loss = pm.layers.mean(pm.layers.fc(pm.layers.cast(x, "float32"), 1))
+    of = pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, scope=pm.Scope())
+    for data in ({"x": values}, [{"x": values}]):
+        with pytest.raises(pm.ShapeError, match=f"'x' is an array of .*, which is beyond {dtype}"):
+            of.fit(data, progress=False)
+    assert not of.scope.names()
+
+
+def test_means_are_weighted_by_the_variable_with_a_batch_dimension():
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        scale, x = pm.layers.data("scale", [1]), pm.layers.data("x", [-1, 2])
+        loss = pm.layers.mean(pm.layers.elementwise_mul(pm.layers.fc(x, 1), scale))
+    of = pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, scope=pm.Scope())
+    x = np.random.default_rng(0).normal(size=(5, 2)).astype("float32")
+    scale = np.ones(1, "float32")
+    whole, parts = [{"scale": scale, "x": x}], [{"scale": scale, "x": x[:4]}, {"scale": scale, "x": x[4:]}]
+    of.give_values()
+    assert of.evaluate(whole)["loss"] == pytest.approx(of.evaluate(parts)["loss"], rel=1e-6)
+
+
+def test_batches_that_are_kept_are_copies():
+    def reusing():
+        buffer = {name: np.empty_like(array[:BATCH]) for name, array in DATA.items()}
+        for batch in batches():
+            for name, array in batch.items():
+                buffer[name][...] = array
+            yield buffer
+
+    of, expected = trainer(), trainer()
+    assert fit(of, reusing, overfit_batches=3) == fit(expected, list(batches()), overfit_batches=3)
+    of, expected = (trainer(averaging=pm.averaging.Uniform()) for _ in range(2))  # averages read the validation data again
+    fit(of, DATA, epochs=1, validation=reusing())
+    fit(expected, DATA, epochs=1, validation=list(batches()))
+    assert everything(of) == everything(expected) and of.history.rows == expected.history.rows
+
+
 def test_a_later_batch_that_does_not_fit_is_named():
     data = [*batches()]
     data[3] = {**data[3], "x": data[3]["x"][:, :5]}
@@ -215,47 +259,3 @@ def test_validation_without_the_loss():
     without = pm.Trainer(of.measures["loss"], pm.optimizer.SGD(0.1), startup=of.startup, test=test.prune(["x"], [predicted]))
     with pytest.raises(pm.ProgramError, match="validation: the test program does not have 'loss', 'mean_0.tmp_0'"):
         fit(without, DATA, validation=DATA)
-
-
-def network():
-    x = pm.layers.data("x", [-1, 2])
-    return pm.layers.fc(x, 1)
-
-
-def test_arguments_of_trainer_are_checked():
-    each = network()
-    loss = pm.layers.mean(each)
-    optimizer = pm.optimizer.SGD(0.1)
-    for arguments, message in (
-        ([each, optimizer], r"Trainer: 'loss' has shape \[-1, 1\], not one element: take its mean"),
-        (["loss", optimizer], "Trainer: 'loss' is 'loss', it must be a Variable"),
-        ([loss], "Trainer: give optimizer=; the program of the loss has none"),
-        ([loss, optimizer, {"each": each}], r"Trainer: 'each' has shape \[-1, 1\], not one element"),
-        ([loss, optimizer, None, None, loss], "Trainer: startup is of type Variable, it must be of type Program"),
-        ([loss, optimizer, {"loss": loss}], "Trainer: names of metrics must be strings other than 'loss'"),
-    ):
-        with pytest.raises(pm.ProgramError, match=message):
-            pm.Trainer(*arguments)
-    with pm.program_guard(pm.Program(), pm.Program()):
-        with pytest.raises(pm.ProgramError, match="the loss is not in the default main program: give its startup program"):
-            pm.Trainer(loss, optimizer)
-        with pytest.raises(pm.ProgramError, match="'other' is a variable of another program than the loss"):
-            pm.Trainer(pm.layers.mean(network()), optimizer, {"other": loss})
-    with pytest.raises(pm.ProgramError, match="Trainer: exe is of type DataParallel, it must be of type Executor"):
-        pm.Trainer(loss, optimizer, exe=pm.DataParallel([pm.EmulatedPlace(0)]))
-    optimizer.minimize(loss)
-    with pytest.raises(pm.ProgramError, match="has an optimizer already: leave out optimizer="):
-        pm.Trainer(loss, pm.optimizer.SGD(0.1))
-
-
-def test_arguments_of_fit_are_checked():
-    of = trainer()
-    for arguments, message in (
-        ({"epochs": 0}, "fit: epochs is 0, it must be an integer, at least 1"),
-        ({"batch_size": 2.5}, "fit: batch_size is 2.5, it must be an integer"),
-        ({"steps_per_epoch": 0}, "fit: steps_per_epoch is 0"),
-        ({"schedule": "batch"}, "fit: schedule is 'batch', it must be 'step' or 'epoch'"),
-    ):
-        with pytest.raises(pm.ProgramError, match=message):
-            of.fit(DATA, **arguments)
-    assert not of.scope.names()
