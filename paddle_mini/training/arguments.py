@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import roles
 from .._core import ProgramError, printable
+from ..data.reader import require_positive
 from ..errors import listed, shown
 from ..program import Program
 from ..variable import Variable
@@ -34,19 +35,22 @@ def require_measures(loss: Variable, metrics: Mapping[str, Variable]) -> None:
 def require_one_optimizer(program: Program, optimizer: Any, averaging: Any) -> None:
     """The program is minimized by the argument, or it already is by another optimizer, but not both."""
     trains = any(op.attr("op_role", 0) & roles.OPTIMIZE for block in program.blocks for op in block.ops)
-    if optimizer is None and (averaging is not None or not trains):
+    if optimizer is None and averaging is not None and trains:
+        raise ProgramError("Trainer: the program of the loss has an optimizer already: leave out averaging=")
+    if optimizer is None and not trains:
         raise ProgramError("Trainer: give optimizer=; the program of the loss has none")
     if optimizer is not None and trains:
         raise ProgramError(
-            "Trainer: the program of the loss has an optimizer already: leave out optimizer=, and to continue with the "
-            "parameters as they are, initialize=False; or build the network in a new program"
+            "Trainer: the program of the loss has an optimizer already: leave out optimizer= and averaging=, and to continue give "
+            "the same checkpoints=, or initialize=False for the parameters as they are; to begin again, call "
+            "reset_default_programs() and build the network again"
         )
 
 
-def require_counts(**counts: Any) -> None:
+def require_counts(function: str, **counts: Any) -> None:
     for name, value in counts.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise ProgramError(f"fit: {name} is {shown(value)}, it must be an integer, at least 1")
+        if value is not None:
+            require_positive(function, name, value)
 
 
 def require_test(program: Program, measures: Mapping[str, Variable]) -> None:

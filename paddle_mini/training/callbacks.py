@@ -186,7 +186,7 @@ class BestCheckpoint(_Monitor):
         self.folder = folder
 
     def on_epoch_end(self, trainer: Trainer, values: Row) -> None:
-        if self.is_better(values):
+        if self.is_better(values) and not trainer.is_trial:
             plain = {name: None if math.isnan(value) else value for name, value in values.items()}
             with CheckpointManager(self.folder, keep=1) as manager:
                 manager.save(trainer.step, trainer.main, trainer.exe, trainer.scope, data=plain, force=True)
@@ -231,7 +231,7 @@ class Histograms(Callback):
         self.logger, self.every = logger, every
 
     def on_epoch_end(self, trainer: Trainer, values: Row) -> None:
-        if values["epoch"] % self.every == 0:
+        if values["epoch"] % self.every == 0 and not trainer.is_trial:
             averages = trainer.average if trainer.has_averages() else None
             self.logger.log_histograms(trainer.step, trainer.main, trainer.scope, averages)
 
