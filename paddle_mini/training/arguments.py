@@ -41,8 +41,8 @@ def require_one_optimizer(program: Program, optimizer: Any, averaging: Any) -> N
         raise ProgramError("Trainer: give optimizer=; the program of the loss has none")
     if optimizer is not None and trains:
         raise ProgramError(
-            "Trainer: the program of the loss has an optimizer already: leave out optimizer= and averaging=, and to continue give "
-            "the same checkpoints=, or initialize=False for the parameters as they are; to begin again, call "
+            "Trainer: the program of the loss has an optimizer already: leave out optimizer= and averaging=, and to continue "
+            "give the same checkpoints=, or initialize=False for the parameters as they are; to begin again, call "
             "reset_default_programs() and build the network again"
         )
 

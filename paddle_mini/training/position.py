@@ -34,7 +34,7 @@ class Position:
         self.note_callbacks()
 
     def note_callbacks(self) -> None:
-        self._states = [[type(callback).__name__, callback.state_dict()] for callback in self._callbacks]
+        self._states = [[callback.state_name(), callback.state_dict()] for callback in self._callbacks]
 
     def is_after(self, epoch: int) -> bool:
         """Whether training has gone beyond the end of this epoch."""
@@ -76,7 +76,7 @@ class Position:
         self.is_finished = state["finished"]
         saved = list(state["callbacks"])
         for callback in self._callbacks:  # one that was not there when the checkpoint was saved begins
-            own = next((one for one in saved if one[0] == type(callback).__name__), None)
+            own = next((one for one in saved if one[0] == callback.state_name()), None)
             if own is not None:
                 saved.remove(own)
                 callback.load_state_dict(own[1])

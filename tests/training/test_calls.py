@@ -130,9 +130,7 @@ def test_fit_in_the_same_process_continues_without_optimizer(tmp_path):
         loss = built()
         with pytest.raises(KeyboardInterrupt):
             call(loss, At(6), optimizer=pm.optimizer.Adam(0.05))
-        with pytest.raises(
-            pm.ProgramError, match="leave out optimizer= and averaging=, and to continue give the same checkpoints="
-        ):
+        with pytest.raises(pm.ProgramError, match="leave out optimizer= and averaging=, .*give the same checkpoints="):
             call(loss, optimizer=pm.optimizer.Adam(0.05))
         with pytest.raises(pm.ProgramError, match="has an optimizer already: leave out averaging="):
             pm.fit(loss, arrays(), averaging=pm.averaging.Uniform())
