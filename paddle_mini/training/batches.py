@@ -11,6 +11,7 @@ import numpy as np
 from .._core import ProgramError, ShapeError, as_array, printable
 from ..data.feeder import DataFeeder
 from ..data.loader import Loader
+from ..data.reader import opened
 from ..errors import listed, near, shown
 from ..feeds import cast, numpy_dtype
 from ..program import Program
@@ -148,7 +149,7 @@ class Batches:
     def _opened(self, epoch: int) -> Iterator[Any]:
         if hasattr(self._data, "__iter__"):
             return iter(self._data)
-        return iter(self._data(epoch) if self._takes_epoch else self._data())
+        return iter(opened(self.what, self._data, *([epoch] if self._takes_epoch else [])))
 
     def _named(self, batch: Any, where: str) -> Mapping[str, Any]:
         """The values by the names of the variables."""
@@ -177,6 +178,10 @@ class Batches:
         """Rows of the columns: of arrays as they are, of sequences one by one."""
         if any(var.lod_level for var in self.variables):
             values = [columns[var.name] for var in self.variables]
+            for var, value in zip(self.variables, values):
+                if not hasattr(value, "__len__"):
+                    name = printable(var.name)
+                    raise ProgramError(f"{self.what}: the column '{name}' is {shown(value)}, it must be a list or an array")
             lengths = {len(value) for value in values}
             if len(lengths) != 1:
                 raise ShapeError(f"{self.what}: the columns have different numbers of rows: {listed(sorted(lengths))}")

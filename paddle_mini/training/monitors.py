@@ -95,9 +95,8 @@ class EarlyStopping(_Monitor):
         self.patience, self.restore_best = patience, restore_best
         self.waited = 0
         self._kept: dict[str, Any] | None = None
-        self._file = (
-            f"{quote(monitor, safe='')}-{self.mode}-{self.min_delta:g}.safetensors"  # callbacks alike have one best epoch
-        )
+        # Callbacks of the same arguments have the same best epoch.
+        self._file = f"{quote(monitor, safe='')}-{self.mode}-{self.min_delta:g}.safetensors"
 
     def on_fit_begin(self, trainer: Trainer, columns: Sequence[str]) -> None:
         super().on_fit_begin(trainer, columns)

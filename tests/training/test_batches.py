@@ -154,6 +154,10 @@ WRONG = {
     "no rows": ({name: array[:0] for name, array in DATA.items()}, "data has no batches"),
     "no batches": ([], "data has no batches"),
     "no batches of a loader": (pm.data.Loader(DATA).batch(64, drop_last=True), "data has no batches"),
+    "function without a result": (
+        lambda: None,
+        "data: the function returned None, it must return an iterable: a list or a generator",
+    ),
     "not data": (7, "data is 7: give arrays, a Loader, an iterable of batches or a function that returns one"),
 }
 
@@ -238,6 +242,16 @@ def test_an_iterator_that_would_end_is_refused_before_anything_changes():
     expected = fit(trainer(), DATA, epochs=1)
     rows = (dict(zip(DATA, row)) for row in zip(*DATA.values()))
     assert fit(trainer(), batches(), epochs=1) == fit(trainer(), pm.data.Loader(rows), epochs=1) == expected
+
+
+def test_a_column_of_sequences_has_a_length():
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        words = pm.layers.data("words", [-1], dtype="int64", lod_level=1)
+        loss = pm.layers.mean(pm.layers.sequence_pool(pm.layers.embedding(words, [10, 4]), "sum"))
+    of = pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, scope=pm.Scope())
+    with pytest.raises(pm.ProgramError, match="data: the column 'words' is <generator .*, it must be a list or an array"):
+        of.fit({"words": (row for row in [[1], [2, 3]])}, progress=False)
 
 
 def test_averages_are_evaluated_on_an_iterator_too():
