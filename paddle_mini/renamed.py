@@ -26,9 +26,9 @@ def other_names(function: str, parameters: Iterable[str]) -> dict[str, str]:
     }
 
 
-def takes_other_names(function: F, called: str | None = None) -> F:
+def takes_other_names(function: F, called: str | None = None, advice: Mapping[str, str] | None = None) -> F:
     """Wraps a function so that it also takes the other names of its arguments; TypeError with advice for a keyword that
-    it does not have. called: its name in errors."""
+    it does not have. called: its name in errors. advice: by keyword, beside that for names of PaddlePaddle 2."""
     name = called or function.__name__
 
     @functools.cache  # at the first call with keywords: an import would take longer by the signatures of all layers
@@ -40,19 +40,19 @@ def takes_other_names(function: F, called: str | None = None) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         own = known() if kwargs else None
         if own is not None and not kwargs.keys() <= own.keys():
-            kwargs = _renamed(name, kwargs, own)
+            kwargs = _renamed(name, kwargs, own, advice or {})
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]
 
 
-def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -> dict[str, Any]:
+def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None], advices: Mapping[str, str]) -> dict[str, Any]:
     others = other_names(function, known)
     result: dict[str, Any] = {}
     for name, value in kwargs.items():
         meant = name if name in known else others.get(name)
         if meant is None:
-            advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
+            advice = advices.get(name) or DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
             own = [one for one in known if one != "self"]
             hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own)}"
             raise TypeError(f"{function}() has no argument '{name}'{hint}")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import ProgramError
 from ..averaging.scheme import Scheme
-from ..errors import shown
+from ..data.reader import require_positive
+from ..errors import listed, shown
 from ..roles import OPTIMIZE
 from .history import Row
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 class Callback:
     """Base class: fit calls its methods, which do nothing here, while it trains.
 
-    trainer: has exe, scope, main, test, step, epoch, history, evaluate() and stop(reason).
+    trainer: has exe, scope, main, test, step, epoch, history, evaluate() and stop(reason); is_trial in a fast_dev_run, where
+    callbacks write no files.
 
     >>> class Print(pm.training.Callback):
     ...     def on_epoch_end(self, trainer, values):
@@ -88,8 +90,7 @@ class Histograms(Callback):
     """
 
     def __init__(self, logger: Any, every: int = 1):
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise ProgramError(f"Histograms: every is {shown(every)}, it must be an integer, at least 1")
+        require_positive("Histograms", "every", every)
         if not callable(getattr(logger, "log_histograms", None)):
             raise ProgramError(f"Histograms: {shown(logger)} has no log_histograms; give it a TensorBoardLogger")
         self.logger, self.every = logger, every
@@ -104,7 +105,7 @@ class EvaluateAverages(Callback):
     """Adds the validation's values with averaged parameters, as "averaged_val_loss". fit has one by itself where the program
     averages and there is validation data.
 
-    schemes: which averages; with several the names are "averaged_val_loss[Uniform()]". None: the first.
+    schemes: which averages, one or a list; with several the names are "averaged_val_loss[Uniform()]". None: the first.
     Example:
         >>> data, both = {"x": inputs, "y": targets}, [pm.averaging.Uniform(), pm.averaging.Exponential(0.9)]
         >>> trainer = pm.Trainer(loss, pm.optimizer.SGD(0.1), averaging=both)
@@ -114,14 +115,26 @@ class EvaluateAverages(Callback):
         True
     """
 
-    def __init__(self, schemes: Sequence[Scheme] | None = None):
-        self.schemes: list[Scheme | None] = [None] if schemes is None else list(schemes)
+    def __init__(self, schemes: Scheme | Sequence[Scheme] | None = None):
+        given = [schemes] if schemes is None or isinstance(schemes, Scheme) else schemes
+        if (
+            not isinstance(given, (list, tuple))
+            or not given
+            or not all(isinstance(one, (Scheme, type(schemes))) for one in given)
+        ):
+            raise ProgramError(f"EvaluateAverages: schemes is {shown(schemes)}, it must be a scheme of pm.averaging, or a list")
+        self.schemes: list[Scheme | None] = list(given)
 
     def columns(self, trainer: Trainer) -> Sequence[str]:
         if trainer.average is None or trainer.validation is None:
             raise ProgramError(
                 "EvaluateAverages: " + ("there is no validation data" if trainer.average else "the program has no averages")
             )
+        known = getattr(trainer.average, "schemes", ())  # other optimizers than ParameterAverage have the first one only
+        for scheme in self.schemes:
+            if scheme is not None and scheme not in known:
+                there = listed(map(repr, known)) or "its own average only: leave out schemes"
+                raise ProgramError(f"EvaluateAverages: {shown(scheme)} is not averaged; there is {there}")
         return [self._named(name, scheme) for scheme in self.schemes for name in trainer.measures]
 
     def on_epoch_end(self, trainer: Trainer, values: Row) -> None:

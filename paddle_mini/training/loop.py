@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .batches import Batches
 from .callbacks import Callback
-from .history import Row
+from .history import Row, plain_numbers
 from .interrupts import StepGuard
 from .position import Position
 from .progress import Progress
@@ -123,6 +123,7 @@ class Loop:
         """The state advances to the next epoch with all that callbacks change."""
         for callback in self._callbacks:
             callback.on_epoch_end(self._trainer, row)
+            row.update(plain_numbers(type(callback).__name__, row))
         self._schedules.end_epoch(row)
         self._position.end_epoch(row)
         for logger in self._loggers:

@@ -15,6 +15,7 @@ from ..io.checkpoint import CheckpointManager
 from ..io.state import get_state, load_state, save_state, set_state
 from .callbacks import Callback
 from .history import Row
+from .other_names import hints
 
 if TYPE_CHECKING:
     from .trainer import Trainer
@@ -36,7 +37,9 @@ class _Monitor(Callback):
             raise ProgramError(f"{type(self).__name__}: is a greater {shown(monitor)} better? Give mode='max', or mode='min'")
         if mode not in (None, "min", "max"):
             raise ProgramError(f"{type(self).__name__}: mode is {shown(mode)}, it must be 'min' or 'max'")
-        self.monitor, self.mode, self.min_delta = monitor, mode or "min", abs(float(min_delta))
+        self.monitor: str = monitor
+        self.mode: str = mode or "min"
+        self.min_delta: float = abs(float(min_delta))
         self.best: float | None = None
         """The best value of the running fit."""
 
@@ -82,6 +85,7 @@ class EarlyStopping(_Monitor):
         2
     """
 
+    @hints("EarlyStopping")
     def __init__(
         self,
         monitor: str = "val_loss",
@@ -150,6 +154,7 @@ class BestCheckpoint(_Monitor):
         1
     """
 
+    @hints("BestCheckpoint")
     def __init__(
         self, folder: str | os.PathLike[str], monitor: str = "val_loss", mode: str | None = None, min_delta: float = 0.0
     ):

@@ -18,12 +18,21 @@ from ..optimizer.wrapper import chain
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable
-from .arguments import require_counts, require_kinds, require_measures, require_one_optimizer, require_test
+from .arguments import (
+    require_callbacks,
+    require_counts,
+    require_kinds,
+    require_loggers,
+    require_measures,
+    require_one_optimizer,
+    require_test,
+)
 from .batches import Batches
 from .callbacks import Callback, EvaluateAverages
 from .history import History
 from .loop import Loop
 from .means import means_of
+from .other_names import hints
 from .position import opened
 from .progress import Progress
 from .schedules import require_unit
@@ -49,6 +58,7 @@ class Trainer:
     True
     """
 
+    @hints("Trainer")
     def __init__(
         self,
         loss: Variable,
@@ -62,7 +72,7 @@ class Trainer:
         initialize: bool = True,
     ):
         require_kinds(startup=(startup, Program), test=(test, Program), exe=(exe, Executor), scope=(scope, Scope))
-        require_measures(loss, metrics or {})
+        require_measures(loss, {} if metrics is None else metrics)
         self.measures: dict[str, Variable] = {"loss": loss, **(metrics or {})}
         self.main: Program = loss.block.program
         if startup is None:
@@ -99,6 +109,7 @@ class Trainer:
             self._test = test
         return self._test
 
+    @hints("fit")
     def fit(
         self,
         data: Any,
@@ -126,8 +137,10 @@ class Trainer:
             "fit", epochs=epochs, batch_size=batch_size, steps_per_epoch=steps_per_epoch, overfit_batches=overfit_batches or None
         )
         require_unit(schedule)
+        require_callbacks(callbacks)
+        require_loggers(loggers)
         limit = 1 if fast_dev_run else overfit_batches or None
-        epochs = 1 if fast_dev_run else epochs
+        epochs = 1 if fast_dev_run else int(epochs)
         order = seed if shuffle and limit is None else None
         batches = Batches("data", data, self.main, batch_size, order, steps_per_epoch, self.epoch)
         held_out = None if validation is None else Batches("validation", validation, self.test, batch_size)
