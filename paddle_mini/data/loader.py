@@ -11,7 +11,6 @@ Order and values depend on data, seeds and epoch alone, not on workers.
 from __future__ import annotations
 
 import copy
-import pickle
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
@@ -57,9 +56,11 @@ class _Work(NamedTuple):
 
     def make_packed(self, task: tuple[int, int, list[tuple[int, Any]]]) -> bytes:
         """make() for another process; an error says which result can't be sent."""
+        from multiprocessing.reduction import ForkingPickler  # here, because paddle_mini is imported without it
+
         value = self.make(task)
         try:
-            return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            return bytes(ForkingPickler.dumps(value))
         except Exception as error:  # what can't be sent to a process raises errors of many types
             indices = listed(index for index, _ in task[2])
             what = f"sample {indices}" if self.collate is None else f"the batch of the samples {indices}"
@@ -215,12 +216,16 @@ class Loader:
 
     def _epoch(self, epoch: int, position: int) -> Iterator[Any]:
         tasks = self._tasks(epoch, position)
-        packs = self._processes and self._workers > 0
-        work = self._work.make_packed if packs else self._work.make
+        unpack: Callable[[Any], Any] | None = None
+        if self._processes and self._workers:
+            from multiprocessing.reduction import ForkingPickler
+
+            unpack = ForkingPickler.loads
+        work = self._work.make if unpack is None else self._work.make_packed
         with closing(in_order(tasks, work, self._ahead, self._workers, self._processes)) as items:
             for number, item in enumerate(items, position + 1):
                 self._at = (epoch, number)
-                yield pickle.loads(item) if packs else item
+                yield item if unpack is None else unpack(item)
         self._at = (epoch + 1, 0)
 
     def _tasks(self, epoch: int, position: int) -> Generator[Any, None, None]:

@@ -58,8 +58,8 @@ def require_one_optimizer(program: Program, optimizer: Any, averaging: Any) -> N
     if optimizer is not None and trains:
         raise ProgramError(
             "Trainer: the program of the loss has an optimizer already: leave out optimizer= and averaging=, and to continue "
-            "give the same checkpoints=, or initialize=False for the parameters as they are; to begin again, call "
-            "reset_default_programs() and build the network again"
+            "give the same checkpoints=, or initialize=False for the parameters as they are; to train from the "
+            "beginning, call reset_default_programs() and build the network"
         )
 
 

@@ -63,9 +63,9 @@ def fit(
     has. Or a CheckpointManager, whose save() is called after each step.
     schedule: an LRScheduler takes one step each "step" or "epoch". ReduceOnPlateau: each epoch, with val_loss, else loss.
     progress: a bar at a terminal where tqdm is installed, and a line for each epoch.
-    fast_dev_run: one batch of each data, one epoch, without checkpoints, loggers and files of callbacks. overfit_batches=n: trains
-    on the first n batches only, in each epoch the same ones. check_finite: within pm.check_finite(): the first operator that gives
-    NaN or an infinity is an OpError.
+    fast_dev_run: one batch of each data, one epoch, without checkpoints, loggers and files of callbacks. overfit_batches=n:
+    trains on the first n batches only, in each epoch the same ones. check_finite: within pm.check_finite(): the first operator
+    that gives NaN or an infinity is an OpError.
 
     ProgramError or ShapeError, before anything changes, for data that is empty or does not fit the program, unknown values in
     callbacks, and arguments that don't belong together.
