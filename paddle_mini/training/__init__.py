@@ -13,8 +13,9 @@ docs/training.md do, in the same order and with the same bits.
 """
 
 from ..renamed import show_public
-from .callbacks import BestCheckpoint, Callback, EarlyStopping, EvaluateAverages, Histograms, LearningRateLogger
+from .callbacks import Callback, EvaluateAverages, Histograms, LearningRateLogger
 from .history import History
+from .monitors import BestCheckpoint, EarlyStopping
 from .one_call import fit
 from .trainer import Trainer
 
