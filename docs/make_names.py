@@ -14,7 +14,13 @@ def lines():
     for other, name, functions in ARGUMENTS:
         listed = ", ".join(f"`{function}`" for function in sorted(functions.split())) or f"all that take `{name}`"
         yield f"| `{other}` | `{name}` | {listed} |"
-    yield from ("", "Arguments that are an error, with this advice:", "", "| PaddlePaddle 2 | of | advice |", "|---|---|---|")
+    yield from (
+        "",
+        "Arguments that are an error, with this advice, some of PyTorch and Keras too:",
+        "",
+        "| argument | of | advice |",
+        "|---|---|---|",
+    )
     for (function, other), advice in DIFFERENT_ARGUMENTS.items():
         yield f"| `{other}` | {f'`{function}`' if function else 'all'} | {advice} |"
     yield from ("", "Functions and classes that mean the same:", "", "| PaddlePaddle 2 | here |", "|---|---|")

@@ -60,10 +60,6 @@ _LAZY = {
 }
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
 __all__ = [
     "Block",
     "CPUPlace",
@@ -141,3 +137,6 @@ if not TYPE_CHECKING:  # a type checker would take every name for one of the mod
             value = globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
             return value
         return renamed.found(name)
+
+
+renamed.show_public(globals())

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from .variable import Variable
 
     Operand: TypeAlias = "Variable | float | np.number[Any]"
+
+# Hashing, `in` and list.index need identity, so `==` of variables cannot append an operator.
+IDENTITY = "`==` compares variables by identity; layers.equal(x, y) and layers.not_equal(x, y) compare their elements"
 
 
 def add(x: Variable, y: Operand) -> Variable:
@@ -43,11 +47,11 @@ def divide(x: Variable, y: Operand) -> Variable:
 def divide_into(x: Variable, y: Operand) -> Variable:
     if not _is_number(y):
         return _no_variable(x, y)
-    return append(x, "elementwise_div", {"X": _as_variable(x, y), "Y": x})
+    return append(x, "elementwise_div", {"X": as_operand(x, y), "Y": x})
 
 
 def floor_divide(x: Variable, y: Operand) -> Variable:
-    return _binary("elementwise_floordiv", x, _as_variable(x, y))
+    return _binary("elementwise_floordiv", x, as_operand(x, y))
 
 
 def floor_divide_into(x: Variable, y: Operand) -> Variable:
@@ -55,7 +59,7 @@ def floor_divide_into(x: Variable, y: Operand) -> Variable:
 
 
 def remainder(x: Variable, y: Operand) -> Variable:
-    return _binary("elementwise_mod", x, _as_variable(x, y))
+    return _binary("elementwise_mod", x, as_operand(x, y))
 
 
 def remainder_of(x: Variable, y: Operand) -> Variable:
@@ -67,7 +71,7 @@ def power(x: Variable, y: Operand) -> Variable:
         return _binary("elementwise_pow", x, y)
     _require_exact(x, y)
     if x.dtype == "float64" and float(np.float32(y)) != y:  # the attribute is a float32
-        return _binary("elementwise_pow", x, _as_variable(x, y))
+        return _binary("elementwise_pow", x, as_operand(x, y))
     return append(x, "pow", {"X": x}, factor=float(y))
 
 
@@ -76,19 +80,19 @@ def power_of(x: Variable, y: Operand) -> Variable:
 
 
 def less_than(x: Variable, y: Operand) -> Variable:
-    return _binary("less_than", x, _as_variable(x, y))
+    return _binary("less_than", x, as_operand(x, y))
 
 
 def less_equal(x: Variable, y: Operand) -> Variable:
-    return _binary("less_equal", x, _as_variable(x, y))
+    return _binary("less_equal", x, as_operand(x, y))
 
 
 def greater_than(x: Variable, y: Operand) -> Variable:
-    return _binary("greater_than", x, _as_variable(x, y))
+    return _binary("greater_than", x, as_operand(x, y))
 
 
 def greater_equal(x: Variable, y: Operand) -> Variable:
-    return _binary("greater_equal", x, _as_variable(x, y))
+    return _binary("greater_equal", x, as_operand(x, y))
 
 
 def matrix_multiply(x: Variable, y: Operand) -> Variable:
@@ -118,6 +122,15 @@ def length(x: Variable) -> NoReturn:
     raise TypeError(f"'{printable(x.name)}' {dims} has no len(); its shape is x.shape, and layers.unbind splits it")
 
 
+def advises(expression: str, advice: str) -> Callable[..., NoReturn]:
+    """The method of an operator of Python that appends nothing; the error names the layers to use."""
+
+    def refused(x: Variable, *others: Any) -> NoReturn:
+        raise TypeError(f"'{printable(x.name)}' is a Variable, for which {expression} is not defined; here: {advice}")
+
+    return refused
+
+
 def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:
     raise ProgramError(
         f"'{printable(x.name)}' has no value while the program is built, so NumPy cannot make an array of it; "
@@ -125,7 +138,14 @@ def as_array(x: Any, *args: Any, **kwargs: Any) -> Any:
     )
 
 
+def is_truth(value: Any) -> bool:
+    """Whether it is True or False, as the result of `==` of variables is."""
+    return isinstance(value, (bool, np.bool_))
+
+
 def _is_number(value: Any) -> TypeGuard[float]:
+    if is_truth(value):
+        raise ProgramError(f"an operand is {value}, it must be a Variable or a number; {IDENTITY}")
     return isinstance(value, numbers.Real)
 
 
@@ -136,10 +156,10 @@ def _binary(op_type: str, x: Any, y: Any) -> Any:
 
 
 def _reflected(op_type: str, x: Any, y: Any) -> Any:
-    return append(x, op_type, {"X": _as_variable(x, y), "Y": x}) if _is_number(y) else _no_variable(x, y)
+    return append(x, op_type, {"X": as_operand(x, y), "Y": x}) if _is_number(y) else _no_variable(x, y)
 
 
-def _as_variable(x: Any, y: Any) -> Any:
+def as_operand(x: Any, y: Any) -> Any:
     """A number as a tensor of x's element type, which is broadcast to x; anything else unchanged."""
     if not _is_number(y):
         return y

@@ -15,7 +15,7 @@ from .gradient_formulas import formula_of, write_formula
 from .gradient_names import GradientNames, finished, gradient_of, marked, plain, with_sums
 from .operator import EMPTY_NAME, Operator
 from .transaction import atomic, before_setting
-from .variable import Parameter, Variable, name_of
+from .variable import Parameter, Variable, names_of
 
 Names = Iterable[Variable | str] | None
 Description = dict[str, Any]
@@ -39,7 +39,7 @@ def append_backward(loss: Variable, parameter_list: Names = None, no_grad_set: N
         (8, 1)
     """
     block = _block_of(loss)
-    chosen = None if parameter_list is None else _names_of(parameter_list)
+    chosen = None if parameter_list is None else set(names_of(parameter_list, "parameter_list"))
     _require_parameters(chosen or (), block)
     for op in block.ops:
         if loss.name in op.output_names:
@@ -58,12 +58,12 @@ def append_backward(loss: Variable, parameter_list: Names = None, no_grad_set: N
 @atomic
 def gradients(
     targets: Variable | Sequence[Variable],
-    inputs: Variable | Sequence[Variable],
+    inputs: Variable | str | Sequence[Variable | str],
     target_gradients: Any = None,
     no_grad_set: Names = None,
 ) -> list[Variable | None]:
     """Appends the operators that compute the gradient of the sum of `targets` with respect to each
-    of `inputs`, even where their stop_gradient is set.
+    of `inputs`, variables or their names, even where their stop_gradient is set.
 
     target_gradients: the gradient of each target, of its shape; None: ones.
     Returns one variable for each input: None where the targets do not depend on it.
@@ -84,9 +84,10 @@ def gradients(
     if len(seeds) != len(target_list):
         raise _core.ProgramError(f"{len(seeds)} target_gradients for {len(target_list)} targets")
     block = _block_of(target_list[0])
-    wanted = {var.name for var in input_list}
+    names = names_of([block.var(item) if isinstance(item, str) else item for item in input_list], "inputs")
+    wanted = set(names)
     made = _append(block, target_list, seeds, _stops(block, no_grad_set) - wanted, wanted)
-    return [block.var(made[var.name]) if var.name in made else None for var in input_list]
+    return [block.var(made[name]) if name in made else None for name in names]
 
 
 def _append(
@@ -159,11 +160,7 @@ def _block_of(var: Variable) -> Block:
 
 def _stops(block: Block, no_grad_set: Names) -> set[str]:
     stops = {var.name for var in block.vars.values() if var.stop_gradient}
-    return stops | _names_of(no_grad_set or ())
-
-
-def _names_of(items: Any) -> set[str]:
-    return {name_of(item) for item in ([items] if isinstance(items, (str, Variable)) else items)}
+    return stops.union(names_of(no_grad_set or (), "no_grad_set"))
 
 
 def _require_parameters(names: Iterable[str], block: Block) -> None:

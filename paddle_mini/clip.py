@@ -10,7 +10,9 @@ from typing import Any
 from . import dtypes
 from ._core import ProgramError, printable
 from .block import Block
+from .renamed import show_public
 from .roles import OPTIMIZE, op_role_guard
+from .transaction import before_setting
 from .variable import Parameter, Variable
 
 __all__ = [
@@ -105,15 +107,31 @@ class GradientClipByNorm(GradientClip):
 
 class GradientClipByGlobalNorm(GradientClip):
     """All gradients are multiplied by clip_norm / max(clip_norm, n), n the norm of all of them
-    taken as one vector; so their direction stays.
+    taken as one vector; so their direction stays. Fetch `norm` for n: the variables of the gradients have the clipped ones.
 
     Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks", ICML 2013.
     Example:
-        >>> optimizer = pm.optimizer.Adam(0.001, grad_clip=pm.clip.GradientClipByGlobalNorm(1.0))
+        >>> w = pm.layers.create_parameter([2], attr=pm.initializer.Constant(0.0))
+        >>> clip = pm.clip.GradientClipByGlobalNorm(1.0)
+        >>> loss = pm.layers.reduce_sum(w * pm.layers.assign(np.array([-6, -8], "float32")))
+        >>> ops, gradients = pm.optimizer.SGD(1.0, grad_clip=clip).minimize(loss)
+        >>> exe = pm.Executor()
+        >>> exe.run(pm.default_startup_program())
+        []
+        >>> exe.run(fetch_list=[clip.norm])[0]
+        array([10.], dtype=float32)
     """
 
     def __init__(self, clip_norm: float):
         self.clip_norm = _positive("GradientClipByGlobalNorm", clip_norm)
+        self._norm: Variable | None = None
+
+    @property
+    def norm(self) -> Variable:
+        """The norm before clipping, of all gradients that the latest minimize() clips. ProgramError before a minimize()."""
+        if self._norm is None:
+            raise ProgramError("GradientClipByGlobalNorm.norm is there after minimize(), which makes the variable")
+        return self._norm
 
     def clip(self, pairs: Pairs) -> Pairs:
         if len({gradient.dtype for _, gradient in pairs}) > 1:
@@ -129,6 +147,8 @@ class GradientClipByGlobalNorm(GradientClip):
             factor = _append(
                 block, "elementwise_div", {"X": limit, "Y": _append(block, "elementwise_max", {"X": limit, "Y": norm})}
             )
+        before_setting(vars(self), "_norm")
+        self._norm = norm
         for parameter, gradient in pairs:
             with op_role_guard(OPTIMIZE, [parameter, gradient]):
                 block.append_op("elementwise_mul", {"X": gradient, "Y": factor}, {"Out": gradient})
@@ -169,3 +189,5 @@ def _positive(what: str, clip_norm: float) -> float:
 ClipGradByValue = GradientClipByValue
 ClipGradByNorm = GradientClipByNorm
 ClipGradByGlobalNorm = GradientClipByGlobalNorm
+
+show_public(globals())

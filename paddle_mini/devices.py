@@ -9,6 +9,7 @@ from . import _core
 from ._core import ProgramError
 from .errors import shown
 from .place import Place
+from .renamed import show_public
 
 __all__ = ["MemoryUse", "Place", "emulate", "gpu_count", "memory_use"]
 
@@ -80,3 +81,6 @@ def emulate(
         raise ProgramError("latency and memory must not be negative, and staging at least 4096 bytes")
     pauses = 0 if delays is None else max(1, round(most_delay * 1e6))
     _core.emulate(index, bandwidth or 0.0, latency, memory, staging, delays or 0, pauses)
+
+
+show_public(globals())

@@ -5,13 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from ._core import ShapeError, as_array, printable
-from .scope import LoDTensor, is_array
+from ._core import ShapeError, printable
+from .scope import LoDTensor, array_of, is_array
+
+# Kinds of numbers that become those of another kind and lose nothing but digits.
+_ACCEPTED = {"c": "cfiub", "f": "fiub", "i": "iub", "u": "iub", "b": "b"}
 
 
 def numpy_dtype(dtype: Any) -> Any:
     # NumPy has no bfloat16: its bits are fed as uint16.
     return np.dtype("uint16" if dtype == "bfloat16" else dtype) if isinstance(dtype, str) else None
+
+
+def bfloat16_values(array: np.ndarray) -> np.ndarray:
+    """float32 for the bits of bfloat16, which are uint16; other arrays as they are."""
+    return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
 
 def converted(name: str, value: Any, dtype: np.dtype) -> Any:
@@ -23,7 +31,7 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         raise ShapeError(f"feed '{printable(name)}' is a masked array; pass {printable(name)}.filled(value)")
     if is_array(value):
-        array = as_array(value, f"feed '{printable(name)}'")
+        array = array_of(value, f"feed '{printable(name)}'")
         if array.dtype != dtype:
             raise ShapeError(
                 f"feed '{printable(name)}' is an array of {array.dtype}, the program wants {dtype}; "
@@ -31,16 +39,26 @@ def converted(name: str, value: Any, dtype: np.dtype) -> Any:
             )
         return array
     try:
-        array = np.asarray(value)
-        accepted = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}[dtype.kind]
-        if array.size and array.dtype.kind not in accepted:
-            raise ShapeError(f"feed '{printable(name)}' is {short(value)}, the program wants {dtype}")
-        with np.errstate(over="raise"):
-            return np.array(value, dtype)
-    except FloatingPointError:
-        raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is beyond {dtype}") from None
+        return cast(f"feed '{printable(name)}' is {short(value)}", np.asarray(value), dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise ShapeError(f"feed '{printable(name)}' is {short(value)}, which is not an array of {dtype}: {error}") from None
+
+
+def cast(what: str, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The array in this dtype. ShapeError, which begins with `what`, for a conversion that loses more than digits."""
+    if array.dtype == dtype:
+        return array
+    if array.size and array.dtype.kind not in _ACCEPTED[dtype.kind]:
+        raise ShapeError(f"{what}, the program wants {dtype}")
+    if array.size and dtype.kind in "iu":
+        bounds = np.iinfo(dtype)
+        if int(array.min()) < bounds.min or int(array.max()) > bounds.max:
+            raise ShapeError(f"{what}, which is beyond {dtype}")
+    try:
+        with np.errstate(over="raise"):
+            return array.astype(dtype)
+    except FloatingPointError:
+        raise ShapeError(f"{what}, which is beyond {dtype}") from None
 
 
 def short(value: Any) -> str:

@@ -15,6 +15,7 @@ from ._core import ProgramError, ShapeError, printable
 from .block import Block
 from .errors import shown
 from .operator import Operator
+from .renamed import show_public
 from .variable import Variable
 
 __all__ = ["MSRA", "Constant", "Initializer", "Normal", "NumpyArrayInitializer", "Uniform", "Xavier"]
@@ -202,3 +203,6 @@ def _random(var: Variable, block: Block, seed: int, **attrs: float) -> dict[str,
     if var.dtype not in dtypes.FLOAT_NAMES:
         raise ProgramError(f"'{printable(var.name)}' is {var.dtype}; random initializers are for float variables")
     return {"shape": var.shape, "dtype": var.dtype, "seed": seed or block.program.next_seed(), **attrs}
+
+
+show_public(globals())

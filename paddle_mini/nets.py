@@ -15,6 +15,7 @@ from .layers.attention import join_heads, split_heads
 from .layers.conv import Size
 from .layers.emit import known_dim, layer_name, refuse, require_float, whole
 from .layers.shared_arguments import ARGUMENTS, ERRORS
+from .renamed import show_public
 from .shared_docs import describe_shared
 from .transaction import make_atomic
 from .variable import Variable
@@ -196,3 +197,5 @@ def _for_each(what: str, value: Any, count: int) -> list[Any]:
 
 describe_shared([globals()[name] for name in __all__], ARGUMENTS, ERRORS)
 make_atomic(globals(), __all__)
+
+show_public(globals())

@@ -26,7 +26,7 @@ ARGUMENTS: tuple[tuple[str, str, str], ...] = (
     ("weight_decay", "regularization", ""),
 )
 
-# Arguments of PaddlePaddle 2 without one of the same meaning, by function ("": any), with advice.
+# Arguments of PaddlePaddle 2, PyTorch and Keras without one of the same meaning, by function ("": any), with advice.
 DIFFERENT_ARGUMENTS: Mapping[tuple[str, str], str] = {
     ("dropout", "p"): "it is dropout_prob; PaddlePaddle 2 scales in training: dropout_implementation='upscale_in_train'",
     ("dropout", "mode"): "it is dropout_implementation='upscale_in_train' or 'downgrade_in_infer'",
@@ -41,6 +41,13 @@ DIFFERENT_ARGUMENTS: Mapping[tuple[str, str], str] = {
     **{(pool, "kernel_size"): "it is pool_size, with pool_stride=1 unless given" for pool in _POOLS.split()},
     **{(pool, "stride"): "it is pool_stride" for pool in _POOLS.split()},
     **{(pool, "padding"): "it is pool_padding" for pool in _POOLS.split()},
+    ("SGD", "momentum"): "it is another optimizer: optimizer.Momentum(learning_rate, momentum)",
+    ("SGD", "nesterov"): "it is another optimizer: optimizer.Momentum(learning_rate, momentum, use_nesterov=True)",
+    ("", "lr"): "optimizers take learning_rate",
+    ("", "betas"): "the Adam family takes beta1 and beta2",
+    ("", "clipnorm"): "optimizers take grad_clip=clip.GradientClipByNorm(norm)",
+    ("", "global_clipnorm"): "optimizers take grad_clip=clip.GradientClipByGlobalNorm(norm)",
+    ("", "clipvalue"): "optimizers take grad_clip=clip.GradientClipByValue(value)",
     ("", "multi_precision"): "optimizers change parameters in their own element type",
     ("", "use_cudnn"): "kernels are chosen by the place",
 }

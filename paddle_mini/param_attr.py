@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import ProgramError
+from .errors import shown
 from .initializer import Initializer
 
 
@@ -35,6 +36,11 @@ class ParamAttr:
         need_clip: bool = True,
         average: bool | None = None,
     ):
+        if initializer is not None and (not callable(initializer) or isinstance(initializer, type)):
+            raise ProgramError(
+                f"ParamAttr: initializer is {shown(initializer)}, it must be an Initializer, such as "
+                "initializer.NumpyArrayInitializer(array) or initializer.Constant(0.5)"
+            )
         self.name = name
         self.initializer = initializer
         self.learning_rate = float(learning_rate)

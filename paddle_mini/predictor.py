@@ -75,7 +75,8 @@ class Predictor:
     def clone(self, place: Place | None = None, threads: int | None = None) -> Predictor:
         """A predictor with the same parameters, not copied, and executors of its own, such as with other threads."""
         other = object.__new__(Predictor)
-        other.__dict__.update(self.__dict__, _place=place, _threads=threads)
+        own = {"inputs": list(self.inputs), "outputs": list(self.outputs)}
+        other.__dict__.update(self.__dict__, _place=place, _threads=threads, **own)
         other._free = deque([other._executor()])
         return other
 

@@ -9,6 +9,7 @@ from typing import Any
 from . import dtypes
 from ._core import ProgramError
 from .block import Block
+from .renamed import show_public
 from .roles import OPTIMIZE, op_role_guard
 from .variable import Parameter, Variable
 
@@ -110,3 +111,5 @@ def _append(block: Block, op_type: str, x: Variable, **attrs: float) -> Variable
 
 L1DecayRegularizer = L1Decay
 L2DecayRegularizer = L2Decay
+
+show_public(globals())

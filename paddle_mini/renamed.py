@@ -1,15 +1,17 @@
-# Names of PaddlePaddle 2.x that are others here: each is accepted where it means the same, and otherwise answered with the
-# right name. The tables are in paddle2_names.py.
+# Names of other frameworks. Those of PaddlePaddle 2.x are accepted where they mean the same, by the tables of
+# paddle2_names.py; all others are answered with the right name, for PyTorch and Keras by framework_names.py.
 from __future__ import annotations
 
 import functools
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any, TypeVar
 
 from .errors import near
+from .framework_names import ARGUMENT_HINTS, HINTS
 from .paddle2_names import ARGUMENTS, DIFFERENT_ARGUMENTS, MODULES, OBJECTS, WITHOUT
 from .transaction import replace_function
 
@@ -26,10 +28,10 @@ def other_names(function: str, parameters: Iterable[str]) -> dict[str, str]:
     }
 
 
-def takes_other_names(function: F, called: str | None = None) -> F:
+def takes_other_names(function: F, advice: Mapping[str, str] | None = None) -> F:
     """Wraps a function so that it also takes the other names of its arguments; TypeError with advice for a keyword that
-    it does not have. called: its name in errors."""
-    name = called or function.__name__
+    it does not have. Errors of a constructor, which a class may inherit, give the class of the object.
+    advice: by keyword, beside that for names of PaddlePaddle 2."""
 
     @functools.cache  # at the first call with keywords: an import would take longer by the signatures of all layers
     def known() -> dict[str, None] | None:
@@ -40,19 +42,21 @@ def takes_other_names(function: F, called: str | None = None) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         own = known() if kwargs else None
         if own is not None and not kwargs.keys() <= own.keys():
-            kwargs = _renamed(name, kwargs, own)
+            name = function.__name__
+            kwargs = _renamed(type(args[0]).__name__ if name == "__init__" else name, kwargs, own, advice or {})
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]
 
 
-def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -> dict[str, Any]:
+def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None], advices: Mapping[str, str]) -> dict[str, Any]:
     others = other_names(function, known)
     result: dict[str, Any] = {}
     for name, value in kwargs.items():
         meant = name if name in known else others.get(name)
         if meant is None:
-            advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
+            advice = advices.get(name) or DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
+            advice = advice or next((text for other, here, text in ARGUMENT_HINTS if other == name and here in known), None)
             own = [one for one in known if one != "self"]
             hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own)}"
             raise TypeError(f"{function}() has no argument '{name}'{hint}")
@@ -70,9 +74,8 @@ def make_take_other_names(namespace: dict[str, Any], names: Iterable[str]) -> No
 
 
 def make_method_take_other_names(kind: type, name: str) -> None:
-    """Wraps this method of a class; errors give the class for a constructor."""
-    method = vars(kind)[name]
-    setattr(kind, name, takes_other_names(method, kind.__name__ if name == "__init__" else name))
+    """Wraps this method of a class."""
+    setattr(kind, name, takes_other_names(vars(kind)[name]))
 
 
 class OtherNames:
@@ -101,12 +104,55 @@ def found(path: str) -> Any:
         home, _, name = here.rpartition(".")
         return getattr(_package(home), name)
     advice = WITHOUT.get(path)
+    if advice is None and path in HINTS[""]:
+        advice = f"here: {HINTS[''][path]}"
     if advice is None and path in _package("layers").__all__:
         advice = f"it is layers.{path}"
     if path.rpartition(".")[2].startswith("_"):  # tools ask for such names often: whether there is one, not what it is
         raise AttributeError(f"paddle_mini has no '{path}'")
     hint = f"; {advice}" if advice else near(path, [*_package("").__all__, *MODULES, *OBJECTS])
     raise AttributeError(f"paddle_mini has no '{path}'{hint}")
+
+
+def unknown(home: str, name: str, owner: Any) -> AttributeError:
+    """The error for a name that a package or an object lacks; home: its key in HINTS."""
+    what = f"module '{owner.__name__}'" if isinstance(owner, ModuleType) else f"'{type(owner).__name__}' object"
+    hint = HINTS.get(home, {}).get(name)
+    if hint is None:
+        return AttributeError(f"{what} has no attribute '{name}'", name=name, obj=owner)  # Python adds a similar name
+    return AttributeError(f"{what} has no attribute '{name}'; here: {hint}")
+
+
+def hints_of(home: str) -> Callable[[Any, str], Any]:
+    """The __getattr__ of a class whose key in HINTS is `home`."""
+
+    def __getattr__(self: Any, name: str) -> Any:
+        raise unknown(home, name, self)
+
+    return __getattr__
+
+
+class Submodule(ModuleType):
+    """A module of a public package; it may have the name of a function of another framework, such as layers.linear."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        home, _, name = self.__name__.removeprefix(f"{__package__}.").rpartition(".")
+        hint = HINTS.get(home, {}).get(name)
+        raise TypeError(f"'{self.__name__}' is a module, it cannot be called{f'; here: {hint}' if hint else ''}")
+
+
+def show_public(namespace: dict[str, Any]) -> None:
+    """Gives a public module a __dir__ of its public names, and errors with advice for names of other frameworks."""
+    name = namespace["__name__"]
+
+    def __getattr__(missing: str) -> Any:
+        raise unknown(name.removeprefix(f"{__package__}."), missing, sys.modules[name])
+
+    namespace.setdefault("__getattr__", __getattr__)
+    namespace["__dir__"] = lambda: sorted({*namespace["__all__"], *(own for own in namespace if own.startswith("__"))})
+    for value in namespace.values():
+        if type(value) is ModuleType and value.__name__.startswith(f"{name}."):
+            value.__class__ = Submodule
 
 
 def _package(home: str) -> ModuleType:

@@ -61,6 +61,17 @@ def is_array(value: Any) -> bool:
     return (hasattr(value, "__dlpack__") or hasattr(value, "__array__")) and not isinstance(value, np.generic)
 
 
+def array_of(value: Any, what: str) -> np.ndarray[Any, Any]:
+    """as_array; ShapeError also for an object whose methods of DLPack give something else."""
+    try:
+        return as_array(value, what)
+    except (TypeError, RuntimeError):
+        raise ShapeError(
+            f"{what} is of type {type(value).__name__}, whose __dlpack__ or __dlpack_device__ does not give what DLPack has: "
+            "a capsule; two integers"
+        ) from None
+
+
 class LoDTensor:
     """An array whose rows are sequences: lod=[[0, 2, 5]] means that rows 0–1 are one and rows 2–4
     another. Further lists group the sequences of the list after them.
@@ -77,7 +88,7 @@ class LoDTensor:
     """
 
     def __init__(self, array: Any, lod: list[list[int]] | None = None):
-        self.array: np.ndarray[Any, Any] = as_array(array, "LoDTensor: the array")
+        self.array: np.ndarray[Any, Any] = array_of(array, "LoDTensor: the array")
         levels = [] if lod is None else lod
         if not all(isinstance(level, (list, tuple, np.ndarray)) for level in levels):
             raise ShapeError(f"LoDTensor: lod is {shown(lod)}, it must be a list of lists of offsets such as [[0, 2, 5]]")

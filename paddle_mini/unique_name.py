@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
+from .renamed import show_public
 from .thread_state import state
 from .transaction import before_setting
 
@@ -84,3 +85,6 @@ def counters_after(names: Iterable[str]) -> Counters:
             if key:
                 counters[key] = max(counters.get(key, 0), number + 1)
     return counters
+
+
+show_public(globals())

@@ -1,11 +1,14 @@
 # Variable and Parameter: the declarations of a program's variables.
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import arithmetic, dtypes, indexing, numpy_calls
-from ._core import check_variable_name, type_name
+from ._core import ProgramError, check_variable_name, type_name
+from .errors import shown
+from .renamed import hints_of
 from .transaction import before_setting, on_undo
 
 if TYPE_CHECKING:
@@ -194,12 +197,29 @@ class Variable:
     __array__ = arithmetic.as_array
     __array_ufunc__ = numpy_calls.ufunc
     __array_function__ = numpy_calls.function
+    __abs__ = arithmetic.advises("abs(x)", "layers.abs(x)")
+    __invert__ = arithmetic.advises("~x", "layers.logical_not(x), or layers.bitwise_not(x) of integers")
+    __and__ = arithmetic.advises("x & y", "layers.logical_and(x, y), or layers.bitwise_and(x, y) of integers")
+    __or__ = arithmetic.advises("x | y", "layers.logical_or(x, y), or layers.bitwise_or(x, y) of integers")
+    __xor__ = arithmetic.advises("x ^ y", "layers.logical_xor(x, y), or layers.bitwise_xor(x, y) of integers")
+    if not TYPE_CHECKING:  # a type checker would take every name for one of the variable's
+        __getattr__ = hints_of("Variable")
     __iter__ = None  # else Python would iterate over x[0], x[1], … forever
 
 
 def name_of(var: Variable | str) -> str:
     """The name of a variable, or the name itself."""
     return var.name if isinstance(var, Variable) else var
+
+
+def names_of(items: Variable | str | Iterable[Variable | str], what: str) -> list[str]:
+    """The names of one or several; ProgramError that begins with `what` for anything else."""
+    listed = [items] if isinstance(items, (str, Variable)) else list(items)
+    for item in listed:
+        if not isinstance(item, (str, Variable)):
+            hint = "; another rate for some parameters: ParamAttr(learning_rate=factor)" if isinstance(item, Mapping) else ""
+            raise ProgramError(f"{what} has {shown(item)}, it must hold variables or their names{hint}")
+    return [name_of(item) for item in listed]
 
 
 class Parameter(Variable):

@@ -31,3 +31,14 @@ def dies_at_seven(sample):
 
 def first_row(batch):
     return {name: value[:1] for name, value in batch.items()}
+
+
+def unsendable_at_seven(sample):
+    return {**sample, "x": lambda: 7} if sample["y"] == 7 else sample
+
+
+class Feeder:
+    """Batches that are lists of their samples."""
+
+    def feed(self, rows):
+        return rows

@@ -154,6 +154,32 @@ def test_a_variable_is_no_truth_no_list_and_no_position():
         _ = pm.layers.data("n", [1], "int64") < 1.5
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, ids: x * (ids == 0),
+        lambda x, ids: (ids != 0) * x,
+        lambda x, ids: x + True,
+        lambda x, ids: x - False,
+        lambda x, ids: 1.0 * x / (ids == x),
+        lambda x, ids: np.False_ * x,
+        lambda x, ids: x**np.True_,
+        lambda x, ids: x < (ids == 0),
+        lambda x, ids: pm.layers.equal(x, ids == 0),
+        lambda x, ids: pm.layers.where(ids == 0, x, x),
+        lambda x, ids: pm.layers.elementwise_mul(x, ids == 0),
+        lambda x, ids: pm.layers.cast(ids == 0, "float32"),
+        lambda x, ids: pm.layers.put_along_axis(x, ids, ids == 0, axis=1),
+        lambda x, ids: pm.layers.sequence_pad(x, ids == 0),
+    ],
+)
+def test_the_result_of_comparing_identities_is_no_operand(call):
+    x, ids = pm.layers.data("x", [-1, 3]), pm.layers.data("ids", [-1, 3], "int64")
+    with pytest.raises(pm.ProgramError, match="`==` compares variables by identity; layers.equal"):
+        call(x, ids)
+    assert x in [ids, x] and {x: 1}[x] == 1 and [ids, x].index(x) == 1
+
+
 def test_a_position_that_is_missing_at_a_run():
     with pytest.raises(pm.Error):
         run(pm.layers.data("x", [-1, 3])[2], x=X)

@@ -197,3 +197,25 @@ def test_arguments_that_are_refused():
     with pytest.raises(pm.ProgramError, match="not of 3.0"):
         pm.append_backward(3.0)
     assert len(ops()) == count + 1
+
+
+def test_names_in_place_of_inputs():
+    w = parameter("w")
+    loss = pm.layers.mean(pm.layers.square(w))
+    (gradient,) = pm.gradients([loss], ["w"])
+    assert gradient.name == "w@GRAD"
+    before = pm.default_main_program().to_bytes()
+    for inputs, message in ((["W"], "'W'"), ([3], "inputs has 3, it must hold variables or their names")):
+        with pytest.raises(pm.ProgramError, match=message):
+            pm.gradients([loss], inputs)
+    assert pm.default_main_program().to_bytes() == before
+
+
+@pytest.mark.parametrize("groups", [[{"params": ["w"], "lr": 0.1}], [3]])
+def test_a_parameter_list_of_something_else_is_refused(groups):
+    loss = pm.layers.mean(parameter("w"))
+    before = pm.default_main_program().to_bytes()
+    hint = "; another rate .* ParamAttr\\(learning_rate=factor\\)" if groups != [3] else ""
+    with pytest.raises(pm.ProgramError, match=f"parameter_list has .*, it must hold variables or their names{hint}$"):
+        pm.optimizer.SGD(0.1, parameter_list=groups).minimize(loss)
+    assert pm.default_main_program().to_bytes() == before

@@ -1,5 +1,6 @@
 """paddle-mini: train, run, show, doctor; exit statuses, and one message for a mistake."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import paddle_mini as pm
+from bfloat16 import bits_of
 from paddle_mini import _core
 from paddle_mini.cli import main
 from small_model import CLASSES, ROWS, SmallModel, assert_same_bits, data
@@ -256,3 +258,33 @@ def test_stopping_saves_a_whole_step(folder, number, status):
     for number in range(steps):
         model.step(number)
     assert_same_bits({name: scope.get(name) for name in sorted(scope.names())}, model.everything())
+
+
+def test_outputs_of_one_file_name_are_refused_before_the_run(tmp_path, call):
+    x = pm.layers.data("x", [-1, 2])
+    block = pm.default_main_program().global_block()
+    outputs = [block.create_var(name, shape=[-1, 2], dtype="float32") for name in ("u/v.tmp_0", "u_v.tmp_0")]
+    for scale, out in enumerate(outputs, 1):
+        block.append_op("scale", {"X": x}, {"Out": out}, {"scale": float(scale)})
+    pm.io.save_inference_model(tmp_path / "two", [x], outputs, pm.Executor())
+    np.save(tmp_path / "x.npy", np.ones((1, 2), "float32"))
+    words = ["run", tmp_path / "two", "--feed", f"x={tmp_path / 'x.npy'}"]
+    assert "'u/v.tmp_0' and 'u_v.tmp_0' to one file, u_v.tmp_0.npy" in call(*words, "--out", tmp_path / "out", status=1)
+    assert not (tmp_path / "out").exists()
+    assert call(*words).count("\n") == 2
+    call(*words, "--out", tmp_path / "out", "--fetch", "u/v.tmp_0")
+    assert np.load(tmp_path / "out/u_v.tmp_0.npy").tolist() == [[1, 1]]
+
+
+def test_bfloat16_is_shown_as_numbers(tmp_path, call):
+    x = pm.layers.data("x", [-1, 2], "bfloat16")
+    out = pm.layers.scale(x, scale=2.0)
+    pm.io.save_inference_model(tmp_path / "bf", [x], [out], pm.Executor())
+    np.save(tmp_path / "x.npy", bits_of([[1.0, -0.5]]))
+    words = ["run", tmp_path / "bf", "--feed", f"x={tmp_path / 'x.npy'}"]
+    assert call(*words) == f"{out.name} [1, 2] bfloat16  2 -1\n"
+    assert json.loads(call(*words, "--json")) == {out.name: {"shape": [1, 2], "dtype": "bfloat16", "values": [[2, -1]]}}
+    call(*words, "--out", tmp_path)
+    assert np.load(tmp_path / f"{out.name}.npy").tolist() == bits_of([[2, -1]]).tolist()
+    assert "median" in call("bench", tmp_path / "bf", "--shape", "x=1,2", "--runs", 1)
+    assert "x [1, 2] bfloat16" in call("show", tmp_path / "bf", "--plan", "x=1,2")

@@ -59,6 +59,33 @@ def test_by_global_norm():
     assert scaled.input("X") == scaled.output("Out") == ["a@GRAD"]
 
 
+def test_the_norm_before_clipping_is_fetched():
+    clip = pm.clip.GradientClipByGlobalNorm(6.5)
+    with pytest.raises(pm.ProgramError, match="norm is there after minimize"):
+        clip.norm  # noqa: B018
+    step(clip)
+    pm.global_scope().set("a", A), pm.global_scope().set("b", B)
+    assert pm.Executor().run(fetch_list=[clip.norm, "a@GRAD"])[0].tolist() == [13.0]
+    first = clip.norm
+    with pm.program_guard(pm.Program(), pm.Program()):
+        x = pm.layers.data("x", [-1, 2])
+        pm.optimizer.SGD(1.0, grad_clip=clip).minimize(pm.layers.mean(pm.layers.fc(x, 1)))
+        assert clip.norm.block.program is not first.block.program
+
+
+def test_a_minimize_that_fails_makes_no_norm():
+    class Broken(pm.optimizer.SGD):
+        def append_optimize_op(self, block, parameter, gradient):
+            raise pm.ProgramError("broken")
+
+    clip = pm.clip.GradientClipByGlobalNorm(1.0)
+    w = pm.layers.create_parameter([2])
+    with pytest.raises(pm.ProgramError, match="broken"):
+        Broken(0.1, grad_clip=clip).minimize(pm.layers.mean(w))
+    with pytest.raises(pm.ProgramError, match="norm is there after minimize"):
+        clip.norm  # noqa: B018
+
+
 def test_small_gradients_pass_the_global_norm():
     check(step(pm.clip.GradientClipByGlobalNorm(13.5)), A, B)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
 import paddle_mini as pm
@@ -49,6 +50,32 @@ def test_the_programs_of_the_page_on_fit_run(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"run", "model.pdiparams", "model.pdmodel"}
 
 
+def scripts(page):
+    """The blocks of a page that are whole programs."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.S | re.M)
+    return [block for block in blocks if "import paddle_mini as pm" in block]
+
+
+WITH_OTHER_TESTS = {"errors", "fit", "howto", "optimizer_library", "seeing"}  # where blocks share what they define, or are named
+PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.stem not in WITH_OTHER_TESTS and scripts(page)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_programs_of_the_page_run(page, tmp_path):
+    if page.stem == "onnx":
+        torch, _ = pytest.importorskip("torch"), pytest.importorskip("onnx")
+        torch.onnx.export(torch.nn.Linear(6, 1), (torch.zeros(2, 6),), tmp_path / "model.onnx", input_names=["x"], dynamo=False)
+    for program in scripts(page):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_home_page_has_a_program_that_runs():
+    assert ROOT / "docs/index.md" in PAGES
+
+
 def test_the_readmes_commands_exist():
     commands = [line.split("#")[0].split() for block in blocks("sh") for line in block.splitlines()]
     targets = re.findall(r"^([a-z-]+)(?= .*:|:)", (ROOT / "Makefile").read_text(), re.M)
@@ -63,6 +90,31 @@ def test_the_readmes_commands_exist():
                 [pathlib.Path(sys.executable).parent / command[0], *command[1:], "--help"], capture_output=True, text=True
             ).stdout
             assert all(option in help_text for option in options)
+
+
+def test_the_page_on_migration_says_how_defaults_differ():
+    """Claims of its rows; each default is that of the layer, and each argument gives what the row says."""
+    layers, shapes = pm.layers, lambda: [parameter.shape for parameter in pm.default_main_program().all_parameters()]
+    x, image = layers.data("x", [-1, 5, 8]), layers.data("image", [-1, 3, 8, 8])
+    assert layers.fc(x, 3).shape == (-1, 3) and layers.fc(x, 3, num_flatten_dims=2).shape == (-1, 5, 3)
+    layers.layer_norm(x), layers.layer_norm(x, begin_norm_axis=2)
+    assert shapes()[-4:] == [(40,), (40,), (8,), (8,)]
+    assert layers.pool2d(image, 2).shape[2:] == (7, 7) and layers.pool2d(image, 2, "max", pool_stride=2).shape[2:] == (4, 4)
+    layers.rnn(layers.LSTMCell(16), x)
+    assert shapes()[-2:] == [(8 + 16, 4 * 16), (4 * 16,)]
+    schedule = pm.lr.CosineAnnealingDecay(0.1, T_max=2)
+    assert [round(schedule.step() or schedule(), 6) for _ in range(4)] == [0.05, 0.0, 0.05, 0.1]
+
+
+def test_the_page_on_migration_says_how_to_predict():
+    (row,) = re.findall(r"\| `model.predict\(x\)` \| `(.*)` \|", (ROOT / "docs/migrating.md").read_text())
+    x, label = pm.layers.data("x", [-1, 4]), pm.layers.data("label", [-1, 1])
+    y = pm.layers.fc(x, 1)
+    pm.optimizer.SGD(0.1).minimize(pm.layers.mean(pm.layers.square_error_cost(y, label)))
+    exe, program = pm.Executor(), pm.default_main_program()
+    exe.run(pm.default_startup_program())
+    (found,) = eval(row, {"exe": exe, "program": program, "x": x, "y": y, "x_array": np.ones((2, 4), "float32")})
+    assert found.shape == (2, 1)
 
 
 def test_links_lead_somewhere():
@@ -102,6 +154,12 @@ def test_the_answers_of_howto_run(section, tmp_path):
         code = f"import numpy as np\nimport paddle_mini as pm\n{block}"
         done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_howto_lists_the_schedules():
+    (listed,) = re.findall(r"^Schedules are (.*?)\.$", (ROOT / "docs/howto.md").read_text(), re.S | re.M)
+    classes = {name for name in pm.lr.__all__ if inspect.isclass(getattr(pm.lr, name))} - {"LRScheduler"}
+    assert set(re.findall(r"`(\w+)`", listed)) == classes
 
 
 def test_the_tables_of_names_are_new():

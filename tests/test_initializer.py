@@ -93,3 +93,9 @@ def test_refusals():
         pm.layers.create_parameter([3], dtype="int64")
     with pytest.raises(pm.ProgramError, match="low 1 is above high 0"):
         initializer.Uniform(1, 0)
+
+
+@pytest.mark.parametrize("value", [np.ones((2, 3)), 0.5, initializer.Normal])
+def test_what_is_no_initializer_is_refused(value):
+    with pytest.raises(pm.ProgramError, match=r"initializer is .* such as initializer.NumpyArrayInitializer\(array\)"):
+        pm.ParamAttr(initializer=value)

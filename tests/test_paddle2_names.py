@@ -1,12 +1,14 @@
-"""Names of PaddlePaddle 2.x: accepted where they mean the same, and answered with the right name where they do not."""
+"""Names of PaddlePaddle 2.x: accepted where they mean the same, and answered with the right name where they do not; names of
+PyTorch and Keras are answered."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
 
 import paddle_mini as pm
-from paddle_mini import paddle2_names, renamed
+from paddle_mini import framework_names, paddle2_names, renamed
 from programs import run
 
 L = pm.layers
@@ -54,6 +56,13 @@ def test_arguments_of_optimizers():
         (lambda x: L.relu(x, use_cudnn=False), "kernels are chosen by the place"),
         (lambda x: pm.optimizer.Adam(betta1=0.9), "Adam\\(\\) has no argument 'betta1'; did you mean 'beta1'"),
         (lambda x: pm.optimizer.SGD(multi_precision=True), "no argument 'multi_precision'; optimizers change"),
+        (lambda x: pm.optimizer.SGD(0.1, momentum=0.9), r"^SGD\(\) has no argument 'momentum'; .* optimizer.Momentum\("),
+        (lambda x: pm.optimizer.SGD(0.1, nesterov=True), "use_nesterov=True"),
+        (lambda x: pm.optimizer.SGD(lr=0.1), r"^SGD\(\) has no argument 'lr'; optimizers take learning_rate"),
+        (lambda x: pm.optimizer.Adam(0.1, betas=(0.9, 0.99)), "takes beta1 and beta2"),
+        (lambda x: pm.optimizer.Adam(0.1, clipnorm=1.0), r"grad_clip=clip.GradientClipByNorm\(norm\)"),
+        (lambda x: pm.optimizer.Adam(0.1, global_clipnorm=1.0), r"grad_clip=clip.GradientClipByGlobalNorm\(norm\)"),
+        (lambda x: pm.optimizer.SGD(0.1, clipvalue=1.0), r"grad_clip=clip.GradientClipByValue\(value\)"),
         (lambda x: pm.optimizer.ParameterAverage(pm.optimizer.SGD(), window_sise=3), "did you mean 'window_size'"),
     ],
 )
@@ -74,7 +83,8 @@ def test_every_row_of_the_tables_leads_somewhere():
         for function in functions.split():
             assert name in inspect.signature(getattr(L, function)).parameters, (name, function)
     for function, other in paddle2_names.DIFFERENT_ARGUMENTS:
-        assert not function or other not in inspect.signature(getattr(L, function)).parameters, (function, other)
+        one = getattr(L, function, None) or getattr(pm.optimizer, function, None)
+        assert not function or other not in inspect.signature(one).parameters, (function, other)
 
 
 def test_modules_of_paddlepaddle_2():
@@ -94,3 +104,63 @@ def test_modules_of_paddlepaddle_2():
             for name in path.split("."):
                 value = getattr(value, name)
     assert not hasattr(pm, "__wrapped__")
+
+
+def hinted():
+    """Each name of the tables for PyTorch and Keras, with what lacks it."""
+    owners = {
+        "": pm,
+        "Variable": L.data("x", [-1, 4]),
+        "Minimizer": pm.optimizer.ParameterAverage(pm.optimizer.SGD(0.1), window_size=3),
+    }
+    for home, names in framework_names.HINTS.items():
+        owner = owners[home] if home in owners else getattr(pm, home)
+        yield from ((home, owner, name, hint) for name, hint in names.items())
+
+
+def test_names_of_pytorch_and_keras_are_answered():
+    for home, owner, name, hint in hinted():
+        if home == "layers" and inspect.ismodule(vars(owner).get(name)):  # a module of the package, such as layers.linear
+            with pytest.raises(TypeError) as raised:
+                getattr(owner, name)(None, 3)
+        else:
+            with pytest.raises(AttributeError) as raised:
+                getattr(owner, name)
+        assert str(raised.value).endswith(f"; here: {hint}") and f"{name}'" in str(raised.value)
+    assert not hasattr(pm.optimizer.SGD(0.1), "state_dict_") and not hasattr(L, "lineer")
+
+
+def test_the_advice_for_pytorch_and_keras_names_what_exists():
+    hints = [hint for _, _, _, hint in hinted()]
+    homes = "|".join(name for name in pm.__all__ if inspect.ismodule(getattr(pm, name)))
+    found = [path for hint in hints for path in re.findall(rf"\b(?:{homes})\.[A-Za-z]\w*", hint)]
+    assert len(found) > 50
+    for path in set(found) - {"optimizer.minimize"}:  # a method of the reader's optimizer
+        home, name = path.split(".")
+        assert name in getattr(pm, home).__all__, path
+
+
+@pytest.mark.parametrize(
+    "call, advice",
+    [
+        (lambda x: abs(x), "here: layers.abs"),
+        (lambda x: ~x, "here: layers.logical_not"),
+        (lambda x: x & x, "here: layers.logical_and"),
+        (lambda x: x | x, "here: layers.logical_or"),
+        (lambda x: x ^ x, "here: layers.logical_xor"),
+        (lambda x: L.fc(x, 3, use_bias=False), "'use_bias'; bias_attr=False"),
+        (lambda x: L.fc(x, units=3), "'units'; it is size"),
+        (lambda x: L.dropout(x, rate=0.5), "'rate'; it is dropout_prob"),
+        (lambda x: L.concat([x], dim=1), "'dim'; it is axis"),
+        (lambda x: L.conv(x), "'paddle_mini.layers.conv' is a module, it cannot be called"),
+    ],
+)
+def test_operators_and_arguments_of_pytorch_and_keras_are_answered(call, advice):
+    x = L.data("x", [-1, 4])
+    with pytest.raises(TypeError, match=advice):
+        call(x)
+
+
+def test_public_modules_show_public_names_only():
+    for module in (pm, *(getattr(pm, name) for name in pm.__all__ if inspect.ismodule(getattr(pm, name)))):
+        assert {name for name in dir(module) if not name.startswith("__")} == set(module.__all__)

@@ -101,3 +101,11 @@ def test_refusals(model, tmp_path):
             pm.Predictor(model).warm_up(batch(1), calls=calls)
     with pytest.raises(pm.ProgramError, match="nothing"):
         pm.Predictor(tmp_path / "nothing")
+
+
+def test_names_belong_to_one_predictor(model):
+    predictor = pm.Predictor(model)
+    clone = predictor.clone()
+    clone.inputs.clear()
+    clone.outputs.clear()
+    assert (predictor.inputs, len(predictor.outputs)) == (["image", "extra"], 2)

@@ -3,9 +3,11 @@
 step. Lengths are numbers of steps, or steps(), samples(), epochs() and fraction(). synthesize() makes averages from
 checkpoints."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..renamed import show_public, unknown
 from .lengths import Length, epochs, fraction, samples, steps
 from .profiles import LearningRateDecay
 from .scheme import Scheme
@@ -36,14 +38,13 @@ __all__ = [
 ]
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
 if not TYPE_CHECKING:  # a type checker would take every name for one of the module's
 
     def __getattr__(name: str) -> Any:
         if name not in ("Checkpoint", "Plan", "synthesize"):  # they are imported when they are used: they read files
-            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+            raise unknown("averaging", name, sys.modules[__name__])
         value = globals()[name] = getattr(import_module(".synthesis", __name__), name)
         return value
+
+
+show_public(globals())

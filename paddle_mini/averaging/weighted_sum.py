@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core import ProgramError, Scope, ShapeError, printable
 from ..dtypes import FLOAT_NAMES
+from ..feeds import bfloat16_values
 from ..io.model import prefix_of, read_program
 from ..io.parameters import load_parameters, parameter_names
 from ..io.state import load_state
@@ -63,7 +64,7 @@ class WeightedSum:
             elif dtype in FLOAT_NAMES:
                 with np.errstate(over="ignore"):
                     total = total.astype(dtype)
-            if dtype in FLOAT_NAMES and not np.isfinite(_numbers(total)).all():
+            if dtype in FLOAT_NAMES and not np.isfinite(bfloat16_values(total)).all():
                 raise ProgramError(f"the result for '{printable(name)}' is too large for {dtype}")
             done[name] = total
         return done
@@ -86,7 +87,7 @@ class WeightedSum:
             )
 
     def _accumulate(self, name: str, array: np.ndarray, label: str, weight: float) -> None:
-        array = _numbers(array)
+        array = bfloat16_values(array)
         if not np.isfinite(array).all():
             raise ProgramError(f"'{label}': '{printable(name)}' has values that are not finite")
         term = np.multiply(array, weight, dtype=np.float64)
@@ -127,11 +128,6 @@ def arrays_of(source: Source, program: Program | None = None) -> Iterator[tuple[
     names: list[str] = sorted(state)
     for name in names:
         yield name, state.pop(name)
-
-
-def _numbers(array: np.ndarray) -> np.ndarray:
-    """The values of bfloat16's bits; other arrays as they are."""
-    return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array
 
 
 def _bits_of_bfloat16(values: np.ndarray) -> np.ndarray:

@@ -34,8 +34,8 @@ SUBCOMMANDS = {
 def main(words: Sequence[str] | None = None) -> int:
     """Executes a command line; returns the exit status."""
     words = sys.argv[1:] if words is None else words
-    arguments = _parser(words).parse_args(words)
     try:
+        arguments = _parser(words).parse_args(words)
         with sigterm_heeded():
             status = arguments.command(arguments)
             sys.stdout.flush()

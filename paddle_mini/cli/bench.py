@@ -8,6 +8,7 @@ import numpy as np
 
 import paddle_mini as pm
 
+from ..feeds import numpy_dtype
 from .options import EPILOG, add_json, add_program_options, positive, print_json, shape
 from .programs import fetches_of, read_feeds
 
@@ -36,7 +37,7 @@ def _bench(arguments: argparse.Namespace) -> None:
     for name, dims in arguments.shape:
         if name not in variables:
             raise pm.ProgramError(f"--shape: '{name}' is not a variable of the program")
-        feed[name] = np.zeros(dims, variables[name].dtype)
+        feed[name] = np.zeros(dims, numpy_dtype(variables[name].dtype))
     exe = pm.Executor(pm.CPUPlace(), max_loop_steps=arguments.max_loop_steps, threads=arguments.threads)
 
     def seconds() -> float:

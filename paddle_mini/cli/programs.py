@@ -7,6 +7,7 @@ import numpy as np
 
 import paddle_mini as pm
 
+from ..feeds import bfloat16_values
 from ..io.model import fetch_names
 from ..io.regular_files import open_regular
 
@@ -37,6 +38,6 @@ def fetches_of(program: pm.Program, arguments: list[str]) -> list[str]:
 
 
 def short(value: Any) -> str:
-    flat = np.ravel(value.to_dense() if isinstance(value, pm.SelectedRows) else value)
+    flat = bfloat16_values(np.ravel(value.to_dense() if isinstance(value, pm.SelectedRows) else value))
     shown = [f"{item:.7g}" if flat.dtype.kind == "f" else str(item) for item in flat[:6]]
     return " ".join(shown + ["…"] if flat.size > 6 else shown)

@@ -10,6 +10,8 @@ import numpy as np
 import paddle_mini as pm
 
 from .._core import printable
+from ..feeds import bfloat16_values
+from ..io.values import element_type
 from .options import EPILOG, add_json, add_program_options, print_json
 from .programs import fetches_of, read_feeds, short
 
@@ -28,6 +30,8 @@ def _run(arguments: argparse.Namespace) -> None:
     fetches = fetches_of(program, arguments.fetch)
     if not fetches:
         raise pm.ProgramError("the program has no fetch operators: name its outputs with --fetch")
+    if arguments.out:
+        _require_distinct_files(fetches)
     exe = pm.Executor(pm.CPUPlace(), max_loop_steps=arguments.max_loop_steps)
     values = exe.run(program, read_feeds(arguments.feed), fetches, scope)
     arrays = [value.to_dense() if isinstance(value, pm.SelectedRows) else np.asarray(value) for value in values]
@@ -35,14 +39,25 @@ def _run(arguments: argparse.Namespace) -> None:
         print_json({name: _facts(array) for name, array in zip(fetches, arrays)})
     for name, array in zip(fetches, arrays):
         if not arguments.json:
-            print(f"{printable(name)} {list(array.shape)} {array.dtype}  {short(array)}")
+            print(f"{printable(name)} {list(array.shape)} {element_type(array.dtype)}  {short(array)}")
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
             np.save(arguments.out / f"{_file_name(name)}.npy", array)
 
 
 def _facts(array: np.ndarray) -> dict[str, Any]:
-    return {"shape": list(array.shape), "dtype": str(array.dtype), "values": array.tolist()}
+    return {"shape": list(array.shape), "dtype": element_type(array.dtype), "values": bfloat16_values(array).tolist()}
+
+
+def _require_distinct_files(names: list[str]) -> None:
+    variables: dict[str, str] = {}
+    for name in names:
+        other = variables.setdefault(_file_name(name), name)
+        if other != name:
+            raise pm.ProgramError(
+                f"--out would write '{printable(other)}' and '{printable(name)}' to one file, {printable(_file_name(name))}.npy: "
+                "fetch them in two runs, with --fetch"
+            )
 
 
 def _file_name(name: str) -> str:

@@ -12,6 +12,7 @@ import paddle_mini as pm
 
 from .._core import printable
 from ..callsite import place_of
+from ..feeds import numpy_dtype
 from ..io.model import prefix_of
 from ..show import provenance_text
 from .options import print_json, shape
@@ -100,9 +101,9 @@ def _plan(program: pm.Program, shapes: dict[str, list[int]]) -> str:
     """The plan depends only on shapes and dtypes, so all values are zeros."""
     scope, variables = pm.Scope(), program.global_block().vars
     for name in pm.io.parameters.parameter_names(program):
-        scope.set(name, np.zeros(variables[name].shape, variables[name].dtype))
+        scope.set(name, np.zeros(variables[name].shape, numpy_dtype(variables[name].dtype)))
     unknown = [name for name in shapes if name not in variables]
     if unknown:
         raise pm.ProgramError(f"'{printable(unknown[0])}' is not a variable of the program")
-    feed = {name: np.zeros(shape, variables[name].dtype) for name, shape in shapes.items()}
+    feed = {name: np.zeros(shape, numpy_dtype(variables[name].dtype)) for name, shape in shapes.items()}
     return pm.Executor(pm.CPUPlace()).plan_text(program, feed, fetches_of(program, []), scope)

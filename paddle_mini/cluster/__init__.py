@@ -2,6 +2,7 @@
 """run() starts the trainers and servers of a job; in the function of a trainer, join() returns its Trainer, whose run() takes the
 place of Executor.run. docs/cluster.md describes modes, checkpoints and failures."""
 
+from ..renamed import show_public
 from .errors import (
     AlreadyInitialised,
     ClusterError,
@@ -60,3 +61,5 @@ __all__ = [
     "run",
     "save_model",
 ]
+
+show_public(globals())

@@ -11,6 +11,7 @@ same structure with something to learn in it. Nothing is downloaded. Both give a
         exe.run(feed=feeder.feed(rows))
 """
 
+from ..renamed import show_public
 from . import cifar, conll05, imdb, imikolov, mnist, movielens, uci_housing, wmt16
 from .dataset import DataSet
 from .feeder import DataFeeder
@@ -32,3 +33,5 @@ __all__ = [
     "uci_housing",
     "wmt16",
 ]
+
+show_public(globals())

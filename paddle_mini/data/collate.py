@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import ProgramError, ShapeError, as_array, printable
 from ..errors import listed, shown
+from ..feeds import cast
 from ..scope import LoDTensor
 
 
@@ -47,14 +48,17 @@ class Collate:
     """
 
     def __init__(self, pad: Mapping[Any, Any] | None = None):
+        if pad is not None and not isinstance(pad, Mapping):
+            raise ProgramError(f"Loader.batch: pad is {shown(pad)}, it must be a dict of the number for each key: {{'words': 0}}")
         self.pad = dict(pad or {})
+        for key, fill in self.pad.items():
+            if not isinstance(fill, (int, float, np.number, np.bool_)):
+                raise ProgramError(f"Loader.batch: pad has {shown(fill)} for {shown(key)}, it must be a number")
 
     def __call__(self, samples: list[Any]) -> Any:
         first = samples[0]
-        if isinstance(first, Mapping):
-            columns: dict[Any, list[Any]] = {key: [self._value(sample, key) for sample in samples] for key in first}
-        elif isinstance(first, (tuple, list)):
-            columns = {place: [self._value(sample, place) for sample in samples] for place in range(len(first))}
+        if isinstance(first, (Mapping, tuple, list)):
+            columns = _columns(samples)
         elif self.pad:
             raise ProgramError(f"Loader: pad needs samples that are dicts or tuples, not {type(first).__name__}")
         else:
@@ -65,20 +69,37 @@ class Collate:
         batch, lengths = {}, {}
         for key, values in columns.items():
             if key in self.pad:
-                lengths[key] = np.array([len(value) for value in values], np.int64)
-                batch[key] = _padded(key, values, self.pad[key])
+                batch[key], lengths[key] = _padded(key, values, self.pad[key])
             else:
                 batch[key] = _stacked(shown(key), values)
         if isinstance(first, Mapping):
-            return {**batch, **{f"{key}_length": length for key, length in lengths.items()}}
+            named = {f"{key}_length": length for key, length in lengths.items()}
+            taken = [name for name in named if name in batch]
+            if taken:
+                raise ProgramError(f"Loader: a sample has {shown(taken[0])}, the name for the lengths that pad adds: rename it")
+            return {**batch, **named}
         return (*batch.values(), *lengths.values())
 
-    @staticmethod
-    def _value(sample: Any, key: Any) -> Any:
-        try:
-            return sample[key]
-        except (KeyError, IndexError, TypeError):
-            raise ProgramError(f"Loader: a sample of the batch has no {shown(key)}, the first one has: {shown(sample)}") from None
+
+def _columns(samples: list[Any]) -> dict[Any, list[Any]]:
+    """The values by key or position, which all samples must have in common."""
+    first = samples[0]
+    keys = first.keys() if isinstance(first, Mapping) else range(len(first))
+    for sample in samples:
+        if isinstance(first, Mapping):
+            same = isinstance(sample, Mapping) and sample.keys() == keys
+        else:
+            same = isinstance(sample, (tuple, list)) and len(sample) == len(first)
+        if not same:
+            hint = "" if isinstance(first, Mapping) else "; a sequence is one value of a sample, such as ([1, 2, 3],)"
+            raise ProgramError(f"Loader: a sample of the batch {_held(sample)}, the first one {_held(first)}{hint}")
+    return {key: [sample[key] for sample in samples] for key in keys}
+
+
+def _held(sample: Any) -> str:
+    if isinstance(sample, Mapping):
+        return f"has the keys {listed(sample)}" if sample else "is empty"
+    return f"has {len(sample)} values" if isinstance(sample, (tuple, list)) else f"is {shown(sample)}"
 
 
 def _array(value: Any) -> np.ndarray:
@@ -98,17 +119,21 @@ def _stacked(what: str, values: list[Any]) -> np.ndarray:
     return np.stack(arrays)
 
 
-def _padded(key: Any, values: list[Any], fill: Any) -> np.ndarray:
+def _padded(key: Any, values: list[Any], fill: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The values filled up to the longest one, and their lengths."""
     arrays = [_array(value) for value in values]
     tails = {array.shape[1:] for array in arrays if array.ndim and len(array)} or {arrays[0].shape[1:]}
     if len(tails) > 1 or not all(array.ndim for array in arrays):
         raise ShapeError(
-            f"Loader: {shown(key)} can't be padded: it has shapes {listed(list(array.shape) for array in arrays[:4])}"
+            f"Loader: {shown(key)} can't be padded, it must be sequences of equal rows: it has shapes "
+            f"{listed(list(array.shape) for array in arrays[:4])}"
         )
     # An empty list is an array of floats; it does not decide.
     dtype = np.result_type(*([array.dtype for array in arrays if len(array)] or [arrays[0].dtype]))
-    out = np.full((len(arrays), max(map(len, arrays)), *tails.pop()), fill, dtype)
+    lengths = np.array([len(array) for array in arrays], np.int64)
+    what = f"Loader: pad fills {shown(key)}, {dtype}, with {shown(fill)}"
+    out = np.full((len(arrays), lengths.max(), *tails.pop()), cast(what, np.asarray(fill), dtype), dtype)
     for row, array in zip(out, arrays):
         if len(array):
             row[: len(array)] = array
-    return out
+    return out, lengths

@@ -8,12 +8,11 @@ import numpy as np
 
 from .._core import ProgramError, ShapeError, printable
 from ..errors import shown
+from ..feeds import cast, numpy_dtype
 from ..guards import default_main_program
 from ..program import Program
 from ..scope import LoDTensor
 from ..variable import Variable
-
-ACCEPTED = {"f": "fiub", "i": "iub", "u": "iub", "b": "b"}  # kinds of numbers that lose nothing but digits
 
 
 class _Declaration(NamedTuple):
@@ -95,12 +94,10 @@ def _length(var: Variable | _Declaration, value: Any) -> int:
 def _stacked(var: Variable | _Declaration, values: list[Any]) -> np.ndarray:
     dims = list(var.shape[1:])
     known = all(dim >= 0 for dim in dims)
-    dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)
+    dtype = numpy_dtype(var.dtype)
     try:
         array = np.array([np.reshape(value, dims) for value in values] if known else values)
-        if array.size and array.dtype.kind not in ACCEPTED[dtype.kind]:
-            raise ValueError(f"they are {array.dtype}, the variable is {dtype}")
-        array = array.astype(dtype, copy=False)
+        array = cast(f"DataFeeder: values of '{printable(var.name)}' are {array.dtype}", array, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise ShapeError(
             f"DataFeeder: values of '{printable(var.name)}' don't make an array of {len(values)} × {dims}: {error}"

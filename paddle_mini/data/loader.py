@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import ProgramError, printable
-from ..errors import shown
+from ..errors import listed, shown
 from .collate import Collate, Rows
 from .feeder import DataFeeder
-from .reader import batch, require_positive, shuffle
+from .reader import batch, opened, require_positive, shuffle
 from .workers import in_order
 
 Arrays = Mapping[str, Any] | tuple[Any, ...]
@@ -53,6 +53,20 @@ class _Work(NamedTuple):
         else:
             value = self.collate([self._sample(epoch, index, sample) for index, sample in members])
         return self._mapped(self.batch_maps, epoch, "batch", number, value)
+
+    def make_packed(self, task: tuple[int, int, list[tuple[int, Any]]]) -> bytes:
+        """make() for another process; an error says which result can't be sent."""
+        from multiprocessing.reduction import ForkingPickler  # here, because paddle_mini is imported without it
+
+        value = self.make(task)
+        try:
+            return bytes(ForkingPickler.dumps(value))
+        except Exception as error:  # what can't be sent to a process raises errors of many types
+            indices = listed(index for index, _ in task[2])
+            what = f"sample {indices}" if self.collate is None else f"the batch of the samples {indices}"
+            raise ProgramError(
+                f"Loader: {what} can't be sent from its process: {type(error).__name__}: {printable(str(error), 500)}"
+            ) from None
 
     def _sample(self, epoch: int, index: int, sample: Any) -> Any:
         if self.source is not None:
@@ -202,10 +216,16 @@ class Loader:
 
     def _epoch(self, epoch: int, position: int) -> Iterator[Any]:
         tasks = self._tasks(epoch, position)
-        with closing(in_order(tasks, self._work.make, self._ahead, self._workers, self._processes)) as items:
+        unpack: Callable[[Any], Any] | None = None
+        if self._processes and self._workers:
+            from multiprocessing.reduction import ForkingPickler
+
+            unpack = ForkingPickler.loads
+        work = self._work.make if unpack is None else self._work.make_packed
+        with closing(in_order(tasks, work, self._ahead, self._workers, self._processes)) as items:
             for number, item in enumerate(items, position + 1):
                 self._at = (epoch, number)
-                yield item
+                yield item if unpack is None else unpack(item)
         self._at = (epoch + 1, 0)
 
     def _tasks(self, epoch: int, position: int) -> Generator[Any, None, None]:
@@ -229,14 +249,16 @@ class Loader:
     def _members(self) -> Iterator[tuple[int, Any]]:
         if self._by_index:
             return ((index, None) for index in range(len(self.data)))
-        return _numbered(self.data() if callable(self.data) else self.data)
+        return _numbered(opened("Loader", self.data) if callable(self.data) else self.data)
 
     def _length_of(self, member: tuple[int, Any]) -> int:
         index, sample = member
         if self._by_index:
             sample = _located(self.data.__getitem__, "sample", index, index)
-        measured: int = _located(self._length, "sample", index, sample)
-        return measured
+        measured = _located(self._length, "sample", index, sample)
+        if not isinstance(measured, (int, float, np.number)):
+            raise ProgramError(f"Loader.batch: the length of sample {index} is {shown(measured)}, it must be a number")
+        return measured  # type: ignore[return-value]
 
 
 def _numbered(samples: Iterable[Any]) -> Iterator[tuple[int, Any]]:

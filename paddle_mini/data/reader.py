@@ -1,8 +1,8 @@
 # Readers: generators over samples, one after another or in batches.
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -52,6 +52,14 @@ def _shuffled(samples: Iterable[Item], size: int, random: np.random.Generator) -
     for rows in _batches(samples, size, drop_last=False):
         for i in random.permutation(len(rows)):
             yield rows[i]
+
+
+def opened(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The iterable that a function of data returns; ProgramError for anything else."""
+    made = function(*arguments)
+    if not hasattr(made, "__iter__") and not hasattr(made, "__getitem__"):
+        raise ProgramError(f"{what}: the function returned {shown(made)}, it must return an iterable: a list or a generator")
+    return made
 
 
 def require_positive(function: str, argument: str, value: int) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 _END = object()
+_PATIENCE = 1.0  # seconds: what a source waits for may never come
 
 
 def in_order(
@@ -23,7 +24,8 @@ def in_order(
 
     workers: 0: in this thread, when a result is asked for. Otherwise a thread reads the tasks, and as many threads or
     processes compute at most `ahead` results that have not been asked for. All end with the iterator: when it is exhausted,
-    closed, or dropped. An error of a task, or of the iterator of tasks, is raised in its place.
+    closed, or dropped; a thread that waits for a task is left after a second, and ends when the task comes. An error of a task,
+    or of the iterator of tasks, is raised in its place.
     """
     if not workers:
         yield from map(work, tasks)
@@ -63,7 +65,7 @@ def in_order(
     finally:
         stopped.set()
         room.release()
-        reader.join()
+        reader.join(_PATIENCE)
         pool.shutdown(cancel_futures=True)
 
 

@@ -11,6 +11,7 @@ from .._core import ProgramError, printable
 from ..operator import EMPTY_NAME
 from .costs import Call, Value, flops, moved_bytes
 from .peak import Peak, measured_peak
+from .scoped import Scoped
 from .tables import counted, html_table, scaled, text_table
 
 _HEADER = ("operator", "line", "place", "calls", "total us", "mean us", "share", "bytes", "flops", "GFLOP/s", "GB/s")
@@ -59,7 +60,7 @@ class Site:
         self.flops = _sum([flops(call) for call in calls]) if calls else None
 
 
-class Profile:
+class Profile(Scoped):
     """Result of pm.profile(): the table and the trace of the runs inside `with`."""
 
     def __init__(self, most_events: int = 1_000_000):
@@ -67,8 +68,10 @@ class Profile:
         if isinstance(most_events, bool) or not isinstance(most_events, int) or most_events < 0:
             raise ProgramError(f"profile(most_events={printable(repr(most_events), 60)}) is not an integer from 0 on")
         self._core = _core.Profile(most_events)
+        self._expect_with("pm.profile()")
 
     def __enter__(self) -> Profile:
+        self._entered()
         self._core.start()
         return self
 
@@ -156,9 +159,9 @@ class Profile:
 
 
 def profile(most_events: int = 1_000_000) -> Profile:
-    """A context manager: records the operators of all runs inside, of every executor and thread. One at a time:
-    ProgramError inside another one. An operator costs about 0.3 us more inside and nothing outside; runs on
-    devices wait for each operator.
+    """A context manager: records the operators of all runs inside, of every executor and thread; a call without `with` has no
+    effect, and a warning says so. One at a time: ProgramError inside another one. An operator costs about 0.3 us more inside and
+    nothing outside; runs on devices wait for each operator.
 
     most_events: how many executions of operators the trace keeps, 40 bytes each; the table counts all.
     Returns the recorder, with table() and save_trace(path).

@@ -4,7 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, dtypes
+from .._core import ProgramError
+from ..errors import shown
 from ..operator import EMPTY_NAME, Operator
+from ..program import Program
 from .costs import Call, Value
 
 Infos = dict[str, dict[str, Any]]
@@ -14,7 +17,9 @@ class SizedProgram:
     """The shapes of all variables when the first dimension of each data variable that is -1 is `batch`. Operators whose
     shapes depend on data keep -1."""
 
-    def __init__(self, program: Any, batch: int):
+    def __init__(self, program: Program, batch: int):
+        if not isinstance(program, Program):
+            raise ProgramError(f"program is {shown(program)}, it must be a Program")
         self.program = program
         self._infos: list[Infos] = []
         for block in program.blocks:

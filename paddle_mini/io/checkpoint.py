@@ -142,6 +142,7 @@ class CheckpointManager:
         scope, executor or schedules changes.
         """
         scope = _require(program, exe, scope)
+        step = None if step is None else _whole("step", step, 0)
         self.wait()
         damaged = []
         for found in reversed(self._folder.found()):

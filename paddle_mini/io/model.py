@@ -15,6 +15,7 @@ from ..scope import global_scope
 from ..variable import Variable, name_of
 from .parameter_info import parameter_info_file, read_parameter_info
 from .parameters import Path, load_checked, make_folder, parameter_names, require_values
+from .regular_files import path_of
 from .variables import load_checked_vars, save_persistables
 
 Vars = Sequence[Variable | str]
@@ -154,7 +155,7 @@ def _by_column(program: Program, op_type: str, name: Callable[[Operator], str]) 
 
 def prefix_of(path: Path) -> str:
     """PREFIX for PREFIX and for PREFIX.pdmodel."""
-    path = os.fspath(path)
+    path = path_of(path)
     return path[: -len(".pdmodel")] if path.endswith(".pdmodel") else path
 
 

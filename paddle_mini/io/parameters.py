@@ -9,6 +9,7 @@ from .. import _core
 from .._core import OpError, ProgramError, Scope, printable
 from ..program import Program
 from ..scope import global_scope
+from .regular_files import path_of
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -36,10 +37,10 @@ def save_parameters(path: Path, program: Program, scope: Scope | None = None) ->
         >>> pm.io.save_parameters("linear.pdiparams", pm.default_main_program())
         >>> pm.io.load_parameters("linear.pdiparams", pm.default_main_program())
     """
-    names, scope = parameter_names(program), global_scope() if scope is None else scope
+    file, names, scope = path_of(path), parameter_names(program), global_scope() if scope is None else scope
     require_values(names, scope)
-    make_folder(os.path.dirname(os.fspath(path)))
-    _core.save_parameters(scope, os.fspath(path), names)
+    make_folder(os.path.dirname(file))
+    _core.save_parameters(scope, file, names)
 
 
 def require_values(names: Iterable[str], scope: Scope) -> None:
@@ -73,10 +74,10 @@ def load_parameters(path: Path, program: Program, scope: Scope | None = None, ch
         >>> pm.io.save_parameters("linear.pdiparams", pm.default_main_program())
         >>> pm.io.load_parameters("linear.pdiparams", pm.default_main_program())
     """
-    load_checked(path, program, scope, _core.checksum_beside(os.fspath(path)) if check else None)
+    load_checked(path, program, scope, _core.checksum_beside(path_of(path)) if check else None)
 
 
 def load_checked(path: Path, program: Program, scope: Scope | None, checksum: int | None) -> None:
     """load_parameters of a file that has this checksum, unless that is None."""
     names = parameter_names(program)
-    _core.load_parameters(global_scope() if scope is None else scope, os.fspath(path), program.to_bytes(), names, checksum)
+    _core.load_parameters(global_scope() if scope is None else scope, path_of(path), program.to_bytes(), names, checksum)

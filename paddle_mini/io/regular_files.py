@@ -14,6 +14,8 @@ from ..errors import shown
 
 def path_of(path: str | os.PathLike[str]) -> str:
     """A path as text; ProgramError for an invalid path."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ProgramError(f"{shown(path)} is not a path, which is a str or a pathlib.Path")
     text = os.fspath(path)
     try:
         if b"\0" not in os.fsencode(text):

@@ -24,6 +24,8 @@ def _package() -> Any:
 def safetensors_bytes(state: dict[str, np.ndarray]) -> list[bytes]:
     """The file's bytes, in pieces; the arrays are contiguous and little-endian."""
     package = _package()
+    if "__metadata__" in state:
+        raise ProgramError("a safetensors file holds no array '__metadata__', a name that the format keeps for itself; rename it")
     specs = {
         name: package.TensorSpec(
             dtype=element_type(array.dtype), shape=list(array.shape), data_ptr=array.ctypes.data, data_len=array.nbytes

@@ -14,6 +14,7 @@ from ..program import Program
 from ..scope import global_scope
 from .parameters import Path, load_parameters, make_folder, parameter_names
 from .pickle_writer import state_pieces
+from .regular_files import path_of
 from .safetensors_file import safetensors_bytes
 from .values import check_names, element_type, naming, plain, set_values, zeros_of_averages
 
@@ -67,8 +68,10 @@ def set_state(
         (1, [])
     """
     names = parameter_names(program)
-    if not isinstance(state, Mapping):
-        raise ProgramError(f"state is of type {type(state).__name__}, it must be a dict of arrays by name")
+    _require_mapping(state)
+    unnamed = next((name for name in state if not isinstance(name, str)), None)
+    if unnamed is not None:
+        raise ProgramError(f"state has the key {shown(unnamed)}; its keys must be names of variables")
     state = {**zeros_of_averages(program, state), **state}
     missing = [name for name in names if name not in state]
     unexpected = sorted(set(state) - set(names))
@@ -77,6 +80,11 @@ def set_state(
     found = {name: state[name] for name in names if name in state}
     set_values(global_scope() if scope is None else scope, program, plain(found))
     return missing, unexpected
+
+
+def _require_mapping(state: Any) -> None:
+    if not isinstance(state, Mapping):
+        raise ProgramError(f"state is of type {type(state).__name__}, it must be a dict of arrays by name")
 
 
 def _is_text(name: Any) -> bool:
@@ -101,13 +109,14 @@ def save_state(path: Path, state: Mapping[str, np.ndarray]) -> None:
         >>> pm.io.load_state("linear.safetensors")["weight"].shape
         (8, 4)
     """
+    path = path_of(path)
+    _require_mapping(state)
     arrays = {}
     for name, value in state.items():
         array = np.asarray(value)
         if not _is_text(name) or array.dtype.hasobject or element_type(array.dtype) not in dtypes.NUMBERS:
             raise ProgramError(f"a state holds arrays by name; {shown(name)} is {type(value).__name__} of {array.dtype}")
         arrays[name] = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
-    path = os.fspath(path)
     pieces = safetensors_bytes(arrays) if path.endswith(".safetensors") else state_pieces(arrays)
     make_folder(os.path.dirname(path))
     _core.write_files([(path, pieces)])
@@ -130,7 +139,7 @@ def load_state(path: Path, variable_names: bool = False) -> dict[str, Any]:
         >>> pm.io.load_state("model/linear.pdparams")["weight"].shape
         (8, 4)
     """
-    path = os.fspath(path)
+    path = path_of(path)
     if path.endswith(".pdiparams"):
         return _state_of_model(path)
     data = _core.read_file(path)
@@ -203,5 +212,6 @@ def load(program: Program, prefix: Path, scope: Scope | None = None, strict: boo
 
 def state_prefix(path: Path) -> str:
     """PREFIX for PREFIX, PREFIX.pdparams, PREFIX.pdopt and PREFIX.pdmodel."""
-    start, suffix = os.path.splitext(os.fspath(path))
-    return start if suffix in (".pdparams", ".pdopt", ".pdmodel") else os.fspath(path)
+    text = path_of(path)
+    start, suffix = os.path.splitext(text)
+    return start if suffix in (".pdparams", ".pdopt", ".pdmodel") else text

@@ -13,6 +13,7 @@ from ..program import Program
 from ..scope import global_scope
 from ..variable import Parameter, Variable, name_of
 from .parameters import Path, make_folder, parameter_names, require_values
+from .regular_files import path_of
 from .values import naming, set_values
 
 Predicate = Callable[[Variable], bool]
@@ -47,7 +48,7 @@ def save_vars(
     scope = global_scope() if scope is None else scope
     require_values(names, scope)
     files = _files(dirname, names, filename)
-    make_folder(os.fspath(dirname))
+    make_folder(path_of(dirname))
     for path in files:
         make_folder(os.path.dirname(path))
     with scope.reading():
@@ -102,7 +103,7 @@ def load_checked_vars(
             if used != len(data):
                 raise ProgramError(f"{len(data) - used} bytes follow the tensor")
         values[name] = (array, lod)
-    with naming(os.fspath(dirname)):
+    with naming(path_of(dirname)):
         if files:
             _core.require_parameters(checksum, found)
         set_values(scope, program, values)
@@ -191,7 +192,7 @@ def _names(program: Program | None, vars: Sequence[Variable | str] | None, predi
 
 def _files(dirname: Path, names: list[str], filename: str | None) -> dict[str, list[str]]:
     """Which variables each file holds."""
-    folder = os.fspath(dirname)
+    folder = path_of(dirname)
     if filename is not None:
         return {os.path.join(folder, filename): names} if names else {}
     for name in names:

@@ -8,9 +8,10 @@ where docs/operators.md lists them."""
 
 # With a line for each name these would be 200 lines.
 # fmt: off
+import sys
 from typing import TYPE_CHECKING, Any
 
-from ..renamed import make_take_other_names
+from ..renamed import make_take_other_names, show_public, unknown
 from ..shared_docs import describe_shared
 from ..transaction import make_atomic
 from . import ops, shared_arguments
@@ -126,10 +127,9 @@ else:
 
     def __getattr__(name: str) -> Any:
         if name not in ops.__all__:
-            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+            raise unknown("layers", name, sys.modules[__name__])
         function = globals()[name] = getattr(ops, name)
         return function
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+show_public(globals())

@@ -166,8 +166,9 @@ def rnn(
     """Runs a cell over sequences.
 
     inputs [N, T, width], or [T, N, width] with time_major. sequence_length [N], int32 or int64: rows keep
-    their state from there on. is_reverse: the last step first. Returns (outputs of every step, in the
-    order of inputs; the last states).
+    their state from there on. Outputs there are the cell's for the kept state, as in PaddlePaddle, not zeros:
+    multiply them by sequence_mask for zeros. is_reverse: the last step first. Returns (outputs of every
+    step, in the order of inputs; the last states).
     initial_states: those before the first step, [N, width] each; None: zeros.
     Example:
         >>> x = pm.layers.data("x", [-1, 5, 8])

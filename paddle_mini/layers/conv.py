@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import callsite
 from .._core import ProgramError
 from ..errors import shown
 from ..initializer import Normal
@@ -35,7 +36,8 @@ def conv2d(
 
     input: [N, C, H, W] float, or [N, H, W, C] with data_format="NHWC"; C must be known.
     filter_size, stride, dilation: one number, or [height, width]. padding: one number,
-    [height, width], [top, bottom, left, right], "SAME" or "VALID". groups: of channels that do not mix.
+    [height, width], [top, bottom, left, right], "SAME" or "VALID". "SAME" sets dilation to 1, as in
+    PaddlePaddle, with a warning. groups: of channels that do not mix.
     Returns [N, num_filters, H', W'], H' = ⌊(H + paddings − dilation·(height − 1) − 1) / stride⌋ + 1.
     W [num_filters, C / groups, height, width] begins normal with standard deviation
     √(2 / (height·width·C)) (He et al., ICCV 2015), b [num_filters] with zeros; bias_attr=False: no bias.
@@ -59,7 +61,7 @@ def conv2d(
         "dilations": sizes(dilation, "dilation"),
         "groups": groups,
         "data_format": data_format,
-        **paddings(padding),
+        **paddings(padding, dilation=dilation),
     }
     out = emit("conv2d", {"Input": input, "Filter": weight}, attrs, name=prefix)
     return activation(act, add_bias(out, bias_attr, num_filters, _channel_axis(data_format), prefix), prefix)
@@ -98,7 +100,8 @@ def conv2d_transpose(
     groups = whole("conv2d_transpose", "groups", groups)
     if channels % groups or num_filters % groups:
         refuse(ProgramError, f"conv2d_transpose: groups {groups} must divide {channels} channels and {num_filters} filters")
-    attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups, **paddings(padding)}
+    attrs = {"strides": sizes(stride, "stride"), "dilations": sizes(dilation, "dilation"), "groups": groups}
+    attrs |= paddings(padding, dilation=dilation)
     if output_size is not None:
         attrs["output_size"] = sizes(output_size, "output_size")
     window = window_for("conv2d_transpose", input, attrs, 2) if filter_size is None else sizes(filter_size, "filter_size")
@@ -232,11 +235,16 @@ def sizes(size: Size, what: str, axes: int = 2) -> list[int]:
     return [int(item) for item in each]
 
 
-def paddings(padding: Size | str, axes: int = 2) -> dict[str, Any]:
-    """The padding attributes: numbers for axes, or for their ends."""
+def paddings(padding: Size | str, axes: int = 2, dilation: Size = 1) -> dict[str, Any]:
+    """The padding attributes: numbers for axes, or for their ends. Warns if the operator ignores the dilation."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
             refuse(ProgramError, f"padding is {shown(padding)}, as a string it must be 'SAME' or 'VALID'")
+        if padding.upper() == "SAME" and max(sizes(dilation, "dilation", axes)) > 1:
+            callsite.warn(
+                f"padding='SAME' sets dilation {shown(dilation)} to 1, as in PaddlePaddle; to keep the dilation, give "
+                "padding=dilation * (filter_size - 1) // 2"
+            )
         return {"padding_algorithm": padding.upper(), "paddings": [0] * axes}
     if np.shape(padding) == (2 * axes,):
         return {"padding_algorithm": "EXPLICIT", "paddings": list(padding)}  # type: ignore[arg-type]

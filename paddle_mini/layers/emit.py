@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import callsite, dtypes, initializer, unique_name
 from .._core import Error, ProgramError, ShapeError, printable
+from ..arithmetic import IDENTITY, is_truth
 from ..block import Block
 from ..errors import near
 from ..guards import default_main_program, default_startup_program
@@ -38,7 +39,13 @@ def at_users_line() -> Iterator[None]:
 
 def require_variable(layer: str, x: Variable) -> None:
     if not isinstance(x, Variable):
-        refuse(ProgramError, f"{layer}: the input is {_kind(x)}, it must be a Variable")
+        refuse(ProgramError, f"{layer}: the input is {_kind(x)}, it must be a Variable{_identity(x)}")
+
+
+def require_number(layer: str, argument: str, value: Any, dtype: str) -> None:
+    """Refuses True and False as a number, unless it is for bool elements."""
+    if is_truth(value) and dtype != "bool":
+        refuse(ProgramError, f"{layer}: {argument} is {value}, it must be a Variable or a number{_identity(value)}")
 
 
 def require_float(layer: str, x: Variable) -> None:
@@ -100,7 +107,7 @@ def emit_all(
             refuse(ProgramError, f"{op_type}: {port} is {_kind(value)}, it must be a list of Variables")
         for item in value if isinstance(value, (list, tuple)) else [value]:
             if item is not None and not isinstance(item, Variable):
-                refuse(ProgramError, f"{op_type}: {port} is {_kind(item)}, it must be a Variable")
+                refuse(ProgramError, f"{op_type}: {port} is {_kind(item)}, it must be a Variable{_identity(item)}")
     bound = dict(outputs or {})
     for port in schema["outputs"]:
         if not port["optional"]:
@@ -249,5 +256,11 @@ def _require_same(existing: Variable, dims: list[int], dtype: str) -> None:
         )
 
 
+def _identity(value: Any) -> str:
+    return f"; {IDENTITY}" if is_truth(value) else ""
+
+
 def _kind(value: Any) -> str:
-    return printable(repr(value), 60) if isinstance(value, (str, int, float, bool)) else f"of type {type(value).__name__}"
+    return (
+        printable(repr(value), 60) if isinstance(value, (str, int, float, bool, np.bool_)) else f"of type {type(value).__name__}"
+    )

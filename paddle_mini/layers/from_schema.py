@@ -9,9 +9,10 @@ from typing import Any
 
 from .. import dtypes
 from .._core import printable
+from ..arithmetic import as_operand
 from ..schemas import op_schema
 from ..variable import Variable
-from .emit import emit, emit_all
+from .emit import at_users_line, emit, emit_all
 from .examples import example
 from .shared_arguments import ARGUMENTS, ERRORS
 
@@ -31,6 +32,9 @@ _TYPES = {
     dtypes.STRINGS: "Sequence[str]",
     dtypes.BOOLEANS: "Sequence[bool]",
 }
+
+# Operators whose Y may be a number.
+_COMPARISONS = ("equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal")
 
 Schema = Mapping[str, Any]
 
@@ -55,6 +59,8 @@ def made_layer(
     schema = op_schema(op_type)
     ports = {called.get(port["name"], port["name"].lower()): port for port in schema["inputs"] if port["name"] not in hidden}
     attrs = {called.get(attr["name"], attr["name"]): attr for attr in schema["attrs"] if attr["name"] not in hidden}
+    if op_type in _COMPARISONS:
+        ports["y"] = {**ports["y"], "doc": f"{ports['y']['doc']}, or a number", "number": True}
     signature = _signature(ports, attrs)
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -64,6 +70,9 @@ def made_layer(
             raise TypeError(f"{op_type}(): {printable(str(error))}") from None
         name = given.pop("name", None)
         inputs = {port["name"]: given.pop(parameter, None) for parameter, port in ports.items()}
+        if op_type in _COMPARISONS and isinstance(inputs["X"], Variable):
+            with at_users_line():
+                inputs["Y"] = as_operand(inputs["X"], inputs["Y"])
         named = {attrs[parameter]["name"]: value for parameter, value in given.items()}
         if not several or len(schema["outputs"]) == 1:
             return emit(op_type, inputs, named, name=name)
@@ -79,6 +88,7 @@ def made_layer(
 def _signature(ports: Mapping[str, Schema], attrs: Mapping[str, Schema]) -> inspect.Signature:
     by_position, by_keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     types = {name: "Sequence[Variable]" if port["list"] else "Variable" for name, port in ports.items()}
+    types |= {name: "Variable | float" for name, port in ports.items() if "number" in port}
     types |= {name: _attr_type(attr) for name, attr in attrs.items()}
     needed = [name for name, port in ports.items() if not port["optional"]]
     needed += [name for name, attr in attrs.items() if attr["required"]]

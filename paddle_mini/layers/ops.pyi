@@ -1241,14 +1241,14 @@ def elu(x: Variable, *, alpha: float=1.0, name: str | None=None) -> Variable:
         (-1, 8)
     """
 
-def equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+def equal(x: Variable, y: Variable | float, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x equals y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal to nothing.
 
     Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
-        y: a shape that can be broadcast with x's
+        y: a shape that can be broadcast with x's, or a number
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
@@ -1549,14 +1549,14 @@ def get_tensor_from_selected_rows(x: Variable, *, name: str | None=None) -> Vari
         (-1, 8)
     """
 
-def greater_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+def greater_equal(x: Variable, y: Variable | float, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x >= y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
 
     Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
-        y: a shape that can be broadcast with x's
+        y: a shape that can be broadcast with x's, or a number
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
@@ -1571,14 +1571,14 @@ def greater_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=No
         (-1, 8)
     """
 
-def greater_than(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+def greater_than(x: Variable, y: Variable | float, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x > y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
 
     Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
-        y: a shape that can be broadcast with x's
+        y: a shape that can be broadcast with x's, or a number
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
@@ -2151,14 +2151,14 @@ def lerp(x: Variable, y: Variable, weight: Variable, *, name: str | None=None) -
         (-1, 8)
     """
 
-def less_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+def less_equal(x: Variable, y: Variable | float, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x <= y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
 
     Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
-        y: a shape that can be broadcast with x's
+        y: a shape that can be broadcast with x's, or a number
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
@@ -2173,14 +2173,14 @@ def less_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None)
         (-1, 8)
     """
 
-def less_than(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+def less_than(x: Variable, y: Variable | float, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x < y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. False where either is NaN.
 
     Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
-        y: a shape that can be broadcast with x's
+        y: a shape that can be broadcast with x's, or a number
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
         name: the beginning of the names of its variables; None: that of the layer
     Returns:
@@ -2663,14 +2663,14 @@ def nms(boxes: Variable, *, iou_threshold: float=1.0, name: str | None=None) -> 
         (-1,)
     """
 
-def not_equal(x: Variable, y: Variable, *, axis: int=-1, name: str | None=None) -> Variable:
+def not_equal(x: Variable, y: Variable | float, *, axis: int=-1, name: str | None=None) -> Variable:
     """Out = whether x differs from y, element by element. y's dimensions are aligned with x's from `axis` on; dimensions of 1 are broadcast. Floating point numbers less than 1e-8 apart are equal; NaN is equal to nothing.
 
     Element types: bool, int16, int32, int64, float32, float64, uint8, int8; computed in a wider one: float16, bfloat16.
 
     Args:
         x: any shape
-        y: a shape that can be broadcast with x's
+        y: a shape that can be broadcast with x's, or a number
         axis: the axis of x with which y's first dimension is aligned; -1: the last axes are aligned
         name: the beginning of the names of its variables; None: that of the layer
     Returns:

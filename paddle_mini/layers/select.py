@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import dtypes
 from ..variable import Variable
-from .emit import emit, emit_all, from_front, layer_name, require_variable, whole
+from .emit import emit, emit_all, from_front, layer_name, require_number, require_variable, whole
 from .fill import full_like
 
 
@@ -138,6 +138,7 @@ def put_along_axis(
     """
     require_variable("put_along_axis", arr)
     if not isinstance(values, Variable):
+        require_number("put_along_axis", "values", values, arr.dtype)
         values = full_like(indices, values, arr.dtype, name=layer_name("put_along_axis", name))
     return emit(
         "put_along_axis",

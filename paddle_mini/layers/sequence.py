@@ -20,6 +20,7 @@ from .emit import (
     layer_name,
     refuse,
     require_float,
+    require_number,
     require_variable,
     whole,
 )
@@ -159,6 +160,7 @@ def sequence_pad(
     require_variable("sequence_pad", x)
     prefix = layer_name("sequence_pad", name)
     if not isinstance(pad_value, Variable):
+        require_number("sequence_pad", "pad_value", pad_value, x.dtype)
         pad_value = fill_constant([1], x.dtype, pad_value, name=prefix)
     length = -1 if maxlen is None else whole("sequence_pad", "maxlen", maxlen)
     made = emit_all("sequence_pad", {"X": x, "PadValue": pad_value}, {"padded_length": length}, name=prefix)

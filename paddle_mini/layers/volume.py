@@ -54,7 +54,7 @@ def conv3d(
         "dilations": sizes(dilation, "dilation", 3),
         "groups": groups,
         "data_format": data_format,
-        **paddings(padding, 3),
+        **paddings(padding, 3, dilation),
     }
     out = emit("conv3d", {"Input": input, "Filter": weight}, attrs, name=prefix)
     return activation(act, add_bias(out, bias_attr, num_filters, axis, prefix), prefix)
@@ -99,7 +99,7 @@ def conv3d_transpose(
         "dilations": sizes(dilation, "dilation", 3),
         "groups": groups,
         "data_format": data_format,
-        **paddings(padding, 3),
+        **paddings(padding, 3, dilation),
     }
     if output_size is not None:
         attrs["output_size"] = sizes(output_size, "output_size", 3)

@@ -9,8 +9,11 @@ two methods.
 [{'step': 0.0, 'loss': 1.0}, {'step': 1.0, 'loss': 0.5}]
 """
 
+from ..renamed import show_public
 from .protocol import Logger
 from .tensorboard import TensorBoardLogger
 from .text_files import CSVLogger, JSONLinesLogger
 
 __all__ = ["CSVLogger", "JSONLinesLogger", "Logger", "TensorBoardLogger"]
+
+show_public(globals())

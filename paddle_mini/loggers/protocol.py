@@ -34,6 +34,8 @@ class Logger(Protocol):
 
 def figures(values: Mapping[str, Any], step: Any) -> tuple[dict[str, float], int]:
     """The arguments of log as floats and an int; ProgramError for any other value."""
+    if not isinstance(values, Mapping):
+        raise ProgramError(f"log: values is {shown(values)}, it must be a dict of figures by name, such as {{'loss': 0.5}}")
     numbers = {}
     for name, value in values.items():
         if not isinstance(name, str) or not name.isprintable() or not name or name == "step":

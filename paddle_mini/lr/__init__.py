@@ -16,6 +16,7 @@ from ..layers.learning_rate import (
     polynomial_decay,
     pow2_decay_with_linear_warmup,
 )
+from ..renamed import show_public
 from ..shared_docs import describe_shared
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decays import (
@@ -70,3 +71,5 @@ describe_shared(
     [value for name in __all__ if inspect.isclass(value := globals()[name]) and value is not LRScheduler],
     {"learning_rate": "η, the rate that the formula begins from", "last_epoch": "one less than t at the beginning"},
 )
+
+show_public(globals())

@@ -5,6 +5,7 @@ gradient and η the learning rate; letters with an arrow are state that the opti
 GradientMerge, LossScaling, Lookahead, ScheduleFree and ParameterAverage are given another optimizer. NativeOptimizer is for
 training without programs."""
 
+from ..renamed import show_public
 from ..shared_docs import describe_shared
 from .adagrad import Adadelta, Adagrad, DecayedAdagrad
 from .adam import Adam, AdamW
@@ -83,3 +84,5 @@ describe_shared(
         **dict.fromkeys(("parameter_list", "regularization", "grad_clip", "name"), "as of Optimizer"),
     },
 )
+
+show_public(globals())

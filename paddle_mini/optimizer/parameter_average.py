@@ -240,8 +240,15 @@ class ParameterAverage(AveragingOptimizer):
 
 
 def _schemes(scheme: Schemes | None, window_size: Lengthy | None, every: int) -> list[Scheme]:
-    if (scheme is None) == (window_size is None):
-        raise ProgramError("ParameterAverage takes either a scheme or a window_size")
+    if scheme is None and window_size is None:
+        raise ProgramError(
+            "ParameterAverage has no scheme: give window_size=1000, or a scheme such as paddle_mini.averaging.Exponential(0.999)"
+        )
+    if scheme is not None and window_size is not None:
+        raise ProgramError(
+            f"ParameterAverage has a scheme and window_size={shown(window_size)}: give one of them; window_size=n is short for "
+            "Window(n), and a list has several schemes"
+        )
     if scheme is None:
         schemes: list[Any] = [Window(window_size)]
     else:

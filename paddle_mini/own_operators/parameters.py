@@ -28,13 +28,13 @@ class Attr(NamedTuple):
     default: Any  # None: it is required
 
 
-def parameters_of(function: Callable[..., Any]) -> tuple[dict[str, Input], dict[str, Attr]]:
-    """The inputs and the attributes that the parameters of a function stand for. Raises ProgramError."""
+def parameters_of(function: Callable[..., Any]) -> tuple[dict[str, Input], dict[str, inspect.Parameter]]:
+    """The inputs that the parameters of a function stand for, and its keyword-only parameters. Raises ProgramError."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise ProgramError(f"{shown(function)} is not a function with a signature: {printable(str(error))}") from None
-    inputs, attrs = {}, {}
+    inputs, keywords = {}, {}
     for one in parameters:
         require_name("parameter", one.name)
         if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
@@ -42,13 +42,14 @@ def parameters_of(function: Callable[..., Any]) -> tuple[dict[str, Input], dict[
                 raise ProgramError(f"the input '{one.name}' has a default: None, or an attribute after *, may have one")
             inputs[one.name] = Input(one.default is None, one.annotation in (list, "list"))
         elif one.kind is one.KEYWORD_ONLY:
-            attrs[one.name] = _attr(one)
+            keywords[one.name] = one
         else:
             raise ProgramError(f"the parameter '{one.name}' takes any number: name each, or write {one.name}: list")
-    return inputs, attrs
+    return inputs, keywords
 
 
-def _attr(one: inspect.Parameter) -> Attr:
+def attribute_of(one: inspect.Parameter) -> Attr:
+    """The attribute that a keyword-only parameter of a kernel stands for. Raises ProgramError."""
     value = None if one.default is one.empty else one.default
     kinds: set[type | None] = {type(item) for item in value} if isinstance(value, (list, tuple)) else {type(value)}
     if value is None:

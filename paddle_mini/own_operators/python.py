@@ -12,7 +12,7 @@ from ..errors import shown
 from ..layers.emit import at_users_line
 from ..python_functions import FUNCTION, called, name_of_function, register
 from ..variable import Variable
-from .parameters import Input, parameters_of, require_name
+from .parameters import Input, attribute_of, parameters_of, require_name
 from .registry import LayerFunction, layer_of, require_new
 
 GRAD = "@GRAD"
@@ -103,7 +103,8 @@ class PythonOperator:
         self.__doc__ = function.__doc__
         self.__name__ = self.type = name
         self.function = function
-        self._inputs, self._attrs = parameters_of(function)
+        self._inputs, keywords = parameters_of(function)
+        self._attrs = {name: attribute_of(one) for name, one in keywords.items()}
         self._outputs = self._declared(("out",) if outputs is None else outputs)
         self._layer: LayerFunction | None = None
 
@@ -164,7 +165,7 @@ class PythonOperator:
 
     def _gradient_facts(self, function: Function, item: dict[str, Any]) -> dict[str, Any]:
         """The facts about the gradient's operator; adds its ports to those of the operator."""
-        takes, attrs = parameters_of(function)
+        takes, attrs = parameters_of(function)  # types of attributes are those of the operator
         known = {name: _port(name) for name in (*self._inputs, *self._outputs)}
         known |= {f"{name}_grad": _port(name) + GRAD for name in self._outputs}
         for name in takes:

@@ -12,8 +12,10 @@ Nothing is hidden: fit calls Executor.run, ParameterAverage.apply, CheckpointMan
 docs/training.md do, in the same order and with the same bits.
 """
 
-from .callbacks import BestCheckpoint, Callback, EarlyStopping, EvaluateAverages, Histograms, LearningRateLogger
+from ..renamed import show_public
+from .callbacks import Callback, EvaluateAverages, Histograms, LearningRateLogger
 from .history import History
+from .monitors import BestCheckpoint, EarlyStopping
 from .one_call import fit
 from .trainer import Trainer
 
@@ -28,3 +30,5 @@ __all__ = [
     "Trainer",
     "fit",
 ]
+
+show_public(globals())

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from .._core import ProgramError, ShapeError, as_array, printable
-from ..data.feeder import ACCEPTED, DataFeeder
+from ..data.feeder import DataFeeder
 from ..data.loader import Loader
+from ..data.reader import opened
 from ..errors import listed, near, shown
+from ..feeds import cast, numpy_dtype
 from ..program import Program
 from ..scope import LoDTensor
 from ..variable import Variable
@@ -48,7 +50,7 @@ class Batches:
         steps: int | None = None,
         first_epoch: int = 0,
     ):
-        self.what, self.steps, self._first = what, steps, first_epoch
+        self.what, self.steps, self.first_epoch = what, steps, first_epoch
         self._program, self.variables = program, data_variables(program)
         if not self.variables:
             raise ProgramError(f"{what}: the program reads no variable of layers.data")
@@ -82,7 +84,7 @@ class Batches:
                 "list, or a Loader; or steps_per_epoch"
             )
         # The first batch does not need workers.
-        batches = iter(self._data.prefetch(1, workers=0) if isinstance(self._data, Loader) else self._opened(self._first))
+        batches = iter(self._data.prefetch(1, workers=0) if isinstance(self._data, Loader) else self._opened(self.first_epoch))
         first = next(batches, None)
         if first is None:
             raise ProgramError(f"{self.what} has no batches")
@@ -91,8 +93,9 @@ class Batches:
         self.feed(0, first)
 
     def kept(self, limit: int | None = None) -> Batches:
-        """The first batches of the first epoch, in memory, for each epoch; None: all of them."""
-        return Batches(self.what, list(islice(self.epoch(0), limit)), self._program)
+        """The first batches of the first epoch, copied, for each epoch; None: all of them."""
+        feeds = [{name: _copied(value) for name, value in feed.items()} for feed in islice(self.epoch(0), limit)]
+        return Batches(self.what, feeds, self._program)
 
     def count(self) -> int | None:
         """Batches of an epoch; None where that is not known."""
@@ -113,7 +116,7 @@ class Batches:
             source, skipped = iter(self._data), 0
         else:
             source = self._opened(number)
-            done = (number - self._first) * (self.steps or 0) + position
+            done = (number - self.first_epoch) * (self.steps or 0) + position
             skipped = max(done - self._read, 0) if self.is_one_pass else position
         given = 0
         self._read += skipped
@@ -137,14 +140,16 @@ class Batches:
         return {var.name: fitted(f"{self.what}: {where}", var, named[var.name]) for var in self.variables}
 
     def rows(self, feed: Feed) -> int:
-        """The rows, or sequences, of a feed: the weight of its means."""
-        value = feed[self.variables[0].name]
+        """The rows, or sequences, of a feed: the weight of its means; those of a variable with a batch dimension, if there is
+        one."""
+        with_rows = (var for var in self.variables if var.lod_level or var.shape[:1] == (-1,))
+        value = feed[next(with_rows, self.variables[0]).name]
         return len(value.lod[0]) - 1 if isinstance(value, LoDTensor) and value.lod else len(np.atleast_1d(np.asarray(value)))
 
     def _opened(self, epoch: int) -> Iterator[Any]:
         if hasattr(self._data, "__iter__"):
             return iter(self._data)
-        return iter(self._data(epoch) if self._takes_epoch else self._data())
+        return iter(opened(self.what, self._data, *([epoch] if self._takes_epoch else [])))
 
     def _named(self, batch: Any, where: str) -> Mapping[str, Any]:
         """The values by the names of the variables."""
@@ -173,6 +178,10 @@ class Batches:
         """Rows of the columns: of arrays as they are, of sequences one by one."""
         if any(var.lod_level for var in self.variables):
             values = [columns[var.name] for var in self.variables]
+            for var, value in zip(self.variables, values):
+                if not hasattr(value, "__len__"):
+                    name = printable(var.name)
+                    raise ProgramError(f"{self.what}: the column '{name}' is {shown(value)}, it must be a list or an array")
             lengths = {len(value) for value in values}
             if len(lengths) != 1:
                 raise ShapeError(f"{self.what}: the columns have different numbers of rows: {listed(sorted(lengths))}")
@@ -191,6 +200,11 @@ def _columns(data: Any) -> Any:
     return data
 
 
+def _copied(value: Any) -> Any:
+    """Its source may use the memory again for the next batch."""
+    return LoDTensor(np.array(value.array), value.lod) if isinstance(value, LoDTensor) else np.array(value)
+
+
 def _takes_argument(function: Any) -> bool:
     try:
         inspect.signature(function).bind(0)
@@ -207,11 +221,8 @@ def fitted(where: str, var: Variable, value: Any, any_rows: bool = False) -> Any
     if type(value) is np.ndarray and value.dtype == var.dtype and not any_rows and _fits(value.shape, var.shape):
         return value
     name = printable(var.name)
-    dtype = np.dtype("uint16" if var.dtype == "bfloat16" else var.dtype)
     array = as_array(value, f"{where}: '{name}'", bits=var.dtype == "bfloat16")
-    if array.size and array.dtype.kind not in ACCEPTED[dtype.kind]:
-        raise ShapeError(f"{where}: '{name}' is an array of {array.dtype}, the program wants {dtype}")
-    array = array.astype(dtype, copy=False)
+    array = cast(f"{where}: '{name}' is an array of {array.dtype}", array, numpy_dtype(var.dtype))
     wanted = (-1, *var.shape[1:]) if any_rows and var.shape else var.shape
     if _fits(array.shape, wanted):
         return array

@@ -5,10 +5,20 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from .._core import ProgramError
 from ..errors import listed, shown
 
 Row = dict[str, float]
+
+
+def plain_numbers(owner: str, values: Mapping[str, Any]) -> Row:
+    """The values as numbers of Python, which a checkpoint holds. ProgramError with the owner for anything else."""
+    for name, value in values.items():
+        if not isinstance(name, str) or not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
+            raise ProgramError(f"{owner}: the value {shown(name)} of the epoch is {shown(value)}, it must be a number by a name")
+    return {name: float(value) if isinstance(value, (float, np.floating)) else int(value) for name, value in values.items()}
 
 
 class History:

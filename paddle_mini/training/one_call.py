@@ -13,9 +13,11 @@ from ..program import Program
 from ..variable import Variable
 from .callbacks import Callback
 from .history import History
+from .other_names import hints
 from .trainer import Trainer
 
 
+@hints("fit")
 def fit(
     loss: Variable,
     data: Any,
@@ -57,12 +59,13 @@ def fit(
 
     checkpoints: a folder: a checkpoint is saved at the end of each epoch, every 10 minutes, and on Ctrl-C or SIGTERM, which is
     raised again when the step is complete. The same call then continues with the same bits: parameters, averages, random
-    state, schedules, position in the data and history. Or a CheckpointManager, whose save() is called after each step.
+    state, schedules, position in the data and history; in the same process without optimizer and averaging, which the program
+    has. Or a CheckpointManager, whose save() is called after each step.
     schedule: an LRScheduler takes one step each "step" or "epoch". ReduceOnPlateau: each epoch, with val_loss, else loss.
     progress: a bar at a terminal where tqdm is installed, and a line for each epoch.
-    fast_dev_run: one batch of each data, one epoch, without checkpoints and loggers. overfit_batches=n: trains on the first n
-    batches only, in each epoch the same ones. check_finite: within pm.check_finite(): the first operator that gives NaN or an
-    infinity is an OpError.
+    fast_dev_run: one batch of each data, one epoch, without checkpoints, loggers and files of callbacks. overfit_batches=n:
+    trains on the first n batches only, in each epoch the same ones. check_finite: within pm.check_finite(): the first operator
+    that gives NaN or an infinity is an OpError.
 
     ProgramError or ShapeError, before anything changes, for data that is empty or does not fit the program, unknown values in
     callbacks, and arguments that don't belong together.

@@ -34,7 +34,11 @@ class Position:
         self.note_callbacks()
 
     def note_callbacks(self) -> None:
-        self._states = [[type(callback).__name__, callback.state_dict()] for callback in self._callbacks]
+        self._states = [[callback.state_name(), callback.state_dict()] for callback in self._callbacks]
+
+    def is_after(self, epoch: int) -> bool:
+        """Whether training has gone beyond the end of this epoch."""
+        return (self._trainer.epoch, self.batch) > (epoch, 0)
 
     def save(self, force: bool = False) -> str | None:
         """The path of the checkpoint; None if it is not time for one."""
@@ -68,10 +72,11 @@ class Position:
         self.means.rows = state["rows"]
         trainer.history.rows[:] = map(_numbers, state["history"])
         self._rows = list(state["history"])
-        trainer.history.stopped, self.is_finished = state["stopped"], state["finished"]
+        trainer.history.stopped = trainer.history.stopped or state["stopped"]  # a callback may have called stop() before
+        self.is_finished = state["finished"]
         saved = list(state["callbacks"])
         for callback in self._callbacks:  # one that was not there when the checkpoint was saved begins
-            own = next((one for one in saved if one[0] == type(callback).__name__), None)
+            own = next((one for one in saved if one[0] == callback.state_name()), None)
             if own is not None:
                 saved.remove(own)
                 callback.load_state_dict(own[1])

@@ -18,12 +18,21 @@ from ..optimizer.wrapper import chain
 from ..program import Program
 from ..scope import global_scope
 from ..variable import Variable
-from .arguments import require_counts, require_kinds, require_measures, require_one_optimizer, require_test
+from .arguments import (
+    require_callbacks,
+    require_counts,
+    require_kinds,
+    require_loggers,
+    require_measures,
+    require_one_optimizer,
+    require_test,
+)
 from .batches import Batches
 from .callbacks import Callback, EvaluateAverages
 from .history import History
 from .loop import Loop
 from .means import means_of
+from .other_names import hints
 from .position import opened
 from .progress import Progress
 from .schedules import require_unit
@@ -49,6 +58,7 @@ class Trainer:
     True
     """
 
+    @hints("Trainer")
     def __init__(
         self,
         loss: Variable,
@@ -62,7 +72,7 @@ class Trainer:
         initialize: bool = True,
     ):
         require_kinds(startup=(startup, Program), test=(test, Program), exe=(exe, Executor), scope=(scope, Scope))
-        require_measures(loss, metrics or {})
+        require_measures(loss, {} if metrics is None else metrics)
         self.measures: dict[str, Variable] = {"loss": loss, **(metrics or {})}
         self.main: Program = loss.block.program
         if startup is None:
@@ -79,7 +89,11 @@ class Trainer:
         self.initialize = initialize
         self.history, self.epoch, self.step = History(), 0, 0
         self.planned = 0
-        """Epochs of all calls of fit()."""
+        """Epochs of all complete calls of fit()."""
+        self.unfinished: str | None = None
+        """The folder of the checkpoints of the last fit(), if it was not complete and had some."""
+        self.is_trial = False
+        """Whether the running fit() is a fast_dev_run, in which callbacks write no files."""
         self.validation: Batches | None = None
         self.checkpoints: CheckpointManager | None = None
         self._test: Program | None = None
@@ -95,6 +109,7 @@ class Trainer:
             self._test = test
         return self._test
 
+    @hints("fit")
     def fit(
         self,
         data: Any,
@@ -113,15 +128,21 @@ class Trainer:
         overfit_batches: int = 0,
         check_finite: bool = False,
     ) -> History:
-        """Trains for `epochs` more epochs; see pm.fit for the arguments."""
+        """Trains for `epochs` more epochs; see pm.fit for the arguments.
+
+        After an interrupt or an error, a call with the same folder of checkpoints continues at the newest one, with the epochs of
+        the call that was not complete; any other call begins the epoch from its first batch, with the values as they are.
+        """
         require_counts(
-            epochs=epochs, batch_size=batch_size, steps_per_epoch=steps_per_epoch, overfit_batches=overfit_batches or None
+            "fit", epochs=epochs, batch_size=batch_size, steps_per_epoch=steps_per_epoch, overfit_batches=overfit_batches or None
         )
         require_unit(schedule)
+        require_callbacks(callbacks)
+        require_loggers(loggers)
         limit = 1 if fast_dev_run else overfit_batches or None
-        epochs = 1 if fast_dev_run else epochs
+        epochs = 1 if fast_dev_run else int(epochs)
         order = seed if shuffle and limit is None else None
-        batches = Batches("data", data, self.main, batch_size, order, steps_per_epoch, self.planned)
+        batches = Batches("data", data, self.main, batch_size, order, steps_per_epoch, self.epoch)
         held_out = None if validation is None else Batches("validation", validation, self.test, batch_size)
         batches.check(epochs)
         if held_out is not None:
@@ -132,21 +153,20 @@ class Trainer:
             held_out = held_out.kept(1 if fast_dev_run else None)
         if fast_dev_run:
             checkpoints, loggers = None, ()
-        self.validation = held_out
+        self.validation, self.is_trial = held_out, fast_dev_run
         callbacks = list(callbacks)
         if self.average and held_out and not any(isinstance(one, EvaluateAverages) for one in callbacks):
             callbacks.insert(0, EvaluateAverages())
-        with opened(checkpoints) as self.checkpoints:
+        with finite.check_finite() if check_finite else nullcontext(), opened(checkpoints) as self.checkpoints:
             columns = [*self.measures, *(f"val_{name}" for name in self.measures if held_out)]
             columns += [name for callback in callbacks for name in callback.columns(self)]
+            self.history.stopped = None
             for callback in callbacks:
                 callback.on_fit_begin(self, columns)
             if self.optimizer is not None:
                 self.optimizer.minimize(self.measures["loss"], self.startup)
                 self.optimizer = None
-            loop = Loop(self, batches, callbacks, loggers, Progress(progress), schedule, checkpoints is not self.checkpoints)
-            with finite.check_finite() if check_finite else nullcontext():
-                loop.run(epochs)
+            Loop(self, batches, callbacks, loggers, Progress(progress), schedule, checkpoints is not self.checkpoints).run(epochs)
         return self.history
 
     def evaluate(
@@ -154,7 +174,8 @@ class Trainer:
     ) -> dict[str, float]:
         """The means of loss and metrics over all rows of the data, as fit's validation computes them. average: with averaged
         parameters, True: those of the first scheme."""
-        batches = Batches("data", data, self.test, batch_size, steps=steps)
+        require_counts("evaluate", batch_size=batch_size, steps=steps)
+        batches = Batches("data", data, self.test, batch_size, steps=steps, first_epoch=self.epoch)
         batches.check(1)
         return self._means(batches, average)
 

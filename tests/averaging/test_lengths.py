@@ -117,8 +117,8 @@ def around(scheme=None, **arguments):
 @pytest.mark.parametrize(
     "make, words",
     [
-        (around(), "takes either a scheme or a window_size"),
-        (around(Uniform(), window_size=3), "takes either a scheme or a window_size"),
+        (around(), "has no scheme: give window_size=1000, or a scheme such as paddle_mini.averaging.Exponential"),
+        (around(Uniform(), window_size=3), "has a scheme and window_size=3: give one of them"),
         (lambda: ParameterAverage("sgd", Uniform()), "takes an optimizer, not str"),
         (lambda: ParameterAverage(None, Uniform()), "takes an optimizer, not NoneType"),
         (lambda: ParameterAverage(pm.optimizer.SGD, Uniform()), r"not its class: SGD\(\.\.\.\)"),

@@ -59,6 +59,12 @@ def test_scalars_of_a_job(tmp_path):
 
 def test_without_its_library_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with pytest.raises(ClusterError, match=r"pip install 'paddle_mini\[cluster\]'"):
+    with pytest.raises(ClusterError, match=r"pip install 'paddle_mini\[tensorboard\]'"):
         pm.cluster.run(trained, 1, 1, args=(1,), tensorboard=tmp_path / "logs", directory=tmp_path / "job")
     pm.cluster.run(trained, 1, 1, args=(1,), directory=tmp_path / "job")  # the directory is free again
+
+
+def test_a_file_is_no_directory(tmp_path):
+    (tmp_path / "notes").write_text("a")
+    with pytest.raises(ClusterError, match="notes' is a file; give a directory"):
+        TensorBoard(tmp_path / "notes")

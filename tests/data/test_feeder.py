@@ -46,15 +46,27 @@ def test_dimensions_that_are_not_known():
         ([((1, 2), [1]), 3], "row 1 is a int"),
         ([((1, 2, 3), [1])], "values of 'x' don't make an array of 1 × \\[2\\]"),
         ([((1, 2), [1]), ((1,), [1])], "values of 'x' don't make an array"),
-        ([(("a", "b"), [1])], "values of 'x' don't make an array"),
+        ([(("a", "b"), [1])], "values of 'x' are <U1, the program wants float32"),
         ([((1, 2), 1)], "'words' has lod_level 1, a value of it must be a sequence, not 1"),
-        ([((1, 2), [1.5])], "they are float64, the variable is int64"),
+        ([((1, 2), [1.5])], "values of 'words' are float64, the program wants int64"),
     ],
 )
 def test_rows_that_do_not_fit(rows, message):
     feeder = DataFeeder([pm.layers.data("x", [-1, 2]), pm.layers.data("words", [-1], dtype="int64", lod_level=1)])
     with pytest.raises(pm.ShapeError, match=message):
         feeder.feed(rows)
+
+
+@pytest.mark.parametrize(
+    "dtype, value", [("int32", 2**32 + 5), ("uint8", -1), ("int64", 2**64 - 1), ("float32", 1e300), ("float16", 70000)]
+)
+def test_numbers_beyond_the_dtype_are_refused(dtype, value):
+    feeder = DataFeeder([pm.layers.data("x", [-1, 1], dtype)])
+    with pytest.raises(pm.ShapeError, match=f"values of 'x' are .*, which is beyond {dtype}"):
+        feeder.feed([(value,)])
+    with pytest.raises(pm.ShapeError, match=f"beyond {dtype}"):
+        pm.Executor().run(feed={"x": [[value]]})
+    assert feeder.feed([(7,)])["x"].tolist() == [[7]]
 
 
 def test_lists_that_are_no_lists_of_variables():

@@ -208,6 +208,11 @@ def test_errors_name_the_sample_and_have_their_cause():
         assert isinstance(failed.value.__cause__, cause)
 
 
+WORDS = [{"w": [1]}, {"w": [1, 2]}]
+BYTES = [{"w": np.uint8(one["w"])} for one in WORDS]
+NAMED = [{**one, "w_length": 7} for one in WORDS]
+
+
 def test_what_is_refused():
     for make, message in (
         (lambda: Loader(7), "Loader: data is 7: give arrays"),
@@ -224,12 +229,30 @@ def test_what_is_refused():
         (lambda: Loader(DATA).map(3), "Loader.map: 3 is not a function"),
         (lambda: Loader(DATA).load_state_dict({"epoch": 1}), "is not the result of state_dict"),
         (lambda: Loader(DATA).load_state_dict(None), "None is not the result of state_dict"),
-        (lambda: list(Loader(SENTENCES).batch(2)), r"0 of a batch has shapes|a sample of the batch has no"),
+        (
+            lambda: list(Loader([[1, 2], [3]]).batch(2)),
+            r"a sample of the batch has 1 values, the first one has 2 values; a sequence is one value of a sample, such as",
+        ),
         (
             lambda: list(Loader([{"w": words} for words in SENTENCES]).batch(2)),
             r"'w' of a batch has shapes \[1\], \[3\]: give batch",
         ),
-        (lambda: list(Loader([{"w": [1]}, {"v": [1]}]).batch(2)), "a sample of the batch has no 'w', the first one has"),
+        (
+            lambda: list(Loader([{"w": [1]}, {"v": [1]}]).batch(2)),
+            "a sample of the batch has the keys v, the first one has the keys w",
+        ),
+        (lambda: list(Loader([{"a": 1}, {"a": 3, "b": 4}]).batch(2)), "has the keys a, b, the first one has the keys a"),
+        (lambda: list(Loader([(1,), (3, 4)]).batch(2)), "a sample of the batch has 2 values, the first one has 1 values"),
+        (lambda: list(Loader([(1,), 3]).batch(2)), "a sample of the batch is 3, the first one has 1 values"),
+        (lambda: Loader(WORDS).batch(2, pad=["w"]), r"pad is \['w'\], it must be a dict of the number for each key"),
+        (lambda: Loader(WORDS).batch(2, pad={"w": "x"}), "pad has 'x' for 'w', it must be a number"),
+        (lambda: list(Loader(WORDS).batch(2, pad={"w": 0.5})), "pad fills 'w', int64, with 0.5, the program wants int64"),
+        (lambda: list(Loader(WORDS).batch(2, pad={"w": float("nan")})), "pad fills 'w', int64, with nan"),
+        (lambda: list(Loader(BYTES).batch(2, pad={"w": -1})), "pad fills 'w', uint8, with -1, which is beyond uint8"),
+        (lambda: list(Loader([{"w": 1}, {"w": 2}]).batch(2, pad={"w": 0})), "'w' can't be padded, it must be sequences of equal"),
+        (lambda: list(Loader(NAMED).batch(2, pad={"w": 0})), "a sample has 'w_length', the name for the lengths that pad adds"),
+        (lambda: list(Loader(WORDS).batch(2, length=lambda sample: None)), "the length of sample 0 is None, it must be a number"),
+        (lambda: list(Loader(lambda: None).batch(2)), "the function returned None, it must return an iterable: a list or a gen"),
         (lambda: list(Loader([{"w": [1]}]).batch(2, pad={"v": 0})), "pad names 'v', a sample has w"),
         (lambda: list(Loader([1, 2]).batch(2, pad={"v": 0})), "pad needs samples that are dicts or tuples, not int"),
         (lambda: list(Loader([(np.ones((2, 2)),), (np.ones((2, 3)),)]).batch(2, pad={0: 0})), "0 can't be padded"),

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import pathlib
+import queue
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 import paddle_mini as pm
 from live_threads import threads
-from loader_functions import dies_at_seven, doubled, fails_at_seven, noisy, slow_at_first
+from loader_functions import Feeder, dies_at_seven, doubled, fails_at_seven, noisy, slow_at_first, unsendable_at_seven
 from paddle_mini.data import Loader
 
 DATA = {"x": np.arange(20, dtype="float32")[:, None], "y": np.arange(20)}
@@ -89,6 +90,37 @@ def test_the_end_waits_for_a_source_that_is_being_read():
     next(iterator)
     iterator.close()
     assert threads() <= before
+
+
+def test_the_end_does_not_wait_for_a_source_that_is_blocked():
+    rows, released = queue.SimpleQueue(), threading.Event()
+    for number in range(4):
+        rows.put({"y": number})
+
+    def blocked():
+        while not released.is_set():
+            yield rows.get()
+
+    given = []
+    for batch in Loader(blocked).batch(2).prefetch(3, workers=2):
+        given.append(batch["y"].tolist())
+        if len(given) == 2:
+            break
+    assert given == [[0, 1], [2, 3]]
+    released.set()
+    rows.put({"y": 4})  # the thread ends when the row comes
+    for thread in threading.enumerate():
+        if thread.name == "paddle_mini-loader-reader":
+            thread.join(30)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_result_that_can_not_be_sent_is_named(batched):
+    loader = Loader(DATA).map(unsendable_at_seven)
+    loader = loader.batch(3, feeder=Feeder()) if batched else loader
+    what = "the batch of the samples 6, 7, 8" if batched else "sample 7"
+    with pytest.raises(pm.ProgramError, match=f"^Loader: {what} can't be sent from its process: "):
+        list(loader.prefetch(4, workers=1, processes=True))
 
 
 def test_an_iterator_that_was_not_read_starts_nothing():

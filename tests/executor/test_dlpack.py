@@ -179,3 +179,25 @@ def test_batches_of_fit():
     assert history["loss"][1] < history["loss"][0]
     with pytest.raises(pm.ShapeError, match="batch 0: 'x' is of type Producer in the memory of a device"):
         pm.fit(loss, [{"x": Producer(FLOATS, device=(CUDA, 0)), "y": np.ones((3, 1), "float32")}], epochs=1)
+
+
+class Strange:
+    """An object with DLPack's methods whose results are not as they must be."""
+
+    def __init__(self, device, capsule):
+        self._device, self._capsule = device, capsule
+
+    def __dlpack_device__(self):
+        return self._device
+
+    def __dlpack__(self, **options):
+        return self._capsule
+
+
+@pytest.mark.parametrize("device", ["cpu", (1, "a"), (1, 0)])
+def test_results_that_are_not_dlpacks_are_refused(device):
+    y = L.relu(L.data("x", [-1, 2]))
+    with pytest.raises(pm.ShapeError, match="feed 'x' is of type Strange, whose __dlpack__ or __dlpack_device__ does not"):
+        pm.Executor().run(feed={"x": Strange(device, 3)}, fetch_list=[y])
+    with pytest.raises(pm.ShapeError, match="LoDTensor: the array is of type Strange"):
+        pm.LoDTensor(Strange(device, 3))

@@ -206,3 +206,21 @@ def test_replicas_agree():
             assert_same_bits({name: scope.get(name) for name in values}, values)
         replicas.run(feed={"x": good}, fetch_list=[loss])
     assert replicas.check_equal() is None and (replicas.scopes[0].get("fc_0.w_0") != before[0]["fc_0.w_0"]).any()
+
+
+def test_a_call_without_with_is_a_warning():
+    with pytest.warns(UserWarning, match=r"pm.check_finite\(\) has an effect inside `with` only") as caught:
+        pm.check_finite()
+    assert caught[0].filename == __file__
+
+
+def test_it_decorates_functions():
+    y = L.log(L.data("x", [-1, 2]))
+
+    @pm.check_finite()
+    def log(x):
+        return pm.Executor().run(feed={"x": np.full((1, 2), x, "float32")}, fetch_list=[y])[0].tolist()
+
+    assert log(1) == log(1) == [[0, 0]]
+    assert "log: Out " in refused(lambda: log(0))
+    assert pm.Executor().run(feed={"x": np.zeros((1, 2), "float32")}, fetch_list=[y])[0].tolist() == [[-np.inf, -np.inf]]

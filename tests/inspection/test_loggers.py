@@ -60,7 +60,7 @@ def test_a_column_that_a_file_lacks_is_refused(tmp_path):
         log.log({"accuracy": 1.0}, 2)
     assert CSVLogger.read(tmp_path / "run") == [{"step": 0, "loss": 1.0, "rate": 0.1}, {"step": 1, "rate": 0.2}]
     (tmp_path / "other").write_text("a,b\n1,2\n")
-    with pytest.raises(pm.ProgramError, match="'step'"):
+    with pytest.raises(pm.ProgramError, match="not with 'step,'"):
         CSVLogger(tmp_path / "other")
     assert (tmp_path / "other").read_text() == "a,b\n1,2\n"
 
@@ -80,6 +80,76 @@ def test_a_partial_last_line_is_removed(kind, tmp_path):
         rows = kind.read(path)
         assert rows[-1] == {"step": 2, "loss": 5.0}
         assert rows[:-1] == [{"step": 0, "loss": 1.25}, {"step": 1, "loss": 2.5}][: len(rows) - 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (CSVLogger, "important data without newline"),
+        (CSVLogger, "a,b\n1,2"),
+        (CSVLogger, "steps,loss\n1,2"),
+        (CSVLogger, "step,loss\n1,0.5\nconclusion: none"),
+        (CSVLogger, '{"step": 1, "loss": 0.5}\n{"st'),
+        (JSONLinesLogger, "a\nimportant tail"),
+        (JSONLinesLogger, "important tail"),
+        (JSONLinesLogger, '{"loss": 1}\n'),
+        (JSONLinesLogger, '{"step": 1, "loss": 0.5}\nimportant tail'),
+        (JSONLinesLogger, "step,loss\n1,0."),
+    ],
+)
+def test_a_file_of_something_else_is_refused_and_stays(kind, text, tmp_path):
+    path = tmp_path / "notes"
+    path.write_text(text)
+    with pytest.raises(pm.ProgramError, match=f"notes' is not a file of a {kind.__name__}"):
+        kind(path)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_row_that_the_disk_refused_is_not_written_later(kind, tmp_path):
+    code = (
+        f"import paddle_mini as pm, resource\nlog = pm.loggers.{kind.__name__}('run')\n"
+        "for step in range(3):\n"
+        "    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (log.path.stat().st_size + 4, most))\n"
+        "    try:\n        log.log({'loss': 0.5}, step)\n"
+        "    except OSError:\n        print('refused')\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))\n"
+        "    log.log({'loss': 0.5}, step)\n"
+    )
+    child = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert (child.stdout.split(), child.stderr) == (["refused"] * 3, "")
+    assert kind.read(tmp_path / "run") == [{"step": step, "loss": 0.5} for step in range(3)]
+
+
+def test_calls_without_figures_fix_no_columns(tmp_path):
+    with CSVLogger(tmp_path / "run") as log:
+        log.log({}, 0)
+        log.log({"loss": 0.5}, 1)
+        log.log({}, 2)
+    assert CSVLogger.read(tmp_path / "run") == [{"step": 1, "loss": 0.5}, {"step": 2}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        (CSVLogger, "step,loss\n1,0.5\n2,low\n", "run', line 3: 'loss' is 'low', not a number"),
+        (CSVLogger, "step,loss\n1,0.5,7\n", "run', line 2 has 3 cells, and the file has 2 columns"),
+        (JSONLinesLogger, '{"step": 1}\n[1]\n', r"run', line 2 is \[1\], not an object"),
+        (JSONLinesLogger, '{"step": 1}\n{"step": [2]}\n', r"run', line 2: 'step' is \[2\], not a number"),
+        (JSONLinesLogger, '{"step": 1}\nnotes\n', "run', line 2 is not JSON"),
+    ],
+)
+def test_a_line_that_is_no_row_is_named(kind, text, message, tmp_path):
+    (tmp_path / "run").write_text(text)
+    with pytest.raises(pm.ProgramError, match=message):
+        kind.read(tmp_path / "run")
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_figures_without_names_are_refused(kind, tmp_path):
+    with kind(tmp_path / "run") as log, pytest.raises(pm.ProgramError, match=r"log: values is \[1\], it must be a dict"):
+        log.log([1], 1)
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -137,6 +207,40 @@ def test_tensorboard_reads_scalars(tmp_path):
     read = events(tmp_path)
     assert [(event.step, event.value) for event in read.Scalars("train/loss")] == [(0, 0), (1, 0.5), (2, 1)]
     assert [event.value for event in read.Scalars("rate")] == [math.inf] * 3
+
+
+def steps_of(folder):
+    return sorted(event.step for event in events(folder).Scalars("loss"))
+
+
+def test_tensorboard_reads_every_logger_of_a_directory(tmp_path):
+    for step in range(2):
+        with TensorBoardLogger(tmp_path) as log:
+            log.log({"loss": 0.5}, step)
+    with TensorBoardLogger(tmp_path) as one, TensorBoardLogger(tmp_path) as other:
+        one.log({"loss": 0.5}, 2)
+        other.log({"loss": 0.5}, 3)
+        one.log({"loss": 0.5}, 4)
+    assert steps_of(tmp_path) == [0, 1, 2, 3, 4]
+
+
+def test_a_closed_tensorboard_logger_refuses_and_keeps_its_figures(tmp_path):
+    with TensorBoardLogger(tmp_path) as log:
+        log.log({"loss": 0.5}, 0)
+    with pytest.raises(pm.ProgramError, match="closed"):
+        log.log({"loss": 0.5}, 1)
+    with pytest.raises(pm.ProgramError, match="closed"):
+        log.log_histograms(1)
+    log.close()
+    assert steps_of(tmp_path) == [0]
+
+
+@pytest.mark.parametrize("path", ["notes", "notes/logs"])
+def test_tensorboard_needs_a_directory(path, tmp_path):
+    (tmp_path / "notes").write_text("a")
+    with pytest.raises(pm.ProgramError, match="notes' is a file; give a directory"):
+        TensorBoardLogger(tmp_path / path)
+    assert (tmp_path / "notes").read_text() == "a"
 
 
 def test_tensorboard_reads_histograms_of_parameters_and_averages(tmp_path):

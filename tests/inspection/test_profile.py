@@ -212,3 +212,9 @@ def test_pm_log_sums_the_runs_or_prints_each(word, tables):
     lines = [line for line in done.stderr.splitlines() if " us in " in line]
     assert done.returncode == 0 and len(lines) == tables, done.stderr
     assert ("relu x 4, mean" in done.stderr) == (word == "run")
+
+
+def test_a_call_without_with_is_a_warning():
+    with pytest.warns(UserWarning, match=r"pm.profile\(\) has an effect inside `with` only") as caught:
+        pm.profile()
+    assert caught[0].filename == __file__

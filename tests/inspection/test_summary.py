@@ -163,3 +163,8 @@ def test_the_import_of_the_package_does_not_import_it(tmp_path):
 
     code = "import sys, paddle_mini; print([name for name in sys.modules if '.inspection' in name or '.loggers' in name])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_what_is_no_program_is_refused():
+    with pytest.raises(pm.ProgramError, match="program is 'x', it must be a Program"):
+        pm.summary("x")

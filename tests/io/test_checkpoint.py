@@ -220,3 +220,13 @@ def test_what_a_dead_save_left_goes_with_the_next(tmp_path, run):
         "checkpoint-000001-step-1",
         "checkpoint-000002-step-2",
     ]
+
+
+def test_a_step_that_is_no_integer_is_refused(tmp_path):
+    model = SmallModel()
+    with pm.io.CheckpointManager(tmp_path) as manager:
+        manager.save(7, model.main, model.exe, model.scope)
+        for step in ("7", 7.0, True):
+            with pytest.raises(pm.ProgramError, match="step is .*7|True.*, it must be an integer"):
+                manager.restore(model.main, model.exe, model.scope, step=step)
+        assert manager.restore(model.main, model.exe, model.scope, step=np.int64(7)).step == 7

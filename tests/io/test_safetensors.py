@@ -90,3 +90,9 @@ def test_without_the_package_the_error_says_what_to_install(tmp_path, monkeypatc
     with pytest.raises(pm.ProgramError, match=r"pip install paddle_mini\[safetensors\]"):
         pm.io.save_state(tmp_path / "m.safetensors", {"w": np.zeros(1)})
     assert not any(tmp_path.iterdir())
+
+
+def test_the_formats_own_name_is_refused(tmp_path):
+    with pytest.raises(pm.ProgramError, match="holds no array '__metadata__'"):
+        pm.io.save_state(tmp_path / "n.safetensors", {"w": np.ones(3), "__metadata__": np.ones(3)})
+    assert not list(tmp_path.iterdir())

@@ -218,3 +218,36 @@ def test_one_element_may_have_another_shape():
     assert scope.get("sum").shape == (1,)
     with pytest.raises(pm.ShapeError, match=r"'sum' is \[1, 2\] float32, the program declares \[1, 1\] float32"):
         pm.io.set_state(program, {"sum": np.ones((1, 2), "float32")}, scope)
+
+
+def test_keys_that_are_no_names_are_refused():
+    model = SmallModel()
+    state = pm.io.get_state(model.main, model.scope)
+    with pytest.raises(pm.ProgramError, match="state has the key 3; its keys must be names of variables"):
+        pm.io.set_state(model.main, {**state, 3: np.ones(2)}, model.scope)
+
+
+def test_a_list_is_no_state(tmp_path):
+    with pytest.raises(pm.ProgramError, match="state is of type list, it must be a dict of arrays by name"):
+        pm.io.save_state(tmp_path / "z.pdparams", [1])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: pm.io.save_state(3, {}),
+        lambda: pm.io.load_state(3),
+        lambda: pm.io.save(pm.Program(), 3),
+        lambda: pm.io.save_program(3, pm.Program()),
+        lambda: pm.io.load_program(3),
+        lambda: pm.io.save_parameters(3, pm.Program()),
+        lambda: pm.io.load_parameters(3, pm.Program()),
+        lambda: pm.io.save_persistables(None, 3, pm.Program()),
+        lambda: pm.io.load_persistables(None, 3, pm.Program()),
+        lambda: pm.Predictor(3),
+    ],
+)
+def test_a_number_is_no_path(use):
+    with pytest.raises(pm.ProgramError, match="3 is not a path, which is a str or a pathlib.Path"):
+        use()

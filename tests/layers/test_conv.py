@@ -28,6 +28,23 @@ def test_conv2d_shapes(options, shape):
     assert run(out, x=IMAGE)[0].shape == (2, *shape[1:])
 
 
+@pytest.mark.parametrize(
+    "layer, shape",
+    [
+        ("conv2d", [-1, 4, 7, 6]),
+        ("conv2d_transpose", [-1, 4, 7, 6]),
+        ("conv3d", [-1, 4, 5, 7, 6]),
+        ("conv3d_transpose", [-1, 4, 5, 7, 6]),
+    ],
+)
+def test_same_padding_warns_that_it_ignores_dilation(layer, shape):
+    x = pm.layers.data("x", shape)
+    with pytest.warns(UserWarning, match="'SAME' sets dilation 2 to 1, as in PaddlePaddle; to keep") as found:
+        out = getattr(pm.layers, layer)(x, 6, filter_size=3, padding="same", dilation=2)
+    assert found[0].filename == __file__ and out.shape[2:] == x.shape[2:]
+    assert getattr(pm.layers, layer)(x, 6, filter_size=3, padding=2 * (3 - 1) // 2, dilation=2).shape == out.shape
+
+
 def test_conv2d_is_a_correlation_with_bias_and_activation():
     x = pm.layers.data("x", [-1, 4, 7, 6])
     out = pm.layers.conv2d(x, 6, [3, 2], act="relu", bias_attr=pm.initializer.Uniform())

@@ -152,6 +152,26 @@ def test_lookup_table_takes_ids_with_an_axis_of_one():
     np.testing.assert_array_equal(value, pm.global_scope().get("table")[[3, 1]])
 
 
+COMPARISONS = ("equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons_take_a_number(name, dtype):
+    values = np.array([[0, 1, 2], [2, 1, 0]], dtype)
+    (value,) = run(getattr(L, name)(L.data("x", [-1, 3], dtype), 1), x=values)
+    assert value.dtype == bool
+    np.testing.assert_array_equal(value, getattr(np, name.replace("than", "").strip("_"))(values, 1))
+
+
+def test_a_comparison_with_a_fraction_of_integers_is_refused():
+    x = L.data("x", [-1], "int64")
+    before = pm.default_main_program().to_bytes()
+    with pytest.raises(pm.ProgramError, match="'x' is int64 and the number is not whole(.|\n)*added at"):
+        L.equal(x, 0.5)
+    assert pm.default_main_program().to_bytes() == before
+
+
 def test_selected_rows_are_merged_and_seen():
     out = L.embedding(L.data("ids", [-1], "int64"), [5, 2], is_sparse=True)
     gradient = pm.append_backward(L.reduce_sum(out))[0][1]

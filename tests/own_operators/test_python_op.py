@@ -44,6 +44,25 @@ print(cube(half).dtype)
     ]
 
 
+def test_a_gradient_needs_only_the_names_of_attributes(tmp_path):
+    code = (
+        """
+@pm.python_op
+def scaled(x, *, by=2.0):
+    return x * np.float32(by)
+@scaled.gradient
+def scaled_gradient(out_grad, *, by):
+    return out_grad * np.float32(by)
+"""
+        + X
+        + """
+(gradient,) = pm.gradients([scaled(x, by=3.0)], [x])
+print(pm.Executor().run(feed={'x': [[1, 1]]}, fetch_list=[gradient])[0].tolist())
+"""
+    )
+    assert printed(code, tmp_path) == ["[[3.0, 3.0]]"]
+
+
 def test_attributes_lists_and_inputs_that_may_be_left_out(tmp_path):
     code = """
 @pm.python_op(no_gradient="it is for a test")

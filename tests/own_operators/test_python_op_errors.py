@@ -180,7 +180,7 @@ DECLARATIONS = {
         "a parameter 'z'; it may have x, out, out_grad",
     ),
     "an unknown keyword of the gradient": (
-        "f = pm.python_op(name='f')(lambda x: x)\nf.gradient(lambda x, *, k=1: x)",
+        "f = pm.python_op(name='f')(lambda x: x)\nf.gradient(lambda x, *, k: x)",
         "a keyword 'k', which is not an attribute",
     ),
     "a gradient again": (

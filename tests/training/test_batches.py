@@ -154,6 +154,10 @@ WRONG = {
     "no rows": ({name: array[:0] for name, array in DATA.items()}, "data has no batches"),
     "no batches": ([], "data has no batches"),
     "no batches of a loader": (pm.data.Loader(DATA).batch(64, drop_last=True), "data has no batches"),
+    "function without a result": (
+        lambda: None,
+        "data: the function returned None, it must return an iterable: a list or a generator",
+    ),
     "not data": (7, "data is 7: give arrays, a Loader, an iterable of batches or a function that returns one"),
 }
 
@@ -172,6 +176,50 @@ def test_data_that_does_not_fit_is_refused_before_anything_changes(case, tmp_pat
         of.fit(DATA, 2, validation=data, progress=False)
     assert str(refused.value) == message.replace("data", "validation", 1)
     assert not of.scope.names()
+
+
+@pytest.mark.parametrize(
+    "dtype, values", [("int64", np.uint64([2**64 - 1])), ("int32", np.int64([2**32 + 5])), ("uint8", [-1]), ("float32", [1e300])]
+)
+def test_numbers_beyond_the_dtype_are_refused(dtype, values):
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        x = pm.layers.data("x", [-1, 1], dtype)
+        loss = pm.layers.mean(pm.layers.fc(pm.layers.cast(x, "float32"), 1))
+    of = pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, scope=pm.Scope())
+    for data in ({"x": values}, [{"x": values}]):
+        with pytest.raises(pm.ShapeError, match=f"'x' is an array of .*, which is beyond {dtype}"):
+            of.fit(data, progress=False)
+    assert not of.scope.names()
+
+
+def test_means_are_weighted_by_the_variable_with_a_batch_dimension():
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        scale, x = pm.layers.data("scale", [1]), pm.layers.data("x", [-1, 2])
+        loss = pm.layers.mean(pm.layers.elementwise_mul(pm.layers.fc(x, 1), scale))
+    of = pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, scope=pm.Scope())
+    x = np.random.default_rng(0).normal(size=(5, 2)).astype("float32")
+    scale = np.ones(1, "float32")
+    whole, parts = [{"scale": scale, "x": x}], [{"scale": scale, "x": x[:4]}, {"scale": scale, "x": x[4:]}]
+    of.give_values()
+    assert of.evaluate(whole)["loss"] == pytest.approx(of.evaluate(parts)["loss"], rel=1e-6)
+
+
+def test_batches_that_are_kept_are_copies():
+    def reusing():
+        buffer = {name: np.empty_like(array[:BATCH]) for name, array in DATA.items()}
+        for batch in batches():
+            for name, array in batch.items():
+                buffer[name][...] = array
+            yield buffer
+
+    of, expected = trainer(), trainer()
+    assert fit(of, reusing, overfit_batches=3) == fit(expected, list(batches()), overfit_batches=3)
+    of, expected = (trainer(averaging=pm.averaging.Uniform()) for _ in range(2))  # averages read the validation data again
+    fit(of, DATA, epochs=1, validation=reusing())
+    fit(expected, DATA, epochs=1, validation=list(batches()))
+    assert everything(of) == everything(expected) and of.history.rows == expected.history.rows
 
 
 def test_a_later_batch_that_does_not_fit_is_named():
@@ -196,6 +244,16 @@ def test_an_iterator_that_would_end_is_refused_before_anything_changes():
     assert fit(trainer(), batches(), epochs=1) == fit(trainer(), pm.data.Loader(rows), epochs=1) == expected
 
 
+def test_a_column_of_sequences_has_a_length():
+    main, startup = pm.Program(), pm.Program()
+    with pm.program_guard(main, startup):
+        words = pm.layers.data("words", [-1], dtype="int64", lod_level=1)
+        loss = pm.layers.mean(pm.layers.sequence_pool(pm.layers.embedding(words, [10, 4]), "sum"))
+    of = pm.Trainer(loss, pm.optimizer.SGD(0.1), startup=startup, scope=pm.Scope())
+    with pytest.raises(pm.ProgramError, match="data: the column 'words' is <generator .*, it must be a list or an array"):
+        of.fit({"words": (row for row in [[1], [2, 3]])}, progress=False)
+
+
 def test_averages_are_evaluated_on_an_iterator_too():
     of, expected = trainer(averaging=pm.averaging.Uniform()), trainer(averaging=pm.averaging.Uniform())
     fit(of, DATA, epochs=1, validation=batches())
@@ -215,47 +273,3 @@ def test_validation_without_the_loss():
     without = pm.Trainer(of.measures["loss"], pm.optimizer.SGD(0.1), startup=of.startup, test=test.prune(["x"], [predicted]))
     with pytest.raises(pm.ProgramError, match="validation: the test program does not have 'loss', 'mean_0.tmp_0'"):
         fit(without, DATA, validation=DATA)
-
-
-def network():
-    x = pm.layers.data("x", [-1, 2])
-    return pm.layers.fc(x, 1)
-
-
-def test_arguments_of_trainer_are_checked():
-    each = network()
-    loss = pm.layers.mean(each)
-    optimizer = pm.optimizer.SGD(0.1)
-    for arguments, message in (
-        ([each, optimizer], r"Trainer: 'loss' has shape \[-1, 1\], not one element: take its mean"),
-        (["loss", optimizer], "Trainer: 'loss' is 'loss', it must be a Variable"),
-        ([loss], "Trainer: give optimizer=; the program of the loss has none"),
-        ([loss, optimizer, {"each": each}], r"Trainer: 'each' has shape \[-1, 1\], not one element"),
-        ([loss, optimizer, None, None, loss], "Trainer: startup is of type Variable, it must be of type Program"),
-        ([loss, optimizer, {"loss": loss}], "Trainer: names of metrics must be strings other than 'loss'"),
-    ):
-        with pytest.raises(pm.ProgramError, match=message):
-            pm.Trainer(*arguments)
-    with pm.program_guard(pm.Program(), pm.Program()):
-        with pytest.raises(pm.ProgramError, match="the loss is not in the default main program: give its startup program"):
-            pm.Trainer(loss, optimizer)
-        with pytest.raises(pm.ProgramError, match="'other' is a variable of another program than the loss"):
-            pm.Trainer(pm.layers.mean(network()), optimizer, {"other": loss})
-    with pytest.raises(pm.ProgramError, match="Trainer: exe is of type DataParallel, it must be of type Executor"):
-        pm.Trainer(loss, optimizer, exe=pm.DataParallel([pm.EmulatedPlace(0)]))
-    optimizer.minimize(loss)
-    with pytest.raises(pm.ProgramError, match="has an optimizer already: leave out optimizer="):
-        pm.Trainer(loss, pm.optimizer.SGD(0.1))
-
-
-def test_arguments_of_fit_are_checked():
-    of = trainer()
-    for arguments, message in (
-        ({"epochs": 0}, "fit: epochs is 0, it must be an integer, at least 1"),
-        ({"batch_size": 2.5}, "fit: batch_size is 2.5, it must be an integer"),
-        ({"steps_per_epoch": 0}, "fit: steps_per_epoch is 0"),
-        ({"schedule": "batch"}, "fit: schedule is 'batch', it must be 'step' or 'epoch'"),
-    ):
-        with pytest.raises(pm.ProgramError, match=message):
-            of.fit(DATA, **arguments)
-    assert not of.scope.names()

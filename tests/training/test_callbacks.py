@@ -78,6 +78,55 @@ def test_early_stopping_waits_across_a_restart(tmp_path):
     assert len(of.history) == 5 and stopping.best == 1
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_callbacks_of_one_class_get_their_own_states_after_a_restart(tmp_path, order):
+    """Also in another order, and beside one that was not there."""
+
+    def stoppings():
+        return [pm.training.EarlyStopping("score", mode=mode, patience=9) for mode in ("max", "min")]
+
+    fit(trainer(), Scores(5, 4, 3), *stoppings(), epochs=3, checkpoints=tmp_path)
+    greatest, least = again = stoppings()
+    loss, accuracy = pm.training.EarlyStopping("loss", patience=9), pm.training.EarlyStopping("accuracy", mode="max", patience=9)
+    of = trainer()
+    fit(of, Scores(5, 4, 3, 4), loss, accuracy, *again[::order], epochs=4, checkpoints=tmp_path)
+    assert (greatest.best, greatest.waited, least.best, least.waited) == (5, 3, 3, 1)
+    assert loss.best == of.history["loss"][3] and accuracy.best == of.history["accuracy"][3]
+
+
+class Second(Scores):
+    def columns(self, trainer):
+        return ["second"]
+
+    def on_epoch_end(self, trainer, values):
+        values["second"] = self.scores[trainer.epoch]
+
+
+def test_two_callbacks_keep_their_own_best_values(tmp_path):
+    """With the same values with and without checkpoints: those of the callback that comes last."""
+    for monitor, other, epochs in (("score", "second", 1), ("second", "score", 3)):
+        found = []
+        for folder in (None, tmp_path / monitor):
+            of, one, two = trainer(), Scores(1, 2, 3, 4), Second(4, 3, 1, 2)
+            stoppings = [pm.training.EarlyStopping(name, mode="min", patience=9, restore_best=True) for name in (other, monitor)]
+            fit(of, one, two, *stoppings, epochs=4, checkpoints=folder)
+            found.append(everything(of))
+        best = trainer()
+        fit(best, epochs=epochs)
+        assert found[0] == found[1] and found[0][0] == everything(best)[0]
+
+
+@pytest.mark.parametrize("with_folder", [False, True])
+def test_the_best_values_are_variables_only(tmp_path, with_folder):
+    """Schedules and random numbers are those of the last epoch."""
+    schedule, other = pm.lr.ExponentialDecay(0.05, 0.9), pm.lr.ExponentialDecay(0.05, 0.9)
+    of, straight = trainer(pm.optimizer.Adam(schedule)), trainer(pm.optimizer.Adam(other))
+    stopping = pm.training.EarlyStopping("score", mode="min", patience=9, restore_best=True)
+    fit(of, Scores(3, 1, 2, 2), stopping, epochs=4, checkpoints=tmp_path if with_folder else None)
+    fit(straight, epochs=4)
+    assert schedule.state_dict() == other.state_dict() and of.exe.random_state() == straight.exe.random_state()
+
+
 def test_a_callback_is_used_again():
     stopping = pm.training.EarlyStopping("score", patience=2, mode="min")
     for _ in range(2):
@@ -122,6 +171,10 @@ def test_arguments_are_checked():
         stopping("val_accuracy")
     with pytest.raises(pm.ProgramError, match="mode is 'greatest', it must be 'min' or 'max'"):
         stopping("loss", mode="greatest")
+    with pytest.raises(pm.ProgramError, match="EarlyStopping: monitor is None, it must be the name of a value: 'val_loss'"):
+        stopping(None)
+    with pytest.raises(pm.ProgramError, match="BestCheckpoint: min_delta is 'a', it must be a number"):
+        pm.training.BestCheckpoint("folder", "loss", min_delta="a")
     for patience in (0, 1.5, True):
         with pytest.raises(pm.ProgramError, match="patience is .*, it must be an integer, at least 1"):
             stopping("loss", patience=patience)

@@ -141,6 +141,13 @@ def test_schedules_by_epoch_and_on_a_plateau():
     assert rates[0] == pytest.approx(0.1) and rates[-1] == pytest.approx(0.01)
 
 
+def test_a_schedule_takes_one_step_for_each_batch():
+    by_batch, by_epoch = pm.lr.ExponentialDecay(0.1, 0.5), pm.lr.ExponentialDecay(0.1, 0.5)
+    quiet(trainer(pm.optimizer.SGD(by_batch)), epochs=2)
+    quiet(trainer(pm.optimizer.SGD(by_epoch)), epochs=2, schedule="epoch")
+    assert by_batch.last_epoch - by_epoch.last_epoch == 8 and by_epoch() == pytest.approx(0.1 * 0.5**2)
+
+
 def test_loggers_get_the_values_of_each_epoch():
     seen = []
 

@@ -25,15 +25,15 @@ SERVER_SCALARS = (
 class TensorBoard:
     """Callable that writes each Snapshot to a directory: "trainer_0/steps_per_second" over the trainer's
     steps, "server_0/version" over the server's versions, and so on, for names of TrainerStatus and ServerStatus;
-    "job/tasks_done" and "job/tasks_failed" over seconds. ClusterError where tensorboardX is not installed."""
+    "job/tasks_done" and "job/tasks_failed" over seconds. ClusterError where TensorBoardLogger raises ProgramError."""
 
     def __init__(self, directory: Path):
         from ...loggers import TensorBoardLogger
 
         try:
             self._logger = TensorBoardLogger(directory)
-        except ProgramError:
-            raise ClusterError("tensorboard=... needs tensorboardX: pip install 'paddle_mini[cluster]'") from None
+        except ProgramError as error:
+            raise ClusterError(f"tensorboard=...: {error}") from None
         self._written: dict[str, Any] = {}
 
     def __call__(self, now: Snapshot) -> None:
