@@ -158,7 +158,7 @@ void run_in_tiles(KernelContext& context, const GemmSizes<T>& g, const ProductTi
 // One row or one column of C.
 template <class T>
 void run_as_vector(KernelContext& context, const GemmSizes<T>& g, const T* a, const T* b, T* c) {
-  constexpr int64_t kUnit = 64;  // results, so that a range reads long parts of rows
+  constexpr int64_t kUnit = 256;  // results, so that a range reads long parts of rows
   const bool add = g.beta != T(0), one_row = g.m == 1;
   const int64_t lda = stride_of_a(g), ldb = stride_of_b(g), ldc = stride_of_c(g), length = one_row ? g.n : g.m;
   using matrix_vector::Product;

@@ -9,24 +9,39 @@
 namespace paddle_mini {
 namespace matrix_vector {
 
-// sums[j] += sum over r of factors[r] * m[r * step + j]
-template <int rows, class T>
-void add_rows(int64_t n, const T* factors, const T* m, int64_t step, T* sums) {
+// sums[j] += sum over r of factors[r] * m[r * step + j], for the columns of so many registers
+template <int registers, class T>
+void add_columns(int64_t rows, const T* factors, const T* m, int64_t step, T* sums) {
   using V = Vec<T>;
-  V factor[rows];
-  for (int r = 0; r < rows; ++r) factor[r] = V(factors[r]);
-  auto add = [&](V sum, auto load) {
+  V sum[registers];
 #pragma GCC unroll 8
-    for (int r = 0; r < rows; ++r) sum = multiply_add(factor[r], load(m + r * step), sum);
-    return sum;
-  };
+  for (int i = 0; i < registers; ++i) sum[i] = V::load(sums + i * V::size);
+  for (int64_t r = 0; r < rows; ++r, m += step) {
+    const V factor(factors[r]);
+#pragma GCC unroll 8
+    for (int i = 0; i < registers; ++i) sum[i] = multiply_add(factor, V::load(m + i * V::size), sum[i]);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < registers; ++i) sum[i].store(sums + i * V::size);
+}
+
+// The same for n columns.
+template <class T>
+void add_rows(int64_t n, int64_t rows, const T* factors, const T* m, int64_t step, T* sums) {
+  using V = Vec<T>;
+  constexpr int kRegisters = 8;
   int64_t j = 0;
-  for (; j + V::size <= n; j += V::size) {
-    add(V::load(sums + j), [j](const T* row) { return V::load(row + j); }).store(sums + j);
+  while (n - j >= V::size) {
+    const auto registers = static_cast<int>(std::min<int64_t>((n - j) / V::size, kRegisters));
+    with_constant<kRegisters>(registers, [&](auto count) { add_columns<count>(rows, factors, m + j, step, sums + j); });
+    j += registers * V::size;
   }
   if (j == n) return;
-  auto load_rest = [j, n](const T* row) { return map_loop::load_part(row + j, n - j); };
-  map_loop::store_part(add(load_rest(sums), load_rest), sums + j, n - j);
+  V sum = map_loop::load_part(sums + j, n - j);
+  for (int64_t r = 0; r < rows; ++r) {
+    sum = multiply_add(V(factors[r]), map_loop::load_part(m + r * step + j, n - j), sum);
+  }
+  map_loop::store_part(sum, sums + j, n - j);
 }
 
 // sums[r] = sum over l of m[r * step + l] * x[l]
@@ -90,13 +105,13 @@ struct Product {
       factors = copy;
     }
     // Rows of M that are read together, each a stream of its own.
-    constexpr int kAdded = 8, kMultiplied = 4;
+    constexpr int64_t kAdded = 16;
+    constexpr int kMultiplied = 4;
     if (transposed) {
-      const T* rows = m + from * step + first;
-      int64_t l = 0;
       std::fill_n(sums, n, T(0));
-      for (; l + kAdded <= depth; l += kAdded) add_rows<kAdded>(n, factors + l, rows + l * step, step, sums);
-      for (; l < depth; ++l) add_rows<1>(n, factors + l, rows + l * step, step, sums);
+      for (int64_t l = 0; l < depth; l += kAdded) {
+        add_rows(n, std::min(kAdded, depth - l), factors + l, m + (from + l) * step + first, step, sums);
+      }
     } else {
       const T* rows = m + first * step + from;
       int64_t i = 0;
