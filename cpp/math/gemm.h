@@ -1,4 +1,4 @@
-// Gemm: row-major matrix products. Only gemm.cc instantiates Eigen's product kernels.
+// Gemm: row-major matrix products.
 #pragma once
 
 #include <cstdint>
