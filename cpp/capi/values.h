@@ -13,6 +13,7 @@
 
 namespace paddle_mini::capi {
 
+// It has many methods because it is read value by value, and written by runs, scopes and texts.
 class Values : public Object {
  public:
   static constexpr const char* kKind = "pm_values";

@@ -201,7 +201,7 @@ void ThreadPool::work(State& state, int number) {
     if (Running* running = find_work(state)) {
       int lane = running->lanes++;
       lock.unlock();
-      // Of more workers than the loop has threads, any may help.
+      // Any worker may help, also where there are more than the loop has threads.
       run_chunks(*running, number < running->loop.threads ? number : lane, lane);
       lock.lock();
       --state.helping;

@@ -242,7 +242,7 @@ def _count(values: Any) -> str:
 def _dim(one: Any) -> int:
     dim = operator.index(one)
     if isinstance(one, bool) or not -1 <= dim < 1 << 48:
-        raise ValueError(f"{shown(one)} is no dimension")
+        raise ValueError(f"{shown(one)} is not a dimension")
     return dim
 
 
@@ -250,7 +250,7 @@ def _spec(output: str, said: Any) -> Spec:
     try:
         shape, dtype = said
         if dtype is None or isinstance(shape, str):
-            raise TypeError("neither is left out, and a shape is no text")
+            raise TypeError("it must have both, and a shape is not a string")
         return Spec(tuple(_dim(one) for one in shape), dtypes.dtype_name(dtype))
     except Exception as error:  # a shape may be an object of the user
         raise ShapeError(

@@ -2,8 +2,7 @@
 // A pass by; sums of long k are kept in float32 between its segments.
 #pragma once
 
-#include <memory>
-
+#include "core/per_thread.h"
 #include "core/tiles.h"
 #include "math/cpu/bfloat16_block.h"
 #include "math/cpu/bfloat16_tiles.h"
@@ -42,11 +41,6 @@ struct Loops {
     alignas(64) float sums[Blocks::kTall * Blocks::kBlock / kSegment];
   };
 
-  static Workspace& workspace() {
-    static thread_local std::unique_ptr<Workspace> here(new Workspace);
-    return *here;
-  }
-
   // Padded with zeros.
   static int64_t pairs_of(int64_t depth) { return (depth + Blocks::kUnit - 1) / Blocks::kUnit * (Blocks::kUnit / 2); }
 
@@ -69,7 +63,7 @@ struct Loops {
   template <class Operands>
   static void run_tile(const Operands& operands, const Tile& tile) {
     [[maybe_unused]] const Blocks registers;
-    Workspace& w = workspace();
+    Workspace& w = per_thread<Workspace>();
     const int64_t wide = panels_of_block(panels_of(tile.right - tile.left), operands.k) * kWidth;
     for (int64_t left = tile.left; left < tile.right; left += wide) {
       const int64_t right = std::min(tile.right, left + wide);
@@ -104,11 +98,11 @@ struct Loops {
   static void run_rows(const Operands& operands, const Segment& s, const Tile& tile, const uint32_t* panels,
                        float* sums, int64_t step) {
     const int64_t pairs = pairs_of(s.depth);
-    uint32_t* rows = workspace().a;
+    uint32_t* rows = per_thread<Workspace>().a;
     auto count = [&](int64_t i) { return std::min<int64_t>(Blocks::kRows, tile.bottom - i); };
     for (int64_t i = tile.top; i < tile.bottom; i += Blocks::kRows, rows += Blocks::packed_rows(pairs))
       operands.template pack_row_block<Blocks>(s, i, count(i), pairs, rows);
-    rows = workspace().a;
+    rows = per_thread<Workspace>().a;
     for (int64_t i = tile.top; i < tile.bottom; i += Blocks::kRows, rows += Blocks::packed_rows(pairs)) {
       const uint32_t* panel = panels;
       for (int64_t j = tile.left; j < tile.right; j += kWidth, panel += pairs * kWidth) {

@@ -2,8 +2,7 @@
 // are products of a matrix and a vector.
 #include "math/gemm.h"
 
-#include <memory>
-
+#include "core/per_thread.h"
 #include "core/stored_parts.h"
 #include "math/cpu/gemm_rows.h"
 #include "math/cpu/matrix_vector.h"
@@ -29,12 +28,6 @@ struct Workspace {
   alignas(64) T b[kBlock<T>];
   alignas(64) T a[kRowsMemory<T>];
 };
-
-template <class T>
-Workspace<T>& workspace() {
-  static thread_local std::unique_ptr<Workspace<T>> here(new Workspace<T>);
-  return *here;
-}
 
 template <class T>
 struct Sums {
@@ -104,7 +97,7 @@ void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T*
   const bool packs_each = !packed.panels && turns_panels(g);
   const bool by_panel = packs_each || g.m <= (packed.panels ? kByPanel : kFewRowsOfA);
   const int64_t together = by_panel ? g.m : kTogether<T>;
-  Workspace<T>& w = workspace<T>();
+  Workspace<T>& w = per_thread<Workspace<T>>();
   StoredParts<T> stored(context);
   each_segment<T>(g.k, [&](int64_t from, int64_t depth) {
     const Sums<T> sums{from > 0 || g.beta != T(0), from + depth == g.k, g.alpha};
@@ -127,9 +120,12 @@ void run_by_panels(const KernelContext& context, const GemmSizes<T>& g, const T*
   });
 }
 
+// The time of a product on one core. One row or column, and short sums, take as long as their operands take to arrive.
 template <class T>
 double time_of(const GemmSizes<T>& g) {
-  return flops_cost(2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k));
+  const double flops = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+  if (g.m > 1 && g.n > 1 && g.k >= 16) return flops_cost(flops);
+  return std::max(flops_cost(flops), bytes_cost(static_cast<double>(g.m * g.k + g.k * g.n + g.m * g.n) * sizeof(T)));
 }
 
 template <class T>
@@ -165,9 +161,7 @@ void run_as_vector(KernelContext& context, const GemmSizes<T>& g, const T* a, co
   const auto product = one_row
                            ? Product<T>{b, ldb, !g.transpose_b, a, g.transpose_a ? lda : 1, g.k, c, 1, add, g.alpha}
                            : Product<T>{a, lda, g.transpose_a, b, g.transpose_b ? 1 : ldb, g.k, c, ldc, add, g.alpha};
-  const double bytes = static_cast<double>(g.m * g.k + g.k * g.n + g.m * g.n) * sizeof(T);
-  const double time = std::max(time_of(g), bytes_cost(bytes));
-  parallel_for(context, {length, time / static_cast<double>(length), kUnit}, [&](int64_t begin, int64_t end) {
+  parallel_for(context, {length, time_of(g) / static_cast<double>(length), kUnit}, [&](int64_t begin, int64_t end) {
     product.run(begin, end);
     StoredParts<T> stored(context);
     T* to = c + begin * product.y_step;
