@@ -133,12 +133,19 @@ def hints_of(home: str) -> Callable[[Any, str], Any]:
 
 
 class Submodule(ModuleType):
-    """A module of a public package; it may have the name of a function of another framework, such as layers.linear."""
+    """A module with the name of a function of another framework, such as layers.linear."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        home, _, name = self.__name__.removeprefix(f"{__package__}.").rpartition(".")
-        hint = HINTS.get(home, {}).get(name)
-        raise TypeError(f"'{self.__name__}' is a module, it cannot be called{f'; here: {hint}' if hint else ''}")
+        raise TypeError(f"'{self.__name__}' is a module, it cannot be called; here: {_hint_of(self)}")
+
+    def __reduce__(self) -> Any:
+        """cloudpickle takes modules by name only if they are of the class ModuleType itself."""
+        return importlib.import_module, (self.__name__,)
+
+
+def _hint_of(module: ModuleType) -> str | None:
+    home, _, name = module.__name__.removeprefix(f"{__package__}.").rpartition(".")
+    return HINTS.get(home, {}).get(name)
 
 
 def show_public(namespace: dict[str, Any]) -> None:
@@ -151,7 +158,7 @@ def show_public(namespace: dict[str, Any]) -> None:
     namespace.setdefault("__getattr__", __getattr__)
     namespace["__dir__"] = lambda: sorted({*namespace["__all__"], *(own for own in namespace if own.startswith("__"))})
     for value in namespace.values():
-        if type(value) is ModuleType and value.__name__.startswith(f"{name}."):
+        if type(value) is ModuleType and value.__name__.startswith(f"{name}.") and _hint_of(value):
             value.__class__ = Submodule
 
 

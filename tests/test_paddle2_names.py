@@ -2,6 +2,7 @@
 PyTorch and Keras are answered."""
 
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -164,3 +165,10 @@ def test_operators_and_arguments_of_pytorch_and_keras_are_answered(call, advice)
 def test_public_modules_show_public_names_only():
     for module in (pm, *(getattr(pm, name) for name in pm.__all__ if inspect.ismodule(getattr(pm, name)))):
         assert {name for name in dir(module) if not name.startswith("__")} == set(module.__all__)
+
+
+def test_a_module_with_the_name_of_a_function_is_pickled_by_name():
+    """Functions that are sent to other processes, such as those of jobs on Ray, may refer to it."""
+    assert pickle.loads(pickle.dumps(pm.layers.linear)) is pm.layers.linear
+    with pytest.raises(TypeError, match=r"here: layers.fc\(x, size\)"):
+        pm.layers.linear(3)
