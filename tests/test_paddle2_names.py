@@ -153,7 +153,6 @@ def test_the_advice_for_pytorch_and_keras_names_what_exists():
         (lambda x: L.fc(x, units=3), "'units'; it is size"),
         (lambda x: L.dropout(x, rate=0.5), "'rate'; it is dropout_prob"),
         (lambda x: L.concat([x], dim=1), "'dim'; it is axis"),
-        (lambda x: L.conv(x), "'paddle_mini.layers.conv' is a module, it cannot be called"),
     ],
 )
 def test_operators_and_arguments_of_pytorch_and_keras_are_answered(call, advice):
