@@ -28,10 +28,9 @@ def other_names(function: str, parameters: Iterable[str]) -> dict[str, str]:
     }
 
 
-def takes_other_names(function: F, advice: Mapping[str, str] | None = None) -> F:
+def takes_other_names(function: F) -> F:
     """Wraps a function so that it also takes the other names of its arguments; TypeError with advice for a keyword that
-    it does not have. Errors of a constructor, which a class may inherit, give the class of the object.
-    advice: by keyword, beside that for names of PaddlePaddle 2."""
+    it does not have. Errors of a constructor, which a class may inherit, give the class of the object."""
 
     @functools.cache  # at the first call with keywords: an import would take longer by the signatures of all layers
     def known() -> dict[str, None] | None:
@@ -43,19 +42,19 @@ def takes_other_names(function: F, advice: Mapping[str, str] | None = None) -> F
         own = known() if kwargs else None
         if own is not None and not kwargs.keys() <= own.keys():
             name = function.__name__
-            kwargs = _renamed(type(args[0]).__name__ if name == "__init__" else name, kwargs, own, advice or {})
+            kwargs = _renamed(type(args[0]).__name__ if name == "__init__" else name, kwargs, own)
         return function(*args, **kwargs)
 
     return call  # type: ignore[return-value]
 
 
-def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None], advices: Mapping[str, str]) -> dict[str, Any]:
+def _renamed(function: str, kwargs: dict[str, Any], known: Mapping[str, None]) -> dict[str, Any]:
     others = other_names(function, known)
     result: dict[str, Any] = {}
     for name, value in kwargs.items():
         meant = name if name in known else others.get(name)
         if meant is None:
-            advice = advices.get(name) or DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
+            advice = DIFFERENT_ARGUMENTS.get((function, name)) or DIFFERENT_ARGUMENTS.get(("", name))
             advice = advice or next((text for other, here, text in ARGUMENT_HINTS if other == name and here in known), None)
             own = [one for one in known if one != "self"]
             hint = f"; {advice}" if advice else near(name, [*own, *others]) or f"; it has {', '.join(own)}"

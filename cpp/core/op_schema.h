@@ -201,8 +201,9 @@ class OpSchema {
   bool runs_on_gpu() const { return on_gpu_; }
   const std::string& cpu_only_reason() const { return cpu_only_reason_; }
 
-  // The factory of a kernel. Not a lambda: GCC gives its function the same name in all files, so kernels of the same name in unnamed namespaces
-  // of two files would be merged. For each Made, unique_ptr<Made> would take longer to compile than most kernels do.
+  // The factory of a kernel. Not a lambda: GCC gives its function the same name in all files, so kernels of the same name in
+  // unnamed namespaces of two files would be merged. For each Made, unique_ptr<Made> would take longer to compile than most
+  // kernels do.
   // Cold, as it runs once for a plan: g++ compiles it for size.
   template <class Made>
   [[gnu::cold]] static std::unique_ptr<Kernel> make_kernel(KernelInit& init) {

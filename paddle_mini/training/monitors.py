@@ -13,9 +13,9 @@ from ..data.reader import require_positive
 from ..errors import listed, near, shown
 from ..io.checkpoint import CheckpointManager
 from ..io.state import get_state, load_state, save_state, set_state
+from ..renamed import takes_other_names
 from .callbacks import Callback
 from .history import Row
-from .other_names import hints
 
 if TYPE_CHECKING:
     from .trainer import Trainer
@@ -85,7 +85,7 @@ class EarlyStopping(_Monitor):
         2
     """
 
-    @hints("EarlyStopping")
+    @takes_other_names
     def __init__(
         self,
         monitor: str = "val_loss",
@@ -154,7 +154,7 @@ class BestCheckpoint(_Monitor):
         1
     """
 
-    @hints("BestCheckpoint")
+    @takes_other_names
     def __init__(
         self, folder: str | os.PathLike[str], monitor: str = "val_loss", mode: str | None = None, min_delta: float = 0.0
     ):

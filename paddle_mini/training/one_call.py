@@ -10,14 +10,14 @@ from ..averaging.scheme import Scheme
 from ..executor import Executor
 from ..io.checkpoint import CheckpointManager
 from ..program import Program
+from ..renamed import takes_other_names
 from ..variable import Variable
 from .callbacks import Callback
 from .history import History
-from .other_names import hints
 from .trainer import Trainer
 
 
-@hints("fit")
+@takes_other_names
 def fit(
     loss: Variable,
     data: Any,

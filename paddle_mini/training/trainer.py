@@ -16,6 +16,7 @@ from ..optimizer.averaging_optimizer import AveragingOptimizer
 from ..optimizer.parameter_average import ParameterAverage
 from ..optimizer.wrapper import chain
 from ..program import Program
+from ..renamed import takes_other_names
 from ..scope import global_scope
 from ..variable import Variable
 from .arguments import (
@@ -32,7 +33,6 @@ from .callbacks import Callback, EvaluateAverages
 from .history import History
 from .loop import Loop
 from .means import means_of
-from .other_names import hints
 from .position import opened
 from .progress import Progress
 from .schedules import require_unit
@@ -58,7 +58,7 @@ class Trainer:
     True
     """
 
-    @hints("Trainer")
+    @takes_other_names
     def __init__(
         self,
         loss: Variable,
@@ -109,7 +109,7 @@ class Trainer:
             self._test = test
         return self._test
 
-    @hints("fit")
+    @takes_other_names
     def fit(
         self,
         data: Any,
