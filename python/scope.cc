@@ -6,6 +6,34 @@
 #include "module.h"
 
 namespace paddle_mini::python {
+
+// The name of a variable, or the Variable of a program that has it.
+struct NameOfVariable {
+  std::string text;
+  operator const std::string&() const { return text; }
+};
+
+}  // namespace paddle_mini::python
+
+template <>
+class pybind11::detail::type_caster<paddle_mini::python::NameOfVariable> {
+ public:
+  PYBIND11_TYPE_CASTER(paddle_mini::python::NameOfVariable, const_name("str | paddle_mini.variable.Variable"));
+
+  bool load(handle from, bool) {
+    auto name = reinterpret_borrow<object>(from);
+    if (!PyUnicode_Check(from.ptr())) {
+      const bool is_variable = isinstance(from, module_::import("paddle_mini.variable").attr("Variable"));
+      paddle_mini::require<paddle_mini::ProgramError>(is_variable, "the name is of type ", Py_TYPE(from.ptr())->tp_name,
+                                                      ", it must be a variable or its name");
+      name = from.attr("name");
+    }
+    value.text = name.cast<std::string>();
+    return true;
+  }
+};
+
+namespace paddle_mini::python {
 namespace {
 
 const Variable& at(const Scope& scope, const std::string& name) {
@@ -32,7 +60,7 @@ py::array array_from_python(Scope& scope, const std::string& name, const py::obj
   return numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape")).cast<py::array>();
 }
 
-void set(Scope& scope, const std::string& name, const py::object& value, py::object lod) {
+void set(Scope& scope, const NameOfVariable& name, const py::object& value, py::object lod) {
   bool may_have_lod = lod.is_none() && !py::isinstance<py::array>(value);
   if (may_have_lod && py::isinstance(value, py::module_::import("paddle_mini.scope").attr("LoDTensor")))
     lod = value.attr("lod");
@@ -71,7 +99,7 @@ std::vector<int64_t> rows_from_python(const std::string& name, const py::object&
   }
 }
 
-void set_rows(Scope& scope, const std::string& name, const py::object& row_numbers, const py::object& value,
+void set_rows(Scope& scope, const NameOfVariable& name, const py::object& row_numbers, const py::object& value,
               int64_t height) {
   std::vector<int64_t> rows = rows_from_python(name, row_numbers);
   py::array array = array_from_python(scope, name, value);
@@ -83,7 +111,7 @@ void set_rows(Scope& scope, const std::string& name, const py::object& row_numbe
   scope.changed();
 }
 
-py::tuple get_rows(Scope& scope, const std::string& name) {
+py::tuple get_rows(Scope& scope, const NameOfVariable& name) {
   InScope use(scope, Access::Read);
   const Variable& variable = at(scope, name);
   require<ShapeError>(variable.is_rows(), "'", printable(name), "' is not selected rows");
@@ -140,7 +168,7 @@ void define_scope(py::module_& m) {
            "`lod` lists offsets of sequences, one list a level; None: those of a LoDTensor.")
       .def(
           "get",
-          [](Scope& scope, const std::string& name, bool copy) {
+          [](Scope& scope, const NameOfVariable& name, bool copy) {
             InScope use(scope, Access::Read);
             const Variable& variable = at(scope, name);
             return copy ? variable_to_python(variable) : view_of_value(scope, name, variable);
@@ -156,21 +184,21 @@ void define_scope(py::module_& m) {
       .def("get_rows", &get_rows, py::arg("name"), "(rows, values, height) of selected rows, copied.")
       .def(
           "lod",
-          [](Scope& scope, const std::string& name) {
+          [](Scope& scope, const NameOfVariable& name) {
             InScope use(scope, Access::Read);
             return at(scope, name).tensor.lod;
           },
           py::arg("name"), "The offsets of the sequences in the rows of the value, one list a level.")
       .def(
           "info",
-          [](Scope& scope, const std::string& name) {
+          [](Scope& scope, const NameOfVariable& name) {
             InScope use(scope, Access::Read);
             return info_to_python(at(scope, name).info());
           },
           py::arg("name"), "A dict with dtype, shape, lod_level and kind, the type of the value in the file format.")
       .def(
           "erase",
-          [](Scope& scope, const std::string& name) {
+          [](Scope& scope, const NameOfVariable& name) {
             InScope use(scope, Access::Edit);
             scope.erase(name);
           },
@@ -207,7 +235,7 @@ void define_scope(py::module_& m) {
           "The former name of `synchronize`.")
       .def(
           "place",
-          [](Scope& scope, const std::string& name) {
+          [](Scope& scope, const NameOfVariable& name) {
             InScope use(scope, Access::Read);
             return name_of(place_of(at(scope, name).tensor));
           },
@@ -234,7 +262,7 @@ void define_scope(py::module_& m) {
             return scope.names();
           },
           "The names of all variables.")
-      .def("__contains__", [](Scope& scope, const std::string& name) {
+      .def("__contains__", [](Scope& scope, const NameOfVariable& name) {
         InScope use(scope, Access::Read);
         const Variable* variable = scope.find(name);
         return variable && variable->has_value();

@@ -136,6 +136,19 @@ def test_errors_end_at_run(double, arguments, words):
         pass
 
 
+def test_scopes_take_variables_and_names():
+    x = pm.layers.data("x", [-1, 2])
+    scope = pm.Scope()
+    scope.set(x, np.float32([[1, 2]]))
+    assert x in scope and scope.names() == ["x"]
+    assert scope.get(x).tolist() == scope.get("x", copy=False).tolist() == [[1, 2]]
+    for use in (scope.get, scope.info, scope.lod, scope.place, scope.erase, scope.get_rows, scope.__contains__):
+        with pytest.raises(pm.ProgramError, match="the name is of type int, it must be a variable or its name"):
+            use(3)
+    scope.erase(x)
+    assert scope.names() == []
+
+
 def test_a_variable_is_no_key_of_a_feed():
     x = pm.layers.data("x", [-1, 2])
     with pytest.raises(pm.ProgramError, match="use .name, which is 'x'"):
