@@ -1,5 +1,5 @@
 // Operators whose kernels are Python functions: their schemas, and the calls of the functions.
-// paddle_mini/own_operators/functions.py makes what it is given, and documents the functions that it calls.
+// paddle_mini/own_operators/python.py makes what it is given, and documents the functions that it calls.
 #include <atomic>
 #include <cstring>
 #include <thread>

@@ -169,7 +169,7 @@ class OpSchema {
   DType kernel_dtype(const OpDesc& op, const std::vector<std::vector<VarInfo>>& inputs,
                      const std::vector<std::vector<VarInfo>>& outputs) const;
   // Throws ProgramError if the schema is incomplete, contradicts itself or names an unknown port.
-  void check_record() const;
+  void check_schema() const;
   // Throws ProgramError if the gradient is not an operator of `others` or lacks a port that is passed to it.
   void check_gradient(const OpTable& others) const;
 
@@ -222,7 +222,7 @@ class OpSchema {
   void located(F check) const;  // adds the schema's name to a ProgramError
   OpDesc example(bool with_optional_ports) const;  // an operator of this type
 
-  friend struct RecordAccess;  // in python/testing.cc, where tests create invalid schemas
+  friend struct SchemaAccess;  // in python/testing.cc, where tests create invalid schemas
 
   std::string type_, doc_, no_gradient_reason_, cpu_only_reason_;
   std::vector<PortSchema> inputs_, outputs_;

@@ -80,7 +80,7 @@ void OpSchema::located(F check) const {
   } catch (const ProgramError& error) { fail<ProgramError>("schema of '", type_, "': ", error.what()); }
 }
 
-void OpSchema::check_record() const {
+void OpSchema::check_schema() const {
   located([&] {
     bool is_gradient = ends_with(type_, "_grad") || ends_with(type_, "_grad2");
     require<ProgramError>(!doc_.empty(), "doc is missing");

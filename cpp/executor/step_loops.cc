@@ -36,7 +36,7 @@ class LoopFinder {
 
  private:
   bool fits(const Step& step) const {
-    bool fits = step.place.is_cpu() && step.lane == Lane::Compute && !step.is_piece();
+    bool fits = step.place.is_cpu() && step.lane == Lane::Compute && !step.is_chunk();
     for (const RunOp* op = step.first(); fits && op != step.last(); ++op) {
       size_t number = static_cast<size_t>(op - segment_.ops.data());
       fits = op->schema().is_tiled() && op->copies_after.empty();

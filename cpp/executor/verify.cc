@@ -133,8 +133,8 @@ void check_step_scopes(const VerifiedProgram& program, int block, const OpDesc& 
   });
 }
 
-// Saved the values that the operator of a block reads from it: names of the operator's own ports, their gradients, and
-// names in its attributes.
+// Adds to live_out of a block the names that its operator reads there after a run: those of the operator's own ports,
+// their gradients, and names in its attributes.
 void keep_for_operator(VerifiedBlock& inside, const OpDesc& op) {
   auto keep = [&](const std::string& name) {
     inside.live_out.insert(name);
