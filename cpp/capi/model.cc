@@ -12,6 +12,7 @@
 #include "program/tensor_file.h"
 
 namespace paddle_mini::capi {
+
 bool is_folder(const std::string& path) {
   struct stat found;
   return stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
@@ -92,6 +93,12 @@ const std::vector<std::string>& Model::names(OpRole role) const {
 
 std::shared_ptr<const Model> read_model_file(const std::string& path) {
   return from_file(path, [](std::string_view bytes) { return std::make_shared<const Model>(bytes); });
+}
+
+bool is_checked(int check) {
+  require<ArgumentError>(check == PM_CHECKED || check == PM_UNCHECKED, "check is ", check,
+                         ", it must be PM_CHECKED or PM_UNCHECKED");
+  return check == PM_CHECKED;
 }
 
 ParameterCheck check_at(const std::string& path) {
