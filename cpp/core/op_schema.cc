@@ -51,8 +51,6 @@ AttrCheck between(double low, double high) {
   };
 }
 
-AttrCheck each_at_least(double low) { return at_least(low); }
-
 AttrCheck one_of(std::vector<std::string> choices) {
   return [choices](const std::string& name, const AttrValue& value) {
     const std::string& given = std::get<std::string>(value);

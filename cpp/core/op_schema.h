@@ -34,10 +34,9 @@ struct AttrSchema {
   bool inherited = false;
 };
 
-AttrCheck at_least(double low);
+AttrCheck at_least(double low);  // of a list: each element
 AttrCheck between(double low, double high);  // both inclusive
 AttrCheck one_of(std::vector<std::string> choices);
-AttrCheck each_at_least(double low);  // each element of a list
 
 // Creates the operators that compute a gradient; names of gradients end in @GRAD.
 using GradientRule = std::function<std::vector<OpDesc>(const OpDesc& forward)>;
@@ -179,6 +178,7 @@ class OpSchema {
   const std::vector<PortSchema>& outputs() const { return outputs_; }
   const std::vector<AttrSchema>& attrs() const { return attrs_; }
   const AttrSchema* find_attr(const std::string& name) const;
+  bool is_gradient() const;  // by its name
   bool has_gradient() const { return static_cast<bool>(gradient_); }
   const std::string& no_gradient_reason() const { return no_gradient_reason_; }
   std::vector<DType> kernel_dtypes() const;

@@ -267,7 +267,7 @@ void define_yolov3_loss(OpTable& ops) {
               "in anchor_mask, the prediction there has cross entropies of its center and its classes and L1 losses of "
               "its size, all times the score. The objectness of all predictions has a cross entropy too, without those "
               "that overlap a true box by more than ignore_thresh. Redmon and Farhadi 2018, YOLOv3.")
-          .attr("anchors", std::vector<int32_t>{}, "width and height of each anchor, in pixels", each_at_least(1))
+          .attr("anchors", std::vector<int32_t>{}, "width and height of each anchor, in pixels", at_least(1))
           .attr("anchor_mask", std::vector<int32_t>{}, "the anchors that X predicts for")
           .attr("class_num", 1, "the number of classes", at_least(1))
           .attr("ignore_thresh", 0.7f, "the overlap, intersection over union, above which objectness does not count")
