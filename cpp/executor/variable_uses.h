@@ -1,4 +1,4 @@
-// variable_uses: which operators of a segment write and read each variable.
+// variable_uses: which operators of a segment write and read each variable, for passes that replace operators.
 #pragma once
 
 #include "executor/place.h"
@@ -16,6 +16,9 @@ std::vector<VariableUse> find_variable_uses(const Segment& segment);
 // Whether passes that replace operators apply: the program writes no variable of the scope, and all operators run on the
 // host. Training programs and devices stay as they are.
 bool may_replace_operators(const Segment& segment, const Placement& placement);
+
+// An operator in the place of `of`. It has the device and, in errors, the line of the user's program of that one.
+RunOp replacement_of(const RunOp& of, const OpTable& operators, OpDesc desc, Ports inputs, Ports outputs);
 
 // Whether the variable is a temporary tensor that one operator writes, one operator reads, and that is not needed after the segment.
 bool is_link(const Segment& segment, const std::vector<VariableUse>& uses, int v);
