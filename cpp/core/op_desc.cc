@@ -78,8 +78,8 @@ bool convert_one(const From& from, To* to) {
     return static_cast<From>(*to) == from;
   } else if constexpr (std::is_integral_v<From>) {
     *to = static_cast<To>(from);
-    // 2^63 as a float exceeds int64's range: casting it back would be undefined.
-    return *to < static_cast<To>(9223372036854775808.0) && static_cast<From>(*to) == from;
+    // Rounded up, the float may exceed the range of From, and that of int64 if it is 2^63: casting it there would be undefined.
+    return *to < static_cast<To>(9223372036854775808.0) && static_cast<int64_t>(*to) == static_cast<int64_t>(from);
   } else {
     if (std::isfinite(from) &&
         std::abs(static_cast<double>(from)) > static_cast<double>(std::numeric_limits<To>::max())) {
