@@ -34,7 +34,7 @@ std::vector<std::string> names_by_column(const VerifiedProgram& program, OpRole 
 }
 
 std::string file_in(const std::string& folder, const std::string& name) {
-  bool inside = name.front() != '/' && ("/" + name + "/").find("/../") == std::string::npos;
+  bool inside = name[0] != '/' && ("/" + name + "/").find("/../") == std::string::npos;
   require<ProgramError>(inside, "parameter '", printable(name), "' would be read from outside of '", printable(folder),
                         "'");
   return folder + "/" + name;
