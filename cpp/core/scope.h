@@ -70,7 +70,8 @@ class Scope {
   void stop_sharing(const std::set<std::string>& names);
 
   // Replaces the values of names, all of them or, on an error, none: `name` gets the value of `by`, which is erased;
-  // the old value of `name` is stored as `keep`, or dropped if that is empty. Nothing is copied.
+  // the old value of `name` is stored as `keep`, or dropped if that is empty. Nothing is copied. OpError if one of all these
+  // names occurs twice.
   struct Exchange {
     std::string name, by, keep;
   };
