@@ -33,8 +33,9 @@ struct HistogramKernel : Kernel {
     for (int64_t i = 0; i < n; ++i) {
       double value = static_cast<double>(x[i]);
       if (!(value >= first && value <= last)) continue;
-      auto bin = static_cast<int64_t>((value - first) * static_cast<double>(bins) / (last - first));
-      ++out[std::min(bin, bins - 1)];
+      double place = (value - first) * static_cast<double>(bins) / (last - first);
+      // The last bin has its upper end too, and numbers so large that the product or the width is infinite.
+      ++out[place < static_cast<double>(bins) ? static_cast<int64_t>(place) : bins - 1];
     }
   }
 };
