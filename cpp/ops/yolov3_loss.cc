@@ -238,8 +238,8 @@ void infer_yolov3_loss(InferContext& c) {
   }
   const Shape &x = c.shape("X"), &boxes = c.shape("GTBox");
   int64_t count = static_cast<int64_t>(mask.size()), wanted = count * (5 + int64_t{c.attr<int32_t>("class_num")});
-  require<ShapeError>(dims_agree(x[1], wanted) && dims_agree(x[2], x[3]), "X has shape ", x.str(), ", it must have ",
-                      wanted, " channels, and as many rows as columns");
+  require<ShapeError>(dims_agree(x[1], wanted) && dims_agree(x[2], x[3]) && x[2] != 0, "X has shape ", x.str(),
+                      ", it must have ", wanted, " channels, and as many rows as columns, at least one");
   require<ShapeError>(dims_agree(boxes[0], x[0]) && dims_agree(boxes[2], 4), "GTBox has shape ", boxes.str(),
                       ", it must be [", x[0], ", boxes, 4]");
   require<ShapeError>(c.input("GTLabel").dtype == DType::Int32, "GTLabel is ", name_of(c.input("GTLabel").dtype),
