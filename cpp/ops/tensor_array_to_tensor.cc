@@ -31,7 +31,7 @@ struct Joint {
       widths.push_back(static_cast<size_t>(element.shape.numel(axis, element.shape.rank())) * size_of(element.dtype));
       int64_t size = stack ? 1 : element.shape[axis];
       require<ShapeError>(size <= INT32_MAX, "element ", i, " of X has ", size,
-                          " elements along the axis, OutIndex is ", "int32");
+                          " elements along the axis, OutIndex is int32");
       sizes.push_back(static_cast<int32_t>(size));
       along += size;
     }
