@@ -20,7 +20,8 @@ bool may_replace_operators(const Segment& segment, const Placement& placement);
 // An operator in the place of `of`. It has the device and, in errors, the line of the user's program of that one.
 RunOp replacement_of(const RunOp& of, const OpTable& operators, OpDesc desc, Ports inputs, Ports outputs);
 
-// Whether the variable is a temporary tensor that one operator writes, one operator reads, and that is not needed after the segment.
+// Whether the variable is a temporary tensor that one operator writes, one operator reads, and that is not needed after the
+// segment.
 bool is_link(const Segment& segment, const std::vector<VariableUse>& uses, int v);
 
 // Whether the tensor has one value in the whole segment, so that it may be read later.
