@@ -11,6 +11,7 @@ namespace paddle_mini::python {
 namespace {
 
 std::string_view contents_of(const py::buffer_info& bytes) {
+  require<ProgramError>(PyBuffer_IsContiguous(bytes.view(), 'C'), "the bytes of a file must be contiguous");
   return {static_cast<const char*>(bytes.ptr), static_cast<size_t>(bytes.size * bytes.itemsize)};
 }
 
