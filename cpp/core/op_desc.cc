@@ -1,9 +1,12 @@
 // Implements OpDesc: lookup by name, printing and conversion of attributes, and the source line that added an operator.
 #include "core/op_desc.h"
 
+#include <locale.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <type_traits>
 
@@ -190,6 +193,16 @@ void OpDesc::set_attr(const std::string& name, AttrValue value) {
     found = true;
   }
   if (!found) attrs.push_back({name, std::move(value)});
+}
+
+double number_in(const std::string& name, const std::string& words) {
+  // strtod reads "0.5" as 0 in a program that has set the locale of a country with a decimal comma.
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  char* end = nullptr;
+  double number = strtod_l(words.c_str(), &end, plain);
+  require<ProgramError>(!words.empty() && end == words.c_str() + words.size(), "attribute '", name, "' is '",
+                        printable(words), "', which is not a number");
+  return number;
 }
 
 std::string creation_site(const OpDesc& op) {
