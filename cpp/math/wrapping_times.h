@@ -26,7 +26,7 @@ struct WrappingQuotient {
     if constexpr (std::is_integral_v<V> && std::is_signed_v<V>) {
       if (b == V(-1)) return static_cast<V>(0 - static_cast<std::make_unsigned_t<V>>(a));
     }
-    return a / b;
+    return static_cast<V>(a / b);
   }
 };
 
