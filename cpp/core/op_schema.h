@@ -34,7 +34,7 @@ struct AttrSchema {
   bool inherited = false;
 };
 
-AttrCheck at_least(double low);  // of a list: each element
+AttrCheck at_least(double low);  // for a list: each element
 AttrCheck between(double low, double high);  // both inclusive
 AttrCheck one_of(std::vector<std::string> choices);
 
